@@ -1,0 +1,96 @@
+"""What an application is: a manifest. Worker, web, command line and schedules are loops over manifests.
+
+`Resources` is what a process has once it is connected; `entry/wiring.py` makes it. An application's own `wiring.py`
+turns it into activity objects and services.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import typer
+from fastapi import APIRouter
+from temporalio.client import Client
+from temporalio.common import SearchAttributeKey
+
+from pressbox.core.config import Settings
+from pressbox.core.contracts import Contract
+from pressbox.core.db.database import Database
+from pressbox.core.http.client import GuardedClient
+from pressbox.core.objects.store import ObjectStore
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Everything from outside that an application may use, connected and ready."""
+
+    settings: Settings
+    database: Database
+    temporal: Client
+    objects: ObjectStore
+    http: GuardedClient
+
+
+@dataclass(frozen=True)
+class TaskQueue:
+    """A queue and how much of it one worker takes at a time. None means the worker's own setting."""
+
+    name: str
+    max_concurrent_activities: int | None = None
+
+
+@dataclass(frozen=True)
+class ScheduleDeclaration:
+    """A schedule as the application wants it. Exactly one of `every` and `cron` is set; times are UTC."""
+
+    id: str
+    workflow: str
+    workflow_id: str
+    task_queue: str
+    input: Contract
+    summary: str
+    every: timedelta | None = None
+    cron: str | None = None
+    catchup_window: timedelta = timedelta(minutes=10)
+    run_timeout: timedelta | None = None
+
+    def __post_init__(self) -> None:
+        if (self.every is None) == (self.cron is None):
+            raise ValueError(f"Schedule {self.id} needs exactly one of every and cron.")
+
+
+@dataclass(frozen=True)
+class LiveTopic:
+    """A kind of thing that browsers can follow. `load` gives what they see of one, or None when it is gone."""
+
+    kind: str
+    load: Callable[[Resources, str], Awaitable[Mapping[str, Any] | None]]
+
+
+@dataclass(frozen=True)
+class NavigationEntry:
+    """A place in the top line: `key` is the letter that follows `g`."""
+
+    title: str
+    path: str
+    key: str
+    icon: str
+
+
+@dataclass(frozen=True)
+class AppManifest:
+    """One application. `activities` gives the bound activity methods of each queue."""
+
+    name: str
+    title: str
+    summary: str
+    queues: tuple[TaskQueue, ...] = ()
+    workflows: Mapping[str, Sequence[type]] = field(default_factory=dict)
+    activities: Callable[[Resources], Mapping[str, Sequence[Callable[..., Any]]]] = lambda _: {}
+    schedules: Callable[[Settings], Sequence[ScheduleDeclaration]] = lambda _: ()
+    search_attributes: tuple[SearchAttributeKey[Any], ...] = ()
+    topics: tuple[LiveTopic, ...] = ()
+    router: APIRouter | None = None
+    navigation: NavigationEntry | None = None
+    commands: typer.Typer | None = None

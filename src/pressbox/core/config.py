@@ -1,0 +1,278 @@
+"""Settings: one typed tree, read once by an entry point from the environment and `.env`.
+
+A field `group.name` is set by `PRESSBOX_GROUP_NAME`; a secret also by `PRESSBOX_GROUP_NAME_FILE`, which names a
+file that holds it. The bare names of the original documents work as aliases. This is the only module that reads
+the environment.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+import platformdirs
+from dotenv import dotenv_values
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+
+from pressbox.core.errors import ConfigurationError
+
+PREFIX = "PRESSBOX_"
+ROOT_HOME = Path("/var/lib/pressbox")
+
+
+def _split_list(value: object) -> object:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+CommaSeparated = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+@dataclass(frozen=True)
+class BareName:
+    """A name without our prefix under which the original documents know a setting."""
+
+    name: str
+
+
+class LogFormat(StrEnum):
+    JSON = "json"
+    PRETTY = "pretty"
+
+
+class LogLevel(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DatabaseSettings(Group):
+    """PostgreSQL. Without a URL, `pressbox up` runs the embedded server."""
+
+    url: SecretStr | None = Field(None, description="An external server, as postgresql://user:password@host/name.")
+    port: Port | None = Field(None, description="Port of the embedded server; otherwise a free one, kept.")
+    pool_size: int = Field(10, ge=1, le=200, description="Connections that one process keeps open at most.")
+
+
+class TemporalSettings(Group):
+    """Temporal. Without an address, `pressbox up` runs the embedded server."""
+
+    address: str | None = Field(None, description="An external frontend, as host:port.")
+    namespace: str = Field("default", description="Namespace in which all workflows run.")
+    tls: bool = Field(False, description="Speak TLS to the frontend; implied by an API key or a client certificate.")
+    api_key: SecretStr | None = Field(None, description="API key, for Temporal Cloud.")
+    tls_server_ca: Path | None = Field(None, description="PEM file of the authority that signed the frontend.")
+    tls_client_cert: Path | None = Field(None, description="PEM file of our client certificate (mutual TLS).")
+    tls_client_key: Path | None = Field(None, description="PEM file of our client key (mutual TLS).")
+    ui_url: str | None = Field(None, description="Address of Temporal's web UI, for links; the embedded one is known.")
+    port: Port | None = Field(None, description="Port of the embedded frontend; otherwise a free one, kept.")
+    ui_port: Port | None = Field(None, description="Port of the embedded web UI; otherwise a free one, kept.")
+
+
+class ObjectsSettings(Group):
+    """Object store. Without a bucket, files lie in the home folder."""
+
+    bucket: str | None = Field(None, description="S3 bucket; its presence switches to S3.")
+    endpoint: str | None = Field(None, description="S3 endpoint URL for anything but AWS.")
+    region: str = Field("us-east-1", description="S3 region.")
+    access_key_id: SecretStr | None = Field(None, description="S3 access key id.")
+    secret_access_key: SecretStr | None = Field(None, description="S3 secret access key.")
+    prefix: str = Field("", description="Prefix of all keys inside the bucket.")
+
+
+class WebSettings(Group):
+    """The web application."""
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: Port = Field(8030, description="Port to listen on.")
+    public_url: str | None = Field(None, description="The address people use, when a proxy stands in front.")
+    allowed_hosts: CommaSeparated = Field((), description="Host names to answer to, besides loopback and public URL.")
+    trusted_proxies: CommaSeparated = Field((), description="Addresses or networks whose X-Forwarded-For is believed.")
+    session_days: int = Field(30, ge=1, le=365, description="Days after which an unused session ends.")
+    max_body_bytes: int = Field(10_000_000, ge=1_000, description="Largest request body that is read.")
+
+
+class WorkerSettings(Group):
+    """The worker."""
+
+    health_port: Annotated[int, BareName("HEALTH_PORT")] = Field(
+        8080,
+        ge=0,
+        le=65535,
+        description="Port of /health, /ready and /metrics; 0 takes a free one.",
+    )
+    health_host: str = Field("127.0.0.1", description="Address of the health port.")
+    max_concurrent_activities: Annotated[int, BareName("MAX_CONCURRENT_ACTIVITIES")] = Field(
+        100,
+        ge=1,
+        description="Activities at the same time per task queue, unless the queue says otherwise.",
+    )
+    max_concurrent_workflow_tasks: Annotated[int, BareName("MAX_CONCURRENT_WORKFLOW_TASKS")] = Field(
+        100,
+        ge=2,
+        description="Workflow tasks at the same time per task queue.",
+    )
+    max_cached_workflows: int = Field(2000, ge=0, description="Workflows kept in memory per task queue.")
+    graceful_shutdown_seconds: float = Field(10.0, ge=0, description="Time for running activities to end on a stop.")
+
+
+class HttpSettings(Group):
+    """Outbound HTTP to addresses that a user or a feed names."""
+
+    allow: CommaSeparated = Field(
+        (), description="Private targets that an administrator allows: host:port or networks such as 10.0.0.0/24."
+    )
+    user_agent: str = Field("Pressbox/0.1 (self-hosted)", description="How we introduce ourselves.")
+    timeout_seconds: float = Field(30.0, gt=0, le=600, description="Longest time for one whole exchange.")
+    max_bytes: int = Field(20_000_000, ge=1, description="Largest answer, counted after decompression.")
+    max_redirects: int = Field(5, ge=0, le=20, description="Redirects that are followed.")
+
+
+class LogSettings(Group):
+    """Logs, on standard error."""
+
+    format: Annotated[LogFormat, BareName("LOG_FORMAT")] = Field(
+        LogFormat.JSON, description="json for machines, pretty for people."
+    )
+    level: Annotated[LogLevel, BareName("LOG_LEVEL")] = Field(LogLevel.INFO, description="Least level that is written.")
+
+
+class MaintenanceSettings(Group):
+    """What the hourly MaintenanceWorkflow keeps."""
+
+    changes_minutes: int = Field(60, ge=1, description="Minutes that a browser can be away and still catch up.")
+    progress_days: int = Field(7, ge=1, description="Days that finished workflows stay on the activity page.")
+    scratch_hours: int = Field(24, ge=1, description="Hours that scratch objects are kept.")
+
+
+class TestingSettings(Group):
+    """For tests and the demo only."""
+
+    faults_directory: Path | None = Field(None, description="Folder of planted faults. Unset in production.")
+
+
+class Settings(Group):
+    """The whole tree."""
+
+    home: Path = Field(default_factory=lambda: default_home(), description="Folder of everything that Pressbox keeps.")
+    open: bool = Field(False, description="1 lets a single trusted user in without signing in, on loopback only.")
+    secret_key: SecretStr | None = Field(None, description="Instance key; generated into the home at the first start.")
+    demo: bool = Field(False, description="1 also runs the demo world; `pressbox demo` sets it.")
+    database: DatabaseSettings = DatabaseSettings()
+    temporal: TemporalSettings = TemporalSettings()
+    objects: ObjectsSettings = ObjectsSettings()
+    web: WebSettings = WebSettings()
+    worker: WorkerSettings = WorkerSettings()
+    http: HttpSettings = HttpSettings()
+    log: LogSettings = LogSettings()
+    maintenance: MaintenanceSettings = MaintenanceSettings()
+    testing: TestingSettings = TestingSettings()
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One settable field: where it is in the tree and how it is called in the environment."""
+
+    path: tuple[str, ...]
+    name: str
+    aliases: tuple[str, ...]
+    secret: bool
+    field: FieldInfo
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.aliases)
+
+
+def default_home() -> Path:
+    # Root's PostgreSQL runs under another uid, which cannot reach a folder below root's private home.
+    return ROOT_HOME if os.geteuid() == 0 else Path(platformdirs.user_data_dir("pressbox", appauthor=False))
+
+
+def variables() -> tuple[Variable, ...]:
+    """Every setting, in the order of the tree."""
+    return tuple(_walk(Settings, ()))
+
+
+def _walk(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[Variable]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, Group):
+            yield from _walk(kind, (*path, name))
+            continue
+        yield Variable(
+            path=(*path, name),
+            name=PREFIX + "_".join((*path, name)).upper(),
+            aliases=tuple(item.name for item in field.metadata if isinstance(item, BareName)),
+            secret=_is_secret(kind),
+            field=field,
+        )
+
+
+def _is_secret(kind: object) -> bool:
+    return kind is SecretStr or (get_origin(kind) is not None and SecretStr in get_args(kind))
+
+
+def load_settings(environment: Mapping[str, str] | None = None, *, dotenv: Path | None = Path(".env")) -> Settings:
+    """Read the tree, or raise one ConfigurationError that names every wrong variable."""
+    merged = _dotenv(dotenv) | dict(os.environ if environment is None else environment)
+    problems: list[str] = []
+    tree: dict[str, Any] = {}
+    for variable in variables():
+        value = _value(variable, merged, problems)
+        if value is not None:
+            _put(tree, variable.path, value)
+    try:
+        settings = Settings.model_validate(tree)
+    except ValidationError as error:
+        names = {variable.path: variable.name for variable in variables()}
+        for item in error.errors(include_url=False, include_input=False):
+            path = tuple(str(part) for part in item["loc"])
+            problems.append(f"{names.get(path[:2], names.get(path[:1], '.'.join(path)))}: {item['msg']}")
+    if problems:
+        raise ConfigurationError("Settings cannot be used:\n  " + "\n  ".join(problems))
+    return settings
+
+
+def unknown_variables(
+    environment: Mapping[str, str] | None = None, *, dotenv: Path | None = Path(".env")
+) -> tuple[str, ...]:
+    """Names that begin with PRESSBOX_ and mean nothing: most likely a typing error."""
+    merged = _dotenv(dotenv) | dict(os.environ if environment is None else environment)
+    known = {variable.name for variable in variables()}
+    known |= {variable.name + "_FILE" for variable in variables() if variable.secret}
+    return tuple(sorted(name for name in merged if name.startswith(PREFIX) and name not in known))
+
+
+def _dotenv(path: Path | None) -> dict[str, str]:
+    if path is None or not path.is_file():
+        return {}
+    return {name: value for name, value in dotenv_values(path).items() if value is not None}
+
+
+def _value(variable: Variable, environment: Mapping[str, str], problems: list[str]) -> str | None:
+    for name in variable.names:
+        if environment.get(name, "") != "":
+            return environment[name]
+    file = environment.get(variable.name + "_FILE", "") if variable.secret else ""
+    if not file:
+        return None
+    try:
+        return Path(file).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        problems.append(f"{variable.name}_FILE: cannot read {file}: {getattr(error, 'strerror', None) or 'not text'}")
+        return None
+
+
+def _put(tree: dict[str, Any], path: tuple[str, ...], value: str) -> None:
+    for part in path[:-1]:
+        tree = tree.setdefault(part, {})
+    tree[path[-1]] = value

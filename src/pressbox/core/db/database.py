@@ -1,0 +1,74 @@
+"""The engine and the unit of work. Only this module commits.
+
+A unit of work is one transaction: one request, one activity, one command. What changed for readers is noted with
+`changed()`; the notes are written as the last statement before the commit, so that a browser can be told exactly
+what is durable, in the order in which it became so.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sqlalchemy import func, insert, make_url, select
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+from pressbox.core.db.changes import CHANGES_CHANNEL, CHANGES_LOCK, ChangeRow
+from pressbox.core.errors import TransientError
+
+
+class UnitOfWork:
+    """One transaction. Use `session` for statements, `changed` for what readers must hear of."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self.session = session
+        self._changes: dict[tuple[str, str], None] = {}
+
+    def changed(self, kind: str, key: str) -> None:
+        """Note that the thing `key` of this `kind` looks different after the commit."""
+        self._changes[(kind, key)] = None
+
+    async def write_changes(self) -> None:
+        if not self._changes:
+            return
+        # Sequence numbers are handed out at insert but become visible at commit. Writers of changes therefore take
+        # turns from here to the commit: a reader that saw number n never misses a smaller one.
+        await self.session.execute(select(func.pg_advisory_xact_lock(CHANGES_LOCK)))
+        rows = [{"kind": kind, "key": key} for kind, key in self._changes]
+        inserted = await self.session.execute(insert(ChangeRow).returning(ChangeRow.id), rows)
+        last = max(inserted.scalars())
+        for kind in {kind for kind, _ in self._changes}:
+            await self.session.execute(select(func.pg_notify(CHANGES_CHANNEL, f"{last} {kind}")))
+
+
+class Database:
+    """One engine per process."""
+
+    def __init__(self, url: str, *, pool_size: int = 10) -> None:
+        self.url = make_url(url).set(drivername="postgresql+psycopg")
+        self.engine: AsyncEngine = create_async_engine(
+            self.url, pool_size=pool_size, max_overflow=0, pool_pre_ping=True, pool_timeout=15
+        )
+        self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
+
+    @property
+    def driver_url(self) -> str:
+        """For psycopg itself, which LISTEN needs."""
+        return self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+    @asynccontextmanager
+    async def unit_of_work(self) -> AsyncIterator[UnitOfWork]:
+        """Commit at the end of the block; roll back when it raises. A lost server is a TransientError."""
+        try:
+            async with self._sessions() as session, session.begin():
+                work = UnitOfWork(session)
+                yield work
+                await work.write_changes()
+        except OperationalError as error:
+            raise TransientError("The database does not answer.") from error
+        except DBAPIError as error:
+            if error.connection_invalidated:
+                raise TransientError("The connection to the database was lost.") from error
+            raise
+
+    async def close(self) -> None:
+        await self.engine.dispose()

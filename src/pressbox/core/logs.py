@@ -1,0 +1,113 @@
+"""Structured logs: one JSON line per state change, or a readable line for people. Secrets are blotted out.
+
+Every line has `ts`, `level`, `module`, `action`, `msg` and the ids that were bound. `action` is the stable name of
+what happened ("part_restarted"); `msg` is for people.
+"""
+
+import logging
+import re
+import sys
+from collections.abc import Iterable, MutableMapping
+from typing import Any, TextIO
+
+import structlog
+from pydantic import SecretStr
+
+from pressbox.core.config import Group, LogFormat, LogSettings, Settings
+
+BLOT = "[secret]"
+_CREDENTIALS_IN_URL = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s@:]*:[^/\s@]+@", re.IGNORECASE)
+_SHORTEST_SECRET = 6
+
+
+class Redactor:
+    """Replaces known secrets, and credentials inside URLs, in any text that leaves the process."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets: tuple[str, ...] = ()
+        self.add(*secrets)
+
+    def add(self, *secrets: str) -> None:
+        # Very short values would blot out half of every line. Longest first, so that none leaves a rest.
+        known = {*self._secrets, *(secret for secret in secrets if len(secret) >= _SHORTEST_SECRET)}
+        self._secrets = tuple(sorted(known, key=len, reverse=True))
+
+    def __call__(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, BLOT)
+        return _CREDENTIALS_IN_URL.sub(rf"\g<scheme>{BLOT}@", text)
+
+
+# One per process, as logging is: everything that formats text for the outside asks it.
+redact = Redactor()
+
+
+def secret_values(group: Group) -> Iterable[str]:
+    """Every secret in a settings tree."""
+    for name in type(group).model_fields:
+        value = getattr(group, name)
+        if isinstance(value, SecretStr):
+            yield value.get_secret_value()
+        elif isinstance(value, Group):
+            yield from secret_values(value)
+
+
+def configure_logs(settings: Settings, stream: TextIO | None = None) -> None:
+    """Send our lines and those of libraries through one formatter to standard error."""
+    redact.add(*secret_values(settings))
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
+        structlog.processors.format_exc_info,
+        _name_fields,
+        _redact_fields,
+    ]
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer(settings.log)],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(settings.log.level.upper())
+    for chatty in ("httpx", "httpcore", "uvicorn.access", "alembic"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            structlog.stdlib.add_logger_name,
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+
+
+def get_logger(module: str) -> structlog.stdlib.BoundLogger:
+    """`log.info("part_restarted", msg="Worker restarted", part="worker")`: the event is the action."""
+    logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(module)
+    return logger
+
+
+def _renderer(settings: LogSettings) -> structlog.typing.Processor:
+    if settings.format is LogFormat.PRETTY:
+        return structlog.dev.ConsoleRenderer(event_key="action", timestamp_key="ts", colors=sys.stderr.isatty())
+    return structlog.processors.JSONRenderer(ensure_ascii=False)
+
+
+def _name_fields(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    module = event.pop("logger", "")
+    text = str(event.pop("event", ""))
+    ours = module.startswith("pressbox")
+    action = text if ours and " " not in text else "log"
+    head = {"ts": event.pop("ts"), "level": event.pop("level"), "module": module, "action": action}
+    return {**head, "msg": event.pop("msg", text), **event}
+
+
+def _redact_fields(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    return {key: redact(value) if isinstance(value, str) else value for key, value in event.items()}
