@@ -1,0 +1,52 @@
+"""Which URLs are used at all: http and https, a plain host, no credentials inside."""
+
+import re
+
+import httpx
+
+from pressbox.core.errors import InvalidInputError, RefusedAddressError
+
+MAX_URL_LENGTH = 8192
+DEFAULT_PORTS = {"http": 80, "https": 443}
+_NAME_CHARACTERS = re.compile(r"[a-z0-9._-]+")
+_IPV6_CHARACTERS = re.compile(r"[0-9a-f:.]+")
+
+
+def checked_url(text: str | httpx.URL) -> httpx.URL:
+    """The URL, or an error that says why it is not used. Its address is checked later, when we connect."""
+    url = _parsed(text)
+    if url.scheme not in DEFAULT_PORTS:
+        raise RefusedAddressError(
+            f"Only http and https are fetched, not {url.scheme or 'an address without a scheme'}."
+        )
+    if url.userinfo:
+        # It would travel on in logs, errors and histories. The text is therefore not repeated here either.
+        raise RefusedAddressError("The address has a user name or password inside. Leave it out.")
+    host = host_of(url)
+    if not (_NAME_CHARACTERS.fullmatch(host) or (":" in host and _IPV6_CHARACTERS.fullmatch(host))):
+        raise InvalidInputError("The address has no usable host name.", field="url")
+    if port_of(url) == 0:
+        raise RefusedAddressError("Port 0 cannot be reached.")
+    return url
+
+
+def host_of(url: httpx.URL) -> str:
+    """The host as it is looked up: in ASCII, without the brackets of IPv6."""
+    return url.raw_host.decode("ascii").lower()
+
+
+def port_of(url: httpx.URL) -> int:
+    return DEFAULT_PORTS[url.scheme] if url.port is None else url.port
+
+
+def same_origin(one: httpx.URL, other: httpx.URL) -> bool:
+    return (one.scheme, host_of(one), port_of(one)) == (other.scheme, host_of(other), port_of(other))
+
+
+def _parsed(text: str | httpx.URL) -> httpx.URL:
+    if len(str(text)) > MAX_URL_LENGTH:
+        raise InvalidInputError(f"The address is longer than {MAX_URL_LENGTH} characters.", field="url")
+    try:
+        return httpx.URL(text)
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise InvalidInputError(f"This is not an address of the web: {error}.", field="url") from error
