@@ -1,0 +1,101 @@
+"""Pages from templates: one Jinja environment per language, with the frame's navigation, times, counts and icons.
+
+`render(request, "status.html", parts=…)` is all a page needs. Core templates have plain names; those of an application
+lie in its own `templates` folder and are named with its prefix: `footy/index.html`.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+from babel import Locale
+from babel.numbers import format_decimal
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+from pressbox.core.app import AppManifest
+from pressbox.core.web import times
+from pressbox.core.web.assets import static_url
+from pressbox.core.web.languages import LANGUAGES, choose_language, locale_of, translations
+
+CORE_PACKAGE = "pressbox.core.web"
+SCHEME_COOKIE = "pressbox_scheme"
+SCHEMES = ("light", "dark")
+
+
+def render(request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
+    """The page `name` for whoever asks, in their language. Keywords are the template's variables."""
+    manifests: Sequence[AppManifest] = getattr(request.app.state, "manifests", ())
+    identity = context.pop("identity", None) or getattr(request.state, "identity", None)
+    language = choose_language(getattr(identity, "language", None), request.headers.get("accept-language", ""))
+    template = environment(tuple(manifest.name for manifest in manifests), language).get_template(name)
+    scheme = request.cookies.get(SCHEME_COOKIE)
+    frame = {
+        "request": request,
+        "path": request.url.path,
+        "identity": identity,
+        "manifests": manifests,
+        "navigation": [manifest.navigation for manifest in manifests if manifest.navigation],
+        "language": language,
+        "scheme": scheme if scheme in SCHEMES else None,
+        "zone": times.zone_of(request.cookies.get(times.ZONE_COOKIE)),
+        "now": datetime.now(UTC),
+    }
+    headers = {"Content-Language": language, "Speculation-Rules": f'"{static_url("speculation.json")}"'}
+    return HTMLResponse(template.render(frame | context), status_code=status, headers=headers)
+
+
+@cache
+def environment(applications: tuple[str, ...], language: str) -> Environment:
+    """Everything that depends on the language only, and is therefore made once."""
+    packages = {name: f"pressbox.{name}" for name in applications}
+    loaders = {name: PackageLoader(package) for name, package in packages.items() if _has_templates(package)}
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(CORE_PACKAGE), PrefixLoader(loaders)]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
+    )
+    catalogue = translations(language, (CORE_PACKAGE, *packages.values()))
+    made.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined]
+    made.filters.update(_filters(locale_of(language)))
+    made.globals.update(static_url=static_url, product_version=version("pressbox"), languages=LANGUAGES)
+    return made
+
+
+def _has_templates(package: str) -> bool:
+    return (files(package) / "templates").is_dir()
+
+
+def _filters(locale: Locale) -> dict[str, Any]:
+    @pass_context
+    def clock(context: Context, value: datetime) -> Markup:
+        zone, now = _zone_and_now(context)
+        text = times.clock(value, locale, zone, now)
+        return times.time_element(value, text, times.exact(value, locale, zone), "clock")
+
+    @pass_context
+    def relative(context: Context, value: datetime) -> Markup:
+        zone, now = _zone_and_now(context)
+        text = times.relative(value, locale, now)
+        return times.time_element(value, text, times.exact(value, locale, zone), "relative")
+
+    def count(value: int | float) -> str:
+        return format_decimal(value, locale=locale)
+
+    def duration(value: timedelta | float) -> str:
+        return times.duration(value if isinstance(value, timedelta) else timedelta(seconds=value))
+
+    return {"clock": clock, "relative": relative, "count": count, "duration": duration}
+
+
+def _zone_and_now(context: Context) -> tuple[tzinfo, datetime]:
+    return context["zone"], context["now"]

@@ -1,0 +1,58 @@
+// What every page has: times that stay true, keys, the count of what runs, the colour switch. Pages work without it.
+import { keepTimes } from "./times.js";
+import { listenToKeys } from "./keyboard.js";
+
+const SUMMARY_EVERY = 15_000;
+const YEAR = 31_536_000;
+
+export function setCookie(name, value) {
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${value ? YEAR : 0}; SameSite=Lax${secure}`;
+}
+
+export function showRunning({ running, failed }) {
+  const pulse = document.querySelector("[data-pulse]");
+  if (!pulse) return;
+  pulse.toggleAttribute("data-running", running > 0);
+  pulse.toggleAttribute("data-failed", failed > 0);
+  const count = pulse.querySelector("b");
+  const text = running > 0 ? String(running) : "";
+  if (count.textContent !== text) count.textContent = text;
+}
+
+async function askWhatRuns() {
+  if (document.visibilityState !== "visible") return;
+  try {
+    const answer = await fetch("/api/activity/summary", { headers: { Accept: "application/json" } });
+    if (answer.ok) showRunning(await answer.json());
+  } catch {
+    // The server is away: the count stays as it is and the next round asks again.
+  }
+}
+
+function offerSchemes() {
+  const form = document.querySelector("[data-scheme-switch]");
+  form.hidden = false;
+  form.elements.scheme.addEventListener("change", (event) => {
+    const scheme = event.target.value;
+    setCookie("pressbox_scheme", scheme);
+    if (scheme) document.documentElement.dataset.scheme = scheme;
+    else delete document.documentElement.dataset.scheme;
+  });
+}
+
+function rememberZone() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone && !document.cookie.includes(`pressbox_zone=${encodeURIComponent(zone)}`)) setCookie("pressbox_zone", zone);
+}
+
+rememberZone();
+keepTimes();
+listenToKeys();
+offerSchemes();
+// The activity page counts by itself, from the stream.
+if (document.querySelector("[data-pulse]") && !document.querySelector("[data-tree]")) {
+  askWhatRuns();
+  setInterval(askWhatRuns, SUMMARY_EVERY);
+  document.addEventListener("visibilitychange", askWhatRuns);
+}

@@ -1,0 +1,58 @@
+"""Times as people say them, with the exact value for those who ask: `<time datetime title>` elements and durations.
+
+The reader's zone comes from a cookie that `times.js` keeps; without it times are UTC and say so.
+"""
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from babel import Locale
+from babel.dates import format_date, format_datetime, format_time, format_timedelta
+from markupsafe import Markup
+
+ZONE_COOKIE = "pressbox_zone"
+
+
+@cache
+def _known_zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def zone_of(name: str | None) -> tzinfo:
+    """The zone a cookie names. Anything that is not the name of a zone is UTC."""
+    return ZoneInfo(name) if name in _known_zones() else UTC
+
+
+def clock(value: datetime, locale: Locale, zone: tzinfo, now: datetime) -> str:
+    """15:04 today, "14 Nov, 15:04" this year, with the year otherwise."""
+    local = value.astimezone(zone)
+    text = format_time(local, "HH:mm", tzinfo=zone, locale=locale)
+    if local.date() == now.astimezone(zone).date():
+        return text
+    pattern = "d MMM" if local.year == now.astimezone(zone).year else "d MMM y"
+    return f"{format_date(local, pattern, locale=locale)}, {text}"
+
+
+def relative(value: datetime, locale: Locale, now: datetime) -> str:
+    """In 25 minutes, 3 hours ago."""
+    return format_timedelta(value - now, add_direction=True, locale=locale, threshold=1.2)
+
+
+def exact(value: datetime, locale: Locale, zone: tzinfo) -> str:
+    return format_datetime(value.astimezone(zone), "EEEE d MMMM y, HH:mm:ss zzz", tzinfo=zone, locale=locale)
+
+
+def duration(value: timedelta) -> str:
+    """0:12, 4:05, 1:02:45 or "3 d 4 h": as wide as it must be, and no wider."""
+    seconds = max(0, int(value.total_seconds()))
+    if seconds >= 86_400:
+        return f"{seconds // 86_400} d {seconds % 86_400 // 3600} h"
+    hours, minutes, rest = seconds // 3600, seconds % 3600 // 60, seconds % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def time_element(value: datetime, text: str, title: str, style: str) -> Markup:
+    """`data-time` tells `times.js` how to keep the words true while the page stays open."""
+    moment = value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return Markup('<time datetime="{}" title="{}" data-time="{}">{}</time>').format(moment, title, style, text)
