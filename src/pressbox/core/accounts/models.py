@@ -1,0 +1,109 @@
+"""The values of accounts: who somebody is and what they may do. Rows stay inside this package."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    ADMIN = "admin"
+    MEMBER = "member"
+
+
+class Scope(StrEnum):
+    """What a token may do. `reader` is the app password of a reader app, and opens nothing else."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+    READER = "reader"
+
+
+_IMPLIED = {
+    Scope.READ: frozenset({Scope.READ}),
+    Scope.WRITE: frozenset({Scope.READ, Scope.WRITE}),
+    Scope.ADMIN: frozenset({Scope.READ, Scope.WRITE, Scope.ADMIN}),
+    Scope.READER: frozenset({Scope.READER}),
+}
+_ROLE_SCOPES = {
+    Role.ADMIN: frozenset(Scope),
+    Role.MEMBER: frozenset({Scope.READ, Scope.WRITE, Scope.READER}),
+}
+
+
+def scopes_of(role: Role) -> frozenset[Scope]:
+    """Everything that a person with this role may do."""
+    return _ROLE_SCOPES[role]
+
+
+def effective_scopes(role: Role, granted: frozenset[Scope]) -> frozenset[Scope]:
+    """What a token may do today: its scopes with what they imply, and never more than its owner's role."""
+    return frozenset().union(*(_IMPLIED[scope] for scope in granted)) & scopes_of(role)
+
+
+@dataclass(frozen=True)
+class User:
+    id: int
+    email: str
+    name: str
+    role: Role
+    language: str | None
+    created_at: datetime
+    disabled_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Client:
+    """Where a request comes from: the address counts for rate limits, the agent is shown in the list of sessions."""
+
+    address: str
+    agent: str = ""
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """A session that just began. `secret` is the cookie's value and exists nowhere else."""
+
+    secret: str
+    user: User
+
+
+@dataclass(frozen=True)
+class SessionView:
+    """A session as its owner sees it. `id` is the beginning of a hash, of no use to anybody else."""
+
+    id: str
+    agent: str
+    created_at: datetime
+    last_seen_at: datetime
+    expires_at: datetime
+    current: bool
+
+
+@dataclass(frozen=True)
+class TokenView:
+    """A token as its owner sees it: enough to recognise it, not enough to use it."""
+
+    id: int
+    name: str
+    hint: str
+    scopes: tuple[Scope, ...]
+    created_at: datetime
+    last_used_at: datetime | None
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True)
+class NewToken:
+    """A token at its making, the only moment at which `secret` can be shown."""
+
+    secret: str
+    view: TokenView
+
+
+@dataclass(frozen=True)
+class Authenticated:
+    """A user who was recognised by a session or a token, and what this one may do."""
+
+    user: User
+    scopes: frozenset[Scope]

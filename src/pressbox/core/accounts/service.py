@@ -1,0 +1,269 @@
+"""Accounts: everything that pages, the API and the command line do with users, sessions and tokens.
+
+Nothing here tells an unknown user from a wrong password: not the text, nor the time, nor the rate limit.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from pressbox.core.accounts import people, sessions, setup, tokens
+from pressbox.core.accounts.limits import (
+    PASSWORD_CHANGE_BY_USER,
+    SET_UP_BY_ADDRESS,
+    SIGN_IN_BY_ADDRESS,
+    SIGN_IN_BY_EMAIL,
+    TOKEN_FAILURES_BY_ADDRESS,
+    RateLimits,
+    address_subject,
+)
+from pressbox.core.accounts.models import (
+    Authenticated,
+    Client,
+    NewToken,
+    Role,
+    Scope,
+    SessionView,
+    SignedIn,
+    TokenView,
+    User,
+    effective_scopes,
+    scopes_of,
+)
+from pressbox.core.accounts.passwords import UNUSABLE, Passwords, validate_password
+from pressbox.core.config import Settings
+from pressbox.core.db.database import Database
+from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
+from pressbox.core.logs import get_logger
+
+log = get_logger(__name__)
+
+# The address of the owner that the open mode makes when there is no account yet.
+OPEN_OWNER = "owner@localhost"
+
+
+class AccountService:
+    def __init__(self, database: Database, settings: Settings, *, passwords: Passwords | None = None) -> None:
+        self._database = database
+        self._session_life = timedelta(days=settings.web.session_days)
+        self._passwords = passwords or Passwords()
+        self._limits = RateLimits(database)
+
+    # Set-up
+
+    async def set_up(self) -> bool:
+        """Whether there is somebody who can sign in."""
+        async with self._database.unit_of_work() as work:
+            return await people.anybody(work.session)
+
+    async def create_setup_link(self) -> str | None:
+        """The secret of a new link, for `/setup?token=…`; None when Pressbox is set up already."""
+        async with self._database.unit_of_work() as work:
+            secret = await setup.create(work.session)
+        if secret is not None:
+            log.info("setup_link_created", msg="A set-up link was made; older ones are void")
+        return secret
+
+    async def check_setup_link(self, secret: str) -> None:
+        async with self._database.unit_of_work() as work:
+            await setup.require(work.session, secret)
+
+    async def redeem_setup_link(
+        self, secret: str, *, email: str, password: str, name: str = "", client: Client
+    ) -> SignedIn:
+        """Make the first administrator, signed in. What is wrong in the form does not use up the link."""
+        await self._limits.count(SET_UP_BY_ADDRESS, address_subject(client.address))
+        await self.check_setup_link(secret)
+        email, name = people.normalise_email(email), people.clean_name(name)
+        password_hash = await self._passwords.hash(validate_password(password))
+        async with self._database.unit_of_work() as work:
+            row = await setup.redeem(work.session, secret, email=email, name=name, password_hash=password_hash)
+            cookie = await sessions.begin(work.session, row.id, client.agent, self._session_life)
+        log.info("set_up", msg="The first administrator was made", user_id=row.id)
+        return SignedIn(secret=cookie, user=people.to_user(row))
+
+    # Sessions
+
+    async def sign_in(
+        self, email: str, password: str, *, client: Client, previous_session: str | None = None
+    ) -> SignedIn:
+        """Begin a session of a new name, and end the one that the browser had before."""
+        subject = _email_subject(email)
+        await self._limits.count(SIGN_IN_BY_ADDRESS, address_subject(client.address))
+        await self._limits.count(SIGN_IN_BY_EMAIL, subject)
+        async with self._database.unit_of_work() as work:
+            row = await people.find_by_email(work.session, subject)
+        check = await self._passwords.check(row.password_hash if row else None, password)
+        if row is None or not check.matches or row.disabled_at is not None:
+            log.info("sign_in_refused", msg="Wrong e-mail address or password", address=client.address)
+            raise InvalidInputError("E-mail address or password is wrong.", field="password")
+        async with self._database.unit_of_work() as work:
+            if check.replacement is not None:
+                (await people.get(work.session, row.id)).password_hash = check.replacement
+            if previous_session is not None:
+                await sessions.end(work.session, previous_session)
+            secret = await sessions.begin(work.session, row.id, client.agent, self._session_life)
+        await self._limits.forget(SIGN_IN_BY_EMAIL, subject)
+        log.info("signed_in", msg="A session began", user_id=row.id, address=client.address)
+        return SignedIn(secret=secret, user=people.to_user(row))
+
+    async def sign_out(self, session_secret: str) -> None:
+        async with self._database.unit_of_work() as work:
+            await sessions.end(work.session, session_secret)
+
+    async def sign_out_everywhere(self, user_id: int, *, except_session: str | None = None) -> None:
+        async with self._database.unit_of_work() as work:
+            await sessions.end_all(work.session, user_id, except_secret=except_session)
+        log.info("signed_out_everywhere", msg="Sessions were ended", user_id=user_id)
+
+    async def sessions(self, user_id: int, *, current: str | None = None) -> tuple[SessionView, ...]:
+        async with self._database.unit_of_work() as work:
+            return await sessions.views(work.session, user_id, current)
+
+    async def end_session(self, user_id: int, session_id: str) -> None:
+        async with self._database.unit_of_work() as work:
+            if not await sessions.end_one(work.session, user_id, session_id):
+                raise NotFoundError("This session has ended already.")
+
+    async def authenticate_session(self, secret: str) -> Authenticated | None:
+        async with self._database.unit_of_work() as work:
+            row = await sessions.find_user(work.session, secret, self._session_life)
+            user = people.to_user(row) if row is not None else None
+        return Authenticated(user=user, scopes=scopes_of(user.role)) if user else None
+
+    # Tokens
+
+    async def authenticate_token(self, secret: str, *, client: Client) -> Authenticated | None:
+        """Who uses this token, with the scopes it has today. Failures are counted per address."""
+        async with self._database.unit_of_work() as work:
+            found = await tokens.find(work.session, secret)
+        if found is None:
+            await self._limits.count(TOKEN_FAILURES_BY_ADDRESS, address_subject(client.address))
+            return None
+        user = people.to_user(found[0])
+        return Authenticated(user=user, scopes=effective_scopes(user.role, found[1]))
+
+    async def add_token(
+        self, user_id: int, name: str, scopes: Iterable[Scope], *, expires_at: datetime | None = None
+    ) -> NewToken:
+        """A token for this user. Its secret is in the answer and nowhere else."""
+        name, wanted = people.clean_name(name, required=True), frozenset(scopes)
+        if not wanted:
+            raise InvalidInputError("Choose at least one scope: read, write, admin or reader.", field="scopes")
+        async with self._database.unit_of_work() as work:
+            owner = people.to_user(await people.get(work.session, user_id))
+            if not wanted <= scopes_of(owner.role):
+                raise InvalidInputError("The scope admin is for administrators only.", field="scopes")
+            created = await tokens.create(work.session, user_id, name, wanted, expires_at)
+        log.info("token_added", msg="A token was made", user_id=user_id, token_id=created.view.id)
+        return created
+
+    async def tokens(self, user_id: int) -> tuple[TokenView, ...]:
+        async with self._database.unit_of_work() as work:
+            return await tokens.views(work.session, user_id)
+
+    async def revoke_token(self, user_id: int, token_id: int) -> None:
+        async with self._database.unit_of_work() as work:
+            if not 0 < token_id <= people.LARGEST_ID or not await tokens.revoke(work.session, user_id, token_id):
+                raise NotFoundError("There is no such token.")
+        log.info("token_revoked", msg="A token was removed", user_id=user_id, token_id=token_id)
+
+    # Users
+
+    async def add_user(self, email: str, password: str, *, role: Role = Role.MEMBER, name: str = "") -> User:
+        email, name = people.normalise_email(email), people.clean_name(name)
+        password_hash = await self._passwords.hash(validate_password(password))
+        async with self._database.unit_of_work() as work:
+            await setup.take_turns(work.session)
+            row = await people.insert_user(work.session, email, name, password_hash, role)
+        log.info("user_added", msg="A user was added", user_id=row.id, role=role)
+        return people.to_user(row)
+
+    async def users(self) -> tuple[User, ...]:
+        async with self._database.unit_of_work() as work:
+            return tuple(people.to_user(row) for row in await people.everybody(work.session))
+
+    async def user_by_email(self, email: str) -> User:
+        async with self._database.unit_of_work() as work:
+            row = await people.find_by_email(work.session, people.normalise_email(email))
+        if row is None:
+            raise NotFoundError("There is no user with this e-mail address. `pressbox user list` shows all.")
+        return people.to_user(row)
+
+    async def change_password(
+        self, user_id: int, current: str, new: str, *, current_session: str | None = None
+    ) -> None:
+        """Replace the password of somebody who knows it, and end all other sessions."""
+        validate_password(new, field="new_password")
+        await self._limits.count(PASSWORD_CHANGE_BY_USER, str(user_id))
+        async with self._database.unit_of_work() as work:
+            stored = (await people.get(work.session, user_id)).password_hash
+        if not (await self._passwords.check(stored, current)).matches:
+            raise InvalidInputError("The current password is wrong.", field="current_password")
+        await self._replace_password(user_id, new, keep_session=current_session)
+
+    async def set_password(self, user_id: int, new: str) -> None:
+        """Replace the password without the old one, as an administrator may; ends all sessions."""
+        await self._replace_password(user_id, validate_password(new), keep_session=None)
+
+    async def _replace_password(self, user_id: int, new: str, *, keep_session: str | None) -> None:
+        password_hash = await self._passwords.hash(new)
+        async with self._database.unit_of_work() as work:
+            (await people.get(work.session, user_id)).password_hash = password_hash
+            await sessions.end_all(work.session, user_id, except_secret=keep_session)
+        log.info("password_changed", msg="A password was changed; other sessions ended", user_id=user_id)
+
+    async def set_language(self, user_id: int, language: str | None) -> None:
+        async with self._database.unit_of_work() as work:
+            (await people.get(work.session, user_id)).language = language
+
+    async def set_role(self, user_id: int, role: Role) -> User:
+        async with self._database.unit_of_work() as work:
+            administrators = await people.lock_administrators(work.session)
+            if role is not Role.ADMIN:
+                _refuse_last(administrators, user_id)
+            row = await people.get(work.session, user_id)
+            row.role = role
+        log.info("role_changed", msg="A role was changed", user_id=user_id, role=role)
+        return people.to_user(row)
+
+    async def disable_user(self, user_id: int) -> User:
+        """Lock somebody out at once: sessions end, tokens are refused, what they made stays."""
+        async with self._database.unit_of_work() as work:
+            _refuse_last(await people.lock_administrators(work.session), user_id)
+            row = await people.get(work.session, user_id)
+            row.disabled_at = row.disabled_at or await people.database_time(work.session)
+            await sessions.end_all(work.session, user_id)
+        log.info("user_disabled", msg="A user was disabled", user_id=user_id)
+        return people.to_user(row)
+
+    async def enable_user(self, user_id: int) -> User:
+        async with self._database.unit_of_work() as work:
+            row = await people.get(work.session, user_id)
+            row.disabled_at = None
+        log.info("user_enabled", msg="A user was enabled", user_id=user_id)
+        return people.to_user(row)
+
+    async def open_owner(self) -> Authenticated:
+        """Who everybody is in the open mode: the first administrator, or an owner without a password."""
+        async with self._database.unit_of_work() as work:
+            row = await people.first_administrator(work.session)
+            if row is None:
+                await setup.take_turns(work.session)
+                row = await people.first_administrator(work.session) or await people.insert_user(
+                    work.session, OPEN_OWNER, "", UNUSABLE, Role.ADMIN
+                )
+            user = people.to_user(row)
+        return Authenticated(user=user, scopes=scopes_of(Role.ADMIN))
+
+
+def _email_subject(email: str) -> str:
+    try:
+        return people.normalise_email(email)
+    except InvalidInputError:
+        # Not an address, so nobody has it; it is counted and refused as if it were one.
+        return email.strip().lower().replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+def _refuse_last(administrators: set[int], user_id: int) -> None:
+    if administrators == {user_id}:
+        raise ConflictError("This is the last administrator. Make somebody else an administrator first.")

@@ -1,0 +1,88 @@
+"""API tokens and app passwords: statements inside a unit of work. A token is shown once and stored as a hash."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.accounts.models import NewToken, Scope, TokenView
+from pressbox.core.accounts.opaque import fingerprint, new_secret, well_formed
+from pressbox.core.accounts.rows import TokenRow, UserRow
+from pressbox.core.errors import ConflictError
+
+PREFIX = "pbx_"
+HINT_LENGTH = 4
+MOST_PER_USER = 100
+USED_AGAIN_AFTER = timedelta(minutes=1)
+
+
+async def create(
+    session: AsyncSession, user_id: int, name: str, scopes: Iterable[Scope], expires_at: datetime | None
+) -> NewToken:
+    held = await session.scalar(select(func.count()).select_from(TokenRow).where(TokenRow.user_id == user_id))
+    if held is not None and held >= MOST_PER_USER:
+        raise ConflictError(f"There are {MOST_PER_USER} tokens already. Remove one that is no longer used.")
+    secret = new_secret(PREFIX)
+    statement = (
+        insert(TokenRow)
+        .values(
+            token_hash=fingerprint(secret),
+            hint=secret[-HINT_LENGTH:],
+            user_id=user_id,
+            name=name,
+            scopes=sorted(scopes),
+            expires_at=expires_at,
+        )
+        .returning(TokenRow)
+    )
+    return NewToken(secret=secret, view=_view((await session.execute(statement)).scalar_one()))
+
+
+async def find(session: AsyncSession, secret: str) -> tuple[UserRow, frozenset[Scope]] | None:
+    """The owner of a token that is still good, and the scopes it was given."""
+    if not well_formed(secret, PREFIX):
+        return None
+    token_hash = fingerprint(secret)
+    statement = (
+        select(UserRow, TokenRow)
+        .join(TokenRow, TokenRow.user_id == UserRow.id)
+        .where(
+            TokenRow.token_hash == token_hash,
+            or_(TokenRow.expires_at.is_(None), TokenRow.expires_at > func.now()),
+            UserRow.disabled_at.is_(None),
+        )
+    )
+    found = (await session.execute(statement)).one_or_none()
+    if found is None:
+        return None
+    user, token = found
+    used = or_(TokenRow.last_used_at.is_(None), TokenRow.last_used_at < func.now() - USED_AGAIN_AFTER)
+    await session.execute(update(TokenRow).where(TokenRow.id == token.id, used).values(last_used_at=func.now()))
+    return user, frozenset(Scope(scope) for scope in token.scopes)
+
+
+async def views(session: AsyncSession, user_id: int) -> tuple[TokenView, ...]:
+    statement = select(TokenRow).where(TokenRow.user_id == user_id).order_by(TokenRow.id)
+    return tuple(_view(row) for row in (await session.execute(statement)).scalars())
+
+
+async def revoke(session: AsyncSession, user_id: int, token_id: int) -> bool:
+    statement = delete(TokenRow).where(TokenRow.user_id == user_id, TokenRow.id == token_id).returning(TokenRow.id)
+    return (await session.execute(statement)).scalar_one_or_none() is not None
+
+
+async def revoke_all(session: AsyncSession, user_id: int) -> None:
+    await session.execute(delete(TokenRow).where(TokenRow.user_id == user_id))
+
+
+def _view(row: TokenRow) -> TokenView:
+    return TokenView(
+        id=row.id,
+        name=row.name,
+        hint=row.hint,
+        scopes=tuple(Scope(scope) for scope in row.scopes),
+        created_at=row.created_at,
+        last_used_at=row.last_used_at,
+        expires_at=row.expires_at,
+    )
