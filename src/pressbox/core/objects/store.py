@@ -30,7 +30,7 @@ class ObjectStore(Protocol):
     """Bytes under keys, the same on a local folder and on S3.
 
     Keys are relative and `/`-separated; `checked_key` says which are refused, with InvalidInputError and before
-    anything is touched. A key cannot at the same time be the folder of another one.
+    anything is touched. Do not use a key as the folder of another: a local store says ConflictError, S3 nothing.
 
     A write is atomic: a reader sees the old object or the new one, never a part, and a write that fails or is
     cancelled leaves what was there before. Whoever writes last wins.
