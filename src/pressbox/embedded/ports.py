@@ -4,7 +4,10 @@ import socket
 
 import psutil
 
+from pressbox.embedded.processes import wait_until
+
 LOOPBACK = "127.0.0.1"
+_PATIENCE_SECONDS = 2.0
 
 
 def is_free(port: int, host: str = LOOPBACK) -> bool:
@@ -20,11 +23,11 @@ def is_free(port: int, host: str = LOOPBACK) -> bool:
         return True
 
 
-def free_port(*preferred: int | None) -> int:
-    """The first preferred port that is free, or any free one."""
-    for port in preferred:
-        if port is not None and is_free(port):
-            return port
+def free_port(preferred: int | None = None) -> int:
+    """The preferred port if it is free, or any free one."""
+    # A server that was killed a moment ago holds its port until its last thread is gone.
+    if preferred is not None and wait_until(lambda: is_free(preferred), _PATIENCE_SECONDS):
+        return preferred
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind((LOOPBACK, 0))
         port = probe.getsockname()[1]

@@ -108,7 +108,7 @@ class EmbeddedPostgres:
         account = self._account()
         redact.add(self.home.database_password())
         self._prepare_folder(account)
-        running = self.find_running()
+        running = self._own_child() or self.find_running()
         if running and adopt and self._adopt(running):
             return
         if running:
@@ -283,6 +283,9 @@ class EmbeddedPostgres:
             time.sleep(0.25)
         self._port = None
         raise PermanentError(f"PostgreSQL did not start. Its log {log_file} ends with:\n{log_tail(log_file)}")
+
+    def _own_child(self) -> ManagedProcess | None:
+        return self.process if self.process and self.process.alive() else None
 
     def _comes_up(self, process: ManagedProcess, seconds: float) -> bool:
         return wait_until(lambda: self.answers() or not process.alive(), seconds) and process.alive()

@@ -83,7 +83,7 @@ class EmbeddedTemporal:
         A server of an earlier start is taken over, or with `adopt=False` stopped first: two must never share a file.
         """
         record = self._load_record()
-        running = self.find_running()
+        running = self._own_child() or self.find_running()
         if record and running and adopt and self._adopt(record, running):
             return
         if running:
@@ -160,6 +160,9 @@ class EmbeddedTemporal:
                 break
         self._ports = None
         raise PermanentError(f"Temporal did not start. Its log {log_file} ends with:\n{log_tail(log_file)}")
+
+    def _own_child(self) -> ManagedProcess | None:
+        return self.process if self.process and self.process.alive() else None
 
     def _comes_up(self, process: ManagedProcess, seconds: float) -> bool:
         return wait_until(lambda: self.answers() or not process.alive(), seconds) and process.alive()
