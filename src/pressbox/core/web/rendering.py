@@ -39,6 +39,7 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
     frame = {
         "request": request,
         "path": request.url.path,
+        "status": status,
         "identity": identity,
         "manifests": manifests,
         "navigation": [manifest.navigation for manifest in manifests if manifest.navigation],
