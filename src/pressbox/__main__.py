@@ -1,0 +1,5 @@
+"""`python -m pressbox`, which is how `up` starts its children."""
+
+from pressbox.entry.cli import main
+
+main()

@@ -1,0 +1,45 @@
+"""The one connection to Temporal per process. Nobody else connects."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.runtime import Runtime
+from temporalio.service import TLSConfig
+
+from pressbox.core.config import TemporalSettings
+from pressbox.core.errors import ConfigurationError
+
+
+async def connect(settings: TemporalSettings, address: str, *, runtime: Runtime | None = None) -> Client:
+    """A lazy client: it dials at the first call, so that a process can start, and say so, while Temporal is away."""
+    return await Client.connect(
+        address,
+        namespace=settings.namespace,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        tls=tls(settings),
+        data_converter=pydantic_data_converter,
+        connect_timeout=timedelta(seconds=5),
+        lazy=True,
+        runtime=runtime,
+    )
+
+
+def tls(settings: TemporalSettings) -> TLSConfig | bool:
+    if (settings.tls_client_cert is None) != (settings.tls_client_key is None):
+        raise ConfigurationError(
+            "PRESSBOX_TEMPORAL_TLS_CLIENT_CERT and PRESSBOX_TEMPORAL_TLS_CLIENT_KEY belong together: set both or none."
+        )
+    files = (settings.tls_server_ca, settings.tls_client_cert, settings.tls_client_key)
+    if not any(files):
+        return settings.tls or settings.api_key is not None
+    ca, certificate, key = (_read(file) for file in files)
+    return TLSConfig(server_root_ca_cert=ca, client_cert=certificate, client_private_key=key)
+
+
+def _read(file: Path | None) -> bytes | None:
+    try:
+        return file.read_bytes() if file else None
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {file}: {error.strerror}. Check PRESSBOX_TEMPORAL_TLS_….") from error

@@ -1,0 +1,59 @@
+"""What people may do to a workflow from the activity page: cancel it, or try a failed one again."""
+
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from pressbox.core.errors import ConflictError, NotFoundError
+
+_ENDED_BADLY = {
+    WorkflowExecutionStatus.FAILED,
+    WorkflowExecutionStatus.CANCELED,
+    WorkflowExecutionStatus.TERMINATED,
+    WorkflowExecutionStatus.TIMED_OUT,
+}
+
+
+async def cancel(client: Client, workflow_id: str) -> None:
+    """Ask the workflow to stop. It ends in its own order; children are cancelled with it."""
+    try:
+        await client.get_workflow_handle(workflow_id).cancel()
+    except RPCError as error:
+        raise _translated(error, workflow_id) from error
+
+
+async def retry(client: Client, workflow_id: str) -> None:
+    """Start a workflow that ended badly again: same type, same id, same input."""
+    handle = client.get_workflow_handle(workflow_id)
+    try:
+        description = await handle.describe()
+        if description.status not in _ENDED_BADLY:
+            raise ConflictError("Only what failed or was cancelled can be tried again.", workflow_id=workflow_id)
+        arguments = await _arguments(client.get_workflow_handle(workflow_id, run_id=description.run_id))
+        await client.start_workflow(
+            description.workflow_type,
+            args=arguments,
+            id=workflow_id,
+            task_queue=description.task_queue,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+        )
+    except WorkflowAlreadyStartedError as error:
+        raise ConflictError("It is already running again.", workflow_id=workflow_id) from error
+    except RPCError as error:
+        raise _translated(error, workflow_id) from error
+
+
+async def _arguments(handle: WorkflowHandle[object, object]) -> list[RawValue]:
+    async for event in handle.fetch_history_events():
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
+            return [RawValue(payload) for payload in event.workflow_execution_started_event_attributes.input.payloads]
+    raise NotFoundError("Temporal no longer keeps its history.")
+
+
+def _translated(error: RPCError, workflow_id: str) -> Exception:
+    if error.status is RPCStatusCode.NOT_FOUND:
+        return NotFoundError("Temporal knows no such running workflow.", workflow_id=workflow_id)
+    return error

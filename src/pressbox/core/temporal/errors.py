@@ -1,0 +1,54 @@
+"""One interceptor that gives every activity failure its place: permanent ones are not retried, no secret leaves.
+
+Temporal matches `non_retryable_error_types` by exact class name and not by ancestor, so the decision cannot be left
+to retry policies. Messages become part of the history: they are bounded and redacted here, once.
+"""
+
+import asyncio
+from typing import Any
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, FailureError
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from pressbox.core.errors import PermanentError, RateLimitedError, bounded
+from pressbox.core.logs import get_logger, redact
+
+log = get_logger(__name__)
+
+
+class ErrorInterceptor(Interceptor):
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        return _ErrorTranslation(next)
+
+
+class _ErrorTranslation(ActivityInboundInterceptor):
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+        try:
+            return await self.next.execute_activity(input)
+        except (asyncio.CancelledError, FailureError):
+            raise
+        # Whatever else an activity raises ends up in a history: this is the one place that sees all of it.
+        except Exception as error:
+            info = activity.info()
+            log.warning(
+                "activity_failed",
+                msg=str(error),
+                activity=info.activity_type,
+                workflow_id=info.workflow_id,
+                attempt=info.attempt,
+                error=type(error).__name__,
+                exc_info=None if isinstance(error, (PermanentError, RateLimitedError)) else error,
+            )
+            # Without `from`: the original's own text and traceback could carry what we just blotted out.
+            raise translated(error) from None
+
+
+def translated(error: Exception) -> ApplicationError:
+    """The same failure as Temporal keeps it."""
+    return ApplicationError(
+        redact(bounded(str(error))) or type(error).__name__,
+        type=type(error).__name__,
+        non_retryable=isinstance(error, PermanentError),
+        next_retry_delay=error.retry_after if isinstance(error, RateLimitedError) else None,
+    )

@@ -1,0 +1,73 @@
+"""Heartbeats for activities that can take longer than ten seconds, with a typed cursor to resume from."""
+
+import asyncio
+import contextvars
+import threading
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+from temporalio import activity
+
+from pressbox.core.contracts import Contract
+
+CursorT = TypeVar("CursorT", bound=Contract)
+
+
+class Heartbeater(Generic[CursorT]):
+    """Beats while the block runs; `cursor` is what the next attempt starts from.
+
+    In a plain `def` activity use `with` (a thread beats), in an `async def` one `async with` (a task beats). A task
+    cannot beat beside a blocking call, which is why the two are different.
+    """
+
+    def __init__(self, cursor_type: type[CursorT], first: CursorT, *, every_seconds: float = 5.0) -> None:
+        self._every = every_seconds
+        self.cursor: CursorT = _resume(cursor_type) or first
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def advance(self, cursor: CursorT) -> None:
+        """Note how far the work is durable, and tell Temporal."""
+        self.cursor = cursor
+        activity.heartbeat(cursor)
+
+    def __enter__(self) -> Self:
+        # The activity's context is a context variable; a new thread does not inherit it by itself.
+        context = contextvars.copy_context()
+        self._thread = threading.Thread(target=context.run, args=(self._beat_in_thread,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        if self._thread:
+            self._thread.join()
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._beat_in_task())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _beat_in_thread(self) -> None:
+        while not self._stop.wait(self._every):
+            activity.heartbeat(self.cursor)
+
+    async def _beat_in_task(self) -> None:
+        while True:
+            await asyncio.sleep(self._every)
+            activity.heartbeat(self.cursor)
+
+
+def _resume(cursor_type: type[CursorT]) -> CursorT | None:
+    details = activity.info().heartbeat_details
+    if not details:
+        return None
+    # Details arrive as plain JSON values: the SDK does not know our type.
+    return cursor_type.model_validate(details[0])

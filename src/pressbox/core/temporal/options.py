@@ -1,0 +1,31 @@
+"""Named presets for activity options. A workflow picks one; the inner limits are always shorter than the outer.
+
+QUICK    one or a few statements, or a call to a part of ours.
+NETWORK  one exchange with somebody else's server.
+LONG     minutes; the activity beats its heart and resumes from where it was.
+"""
+
+from datetime import timedelta
+
+from temporalio.common import RetryPolicy
+from temporalio.workflow import ActivityConfig
+
+# No limit on attempts: while the database restarts, work waits. A permanent error ends the tries by itself.
+QUICK = ActivityConfig(
+    start_to_close_timeout=timedelta(seconds=20),
+    retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=500), maximum_interval=timedelta(seconds=10)),
+)
+
+NETWORK = ActivityConfig(
+    start_to_close_timeout=timedelta(seconds=60),
+    schedule_to_close_timeout=timedelta(minutes=10),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30), maximum_attempts=5
+    ),
+)
+
+LONG = ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=30),
+    heartbeat_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1)),
+)

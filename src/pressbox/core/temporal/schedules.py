@@ -1,0 +1,246 @@
+"""Declared schedules: compare what the applications want with what Temporal has, and apply the difference.
+
+What a person changed stays: a pause always, and a timetable that is no longer the one we applied. What we declared
+once and no longer declare is deleted; schedules that are not ours are never touched.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects.postgresql import insert
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleAlreadyRunningError,
+    ScheduleDescription,
+    ScheduleIntervalSpec,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleSpec,
+    ScheduleState,
+    ScheduleUpdate,
+    ScheduleUpdateInput,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from pressbox.core.app import AppManifest, Resources, ScheduleDeclaration
+from pressbox.core.contracts import Contract
+from pressbox.core.db.database import Database
+from pressbox.core.errors import NotFoundError
+from pressbox.core.logs import get_logger
+from pressbox.core.temporal.rows import ScheduleRow
+
+log = get_logger(__name__)
+
+
+class ScheduleOutcome(StrEnum):
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    KEPT = "kept"
+    DELETED = "deleted"
+
+
+class ScheduleView(Contract):
+    """A schedule as the status page and `pressbox schedules list` show it."""
+
+    id: str
+    summary: str
+    timetable: str
+    exists: bool
+    paused: bool = False
+    note: str = ""
+    changed_by_user: bool = False
+    last_run: datetime | None = None
+    next_run: datetime | None = None
+
+
+def declared_schedules(resources: Resources, manifests: Iterable[AppManifest]) -> tuple[ScheduleDeclaration, ...]:
+    return tuple(item for manifest in manifests for item in manifest.schedules(resources.settings))
+
+
+async def reconcile(resources: Resources, declarations: Sequence[ScheduleDeclaration]) -> Mapping[str, ScheduleOutcome]:
+    """Make Temporal's schedules those that are declared. Safe to repeat, and to interrupt."""
+    known = await _known(resources.database)
+    outcomes = await asyncio.gather(*(_apply(resources, item, known.get(item.id)) for item in declarations))
+    result = {item.id: outcome for item, outcome in zip(declarations, outcomes, strict=True)}
+    for schedule_id in sorted(set(known) - set(result)):
+        await _delete(resources, schedule_id)
+        result[schedule_id] = ScheduleOutcome.DELETED
+    for schedule_id, outcome in result.items():
+        if outcome is not ScheduleOutcome.UNCHANGED:
+            log.info("schedule_reconciled", msg=f"Schedule {schedule_id} {outcome}", schedule_id=schedule_id)
+    return result
+
+
+async def list_schedules(resources: Resources, manifests: Iterable[AppManifest]) -> tuple[ScheduleView, ...]:
+    declarations = declared_schedules(resources, manifests)
+    known = await _known(resources.database)
+    return tuple(await asyncio.gather(*(_view(resources.temporal, item, known.get(item.id)) for item in declarations)))
+
+
+async def pause(client: Client, schedule_id: str) -> None:
+    try:
+        await client.get_schedule_handle(schedule_id).pause(note="Paused in Pressbox")
+    except RPCError as error:
+        raise _translated(error, schedule_id) from error
+
+
+async def resume(client: Client, schedule_id: str) -> None:
+    try:
+        await client.get_schedule_handle(schedule_id).unpause(note="Resumed in Pressbox")
+    except RPCError as error:
+        raise _translated(error, schedule_id) from error
+
+
+async def run_now(client: Client, schedule_id: str) -> None:
+    try:
+        await client.get_schedule_handle(schedule_id).trigger(overlap=ScheduleOverlapPolicy.SKIP)
+    except RPCError as error:
+        raise _translated(error, schedule_id) from error
+
+
+def timetable(declaration: ScheduleDeclaration) -> str:
+    """The wanted times in words."""
+    if declaration.cron:
+        return f"cron {declaration.cron} UTC"
+    assert declaration.every is not None
+    seconds = int(declaration.every.total_seconds())
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds % size == 0:
+            return f"every {unit}" if seconds == size else f"every {seconds // size} {unit}s"
+    return f"every {seconds} seconds"
+
+
+async def _apply(resources: Resources, declaration: ScheduleDeclaration, row: ScheduleRow | None) -> ScheduleOutcome:
+    handle = resources.temporal.get_schedule_handle(declaration.id)
+    description = await _describe(resources.temporal, declaration.id)
+    if description is None:
+        try:
+            await resources.temporal.create_schedule(declaration.id, _schedule(declaration))
+        except ScheduleAlreadyRunningError:
+            # Another process was quicker with the same declaration.
+            log.info("schedule_exists", msg=f"Schedule {declaration.id} was just created elsewhere")
+        await _remember(resources, declaration)
+        return ScheduleOutcome.CREATED
+    if row is not None and row.declared == _fingerprint(declaration):
+        return ScheduleOutcome.KEPT if _changed_by_user(description, row) else ScheduleOutcome.UNCHANGED
+    keep_times = row is not None and _changed_by_user(description, row)
+
+    def updated(current: ScheduleUpdateInput) -> ScheduleUpdate:
+        wanted = _schedule(declaration)
+        wanted.state = current.description.schedule.state
+        if keep_times:
+            wanted.spec = current.description.schedule.spec
+        return ScheduleUpdate(wanted)
+
+    await handle.update(updated)
+    await _remember(resources, declaration, keep=row.applied_spec if row is not None and keep_times else None)
+    return ScheduleOutcome.KEPT if keep_times else ScheduleOutcome.UPDATED
+
+
+def _schedule(declaration: ScheduleDeclaration) -> Schedule:
+    return Schedule(
+        action=ScheduleActionStartWorkflow(
+            declaration.workflow,
+            declaration.input,
+            id=declaration.workflow_id,
+            task_queue=declaration.task_queue,
+            run_timeout=declaration.run_timeout,
+        ),
+        spec=ScheduleSpec(
+            intervals=[ScheduleIntervalSpec(every=declaration.every)] if declaration.every else [],
+            cron_expressions=[declaration.cron] if declaration.cron else [],
+        ),
+        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=declaration.catchup_window),
+        state=ScheduleState(note=declaration.summary),
+    )
+
+
+def _fingerprint(declaration: ScheduleDeclaration) -> dict[str, Any]:
+    return {
+        "workflow": declaration.workflow,
+        "workflow_id": declaration.workflow_id,
+        "task_queue": declaration.task_queue,
+        "input": declaration.input.model_dump(mode="json"),
+        "timetable": timetable(declaration),
+        "catchup_seconds": declaration.catchup_window.total_seconds(),
+        "run_timeout_seconds": declaration.run_timeout.total_seconds() if declaration.run_timeout else None,
+    }
+
+
+def _spec(description: ScheduleDescription) -> dict[str, Any]:
+    # Temporal rewrites cron strings into calendars, so times are compared as it describes them, never as we wrote them.
+    return {"spec": repr(description.schedule.spec)}
+
+
+def _changed_by_user(description: ScheduleDescription, row: ScheduleRow) -> bool:
+    return bool(row.applied_spec != _spec(description))
+
+
+async def _remember(resources: Resources, declaration: ScheduleDeclaration, keep: dict[str, Any] | None = None) -> None:
+    description = await _describe(resources.temporal, declaration.id)
+    if description is None:
+        return
+    values = {"declared": _fingerprint(declaration), "applied_spec": keep or _spec(description)}
+    async with resources.database.unit_of_work() as work:
+        statement = insert(ScheduleRow).values(schedule_id=declaration.id, **values)
+        await work.session.execute(statement.on_conflict_do_update(index_elements=["schedule_id"], set_=values))
+
+
+async def _delete(resources: Resources, schedule_id: str) -> None:
+    try:
+        await resources.temporal.get_schedule_handle(schedule_id).delete()
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+    async with resources.database.unit_of_work() as work:
+        await work.session.execute(delete(ScheduleRow).where(ScheduleRow.schedule_id == schedule_id))
+
+
+async def _known(database: Database) -> dict[str, ScheduleRow]:
+    async with database.unit_of_work() as work:
+        return {row.schedule_id: row for row in await work.session.scalars(select(ScheduleRow))}
+
+
+async def _view(client: Client, declaration: ScheduleDeclaration, row: ScheduleRow | None) -> ScheduleView:
+    description = await _describe(client, declaration.id)
+    if description is None:
+        return ScheduleView(
+            id=declaration.id, summary=declaration.summary, timetable=timetable(declaration), exists=False
+        )
+    recent = description.info.recent_actions
+    upcoming = description.info.next_action_times
+    changed = row is not None and _changed_by_user(description, row)
+    state = description.schedule.state
+    return ScheduleView(
+        id=declaration.id,
+        summary=declaration.summary,
+        timetable="changed by you" if changed else timetable(declaration),
+        exists=True,
+        paused=state.paused,
+        note=(state.note or "") if state.paused else "",
+        changed_by_user=changed,
+        last_run=recent[-1].started_at if recent else None,
+        next_run=upcoming[0] if upcoming and not state.paused else None,
+    )
+
+
+async def _describe(client: Client, schedule_id: str) -> ScheduleDescription | None:
+    try:
+        return await client.get_schedule_handle(schedule_id).describe()
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return None
+        raise
+
+
+def _translated(error: RPCError, schedule_id: str) -> Exception:
+    if error.status is RPCStatusCode.NOT_FOUND:
+        return NotFoundError(f"There is no schedule {schedule_id}. Create it with: pressbox schedules apply")
+    return error

@@ -1,0 +1,37 @@
+"""What crosses Temporal in the demo world."""
+
+from datetime import timedelta
+
+from pressbox.core.contracts import Contract
+
+
+class DemoTreeWorkflowInput(Contract):
+    """A tree of toy work: `children` below each node, `depth` levels, `steps` activities in each leaf.
+
+    `title` is what people see. A leaf whose number is in `failing` ends in a failure, to show how that looks.
+    """
+
+    title: str
+    children: int = 3
+    depth: int = 1
+    steps: int = 5
+    pause: timedelta = timedelta(seconds=1)
+    failing: tuple[int, ...] = ()
+    number: int = 0
+
+
+class DemoTreeWorkflowResult(Contract):
+    steps: int
+
+
+class DemoStepInput(Contract):
+    """One step of a leaf: waits, then leaves its mark once, whatever is retried."""
+
+    workflow_id: str
+    step: int
+    pause: timedelta
+    fail: bool = False
+
+
+class DemoStepResult(Contract):
+    step: int

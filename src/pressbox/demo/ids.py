@@ -1,0 +1,11 @@
+"""Every id that the demo world uses in Temporal."""
+
+QUEUE = "demo"
+
+
+def tree_workflow_id(name: str) -> str:
+    return f"demo-tree-{name}"
+
+
+def child_workflow_id(parent_workflow_id: str, number: int) -> str:
+    return f"{parent_workflow_id}-{number}"

@@ -1,0 +1,91 @@
+"""From settings to connected Resources, for every entry point."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+from temporalio.runtime import Runtime
+
+from pressbox.core.app import Resources
+from pressbox.core.config import Settings
+from pressbox.core.db.database import Database
+from pressbox.core.errors import ConfigurationError
+from pressbox.core.http.client import GuardedClient
+from pressbox.core.logs import redact
+from pressbox.core.objects.factory import open_store
+from pressbox.core.temporal.client import connect
+from pressbox.core.temporal.schedules import ScheduleOutcome, declared_schedules, reconcile
+from pressbox.core.temporal.search_attributes import register_search_attributes
+from pressbox.embedded.home import Endpoints, Home
+from pressbox.entry.manifests import manifests
+
+
+def find_endpoints(settings: Settings) -> Endpoints:
+    """Where the parts are: what the settings name, else what `pressbox up` runs on this home."""
+    running = Home(settings.home).load_endpoints()
+    database = settings.database.url.get_secret_value() if settings.database.url else None
+    database = database or (running.database_url if running else None)
+    temporal = settings.temporal.address or (running.temporal_address if running else None)
+    if database is None or temporal is None:
+        missing, setting = (
+            ("PostgreSQL", "PRESSBOX_DATABASE_URL") if database is None else ("Temporal", "PRESSBOX_TEMPORAL_ADDRESS")
+        )
+        raise ConfigurationError(
+            f"No {missing} is known: nothing runs on {settings.home}. Start it with `pressbox up`, or set {setting}."
+        )
+    check_database_url(database)
+    return Endpoints(
+        database_url=database,
+        temporal_address=temporal,
+        temporal_ui_url=settings.temporal.ui_url or (running.temporal_ui_url if running else None),
+        web_url=settings.web.public_url or (running.web_url if running else None),
+        worker_health_url=running.worker_health_url if running else None,
+    )
+
+
+def check_database_url(url: str) -> None:
+    # Its text may hold a password, so the message must not repeat it.
+    if urlsplit(url).scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
+        raise ConfigurationError("PRESSBOX_DATABASE_URL must look like postgresql://user:password@host:5432/name.")
+
+
+@asynccontextmanager
+async def open_resources(
+    settings: Settings, endpoints: Endpoints | None = None, *, runtime: Runtime | None = None
+) -> AsyncIterator[Resources]:
+    """Connect lazily: a part that is away is noticed by whoever needs it, not here."""
+    where = endpoints or find_endpoints(settings)
+    redact.add(*filter(None, [urlsplit(where.database_url).password]))
+    database = Database(
+        where.database_url.replace("postgres://", "postgresql://", 1), pool_size=settings.database.pool_size
+    )
+    home = Home(settings.home)
+    temporal = await connect(settings.temporal, where.temporal_address, runtime=runtime)
+    known = settings.model_copy(
+        update={"temporal": settings.temporal.model_copy(update={"ui_url": where.temporal_ui_url})}
+    )
+    try:
+        async with GuardedClient(settings.http) as http:
+            yield Resources(known, database, temporal, open_store(settings.objects, home.objects), http)
+    finally:
+        await database.close()
+
+
+def with_secret_key(settings: Settings) -> Settings:
+    """The instance key from the settings, or the one that the home keeps."""
+    if settings.secret_key is not None:
+        return settings
+    key = Home(settings.home).secret_key()
+    redact.add(key)
+    return settings.model_copy(update={"secret_key": SecretStr(key)})
+
+
+async def apply_schedules(settings: Settings, endpoints: Endpoints) -> dict[str, ScheduleOutcome]:
+    """Register search attributes and make the schedules those that are declared."""
+    applications = manifests(settings)
+    async with open_resources(settings, endpoints) as resources:
+        await register_search_attributes(
+            resources.temporal, [key for manifest in applications for key in manifest.search_attributes]
+        )
+        return dict(await reconcile(resources, declared_schedules(resources, applications)))

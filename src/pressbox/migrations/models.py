@@ -1,0 +1,9 @@
+"""Imports every table, so that a test can compare models and migrations."""
+
+import pressbox.core.accounts.rows
+import pressbox.core.db.changes
+import pressbox.core.progress.rows
+import pressbox.core.temporal.rows  # noqa: F401
+from pressbox.core.db.base import Base
+
+metadata = Base.metadata

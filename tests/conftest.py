@@ -1,0 +1,112 @@
+"""Real parts for every test: one PostgreSQL and one Temporal per run, one fresh database per test."""
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+from temporalio.client import Client
+
+from pressbox.core.app import Resources
+from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
+from pressbox.core.db.database import Database
+from pressbox.core.db.migrate import upgrade
+from pressbox.core.http.client import GuardedClient
+from pressbox.core.objects.factory import open_store
+from pressbox.core.temporal.client import connect
+from pressbox.embedded.home import Home
+from pressbox.embedded.postgres import EmbeddedPostgres
+from pressbox.embedded.temporal_server import EmbeddedTemporal
+
+TEMPLATE = "pressbox_template"
+
+
+@dataclass(frozen=True)
+class Parts:
+    home: Home
+    postgres_url: str
+    temporal_address: str
+    temporal_ui_url: str
+
+    def database_url(self, name: str) -> str:
+        return self.postgres_url.rsplit("/", 1)[0] + f"/{name}"
+
+
+@pytest.fixture(scope="session")
+def reachable_folder() -> Iterator[Path]:
+    """A folder that another uid can pass through: root's PostgreSQL runs as somebody else."""
+    folder = Path(tempfile.mkdtemp(prefix="pressbox-tests-"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def parts(reachable_folder: Path) -> Iterator[Parts]:
+    home = Home(reachable_folder / "parts")
+    home.create()
+    postgres, temporal = EmbeddedPostgres(home), EmbeddedTemporal(home)
+    postgres.start()
+    temporal.start()
+    parts = Parts(home, postgres.url, temporal.address, temporal.ui_url)
+    execute(parts.postgres_url, f"CREATE DATABASE {TEMPLATE}")
+    upgrade(parts.database_url(TEMPLATE))
+    yield parts
+    temporal.stop()
+    postgres.stop()
+
+
+@pytest.fixture
+def database_url(parts: Parts) -> Iterator[str]:
+    name = f"test_{secrets.token_hex(6)}"
+    execute(parts.postgres_url, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+    yield parts.database_url(name)
+    execute(parts.postgres_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    database = Database(database_url)
+    yield database
+    await database.close()
+
+
+@pytest.fixture(scope="session")
+async def temporal(parts: Parts) -> Client:
+    return await connect(TemporalSettings(), parts.temporal_address)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path)
+
+
+@pytest.fixture
+async def resources(settings: Settings, database: Database, temporal: Client) -> AsyncIterator[Resources]:
+    async with open_test_resources(settings, database, temporal) as resources:
+        yield resources
+
+
+@asynccontextmanager
+async def open_test_resources(settings: Settings, database: Database, temporal: Client) -> AsyncIterator[Resources]:
+    store = open_store(ObjectsSettings(), settings.home / "objects")
+    async with GuardedClient(HttpSettings()) as http:
+        yield Resources(settings, database, temporal, store, http)
+
+
+def execute(url: str, statement: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(statement.encode())
+
+
+@pytest.fixture(autouse=True)
+def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith("PRESSBOX_"):
+            monkeypatch.delenv(name)
