@@ -49,7 +49,7 @@ class ObstoreObjects:
         checked_key(key)
         if isinstance(data, Path) and not await asyncio.to_thread(data.is_file):
             raise NotFoundError(f"There is no file {data.name} to store as {key}.", key=key)
-        with self._translated(key):
+        with self._translated(key, writing=True):
             await obstore.put_async(self._store, key, data, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
         info = await self.info(key)
         if info is None:
@@ -97,8 +97,7 @@ class ObstoreObjects:
         try:
             with self._translated(key):
                 await obstore.delete_async(self._store, key)
-        except (NotFoundError, ConflictError):
-            # A folder of that name is in the way, or nothing: either way there is no such object.
+        except NotFoundError:
             return
 
     def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
@@ -127,7 +126,10 @@ class ObstoreObjects:
 
     async def check(self) -> None:
         key = f"scratch/check-{uuid4()}"
-        await self.put(key, b"pressbox")
+        try:
+            await self.put(key, b"pressbox")
+        except ConflictError as error:
+            raise ConfigurationError(f"{self._place} has a file where a folder should be. {self._advice}") from error
         await self.delete(key)
 
     async def _present(self, key: str) -> ObjectInfo:
@@ -136,21 +138,24 @@ class ObstoreObjects:
             return _info(await obstore.head_async(self._store, key))
 
     @contextmanager
-    def _translated(self, key: str) -> Iterator[None]:
+    def _translated(self, key: str, *, writing: bool = False) -> Iterator[None]:
         """Errors of obstore become ours. Theirs quote whole answers of the server, which stay here."""
         try:
             yield
         except FileNotFoundError as error:
             raise self._missing(key, str(error)) from None
         except (BaseError, PermissionError) as error:
-            raise self._failed(key, error) from None
+            raise self._failed(key, error, writing) from None
 
     def _missing(self, key: str, text: str) -> PressboxError:
         if any(sign in text for sign in _NO_BUCKET):
             return ConfigurationError(f"{self._place} does not exist. {self._advice}")
         return NotFoundError(f"There is no object {key}.", key=key)
 
-    def _failed(self, key: str, error: Exception) -> PressboxError:
+    def _in_the_way(self, key: str) -> PressboxError:
+        return ConflictError(f"The key {key} is the folder of another object, or below one.", key=key)
+
+    def _failed(self, key: str, error: Exception, writing: bool) -> PressboxError:
         text = str(error)
         refused = isinstance(error, PermissionDeniedError | UnauthenticatedError | PermissionError)
         if refused or any(sign in text for sign in _REFUSED):
@@ -158,7 +163,8 @@ class ObstoreObjects:
         if any(sign in text for sign in _NO_BUCKET):
             return ConfigurationError(f"{self._place} does not exist. {self._advice}")
         if any(sign in text for sign in _IN_THE_WAY):
-            return ConflictError(f"The key {key} is the folder of another object, or below one.", key=key)
+            # Whoever reads or removes a folder, or below a file, just finds no object there.
+            return self._in_the_way(key) if writing else self._missing(key, "")
         return TransientError(f"{self._place} does not answer as it should. {self._advice}", key=key)
 
 

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from obstore.exceptions import BaseError
@@ -11,6 +12,9 @@ from pressbox.core.config import ObjectsSettings
 from pressbox.core.errors import ConfigurationError, InvalidInputError
 from pressbox.core.objects.adapter import ObstoreObjects
 from pressbox.core.objects.store import ObjectStore, checked_prefix
+
+if TYPE_CHECKING:
+    from obstore.store import S3Config
 
 CONNECT_TIMEOUT = timedelta(seconds=5)
 READ_TIMEOUT = timedelta(seconds=30)
@@ -48,12 +52,7 @@ def _s3(settings: ObjectsSettings, bucket: str) -> ObjectStore:
         store = S3Store(
             bucket,
             prefix=_prefix(settings.prefix) or None,
-            endpoint=endpoint,
-            region=settings.region,
-            access_key_id=settings.access_key_id.get_secret_value() if settings.access_key_id else None,
-            secret_access_key=settings.secret_access_key.get_secret_value() if settings.secret_access_key else None,
-            # Servers other than AWS rarely have a name per bucket.
-            virtual_hosted_style_request=endpoint is None,
+            config=_config(settings, endpoint),
             client_options={
                 "allow_http": endpoint is not None and endpoint.startswith("http://"),
                 "connect_timeout": CONNECT_TIMEOUT,
@@ -69,6 +68,18 @@ def _s3(settings: ObjectsSettings, bucket: str) -> ObjectStore:
     return ObstoreObjects(
         store, place=where, advice="Look at PRESSBOX_OBJECTS_ENDPOINT, _BUCKET, _ACCESS_KEY_ID and _SECRET_ACCESS_KEY."
     )
+
+
+def _config(settings: ObjectsSettings, endpoint: str | None) -> "S3Config":
+    # Servers other than AWS rarely have a name per bucket.
+    config: S3Config = {"region": settings.region, "virtual_hosted_style_request": endpoint is None}
+    if endpoint is not None:
+        config["endpoint"] = endpoint
+    # Without keys, the machine's own role is used, as a server in the cloud has it.
+    if settings.access_key_id is not None and settings.secret_access_key is not None:
+        config["access_key_id"] = settings.access_key_id.get_secret_value()
+        config["secret_access_key"] = settings.secret_access_key.get_secret_value()
+    return config
 
 
 def _endpoint(endpoint: str | None) -> str | None:
