@@ -252,6 +252,11 @@ def unknown_variables(
     return tuple(sorted(name for name in merged if name.startswith(PREFIX) and name not in known))
 
 
+def child_environment(**overrides: str) -> dict[str, str]:
+    """Our environment for a child process of ours, with some settings changed."""
+    return {**os.environ, **overrides}
+
+
 def _dotenv(path: Path | None) -> dict[str, str]:
     if path is None or not path.is_file():
         return {}
