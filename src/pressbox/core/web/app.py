@@ -1,0 +1,80 @@
+"""The web application: the shell around the pages and APIs of the core and of every application."""
+
+import pkgutil
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.metadata import version
+
+from fastapi import APIRouter, Depends, FastAPI
+from starlette.middleware import Middleware
+
+import pressbox.core.web.api
+import pressbox.core.web.pages
+from pressbox.core.app import AppManifest
+from pressbox.core.config import Settings
+from pressbox.core.web import assets, operations, stream
+from pressbox.core.web.addresses import own_addresses
+from pressbox.core.web.connection import Connect, connected, keep_connected
+from pressbox.core.web.errors import install_error_handlers
+from pressbox.core.web.identity import current_identity, refuse_open_beyond_loopback
+from pressbox.core.web.requests import ErrorBoundary, RequestContext
+from pressbox.core.web.security import BodyLimit, HostCheck, OriginCheck
+from pressbox.core.web.topics import live_topics
+
+
+def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Connect) -> FastAPI:
+    """The ASGI application. It starts, and answers /healthz, whether or not its parts are there.
+
+    Serve it without the server's own proxy headers: the shell decides itself whom to believe.
+    """
+    refuse_open_beyond_loopback(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with keep_connected(app.state, connect, live_topics(manifests)):
+            yield
+
+    app = FastAPI(
+        title="Pressbox",
+        version=version("pressbox"),
+        openapi_url="/api/openapi.json",
+        # The framework's own pages load scripts from elsewhere; ours is at /api/docs.
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        middleware=_shell(settings),
+    )
+    app.state.settings = settings
+    app.state.manifests = tuple(manifests)
+    install_error_handlers(app)
+    app.include_router(operations.router)
+    app.include_router(assets.router)
+    for router in _routers(manifests):
+        # First the parts, then who asks: a page without the database is a clear 503, not a surprise.
+        app.include_router(router, dependencies=[Depends(connected), Depends(current_identity)])
+    return app
+
+
+def _shell(settings: Settings) -> list[Middleware]:
+    """Outermost first: what refuses a request stands inside of what turns the refusal into an answer."""
+    own = own_addresses(settings.web)
+    return [
+        Middleware(RequestContext, settings=settings.web),
+        Middleware(ErrorBoundary),
+        Middleware(HostCheck, own=own),
+        Middleware(OriginCheck, own=own),
+        Middleware(BodyLimit, most_bytes=settings.web.max_body_bytes),
+    ]
+
+
+def _routers(manifests: Sequence[AppManifest]) -> Iterator[APIRouter]:
+    yield stream.router
+    for package in (pressbox.core.web.api, pressbox.core.web.pages):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            router = getattr(import_module(module.name), "router", None)
+            if isinstance(router, APIRouter):
+                yield router
+    for manifest in manifests:
+        if manifest.router is not None:
+            yield manifest.router

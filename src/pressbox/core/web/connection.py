@@ -1,0 +1,102 @@
+"""The web process and its parts: it starts without them, keeps trying, and says so until they are there."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from fastapi import Request
+from starlette.datastructures import State
+
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import LiveTopic, Resources
+from pressbox.core.errors import ConfigurationError, TransientError
+from pressbox.core.live.feed import ChangeFeed
+from pressbox.core.logs import get_logger
+
+log = get_logger(__name__)
+
+Connect = Callable[[], AbstractAsyncContextManager[Resources]]
+
+# The usual start is over long before; only when a part is away do requests come before the resources.
+FIRST_WAIT_SECONDS = 5.0
+LONGEST_PAUSE_SECONDS = 5.0
+FEED_PAUSE_SECONDS = 1.0
+
+
+@asynccontextmanager
+async def keep_connected(state: State, connect: Connect, topics: Mapping[str, LiveTopic]) -> AsyncIterator[None]:
+    """Put `resources`, `accounts` and `feed` into the state as soon as the parts answer; close all at the end."""
+    state.resources, state.accounts, state.feed = None, None, None
+    state.connection_problem = "Pressbox is starting."
+    attempted = asyncio.Event()
+    # One task opens and closes: the resources may hold things that must be left where they were entered.
+    task = asyncio.create_task(_hold(state, connect, topics, attempted))
+    waiting = asyncio.create_task(attempted.wait())
+    try:
+        await asyncio.wait({task, waiting}, timeout=FIRST_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            await task
+        yield
+    finally:
+        waiting.cancel()
+        task.cancel()
+        await asyncio.wait({task, waiting})
+
+
+async def _hold(state: State, connect: Connect, topics: Mapping[str, LiveTopic], attempted: asyncio.Event) -> None:
+    pause = 0.2
+    while True:
+        try:
+            async with connect() as resources:
+                state.accounts = AccountService(resources.database, resources.settings)
+                state.feed = ChangeFeed(resources, topics)
+                state.resources = resources
+                attempted.set()
+                async with _running(state.feed):
+                    await asyncio.Event().wait()
+        except ConfigurationError:
+            # Time does not mend a wrong setting: the process ends and says which one.
+            raise
+        # Whatever keeps a part away must not take the web process with it: /healthz answers, /readyz says why.
+        except Exception as error:  # noqa: BLE001
+            state.connection_problem = "A part of Pressbox is not there yet: database or Temporal."
+            log.warning("parts_missing", msg="Cannot connect, trying again", error=str(error), seconds=pause)
+        state.resources = None
+        attempted.set()
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+
+@asynccontextmanager
+async def _running(feed: ChangeFeed) -> AsyncIterator[None]:
+    task = asyncio.create_task(_keep_feeding(feed))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def _keep_feeding(feed: ChangeFeed) -> None:
+    while True:
+        try:
+            await feed.run()
+        # One topic that cannot be loaded must neither end all live updates nor the pages beside them.
+        except Exception as error:
+            log.error("feed_failed", msg="Live updates failed, starting again", exc_info=error)
+            await asyncio.sleep(FEED_PAUSE_SECONDS)
+
+
+def connected(request: Request) -> Resources:
+    """Dependency: the resources, or 503 while there are none."""
+    resources: Resources | None = getattr(request.app.state, "resources", None)
+    if resources is None:
+        raise TransientError(getattr(request.app.state, "connection_problem", "Pressbox is starting."))
+    return resources
+
+
+def account_service(request: Request) -> AccountService:
+    """Dependency: the accounts of this instance."""
+    connected(request)
+    service: AccountService = request.app.state.accounts
+    return service

@@ -1,0 +1,202 @@
+"""Who asks: from the session cookie, from a bearer token on `/api/…`, or by the open mode on loopback.
+
+Pages and APIs take one of the dependencies: `current_identity` (may be nobody), `signed_in`, `administrator`,
+`require_scope(Scope.READER)`. `signed_in` also wants the token's scope to fit the method, so that a route is safe
+without saying more.
+"""
+
+import ipaddress
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request, Response
+
+from pressbox.core.accounts.models import Authenticated, Client, Role, Scope
+from pressbox.core.config import Settings
+from pressbox.core.errors import ConfigurationError, ForbiddenError, NotSignedInError
+from pressbox.core.web.connection import account_service
+
+COOKIE = "pressbox_session"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+API_PREFIX = "/api/"
+
+# The server decides when a session ends; the cookie only has to live longer, and no browser keeps one longer.
+_COOKIE_SECONDS = 400 * 24 * 3600
+
+
+class Via(StrEnum):
+    SESSION = "session"
+    TOKEN = "token"  # noqa: S105
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Somebody who was recognised, and what this request may do in their name."""
+
+    user_id: int
+    email: str
+    name: str
+    role: Role
+    scopes: frozenset[Scope]
+    via: Via
+    language: str | None
+
+    @property
+    def is_administrator(self) -> bool:
+        return self.role is Role.ADMIN and Scope.ADMIN in self.scopes
+
+
+async def current_identity(request: Request) -> Identity | None:
+    """Whoever asks, or None. Found once per request; templates read it from `request.state.identity`."""
+    if not hasattr(request.state, "identity"):
+        request.state.identity = await _identify(request)
+    identity: Identity | None = request.state.identity
+    return identity
+
+
+async def signed_in(request: Request, identity: Annotated[Identity | None, Depends(current_identity)]) -> Identity:
+    """Somebody, who may read; and write, unless the method only reads."""
+    if identity is None:
+        raise NotSignedInError("Sign in to go on.")
+    _demand(identity, Scope.READ if request.method in SAFE_METHODS else Scope.WRITE)
+    return identity
+
+
+async def administrator(identity: Annotated[Identity, Depends(signed_in)]) -> Identity:
+    if not identity.is_administrator:
+        raise ForbiddenError("Only an administrator may do this.")
+    return identity
+
+
+def require_scope(scope: Scope) -> Callable[..., Awaitable[Identity]]:
+    """A dependency for routes with a scope of their own, such as those of reader apps."""
+
+    async def required(identity: Annotated[Identity | None, Depends(current_identity)]) -> Identity:
+        if identity is None:
+            raise NotSignedInError("Sign in, or send a token.")
+        _demand(identity, scope)
+        return identity
+
+    return required
+
+
+MaybeIdentity = Annotated[Identity | None, Depends(current_identity)]
+SignedInIdentity = Annotated[Identity, Depends(signed_in)]
+AdministratorIdentity = Annotated[Identity, Depends(administrator)]
+
+
+def client_of(request: Request) -> Client:
+    """Where the request comes from, for rate limits and the list of sessions."""
+    address: str = getattr(request.state, "client_address", "")
+    return Client(address=address, agent=request.headers.get("user-agent", ""))
+
+
+def session_secret(request: Request) -> str | None:
+    """The value of the session cookie, good or not."""
+    return request.cookies.get(session_cookie_name(request.app.state.settings)) or None
+
+
+def session_cookie_name(settings: Settings) -> str:
+    # The prefix makes browsers refuse the cookie unless it is secure and of this host alone.
+    return f"__Host-{COOKIE}" if _public_https(settings) else COOKIE
+
+
+def set_session_cookie(response: Response, settings: Settings, secret: str) -> None:
+    response.set_cookie(
+        session_cookie_name(settings),
+        secret,
+        max_age=_COOKIE_SECONDS,
+        path="/",
+        secure=_public_https(settings),
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def clear_session_cookie(response: Response, settings: Settings) -> None:
+    secure = _public_https(settings)
+    response.delete_cookie(session_cookie_name(settings), path="/", secure=secure, httponly=True, samesite="lax")
+
+
+def bearer_token(path: str, authorization: str) -> str | None:
+    """The token of an API request. Elsewhere the header means nothing to us."""
+    scheme, _, token = authorization.partition(" ")
+    if not is_api(path) or scheme.lower() != "bearer":
+        return None
+    return token.strip()
+
+
+def is_api(path: str) -> bool:
+    return path.startswith(API_PREFIX)
+
+
+def is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+def refuse_open_beyond_loopback(settings: Settings) -> None:
+    """The open mode has no password, so it must not be reachable from elsewhere."""
+    if not settings.open:
+        return
+    if not is_loopback(settings.web.host):
+        raise ConfigurationError(
+            f"PRESSBOX_OPEN=1 lets everybody in, so it works on loopback only, but PRESSBOX_WEB_HOST is "
+            f"{settings.web.host}. Unset one of them."
+        )
+    public_host = urlsplit(settings.web.public_url or "http://localhost").hostname or ""
+    if not is_loopback(public_host):
+        raise ConfigurationError(
+            "PRESSBOX_OPEN=1 lets everybody in, so it cannot be used together with PRESSBOX_WEB_PUBLIC_URL of "
+            "another machine. Unset one of them."
+        )
+
+
+async def _identify(request: Request) -> Identity | None:
+    settings: Settings = request.app.state.settings
+    token = bearer_token(request.url.path, request.headers.get("authorization", ""))
+    if token is not None:
+        return await _by_token(request, token)
+    secret = session_secret(request)
+    if secret is not None:
+        found = await account_service(request).authenticate_session(secret)
+        if found is not None:
+            return _identity(found, Via.SESSION)
+    if settings.open and getattr(request.state, "direct_loopback", False):
+        return _identity(await account_service(request).open_owner(), Via.OPEN)
+    return None
+
+
+async def _by_token(request: Request, token: str) -> Identity:
+    found = await account_service(request).authenticate_token(token, client=client_of(request))
+    if found is None:
+        raise NotSignedInError("This token is not valid. It may have expired or been removed.")
+    return _identity(found, Via.TOKEN)
+
+
+def _identity(found: Authenticated, via: Via) -> Identity:
+    user = found.user
+    return Identity(
+        user_id=user.id,
+        email=user.email,
+        name=user.name,
+        role=user.role,
+        scopes=found.scopes,
+        via=via,
+        language=user.language,
+    )
+
+
+def _demand(identity: Identity, scope: Scope) -> None:
+    if scope not in identity.scopes:
+        raise ForbiddenError(f"This token does not have the scope {scope}.")
+
+
+def _public_https(settings: Settings) -> bool:
+    return (settings.web.public_url or "").lower().startswith("https://")
