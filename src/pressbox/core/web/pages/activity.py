@@ -1,0 +1,125 @@
+"""The activity page: every workflow as a live tree, and what an administrator may do to one."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from sqlalchemy import func, select
+
+from pressbox.core.contracts import Contract
+from pressbox.core.db.database import Database
+from pressbox.core.errors import NotFoundError
+from pressbox.core.progress import reader
+from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.rows import ProgressRow
+from pressbox.core.temporal import control
+from pressbox.core.web.pages.access import Administrator, Parts, Reader
+from pressbox.core.web.pages.branches import (
+    blank_branches,
+    branch,
+    leaf,
+    split,
+    temporal_home,
+    temporal_link,
+)
+from pressbox.core.web.rendering import render
+
+# As many as fit a small page; older ones are a link away.
+FINISHED_SHOWN = 20
+FINISHED_AT_MOST = 200
+DETAIL_CHILDREN = 500
+
+router = APIRouter(tags=["activity"])
+
+
+class ActivitySummary(Contract):
+    """The counts of the top line."""
+
+    running: int
+    failed: int
+
+
+@router.get("/activity", include_in_schema=False)
+async def activity_page(
+    request: Request,
+    parts: Parts,
+    identity: Reader,
+    finished: Annotated[int | None, Query(ge=0, le=FINISHED_AT_MOST)] = None,
+) -> HTMLResponse:
+    limit = FINISHED_SHOWN if finished is None else finished
+    view = await reader.activity(parts.database, finished_limit=limit)
+    opened, closed = split(view.nodes)
+    return render(
+        request,
+        "activity.html",
+        identity=identity,
+        view=view,
+        open=[branch(node) for node in opened],
+        closed=[leaf(node) for node in closed],
+        older=FINISHED_AT_MOST if len(closed) >= limit and limit < FINISHED_AT_MOST else None,
+        unfold=finished is not None,
+        blank=blank_branches(),
+        may_control=identity.is_administrator,
+        temporal_ui=temporal_home(parts),
+    )
+
+
+@router.get("/api/activity", summary="All running and recent workflows as a tree")
+async def activity_json(
+    parts: Parts, identity: Reader, finished: Annotated[int, Query(ge=0, le=FINISHED_AT_MOST)] = 100
+) -> reader.ActivityView:
+    return await reader.activity(parts.database, finished_limit=finished)
+
+
+@router.get("/api/activity/summary", summary="How many workflows run and how many failed")
+async def activity_summary(parts: Parts, identity: Reader) -> ActivitySummary:
+    return await summary(parts.database)
+
+
+async def summary(database: Database) -> ActivitySummary:
+    wanted = (ProgressState.RUNNING, ProgressState.FAILED)
+    statement = select(ProgressRow.state, func.count()).where(ProgressRow.state.in_(wanted)).group_by(ProgressRow.state)
+    async with database.unit_of_work() as work:
+        counts = dict((await work.session.execute(statement)).tuples().all())
+    return ActivitySummary(running=counts.get(ProgressState.RUNNING, 0), failed=counts.get(ProgressState.FAILED, 0))
+
+
+@router.get("/activity/{workflow_id:path}/cancel", include_in_schema=False)
+async def confirm_cancel(request: Request, parts: Parts, identity: Administrator, workflow_id: str) -> HTMLResponse:
+    node = await _existing(parts.database, workflow_id)
+    return render(request, "activity_cancel.html", identity=identity, node=node)
+
+
+@router.post("/activity/{workflow_id:path}/cancel", include_in_schema=False)
+async def cancel(parts: Parts, identity: Administrator, workflow_id: str) -> RedirectResponse:
+    await control.cancel(parts.temporal, workflow_id)
+    return RedirectResponse("/activity", status_code=303)
+
+
+@router.post("/activity/{workflow_id:path}/retry", include_in_schema=False)
+async def retry(parts: Parts, identity: Administrator, workflow_id: str) -> RedirectResponse:
+    await control.retry(parts.temporal, workflow_id)
+    return RedirectResponse("/activity", status_code=303)
+
+
+@router.get("/activity/{workflow_id:path}", include_in_schema=False)
+async def activity_detail(request: Request, parts: Parts, identity: Reader, workflow_id: str) -> HTMLResponse:
+    node = await _existing(parts.database, workflow_id)
+    parent = await reader.node(parts.database, node.parent_workflow_id) if node.parent_workflow_id else None
+    return render(
+        request,
+        "activity_detail.html",
+        identity=identity,
+        node=node,
+        parent=parent,
+        it=branch(node, -1, open_limit=DETAIL_CHILDREN, closed_limit=DETAIL_CHILDREN),
+        may_control=identity.is_administrator,
+        temporal_link=temporal_link(parts, node),
+    )
+
+
+async def _existing(database: Database, workflow_id: str) -> reader.ActivityNode:
+    node = await reader.node(database, workflow_id)
+    if node is None:
+        raise NotFoundError("There is no such work on the activity page, or it is older than what is kept.")
+    return node

@@ -1,0 +1,102 @@
+"""The tree of workflows as the activity page shows it: what matters now stays open, what is over folds away."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from pressbox.core.app import Resources
+from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.reader import ActivityNode
+
+# Deeper levels exist, but are not moved in further: the titles must keep their room.
+DEEPEST_LEVEL = 3
+# A page stays small whatever runs; the page of a workflow shows the rest.
+OPEN_CHILDREN = 60
+CLOSED_CHILDREN = 10
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A workflow with its children. `finished` and `unseen` count also those that are not drawn."""
+
+    node: ActivityNode
+    level: int = 0
+    open: tuple["Branch", ...] = field(default=())
+    closed: tuple["Branch", ...] = field(default=())
+    finished: int = 0
+    unseen: int = 0
+
+
+def matters_now(node: ActivityNode) -> bool:
+    """Running or failed, itself or anything below it: a failed child must not hide in a finished parent."""
+    return node.state in (ProgressState.RUNNING, ProgressState.FAILED) or any(map(matters_now, node.children))
+
+
+def split(nodes: Iterable[ActivityNode]) -> tuple[list[ActivityNode], list[ActivityNode]]:
+    """What matters now, failed ones first, and what is over, latest first."""
+    everything = list(nodes)
+    opened = sorted(filter(matters_now, everything), key=lambda node: node.state is not ProgressState.FAILED)
+    over = (node for node in everything if not matters_now(node))
+    return opened, sorted(over, key=lambda node: node.closed_at or node.updated_at, reverse=True)
+
+
+def branch(
+    node: ActivityNode, level: int = 0, *, open_limit: int = OPEN_CHILDREN, closed_limit: int = CLOSED_CHILDREN
+) -> Branch:
+    opened, closed = split(node.children)
+    below = min(level + 1, DEEPEST_LEVEL)
+    shown_open = tuple(branch(child, below) for child in opened[:open_limit])
+    shown_closed = tuple(leaf(child, below) for child in closed[:closed_limit])
+    unseen = len(opened) + len(closed) - len(shown_open) - len(shown_closed)
+    return Branch(node, level, shown_open, shown_closed, len(closed), unseen)
+
+
+def leaf(node: ActivityNode, level: int = 0) -> Branch:
+    """A finished workflow in a list: its own page shows what it started."""
+    return Branch(node, level)
+
+
+def walk(nodes: Iterable[ActivityNode]) -> Iterator[ActivityNode]:
+    for node in nodes:
+        yield node
+        yield from walk(node.children)
+
+
+def blank_branches() -> dict[str, Branch]:
+    """One empty row per state: the page carries them as templates for what arrives later."""
+    moment = datetime.now(UTC)
+    blank = ActivityNode(
+        workflow_id="-",
+        run_id="-",
+        workflow_type="",
+        parent_workflow_id=None,
+        state=ProgressState.RUNNING,
+        title="-",
+        done=0,
+        total=1,
+        message="-",
+        error="",
+        started_at=moment,
+        updated_at=moment,
+        closed_at=None,
+    )
+    over = {"closed_at": moment, "message": ""}
+    changes: dict[str, dict[str, object]] = {
+        "running": {},
+        "failed": over | {"state": ProgressState.FAILED, "error": "-"},
+        "completed": over | {"state": ProgressState.COMPLETED},
+        "cancelled": over | {"state": ProgressState.CANCELLED},
+    }
+    return {name: Branch(blank.model_copy(update=change)) for name, change in changes.items()}
+
+
+def temporal_link(resources: Resources, node: ActivityNode) -> str | None:
+    """The workflow's page in Temporal's own UI, when we know where that is."""
+    base = temporal_home(resources)
+    return f"{base}/{quote(node.workflow_id, safe='')}/{quote(node.run_id, safe='')}" if base else None
+
+
+def temporal_home(resources: Resources) -> str | None:
+    settings = resources.settings.temporal
+    return f"{settings.ui_url.rstrip('/')}/namespaces/{settings.namespace}/workflows" if settings.ui_url else None

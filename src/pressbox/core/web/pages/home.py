@@ -1,0 +1,84 @@
+"""The first page: what runs, what needs somebody, what to do next. And the search over places and work."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+
+from pressbox.core.progress import reader
+from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.web.pages.access import Parts, Reader
+from pressbox.core.web.pages.branches import leaf, split, walk
+from pressbox.core.web.rendering import render
+
+LATEST = 6
+SEARCHED_FINISHED = 200
+FOUND_AT_MOST = 50
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page that can be found by its name or by what it is for."""
+
+    title: str
+    path: str
+    about: str
+
+
+PLACES = (
+    Place("Activity", "/activity", "workflows running failed finished progress retry cancel"),
+    Place("Status", "/status", "health parts versions schedules pause errors"),
+    Place("Account", "/account", "password tokens sessions language sign out"),
+    Place("API", "/api/docs", "openapi reference curl"),
+    Place("Styleguide", "/styleguide", "components colours type"),
+)
+
+
+@router.get("/")
+async def home(request: Request, parts: Parts, identity: Reader) -> HTMLResponse:
+    view = await reader.activity(parts.database, finished_limit=LATEST)
+    opened, closed = split(view.nodes)
+    failed = [node for node in walk(opened) if node.state is ProgressState.FAILED]
+    return render(
+        request,
+        "home.html",
+        identity=identity,
+        view=view,
+        running=[leaf(node) for node in opened if node.state is ProgressState.RUNNING][:LATEST],
+        failed=failed[:LATEST],
+        latest=closed[:LATEST],
+        may_control=identity.is_administrator,
+    )
+
+
+@router.get("/search")
+async def search(
+    request: Request, parts: Parts, identity: Reader, q: Annotated[str, Query(max_length=200)] = ""
+) -> HTMLResponse:
+    words = q.casefold().split()
+    view = await reader.activity(parts.database, finished_limit=SEARCHED_FINISHED)
+    work = [node for node in walk(view.nodes) if _fits(words, f"{node.title} {node.workflow_id} {node.error}")]
+    applications = [
+        Place(manifest.navigation.title, manifest.navigation.path, manifest.summary)
+        for manifest in request.app.state.manifests
+        if manifest.navigation
+    ]
+    places = [place for place in (*applications, *PLACES) if _fits(words, f"{place.title} {place.about}")]
+    return render(
+        request,
+        "search.html",
+        identity=identity,
+        query=q,
+        places=places,
+        work=[leaf(node) for node in work[:FOUND_AT_MOST]],
+        found=len(work),
+        may_control=identity.is_administrator,
+    )
+
+
+def _fits(words: list[str], text: str) -> bool:
+    folded = text.casefold()
+    return bool(words) and all(word in folded for word in words)

@@ -1,0 +1,252 @@
+// The activity page, alive: rows change in place, new ones arrive under their parent, finished ones fold away.
+import { showRunning } from "./frame.js";
+import { LiveStream } from "./live.js";
+import { clock, duration } from "./times.js";
+
+const ATTENTION = new Set(["running", "failed"]);
+const DEEPEST_LEVEL = 3;
+const FOLD_AFTER = 2_000;
+
+let tree = document.querySelector("[data-tree]");
+const numbers = new Intl.NumberFormat(document.documentElement.lang);
+const find = (id) => tree.querySelector(`[data-workflow="${CSS.escape(id)}"]`);
+const blank = (name) => document.querySelector(`template[data-blank="${name}"]`).content.firstElementChild.cloneNode(true);
+const listOf = (container, name) => container.querySelector(`:scope > [data-list="${name}"], :scope > details > [data-list="${name}"]`);
+
+function write(element, text) {
+  if (element && element.textContent !== text) element.textContent = text;
+}
+
+function mark(node, name) {
+  const row = node.firstElementChild;
+  row.classList.remove("changed", "arrived");
+  void row.offsetWidth; // starts the tint again when one is still fading
+  row.classList.add(name);
+  row.addEventListener("animationend", () => row.classList.remove(name), { once: true });
+}
+
+/* One row */
+
+function fillAddresses(row, id) {
+  const address = `/activity/${encodeURIComponent(id)}`;
+  row.querySelector(".title a").href = address;
+  row.querySelector(".acts form")?.setAttribute("action", `${address}/retry`);
+  row.querySelector("[data-cancel]")?.setAttribute("href", `${address}/cancel`);
+}
+
+function fillProgress(row, item) {
+  const cell = row.querySelector(".progress");
+  cell.hidden = item.total === null && !item.done;
+  const bar = cell.querySelector("progress");
+  if (bar && item.total) {
+    bar.max = item.total;
+    bar.value = Math.min(item.done, item.total);
+  } else bar?.removeAttribute("value");
+  write(cell.querySelector("span"), numbers.format(item.done) + (item.total === null ? "" : ` / ${numbers.format(item.total)}`));
+}
+
+function fillTimes(row, item) {
+  const started = row.querySelector(".started time");
+  if (started && started.dateTime !== item.started_at) {
+    started.dateTime = item.started_at;
+    delete started.dataset.exact;
+    write(started, clock(new Date(item.started_at)));
+  }
+  const took = row.querySelector(".took");
+  if (item.closed_at) return write(took, duration((new Date(item.closed_at) - new Date(item.started_at)) / 1000));
+  const since = took.querySelector("[data-since]");
+  if (since) since.dataset.since = item.started_at;
+}
+
+function fillWords(row, item) {
+  write(row.querySelector(".title a"), item.title);
+  const text = item.state === "failed" ? item.error : item.state === "running" ? item.message : "";
+  const name = item.state === "failed" ? "reason" : "says";
+  let line = row.querySelector(".reason, .says");
+  if (!line) {
+    line = document.createElement("p");
+    row.querySelector(".title").append(line);
+  }
+  line.className = name;
+  line.hidden = !text;
+  write(line, text);
+}
+
+function fill(node, item) {
+  node.dataset.workflow = item.workflow_id;
+  node.dataset.run = item.run_id;
+  node.dataset.state = item.state;
+  const row = node.firstElementChild;
+  fillAddresses(row, item.workflow_id);
+  fillWords(row, item);
+  fillProgress(row, item);
+  fillTimes(row, item);
+}
+
+/* Places in the tree */
+
+function listFor(container, name) {
+  const list = listOf(container, name);
+  if (list) return list;
+  if (name === "closed") {
+    const fold = blank("fold");
+    container.append(fold);
+    return fold.querySelector("ul");
+  }
+  const made = document.createElement("ul");
+  made.dataset.list = "open";
+  container.firstElementChild.after(made);
+  return made;
+}
+
+function setLevels(node, level) {
+  node.dataset.level = Math.min(level, DEEPEST_LEVEL);
+  for (const child of node.querySelectorAll(":scope > ul > .node, :scope > details > ul > .node")) setLevels(child, level + 1);
+}
+
+function mattersNow(node) {
+  return ATTENTION.has(node.dataset.state) || node.querySelector('.node[data-state="running"], .node[data-state="failed"]') !== null;
+}
+
+function countFold(list, difference) {
+  const fold = list?.closest("details");
+  if (!fold || list.dataset.list !== "closed") return;
+  const count = fold.querySelector(":scope > summary [data-fold-count]");
+  const now = Math.max(0, Number(fold.dataset.count ?? count.textContent.replace(/\D/g, "")) + difference);
+  fold.dataset.count = now;
+  write(count, numbers.format(now));
+  fold.hidden = now === 0;
+}
+
+function place(node, container, name) {
+  const list = listFor(container, name);
+  if (node.parentElement === list) return;
+  countFold(node.parentElement, -1);
+  const failedFirst = node.dataset.state === "failed" || name === "closed";
+  const root = container === tree;
+  const before = failedFirst
+    ? list.firstElementChild
+    : root ? [...list.children].find((other) => other.dataset.state !== "failed") : null;
+  list.insertBefore(node, before ?? null);
+  countFold(list, +1);
+}
+
+function settle(node) {
+  const parent = node.dataset.parent ? find(node.dataset.parent) : node.parentElement?.closest(".node");
+  const container = parent && parent !== node && !node.contains(parent) ? parent : tree;
+  place(node, container, mattersNow(node) ? "open" : "closed");
+  setLevels(node, container === tree ? 0 : Number(container.dataset.level) + 1);
+  if (container !== tree) settle(container);
+  tree.querySelector("[data-quiet]").hidden = listFor(tree, "open").childElementCount > 0;
+}
+
+function adopt(node) {
+  // Children that reported before their parent stand at the top until it comes.
+  for (const child of tree.querySelectorAll(`[data-parent="${CSS.escape(node.dataset.workflow)}"]`)) {
+    if (child.parentElement.closest(".node") !== node) settle(child);
+  }
+}
+
+/* Changes */
+
+function count(before, after) {
+  const total = (name) => document.querySelector(`[data-total="${name}"]`);
+  for (const name of ATTENTION) {
+    const element = total(name);
+    const old = Number(element.dataset.count ?? element.textContent.replace(/\D/g, ""));
+    const now = Math.max(0, old + (after === name) - (before === name));
+    element.dataset.count = now;
+    write(element, numbers.format(now));
+  }
+  const failed = Number(total("failed").dataset.count);
+  document.querySelector("[data-failed-state]").dataset.state = failed ? "failed" : "completed";
+  showRunning({ running: Number(total("running").dataset.count), failed });
+}
+
+function arrive(item) {
+  const node = blank(item.state);
+  if (item.parent_workflow_id) node.dataset.parent = item.parent_workflow_id;
+  fill(node, item);
+  settle(node);
+  adopt(node);
+  mark(node, "arrived");
+  return node;
+}
+
+function change(node, item) {
+  const before = node.dataset.state;
+  if (before !== item.state) node.firstElementChild.replaceWith(blank(item.state).firstElementChild);
+  if (item.parent_workflow_id) node.dataset.parent = item.parent_workflow_id;
+  fill(node, item);
+  if (before === item.state) return;
+  mark(node, "changed");
+  // What just ended stays long enough to be seen ending.
+  if (ATTENTION.has(item.state)) settle(node);
+  else setTimeout(() => node.isConnected && settle(node), FOLD_AFTER);
+}
+
+function receive({ key, item }) {
+  const node = find(key);
+  if (item === null) return forget(node);
+  count(node?.dataset.state, item.state);
+  if (node) change(node, item);
+  else arrive(item);
+}
+
+function forget(node) {
+  if (!node) return;
+  count(node.dataset.state, null);
+  countFold(node.parentElement, -1);
+  node.remove();
+}
+
+/* The stream and its word */
+
+const words = document.querySelector("[data-live]");
+
+function showState(state, lastHeard) {
+  words.className = state === "live" ? "quiet" : "stale";
+  write(words, state === "live" ? words.dataset.liveText : words.dataset.staleText.replace("%s", clock(lastHeard)));
+}
+
+async function reload() {
+  const answer = await fetch(location.href);
+  if (answer.redirected || !answer.ok) return location.reload();
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const unfolded = tree.querySelector("[data-root-fold]").open;
+  tree.replaceWith(document.adoptNode(page.querySelector("[data-tree]")));
+  tree = document.querySelector("[data-tree]");
+  tree.querySelector("[data-root-fold]").open = unfolded;
+  document.querySelector(".totals").replaceWith(document.adoptNode(page.querySelector(".totals")));
+  count(null, null);
+  follow();
+}
+
+function follow() {
+  const stream = new LiveStream("workflow", tree.dataset.cursor, {
+    change: receive,
+    reload: () => reload().catch(() => setTimeout(reload, 5_000)),
+    state: showState,
+  });
+  stream.open();
+  // A page that goes into the back-forward cache must not hold a connection.
+  addEventListener("pagehide", () => stream.close(), { once: true });
+}
+
+addEventListener("pageshow", (event) => event.persisted && reload());
+
+/* Cancel asks first, in place */
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-cancel]");
+  const dialog = document.getElementById("cancel");
+  if (!link || !dialog) return;
+  event.preventDefault();
+  dialog.querySelector("form").action = link.getAttribute("href");
+  write(dialog.querySelector("[data-cancel-name]"), link.closest(".row").querySelector(".title a").textContent);
+  dialog.showModal();
+});
+document.querySelector("#cancel [data-keep]")?.addEventListener("click", () => document.getElementById("cancel").close());
+
+count(null, null);
+follow();
