@@ -1,9 +1,11 @@
 """Ports on loopback: free ones, and who holds a taken one."""
 
+import errno
 import socket
 
 import psutil
 
+from pressbox.core.errors import ConfigurationError
 from pressbox.embedded.processes import wait_until
 
 LOOPBACK = "127.0.0.1"
@@ -12,15 +14,25 @@ _PATIENCE_SECONDS = 2.0
 
 def is_free(port: int, host: str = LOOPBACK) -> bool:
     """Can we listen there now?"""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        # As servers do: a port whose old connections still linger can be taken again.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-        return True
+    return _bind_error(port, host) is None
+
+
+def require_free(port: int, setting: str, host: str = LOOPBACK, host_setting: str = "") -> None:
+    """Raise, for people, when a chosen port cannot be listened on; waits a moment for one that is being let go."""
+    if wait_until(lambda: is_free(port, host), _PATIENCE_SECONDS):
+        return
+    error = _bind_error(port, host)
+    if error is None:
+        return
+    if error.errno == errno.EADDRINUSE:
+        by = holder(port)
+        raise ConfigurationError(
+            f"Port {port} is already taken{f' by {by}' if by else ''}. "
+            f"Stop that, or choose another port, for example {setting}={free_port()}."
+        )
+    settings = f"{setting} or {host_setting}" if host_setting else setting
+    reason = (error.strerror or str(error)).lower()
+    raise ConfigurationError(f"Cannot listen on {host}, port {port}: {reason}. Change {settings}.")
 
 
 def free_port(preferred: int | None = None) -> int:
@@ -60,9 +72,13 @@ def holder(port: int) -> str:
     return ""
 
 
-def taken(port: int, setting: str) -> str:
-    """One sentence for people whose chosen port is not free."""
-    by = holder(port)
-    return (
-        f"Port {port} is already taken{f' by {by}' if by else ''}. Stop that, or choose another port with {setting}=…"
-    )
+def _bind_error(port: int, host: str) -> OSError | None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        # As servers do: a port whose old connections still linger can be taken again.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return error
+        return None

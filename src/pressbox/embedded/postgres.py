@@ -71,6 +71,8 @@ def installed_binaries() -> Path:
 class EmbeddedPostgres:
     """One server on one home. All methods block; start it from a thread that stays."""
 
+    name = "postgres"
+
     def __init__(self, home: Home, port: int | None = None) -> None:
         self.home = home
         self.data = home.postgres / "data"
@@ -265,8 +267,8 @@ class EmbeddedPostgres:
         return True
 
     def _launch(self, account: SystemAccount | None) -> None:
-        if self._wanted_port is not None and not ports.is_free(self._wanted_port):
-            raise ConfigurationError(ports.taken(self._wanted_port, "PRESSBOX_DATABASE_PORT"))
+        if self._wanted_port is not None:
+            ports.require_free(self._wanted_port, "PRESSBOX_DATABASE_PORT")
         log_file = self.home.logs / "postgres.log"
         # After a kill -9, children of the old server may hold its memory for a moment; and another program may take
         # the port between our look and the server's. Both pass with another try.

@@ -51,6 +51,8 @@ def installed_binary() -> Path:
 class EmbeddedTemporal:
     """One server on one home. All methods block; start it from a thread that stays."""
 
+    name = "temporal"
+
     def __init__(self, home: Home, port: int | None = None, ui_port: int | None = None) -> None:
         self.home = home
         self.database = home.temporal / "temporal.db"
@@ -82,13 +84,26 @@ class EmbeddedTemporal:
 
         A server of an earlier start is taken over, or with `adopt=False` stopped first: two must never share a file.
         """
-        record = self._load_record()
-        running = self._own_child() or self.find_running()
+        process = self._own_child()
+        if process and self._comes_up(process, START_SECONDS):
+            self._remember_ports()
+            return
+        record, running = self._load_record(), process or self.find_running()
         if record and running and adopt and self._adopt(record, running):
             return
+        self._launch()
+
+    def begin(self) -> None:
+        """Start it afresh without waiting; `start` then waits. Saves a second where there is other work to do."""
+        running = self._own_child() or self.find_running()
         if running:
             running.stop(_STOP)
-        self._launch()
+        for wanted, name in zip(self._wanted, ("PRESSBOX_TEMPORAL_PORT", "PRESSBOX_TEMPORAL_UI_PORT"), strict=True):
+            if wanted is not None:
+                ports.require_free(wanted, name)
+        self._ports = self._choose_ports()
+        self.process = self._spawn(self._log_file)
+        self._write_record(self.process)
 
     def stop(self) -> None:
         if self.process:
@@ -140,26 +155,26 @@ class EmbeddedTemporal:
         return True
 
     def _launch(self) -> None:
-        names = ("PRESSBOX_TEMPORAL_PORT", "PRESSBOX_TEMPORAL_UI_PORT")
-        for wanted, name in zip(self._wanted, names, strict=True):
-            if wanted is not None and not ports.is_free(wanted):
-                raise ConfigurationError(ports.taken(wanted, name))
-        log_file = self.home.logs / "temporal.log"
         for _ in range(_START_ATTEMPTS):
-            self._ports = self._choose_ports()
-            process = self.process = self._spawn(log_file)
-            self._write_record(process)
-            if self._comes_up(process, START_SECONDS):
-                self.home.remember_port("temporal", self._ports[0])
-                self.home.remember_port("temporal_ui", self._ports[1])
+            self.begin()
+            process = self._own_child()
+            if process and self._comes_up(process, START_SECONDS):
+                self._remember_ports()
                 return
-            process.stop(_STOP)
-            self.process = None
+            self.stop()
             # Another program may take a port between our look and the server's.
-            if "in use" not in log_tail(log_file):
+            if "in use" not in log_tail(self._log_file):
                 break
-        self._ports = None
-        raise PermanentError(f"Temporal did not start. Its log {log_file} ends with:\n{log_tail(log_file)}")
+        raise PermanentError(f"Temporal did not start. Its log {self._log_file} ends with:\n{log_tail(self._log_file)}")
+
+    @property
+    def _log_file(self) -> Path:
+        return self.home.logs / "temporal.log"
+
+    def _remember_ports(self) -> None:
+        port, ui_port = self._running_ports()
+        self.home.remember_port("temporal", port)
+        self.home.remember_port("temporal_ui", ui_port)
 
     def _own_child(self) -> ManagedProcess | None:
         return self.process if self.process and self.process.alive() else None

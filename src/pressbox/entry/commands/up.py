@@ -1,0 +1,68 @@
+"""`pressbox up`: everything on one home, until Ctrl-C."""
+
+import asyncio
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.config import Settings
+from pressbox.core.db.migrate import upgrade
+from pressbox.core.logs import redact
+from pressbox.embedded.announcement import announcement
+from pressbox.embedded.home import Endpoints, Home
+from pressbox.embedded.log_follower import LogFollower
+from pressbox.embedded.supervisor import Running, Steps, Supervisor
+from pressbox.entry.commands.process import prepared_settings
+from pressbox.entry.version import VERSION
+from pressbox.entry.wiring import apply_schedules, check_database_url, open_resources
+
+PARTS = ("postgres", "temporal", "worker", "web")
+
+
+def up(
+    demo: Annotated[bool, typer.Option("--demo", help="Also run the demo world.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Follow the logs of all parts.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print where everything is as JSON, once it is ready.")
+    ] = False,
+) -> None:
+    """Start PostgreSQL, Temporal, worker and web, keep them running, and stop them on Ctrl-C."""
+    settings = prepared_settings()
+    if demo:
+        settings = settings.model_copy(update={"demo": True})
+    if settings.database.url:
+        check_database_url(settings.database.url.get_secret_value())
+    follower = LogFollower(Home(settings.home).logs, PARTS, _say_aside) if verbose else None
+    Supervisor(settings, _steps(settings, as_json=as_json), follower=follower).run()
+
+
+def _steps(settings: Settings, *, as_json: bool) -> Steps:
+    def migrate(endpoints: Endpoints) -> None:
+        upgrade(endpoints.database_url)
+
+    def prepare(endpoints: Endpoints) -> None:
+        asyncio.run(apply_schedules(settings, endpoints))
+
+    def ready(running: Running) -> None:
+        if as_json:
+            # The password stays in the home; `database_url` here is for people and logs.
+            endpoints = running.endpoints
+            typer.echo(endpoints.model_copy(update={"database_url": redact(endpoints.database_url)}).model_dump_json())
+            return
+        link = None if settings.open else asyncio.run(_setup_link(settings, running.endpoints))
+        typer.echo(announcement(running, product=f"Pressbox {VERSION}", setup_link=link))
+
+    return Steps(migrate=migrate, prepare=prepare, ready=ready)
+
+
+async def _setup_link(settings: Settings, endpoints: Endpoints) -> str | None:
+    """An address that makes the first account; None once there is one."""
+    async with open_resources(settings, endpoints) as resources:
+        secret = await AccountService(resources.database, settings).create_setup_link()
+    return f"{endpoints.web_url}/setup?token={quote(secret)}" if secret else None
+
+
+def _say_aside(line: str) -> None:
+    typer.echo(line, err=True)
