@@ -79,7 +79,7 @@ async def database(database_url: str) -> AsyncIterator[Database]:
 
 @pytest.fixture(scope="session")
 async def temporal(parts: Parts) -> Client:
-    return await connect(TemporalSettings(), parts.temporal_address)
+    return await connect(TemporalSettings(), parts.temporal_address, lazy=False)
 
 
 @pytest.fixture

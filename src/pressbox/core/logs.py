@@ -75,6 +75,8 @@ def configure_logs(settings: Settings, stream: TextIO | None = None) -> None:
     root.setLevel(settings.log.level.upper())
     for chatty in ("httpx", "httpcore", "uvicorn.access", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    # Our error interceptor has already said what failed, once and without secrets.
+    logging.getLogger("temporalio.activity").setLevel(logging.ERROR)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

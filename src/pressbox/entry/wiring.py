@@ -52,16 +52,16 @@ def check_database_url(url: str) -> None:
 
 @asynccontextmanager
 async def open_resources(
-    settings: Settings, endpoints: Endpoints | None = None, *, runtime: Runtime | None = None
+    settings: Settings, endpoints: Endpoints | None = None, *, lazy: bool = True, runtime: Runtime | None = None
 ) -> AsyncIterator[Resources]:
-    """Connect lazily: a part that is away is noticed by whoever needs it, not here."""
+    """Connect. Lazily, a part that is away is noticed by whoever needs it, not here; a worker cannot be lazy."""
     where = endpoints or find_endpoints(settings)
     redact.add(*filter(None, [urlsplit(where.database_url).password]))
     database = Database(
         where.database_url.replace("postgres://", "postgresql://", 1), pool_size=settings.database.pool_size
     )
     home = Home(settings.home)
-    temporal = await connect(settings.temporal, where.temporal_address, runtime=runtime)
+    temporal = await connect(settings.temporal, where.temporal_address, lazy=lazy, runtime=runtime)
     known = settings.model_copy(
         update={"temporal": settings.temporal.model_copy(update={"ui_url": where.temporal_ui_url})}
     )

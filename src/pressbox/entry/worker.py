@@ -30,7 +30,7 @@ async def run_worker(settings: Settings, queues: Sequence[str] = ()) -> None:
     metrics = f"127.0.0.1:{free_port()}"
     runtime = Runtime(telemetry=TelemetryConfig(metrics=PrometheusConfig(bind_address=metrics)))
     settings = with_secret_key(settings)
-    async with open_resources(settings, runtime=runtime) as resources:
+    async with open_resources(settings, lazy=False, runtime=runtime) as resources:
         sink = ProgressSink(resources.database)
         workers = build_workers(resources, manifests(settings), sink, queues)
         health = WorkerHealth(resources.temporal, workers, f"http://{metrics}/metrics")

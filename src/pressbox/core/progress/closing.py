@@ -12,6 +12,7 @@ from pressbox.core.errors import TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
+from pressbox.core.temporal.client import reaching_temporal
 
 log = get_logger(__name__)
 
@@ -34,7 +35,7 @@ async def keep_closing(database: Database, client: Client) -> None:
         await asyncio.sleep(EVERY_SECONDS)
         try:
             closed = await close_silent(database, client, silent_after=SILENT_AFTER)
-        except (TransientError, RPCError) as error:
+        except TransientError as error:
             log.warning("closing_waits", msg=str(error))
             continue
         if closed:
@@ -52,7 +53,8 @@ async def close_silent(database: Database, client: Client, *, silent_after: time
         )
         silent = list(rows.tuples())
     # No transaction is open while Temporal is asked.
-    ends = [(workflow_id, seen, await _end(client, workflow_id)) for workflow_id, seen in silent]
+    with reaching_temporal():
+        ends = [(workflow_id, seen, await _end(client, workflow_id)) for workflow_id, seen in silent]
     closed = 0
     for workflow_id, seen, end in ends:
         if end is not None:

@@ -56,5 +56,5 @@ def reason(error: BaseException) -> str:
     """The innermost cause in one line: "Activity task failed" helps nobody."""
     while isinstance(error, FailureError) and error.cause is not None:
         error = error.cause
-    text = str(error).strip()
+    text = (error.message if isinstance(error, FailureError) else str(error)).strip()
     return text.splitlines()[0] if text else type(error).__name__

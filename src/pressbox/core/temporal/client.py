@@ -1,29 +1,61 @@
 """The one connection to Temporal per process. Nobody else connects."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.runtime import Runtime
-from temporalio.service import TLSConfig
+from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from pressbox.core.config import TemporalSettings
-from pressbox.core.errors import ConfigurationError
+from pressbox.core.errors import ConfigurationError, TransientError
+
+_AWAY = {
+    RPCStatusCode.UNAVAILABLE,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.RESOURCE_EXHAUSTED,
+    RPCStatusCode.CANCELLED,
+}
 
 
-async def connect(settings: TemporalSettings, address: str, *, runtime: Runtime | None = None) -> Client:
-    """A lazy client: it dials at the first call, so that a process can start, and say so, while Temporal is away."""
-    return await Client.connect(
-        address,
-        namespace=settings.namespace,
-        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
-        tls=tls(settings),
-        data_converter=pydantic_data_converter,
-        connect_timeout=timedelta(seconds=5),
-        lazy=True,
-        runtime=runtime,
-    )
+async def connect(
+    settings: TemporalSettings, address: str, *, lazy: bool = True, runtime: Runtime | None = None
+) -> Client:
+    """A lazy client dials at the first call: web and commands can start, and say so, while Temporal is away.
+
+    A worker cannot use a lazy one; for it a Temporal that does not answer is a TransientError.
+    """
+    try:
+        return await Client.connect(
+            address,
+            namespace=settings.namespace,
+            api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+            tls=tls(settings),
+            data_converter=pydantic_data_converter,
+            connect_timeout=timedelta(seconds=5),
+            lazy=lazy,
+            runtime=runtime,
+        )
+    except RuntimeError as error:
+        # The SDK has no narrower type for a failed dial.
+        raise TransientError(f"Temporal at {address} does not answer: {error}") from error
+
+
+@contextmanager
+def reaching_temporal() -> Iterator[None]:
+    """Turn "Temporal is away" into a TransientError; every other answer of the server passes."""
+    try:
+        yield
+    except RPCError as error:
+        if error.status not in _AWAY:
+            raise
+        raise TransientError(f"Temporal does not answer: {error.message}") from error
+    except RuntimeError as error:
+        # What a lazy client raises when it cannot dial; the SDK has no narrower type for it.
+        raise TransientError(f"Temporal does not answer: {error}") from error
 
 
 def tls(settings: TemporalSettings) -> TLSConfig | bool:

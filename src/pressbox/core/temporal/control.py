@@ -1,5 +1,8 @@
 """What people may do to a workflow from the activity page: cancel it, or try a failed one again."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
@@ -7,6 +10,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.errors import ConflictError, NotFoundError
+from pressbox.core.temporal.client import reaching_temporal
 
 _ENDED_BADLY = {
     WorkflowExecutionStatus.FAILED,
@@ -18,32 +22,28 @@ _ENDED_BADLY = {
 
 async def cancel(client: Client, workflow_id: str) -> None:
     """Ask the workflow to stop. It ends in its own order; children are cancelled with it."""
-    try:
+    with _reaching(workflow_id):
         await client.get_workflow_handle(workflow_id).cancel()
-    except RPCError as error:
-        raise _translated(error, workflow_id) from error
 
 
 async def retry(client: Client, workflow_id: str) -> None:
     """Start a workflow that ended badly again: same type, same id, same input."""
-    handle = client.get_workflow_handle(workflow_id)
-    try:
-        description = await handle.describe()
+    with _reaching(workflow_id):
+        description = await client.get_workflow_handle(workflow_id).describe()
         if description.status not in _ENDED_BADLY:
             raise ConflictError("Only what failed or was cancelled can be tried again.", workflow_id=workflow_id)
         arguments = await _arguments(client.get_workflow_handle(workflow_id, run_id=description.run_id))
-        await client.start_workflow(
-            description.workflow_type,
-            args=arguments,
-            id=workflow_id,
-            task_queue=description.task_queue,
-            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-        )
-    except WorkflowAlreadyStartedError as error:
-        raise ConflictError("It is already running again.", workflow_id=workflow_id) from error
-    except RPCError as error:
-        raise _translated(error, workflow_id) from error
+        try:
+            await client.start_workflow(
+                description.workflow_type,
+                args=arguments,
+                id=workflow_id,
+                task_queue=description.task_queue,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            )
+        except WorkflowAlreadyStartedError as error:
+            raise ConflictError("It is already running again.", workflow_id=workflow_id) from error
 
 
 async def _arguments(handle: WorkflowHandle[object, object]) -> list[RawValue]:
@@ -53,7 +53,12 @@ async def _arguments(handle: WorkflowHandle[object, object]) -> list[RawValue]:
     raise NotFoundError("Temporal no longer keeps its history.")
 
 
-def _translated(error: RPCError, workflow_id: str) -> Exception:
-    if error.status is RPCStatusCode.NOT_FOUND:
-        return NotFoundError("Temporal knows no such running workflow.", workflow_id=workflow_id)
-    return error
+@contextmanager
+def _reaching(workflow_id: str) -> Iterator[None]:
+    with reaching_temporal():
+        try:
+            yield
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            raise NotFoundError("Temporal knows no such running workflow.", workflow_id=workflow_id) from error

@@ -5,7 +5,8 @@ once and no longer declare is deleted; schedules that are not ours are never tou
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -33,6 +34,7 @@ from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
 from pressbox.core.logs import get_logger
+from pressbox.core.temporal.client import reaching_temporal
 from pressbox.core.temporal.rows import ScheduleRow
 
 log = get_logger(__name__)
@@ -67,11 +69,12 @@ def declared_schedules(resources: Resources, manifests: Iterable[AppManifest]) -
 async def reconcile(resources: Resources, declarations: Sequence[ScheduleDeclaration]) -> Mapping[str, ScheduleOutcome]:
     """Make Temporal's schedules those that are declared. Safe to repeat, and to interrupt."""
     known = await _known(resources.database)
-    outcomes = await asyncio.gather(*(_apply(resources, item, known.get(item.id)) for item in declarations))
-    result = {item.id: outcome for item, outcome in zip(declarations, outcomes, strict=True)}
-    for schedule_id in sorted(set(known) - set(result)):
-        await _delete(resources, schedule_id)
-        result[schedule_id] = ScheduleOutcome.DELETED
+    with reaching_temporal():
+        outcomes = await asyncio.gather(*(_apply(resources, item, known.get(item.id)) for item in declarations))
+        result = {item.id: outcome for item, outcome in zip(declarations, outcomes, strict=True)}
+        for schedule_id in sorted(set(known) - set(result)):
+            await _delete(resources, schedule_id)
+            result[schedule_id] = ScheduleOutcome.DELETED
     for schedule_id, outcome in result.items():
         if outcome is not ScheduleOutcome.UNCHANGED:
             log.info("schedule_reconciled", msg=f"Schedule {schedule_id} {outcome}", schedule_id=schedule_id)
@@ -81,28 +84,24 @@ async def reconcile(resources: Resources, declarations: Sequence[ScheduleDeclara
 async def list_schedules(resources: Resources, manifests: Iterable[AppManifest]) -> tuple[ScheduleView, ...]:
     declarations = declared_schedules(resources, manifests)
     known = await _known(resources.database)
-    return tuple(await asyncio.gather(*(_view(resources.temporal, item, known.get(item.id)) for item in declarations)))
+    with reaching_temporal():
+        views = await asyncio.gather(*(_view(resources.temporal, item, known.get(item.id)) for item in declarations))
+    return tuple(views)
 
 
 async def pause(client: Client, schedule_id: str) -> None:
-    try:
+    with _reaching(schedule_id):
         await client.get_schedule_handle(schedule_id).pause(note="Paused in Pressbox")
-    except RPCError as error:
-        raise _translated(error, schedule_id) from error
 
 
 async def resume(client: Client, schedule_id: str) -> None:
-    try:
+    with _reaching(schedule_id):
         await client.get_schedule_handle(schedule_id).unpause(note="Resumed in Pressbox")
-    except RPCError as error:
-        raise _translated(error, schedule_id) from error
 
 
 async def run_now(client: Client, schedule_id: str) -> None:
-    try:
+    with _reaching(schedule_id):
         await client.get_schedule_handle(schedule_id).trigger(overlap=ScheduleOverlapPolicy.SKIP)
-    except RPCError as error:
-        raise _translated(error, schedule_id) from error
 
 
 def timetable(declaration: ScheduleDeclaration) -> str:
@@ -240,7 +239,14 @@ async def _describe(client: Client, schedule_id: str) -> ScheduleDescription | N
         raise
 
 
-def _translated(error: RPCError, schedule_id: str) -> Exception:
-    if error.status is RPCStatusCode.NOT_FOUND:
-        return NotFoundError(f"There is no schedule {schedule_id}. Create it with: pressbox schedules apply")
-    return error
+@contextmanager
+def _reaching(schedule_id: str) -> Iterator[None]:
+    with reaching_temporal():
+        try:
+            yield
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            raise NotFoundError(
+                f"There is no schedule {schedule_id}. Create it with: pressbox schedules apply"
+            ) from error

@@ -1,0 +1,26 @@
+"""Migrations and models say the same."""
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection
+
+from pressbox.core.db.database import Database
+from pressbox.core.db.migrate import current, head, upgrade
+from pressbox.migrations.models import metadata
+
+
+async def test_models_and_migrations_describe_the_same_tables(database: Database) -> None:
+    def difference(connection: Connection) -> list[object]:
+        context = MigrationContext.configure(
+            connection, opts={"include_schemas": True, "version_table_schema": "core", "compare_server_default": True}
+        )
+        return list(compare_metadata(context, metadata))
+
+    async with database.engine.connect() as connection:
+        assert await connection.run_sync(difference) == []
+
+
+async def test_upgrading_twice_changes_nothing(database: Database, database_url: str) -> None:
+    upgrade(database_url)
+    async with database.engine.connect() as connection:
+        assert await connection.run_sync(current) == head()

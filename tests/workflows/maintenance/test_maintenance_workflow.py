@@ -1,0 +1,121 @@
+"""MaintenanceWorkflow on a real server, with real activity classes on fake ports."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import pytest
+from temporalio.client import Client, WorkflowFailureError
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.worker import Worker
+
+from pressbox.core.errors import PermanentError, TransientError
+from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
+from pressbox.core.progress.interceptor import ProgressInterceptor
+from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.maintenance.activities import MaintenanceActivities
+from pressbox.maintenance.contracts import MaintenancePolicy, MaintenanceWorkflowInput
+from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
+from tests.fakes.maintenance import FakeRecords, FakeScratch
+
+INPUT = MaintenanceWorkflowInput(
+    policy=MaintenancePolicy(
+        keep_changes=timedelta(hours=1), keep_progress=timedelta(days=7), keep_scratch=timedelta(hours=24)
+    )
+)
+
+
+@asynccontextmanager
+async def maintenance_worker(
+    client: Client, records: FakeRecords, scratch: FakeScratch, reports: list[ProgressUpdate]
+) -> AsyncIterator[str]:
+    prune = MaintenanceActivities(records, scratch)
+    queue = f"test-{secrets.token_hex(4)}"
+    async with Worker(
+        client,
+        task_queue=queue,
+        workflows=[MaintenanceWorkflow],
+        activities=[
+            prune.prune_sessions,
+            prune.prune_tokens,
+            prune.prune_rate_limits,
+            prune.prune_changes,
+            prune.prune_progress,
+            prune.prune_scratch_objects,
+        ],
+        interceptors=[ErrorInterceptor(), ProgressInterceptor(reports.append)],
+    ):
+        yield queue
+
+
+async def run(client: Client, queue: str) -> dict[str, int]:
+    result = await client.execute_workflow(
+        MaintenanceWorkflow.run,
+        INPUT,
+        id=f"core-maintenance-{secrets.token_hex(4)}",
+        task_queue=queue,
+        id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+        id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+    )
+    return result.removed
+
+
+async def test_every_kind_is_pruned_once_and_counted(temporal: Client) -> None:
+    reports: list[ProgressUpdate] = []
+    records = FakeRecords({"sessions": 3, "changes": 5})
+    async with maintenance_worker(temporal, records, FakeScratch(["scratch/a", "scratch/b"]), reports) as queue:
+        removed = await run(temporal, queue)
+    assert removed == {
+        "sessions": 3,
+        "tokens": 0,
+        "rate limits": 0,
+        "changes": 5,
+        "progress": 0,
+        "scratch objects": 2,
+    }
+    before = dict(records.asked)
+    assert before["sessions"] - before["changes"] == timedelta(hours=1)
+    assert before["sessions"] - before["progress"] == timedelta(days=7)
+
+
+async def test_progress_rises_and_ends_completed(temporal: Client) -> None:
+    reports: list[ProgressUpdate] = []
+    async with maintenance_worker(temporal, FakeRecords({}), FakeScratch([]), reports) as queue:
+        await run(temporal, queue)
+    done = [report.done for report in reports]
+    assert done == sorted(done)
+    assert (reports[0].done, reports[0].state) == (0, ProgressState.RUNNING)
+    assert (reports[-1].done, reports[-1].total, reports[-1].state) == (6, 6, ProgressState.COMPLETED)
+
+
+async def test_a_database_that_is_away_for_a_moment_is_waited_for(temporal: Client) -> None:
+    class Flaky(FakeRecords):
+        async def prune_tokens(self, before):  # type: ignore[no-untyped-def]
+            self.asked.append(("tokens", before))
+            if len([name for name, _ in self.asked if name == "tokens"]) < 3:
+                raise TransientError("The database does not answer.")
+            return 4
+
+    records = Flaky({})
+    async with maintenance_worker(temporal, records, FakeScratch([]), []) as queue:
+        removed = await run(temporal, queue)
+    assert removed["tokens"] == 4
+    instants = {before for name, before in records.asked if name == "tokens"}
+    assert len(instants) == 1, "a retry must prune up to the same instant"
+
+
+async def test_a_permanent_error_fails_the_workflow_with_its_reason(temporal: Client) -> None:
+    class Broken(FakeRecords):
+        async def prune_changes(self, before):  # type: ignore[no-untyped-def]
+            self.asked.append(("changes", before))
+            raise PermanentError("The table is not ours.")
+
+    reports: list[ProgressUpdate] = []
+    records = Broken({})
+    async with maintenance_worker(temporal, records, FakeScratch([]), reports) as queue:
+        with pytest.raises(WorkflowFailureError):
+            await run(temporal, queue)
+    assert [name for name, _ in records.asked].count("changes") == 1, "a permanent error is not retried"
+    assert (reports[-1].state, reports[-1].error) == (ProgressState.FAILED, "The table is not ours.")
+    assert reports[-1].done == 3
