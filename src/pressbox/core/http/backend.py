@@ -14,7 +14,7 @@ from typing import Protocol
 import httpcore
 
 from pressbox.core.errors import RefusedAddressError, TransientError
-from pressbox.core.http.guard import SETTING, Address, AllowList, refusal
+from pressbox.core.http.guard import SETTING, Address, AllowList, endpoint, refusal
 from pressbox.core.logs import get_logger
 
 log = get_logger(__name__)
@@ -90,7 +90,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                 # The address itself stays in the log: whoever named the host need not learn our network.
                 raise RefusedAddressError(
                     f"{host} is not on the public internet (its address is {reason}). "
-                    f"An administrator can allow it with {SETTING}={host}:{port}.",
+                    f"An administrator can allow it with {SETTING}={endpoint(host, port)}.",
                     host=host,
                     port=port,
                 )

@@ -256,8 +256,8 @@ def _translated(exchange: _Exchange) -> Iterator[None]:
         seconds = f"{exchange.limit.total_seconds():g}"
         raise TransientError(f"{host} did not answer completely within {seconds} seconds.", host=host) from error
     except httpcore.RemoteProtocolError as error:
-        # The parser below (h11) hints at the status with which a server would answer the same offence.
-        if getattr(error.__cause__, "error_status_hint", None) == _STATUS_OF_TOO_LARGE_HEADERS:
+        # The parser's own error is inside; it hints at the status with which a server would answer the same offence.
+        if any(getattr(cause, "error_status_hint", None) == _STATUS_OF_TOO_LARGE_HEADERS for cause in error.args):
             raise AnswerTooLargeError(f"The headers of {host} are too large.", host=host) from error
         raise TransientError(f"{host} broke off or does not speak HTTP.", host=host) from error
     except httpcore.NetworkError as error:

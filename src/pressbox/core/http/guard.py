@@ -60,6 +60,7 @@ _GLOBAL_IPV6 = IPv6Network("2000::/3")
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+_LONGEST_NAME = 253
 
 
 def refusal(address: Address) -> str | None:
@@ -75,6 +76,17 @@ def refusal(address: Address) -> str | None:
 def normal_host(host: str) -> str:
     """One spelling per name: lower case, without the dot that marks a full name."""
     return host.lower().removesuffix(".")
+
+
+def endpoint(host: str, port: int) -> str:
+    """As the allow-list spells it."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def is_name(host: str) -> bool:
+    """Can this be looked up? Underscores are not allowed in host names, and common."""
+    name = normal_host(host)
+    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
@@ -130,7 +142,7 @@ def _host_and_port(entry: str) -> tuple[Address | str, int]:
     except ValueError as error:
         name = normal_host(host)
         # What looks like digits is an address with a typing error, not a name.
-        if bracketed or not _NAME.fullmatch(name) or name.rpartition(".")[2].isdigit():
+        if bracketed or not is_name(name) or name.rpartition(".")[2].isdigit():
             raise _malformed(entry, "the host is neither a name nor an address") from error
         return name, int(port)
     if address.version == 6 and not bracketed:

@@ -5,11 +5,11 @@ import re
 import httpx
 
 from pressbox.core.errors import InvalidInputError, RefusedAddressError
+from pressbox.core.http.guard import is_name
 
 MAX_URL_LENGTH = 8192
 DEFAULT_PORTS = {"http": 80, "https": 443}
-_NAME_CHARACTERS = re.compile(r"[a-z0-9._-]+")
-_IPV6_CHARACTERS = re.compile(r"[0-9a-f:.]+")
+_IPV6_CHARACTERS = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*")
 
 
 def checked_url(text: str | httpx.URL) -> httpx.URL:
@@ -23,10 +23,10 @@ def checked_url(text: str | httpx.URL) -> httpx.URL:
         # It would travel on in logs, errors and histories. The text is therefore not repeated here either.
         raise RefusedAddressError("The address has a user name or password inside. Leave it out.")
     host = host_of(url)
-    if not (_NAME_CHARACTERS.fullmatch(host) or (":" in host and _IPV6_CHARACTERS.fullmatch(host))):
+    if not (is_name(host) or _IPV6_CHARACTERS.fullmatch(host)):
         raise InvalidInputError("The address has no usable host name.", field="url")
-    if port_of(url) == 0:
-        raise RefusedAddressError("Port 0 cannot be reached.")
+    if not 1 <= port_of(url) <= 65535:
+        raise InvalidInputError("The port of the address is not between 1 and 65535.", field="url")
     return url
 
 
