@@ -47,9 +47,9 @@ class Passwords:
             return await asyncio.to_thread(self._check, stored, password)
 
     def _check(self, stored: str | None, password: str) -> PasswordCheck:
+        if _too_long(password):
+            stored, password = None, ""
         canonical = _canonical(password)
-        if len(canonical) > LONGEST_BYTES:
-            stored, canonical = None, b""
         known = stored is not None and stored != UNUSABLE
         try:
             self._hasher.verify(stored if known and stored else self._nobody, canonical)
@@ -65,11 +65,16 @@ def validate_password(password: str, *, field: str = "password") -> str:
         raise InvalidInputError(
             f"The password needs at least {SHORTEST} characters. Four words in a row are easy to remember.", field=field
         )
-    if len(_canonical(password)) > LONGEST_BYTES:
+    if _too_long(password):
         raise InvalidInputError(f"The password is longer than {LONGEST_BYTES} bytes. Take a shorter one.", field=field)
     if len(set(password)) == 1:
         raise InvalidInputError("The password repeats one character. Take something less easy to guess.", field=field)
     return password
+
+
+def _too_long(password: str) -> bool:
+    # The cheap question first: somebody may send megabytes.
+    return len(password) > LONGEST_BYTES or len(_canonical(password)) > LONGEST_BYTES
 
 
 def _canonical(password: str) -> bytes:

@@ -14,12 +14,15 @@ from pressbox.core.accounts.rows import UserRow
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 
 LONGEST_NAME = 100
+LONGEST_EMAIL = 320
 LARGEST_ID = 2**63 - 1
 
 
 def normalise_email(text: str) -> str:
     """One spelling per address. No DNS question: a home server has addresses that the world does not know."""
     try:
+        if len(text) > LONGEST_EMAIL:
+            raise EmailNotValidError("too long")
         checked = validate_email(text.strip(), check_deliverability=False, globally_deliverable=False)
     except (EmailNotValidError, UnicodeError) as error:
         raise InvalidInputError(

@@ -182,6 +182,10 @@ class AccountService:
         async with self._database.unit_of_work() as work:
             return tuple(people.to_user(row) for row in await people.everybody(work.session))
 
+    async def user(self, user_id: int) -> User:
+        async with self._database.unit_of_work() as work:
+            return people.to_user(await people.get(work.session, user_id))
+
     async def user_by_email(self, email: str) -> User:
         async with self._database.unit_of_work() as work:
             row = await people.find_by_email(work.session, people.normalise_email(email))

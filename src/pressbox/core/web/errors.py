@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import TemplateError
+from pydantic import BaseModel
 from sqlalchemy.exc import DataError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
@@ -42,6 +43,19 @@ _WORDS = {
 }
 
 
+class ErrorDetail(BaseModel):
+    code: str
+    message: str
+    field: str | None
+    request_id: str
+
+
+class ErrorAnswer(BaseModel):
+    """The body of every refusal on `/api/…`."""
+
+    error: ErrorDetail
+
+
 class RequestError(PermanentError):
     """A request that is refused before it reaches a page. Its status is its own."""
 
@@ -66,13 +80,14 @@ async def answer(request: Request, error: PressboxError) -> Response:
         if isinstance(error, NotSignedInError):
             return _to_sign_in(request)
         return await _page(request, error)
-    body = {
-        "code": error.code,
-        "message": redact(error.message),
-        "field": getattr(error, "field", None),
-        "request_id": request_id(request),
-    }
-    return JSONResponse({"error": body}, status_code=error.status, headers=_headers(error))
+    detail = ErrorDetail(
+        code=error.code,
+        message=redact(error.message),
+        field=getattr(error, "field", None),
+        request_id=request_id(request),
+    )
+    body = ErrorAnswer(error=detail).model_dump()
+    return JSONResponse(body, status_code=error.status, headers=refusal_headers(error))
 
 
 async def unexpected(request: Request, error: Exception) -> Response:
@@ -131,7 +146,7 @@ async def _page(request: Request, error: PressboxError) -> Response:
     except TemplateError as problem:
         log.error("error_page_broken", msg="The error page itself cannot be drawn", exc_info=problem)
         page = HTMLResponse(_plain_page(error, request_id(request)), status_code=error.status)
-    page.headers.update(_headers(error))
+    page.headers.update(refusal_headers(error))
     return page
 
 
@@ -150,7 +165,7 @@ def _plain_page(error: PressboxError, identifier: str) -> str:
     )
 
 
-def _headers(error: PressboxError) -> dict[str, str]:
+def refusal_headers(error: PressboxError) -> dict[str, str]:
     if isinstance(error, RequestError):
         return error.headers
     if isinstance(error, RateLimitedError) and error.retry_after is not None:

@@ -102,7 +102,7 @@ def session_secret(request: Request) -> str | None:
 
 def session_cookie_name(settings: Settings) -> str:
     # The prefix makes browsers refuse the cookie unless it is secure and of this host alone.
-    return f"__Host-{COOKIE}" if _public_https(settings) else COOKIE
+    return f"__Host-{COOKIE}" if is_secure(settings) else COOKIE
 
 
 def set_session_cookie(response: Response, settings: Settings, secret: str) -> None:
@@ -111,14 +111,14 @@ def set_session_cookie(response: Response, settings: Settings, secret: str) -> N
         secret,
         max_age=_COOKIE_SECONDS,
         path="/",
-        secure=_public_https(settings),
+        secure=is_secure(settings),
         httponly=True,
         samesite="lax",
     )
 
 
 def clear_session_cookie(response: Response, settings: Settings) -> None:
-    secure = _public_https(settings)
+    secure = is_secure(settings)
     response.delete_cookie(session_cookie_name(settings), path="/", secure=secure, httponly=True, samesite="lax")
 
 
@@ -198,5 +198,6 @@ def _demand(identity: Identity, scope: Scope) -> None:
         raise ForbiddenError(f"This token does not have the scope {scope}.")
 
 
-def _public_https(settings: Settings) -> bool:
+def is_secure(settings: Settings) -> bool:
+    """Whether people come over https, so that cookies may demand it."""
     return (settings.web.public_url or "").lower().startswith("https://")

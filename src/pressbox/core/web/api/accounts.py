@@ -1,0 +1,196 @@
+"""JSON: the account of whoever asks, its tokens and sessions, and the users for administrators."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Self
+
+from fastapi import APIRouter, Depends, Path, Request
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from pressbox.core.accounts.models import NewToken, Role, Scope, SessionView, TokenView, User
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.errors import ForbiddenError, InvalidInputError
+from pressbox.core.web.connection import account_service
+from pressbox.core.web.identity import AdministratorIdentity, Identity, SignedInIdentity, Via, session_secret, signed_in
+from pressbox.core.web.languages import LANGUAGES
+
+router = APIRouter(prefix="/api", tags=["accounts"])
+
+Accounts = Annotated[AccountService, Depends(account_service)]
+RowId = Annotated[int, Path(ge=1, le=2**63 - 1)]
+
+
+async def owner(identity: Annotated[Identity, Depends(signed_in)]) -> Identity:
+    """Somebody who may manage an account. A token may not make another one that outlives it, unless it is admin."""
+    if identity.via is Via.TOKEN and Scope.ADMIN not in identity.scopes:
+        raise ForbiddenError("A token needs the scope admin to manage tokens, sessions and passwords.")
+    return identity
+
+
+Owner = Annotated[Identity, Depends(owner)]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class AccountAnswer(Answer):
+    user_id: int
+    email: str
+    name: str
+    role: Role
+    scopes: list[Scope]
+    via: Via
+    language: str | None
+
+    @classmethod
+    def of(cls, identity: Identity) -> Self:
+        return cls.model_validate({**vars(identity), "scopes": sorted(identity.scopes)})
+
+
+class AccountChange(Body):
+    language: str | None = Field(description="A language code such as de; null follows the browser.")
+
+
+class TokenAnswer(Answer):
+    id: int
+    name: str
+    hint: str = Field(description="The last characters of the token.")
+    scopes: list[Scope]
+    created_at: datetime
+    last_used_at: datetime | None
+    expires_at: datetime | None
+
+
+class NewTokenAnswer(TokenAnswer):
+    token: str = Field(description="The token itself. It is shown this once.")
+
+    @classmethod
+    def of(cls, created: NewToken) -> Self:
+        return cls.model_validate({**vars(created.view), "token": created.secret})
+
+
+class TokenWish(Body):
+    name: str = Field(min_length=1, max_length=100, description="What it is for.")
+    scopes: set[Scope] = Field(min_length=1)
+    expires_in_days: int | None = Field(None, ge=1, le=3650, description="Without it, the token lives until removed.")
+
+
+class PasswordChange(Body):
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
+
+    current_password: SecretStr
+    new_password: SecretStr
+
+
+class SessionAnswer(Answer):
+    id: str
+    agent: str
+    created_at: datetime
+    last_seen_at: datetime
+    expires_at: datetime
+    current: bool
+
+
+class UserAnswer(Answer):
+    id: int
+    email: str
+    name: str
+    role: Role
+    language: str | None
+    created_at: datetime
+    disabled_at: datetime | None
+
+
+class UserWish(Body):
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
+
+    email: str
+    password: SecretStr
+    name: str = ""
+    role: Role = Role.MEMBER
+
+
+class UserChange(Body):
+    role: Role | None = None
+    disabled: bool | None = None
+    password: SecretStr | None = None
+
+
+@router.get("/account", summary="Who am I")
+async def read_account(identity: SignedInIdentity) -> AccountAnswer:
+    return AccountAnswer.of(identity)
+
+
+@router.patch("/account", status_code=204, summary="Change my language")
+async def change_account(identity: Owner, accounts: Accounts, change: AccountChange) -> None:
+    if change.language is not None and change.language not in LANGUAGES:
+        raise InvalidInputError(f"Known languages are {', '.join(LANGUAGES)}.", field="language")
+    await accounts.set_language(identity.user_id, change.language)
+
+
+@router.post("/account/password", status_code=204, summary="Change my password; other sessions end")
+async def change_password(request: Request, identity: Owner, accounts: Accounts, change: PasswordChange) -> None:
+    await accounts.change_password(
+        identity.user_id,
+        change.current_password.get_secret_value(),
+        change.new_password.get_secret_value(),
+        current_session=session_secret(request) if identity.via is Via.SESSION else None,
+    )
+
+
+@router.get("/account/tokens", response_model=list[TokenAnswer], summary="My tokens")
+async def list_tokens(identity: Owner, accounts: Accounts) -> tuple[TokenView, ...]:
+    return await accounts.tokens(identity.user_id)
+
+
+@router.post("/account/tokens", status_code=201, summary="Make a token")
+async def add_token(identity: Owner, accounts: Accounts, wish: TokenWish) -> NewTokenAnswer:
+    expires_at = datetime.now(UTC) + timedelta(days=wish.expires_in_days) if wish.expires_in_days else None
+    created = await accounts.add_token(identity.user_id, wish.name, wish.scopes, expires_at=expires_at)
+    return NewTokenAnswer.of(created)
+
+
+@router.delete("/account/tokens/{token_id}", status_code=204, summary="Remove a token")
+async def revoke_token(identity: Owner, accounts: Accounts, token_id: RowId) -> None:
+    await accounts.revoke_token(identity.user_id, token_id)
+
+
+@router.get("/account/sessions", response_model=list[SessionAnswer], summary="Where I am signed in")
+async def list_sessions(request: Request, identity: Owner, accounts: Accounts) -> tuple[SessionView, ...]:
+    return await accounts.sessions(identity.user_id, current=session_secret(request))
+
+
+@router.delete("/account/sessions", status_code=204, summary="Sign out everywhere")
+async def end_sessions(identity: Owner, accounts: Accounts) -> None:
+    await accounts.sign_out_everywhere(identity.user_id)
+
+
+@router.delete("/account/sessions/{session_id}", status_code=204, summary="Sign out in one place")
+async def end_session(identity: Owner, accounts: Accounts, session_id: str) -> None:
+    await accounts.end_session(identity.user_id, session_id)
+
+
+@router.get("/users", response_model=list[UserAnswer], summary="All users")
+async def list_users(_: AdministratorIdentity, accounts: Accounts) -> tuple[User, ...]:
+    return await accounts.users()
+
+
+@router.post("/users", status_code=201, response_model=UserAnswer, summary="Add a user")
+async def add_user(_: AdministratorIdentity, accounts: Accounts, wish: UserWish) -> User:
+    return await accounts.add_user(wish.email, wish.password.get_secret_value(), role=wish.role, name=wish.name)
+
+
+@router.patch("/users/{user_id}", response_model=UserAnswer, summary="Change role or password, disable or enable")
+async def change_user(_: AdministratorIdentity, accounts: Accounts, user_id: RowId, change: UserChange) -> User:
+    user = await accounts.user(user_id)
+    if change.password is not None:
+        await accounts.set_password(user_id, change.password.get_secret_value())
+    if change.role is not None:
+        user = await accounts.set_role(user_id, change.role)
+    if change.disabled is not None:
+        user = await (accounts.disable_user(user_id) if change.disabled else accounts.enable_user(user_id))
+    return user

@@ -1,0 +1,225 @@
+"""Forms of the account: set-up, sign in and out, password, tokens, sessions, language. They work without scripts."""
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Path, Request
+from starlette.responses import RedirectResponse, Response
+
+from pressbox.core.accounts import tokens as token_rules
+from pressbox.core.accounts.models import Scope
+from pressbox.core.accounts.opaque import well_formed
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
+from pressbox.core.web.connection import account_service
+from pressbox.core.web.errors import refusal_headers, safe_next
+from pressbox.core.web.identity import (
+    Identity,
+    MaybeIdentity,
+    SignedInIdentity,
+    clear_session_cookie,
+    client_of,
+    is_secure,
+    session_secret,
+    set_session_cookie,
+)
+from pressbox.core.web.languages import LANGUAGES
+from pressbox.core.web.rendering import render
+
+router = APIRouter(include_in_schema=False)
+
+Accounts = Annotated[AccountService, Depends(account_service)]
+Text = Annotated[str, Form()]
+
+# Carries a new token over the redirect, for this page of this browser and a minute at most.
+NEW_TOKEN_COOKIE = "pressbox_new_token"  # noqa: S105
+NEW_TOKEN_SECONDS = 60
+
+NOT_SET_UP = (
+    "Pressbox is not set up yet. Open the set-up link that `pressbox up` printed; `pressbox user setup-link` prints a "
+    "new one."
+)
+MESSAGES = {
+    "password": "Your password is changed. All other sessions have ended.",
+    "language": "Saved.",
+    "revoked": "The token is removed and no longer works.",
+}
+_REFUSALS = (InvalidInputError, ConflictError, RateLimitedError)
+
+
+@router.get("/set-up")
+async def set_up_form(request: Request, accounts: Accounts, token: str = "") -> Response:
+    await accounts.check_setup_link(token)
+    return render(request, "setup.html", token=token, error=None, field=None, values={})
+
+
+@router.post("/set-up")
+async def set_up(
+    request: Request, accounts: Accounts, token: Text = "", email: Text = "", name: Text = "", password: Text = ""
+) -> Response:
+    client = client_of(request)
+    try:
+        begun = await accounts.redeem_setup_link(token, email=email, password=password, name=name, client=client)
+    except _REFUSALS as error:
+        kept = {"email": email, "name": name}
+        return _refused(request, "setup.html", error, token=token, field=_field(error), values=kept)
+    return _signed_in(request, begun.secret, "/")
+
+
+@router.get("/sign-in")
+async def sign_in_form(request: Request, accounts: Accounts, identity: MaybeIdentity, next: str = "") -> Response:
+    target = safe_next(next)
+    if identity is not None:
+        return _see(target)
+    error = None if await accounts.set_up() else NOT_SET_UP
+    return render(request, "sign_in.html", error=error, next=target, values={})
+
+
+@router.post("/sign-in")
+async def sign_in(
+    request: Request, accounts: Accounts, email: Text = "", password: Text = "", next: Text = ""
+) -> Response:
+    try:
+        begun = await accounts.sign_in(
+            email, password, client=client_of(request), previous_session=session_secret(request)
+        )
+    except _REFUSALS as error:
+        return _refused(request, "sign_in.html", error, next=safe_next(next), values={"email": email})
+    return _signed_in(request, begun.secret, safe_next(next))
+
+
+@router.post("/sign-out")
+async def sign_out(request: Request, accounts: Accounts) -> Response:
+    secret = session_secret(request)
+    if secret is not None:
+        await accounts.sign_out(secret)
+    return _signed_out(request)
+
+
+@router.get("/account")
+async def account(request: Request, accounts: Accounts, identity: SignedInIdentity, done: str = "") -> Response:
+    carried = request.cookies.get(NEW_TOKEN_COOKIE, "")
+    new_token = carried if well_formed(carried, token_rules.PREFIX) else None
+    page = await _account_page(request, accounts, identity, message=MESSAGES.get(done), new_token=new_token)
+    if carried:
+        page.delete_cookie(NEW_TOKEN_COOKIE, path="/account", httponly=True, samesite="strict")
+    return page
+
+
+@router.post("/account/password")
+async def change_password(
+    request: Request,
+    accounts: Accounts,
+    identity: SignedInIdentity,
+    current_password: Text = "",
+    new_password: Text = "",
+) -> Response:
+    try:
+        await accounts.change_password(
+            identity.user_id, current_password, new_password, current_session=session_secret(request)
+        )
+    except _REFUSALS as error:
+        return await _account_page(request, accounts, identity, refusal=error)
+    return _see("/account?done=password")
+
+
+@router.post("/account/language")
+async def change_language(
+    request: Request, accounts: Accounts, identity: SignedInIdentity, language: Text = ""
+) -> Response:
+    if language and language not in LANGUAGES:
+        unknown = InvalidInputError("This language is not known.", field="language")
+        return await _account_page(request, accounts, identity, refusal=unknown)
+    await accounts.set_language(identity.user_id, language or None)
+    return _see("/account?done=language")
+
+
+@router.post("/account/tokens")
+async def add_token(
+    request: Request,
+    accounts: Accounts,
+    identity: SignedInIdentity,
+    name: Text = "",
+    scopes: Annotated[list[Scope] | None, Form()] = None,
+) -> Response:
+    try:
+        created = await accounts.add_token(identity.user_id, name, scopes or ())
+    except _REFUSALS as error:
+        return await _account_page(request, accounts, identity, refusal=error)
+    response = _see("/account")
+    response.set_cookie(
+        NEW_TOKEN_COOKIE,
+        created.secret,
+        max_age=NEW_TOKEN_SECONDS,
+        path="/account",
+        secure=is_secure(request.app.state.settings),
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+@router.post("/account/tokens/{token_id}/revoke")
+async def revoke_token(
+    accounts: Accounts, identity: SignedInIdentity, token_id: Annotated[int, Path(ge=1, le=2**63 - 1)]
+) -> Response:
+    await accounts.revoke_token(identity.user_id, token_id)
+    return _see("/account?done=revoked")
+
+
+@router.post("/account/sessions/end")
+async def end_sessions(request: Request, accounts: Accounts, identity: SignedInIdentity) -> Response:
+    await accounts.sign_out_everywhere(identity.user_id)
+    return _signed_out(request)
+
+
+async def _account_page(
+    request: Request,
+    accounts: AccountService,
+    identity: Identity,
+    *,
+    message: str | None = None,
+    new_token: str | None = None,
+    refusal: PressboxError | None = None,
+) -> Response:
+    page = render(
+        request,
+        "account.html",
+        refusal.status if refusal else HTTPStatus.OK,
+        identity=identity,
+        tokens=await accounts.tokens(identity.user_id),
+        sessions=await accounts.sessions(identity.user_id, current=session_secret(request)),
+        new_token=new_token,
+        message=message,
+        error=refusal.message if refusal else None,
+        field=_field(refusal) if refusal else None,
+    )
+    page.headers.update(refusal_headers(refusal) if refusal else {})
+    return page
+
+
+def _refused(request: Request, template: str, error: PressboxError, **context: object) -> Response:
+    """The form again, with what was typed except passwords, and what to do about it."""
+    page = render(request, template, error.status, error=error.message, **context)
+    page.headers.update(refusal_headers(error))
+    return page
+
+
+def _field(error: PressboxError) -> str | None:
+    return error.field if isinstance(error, InvalidInputError) else None
+
+
+def _signed_in(request: Request, secret: str, target: str) -> Response:
+    response = _see(target)
+    set_session_cookie(response, request.app.state.settings, secret)
+    return response
+
+
+def _signed_out(request: Request) -> Response:
+    response = _see("/sign-in")
+    clear_session_cookie(response, request.app.state.settings)
+    return response
+
+
+def _see(target: str) -> RedirectResponse:
+    return RedirectResponse(target, status_code=HTTPStatus.SEE_OTHER)
