@@ -12,8 +12,14 @@ from pressbox.core.accounts.passwords import UNUSABLE
 from pressbox.core.accounts.rows import SetupLinkRow, UserRow
 from pressbox.core.errors import GoneError
 
+PATH = "/set-up"
 LIFE = timedelta(hours=24)
 _ACCOUNTS_LOCK = 0x41_43_43_54  # "ACCT": an advisory lock of our own
+
+
+def setup_address(web_url: str, secret: str) -> str:
+    """Where the link leads: it is printed, so it must survive being copied."""
+    return f"{web_url.rstrip('/')}{PATH}?token={secret}"
 
 
 async def take_turns(session: AsyncSession) -> None:

@@ -1,0 +1,184 @@
+"""`pressbox user` and `pressbox token`: accounts from the terminal of whoever runs this machine."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, TypeVar
+
+import typer
+
+from pressbox.core.accounts.models import NewToken, Role, Scope, TokenView, User
+from pressbox.core.accounts.passwords import LONGEST_BYTES, validate_password
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.accounts.setup import setup_address
+from pressbox.core.errors import InvalidInputError
+from pressbox.core.logs import redact
+from pressbox.entry.commands.process import prepared_settings
+from pressbox.entry.wiring import find_endpoints, open_resources
+
+user_commands = typer.Typer(help="People who may sign in.", no_args_is_help=True)
+token_commands = typer.Typer(help="Tokens for programs and reader apps.", no_args_is_help=True)
+
+Email = Annotated[str, typer.Argument(help="E-mail address of the user.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+PasswordStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from standard input instead of asking for it.")
+]
+Result = TypeVar("Result")
+
+
+@user_commands.command("add")
+def add_user(
+    email: Email,
+    admin: Annotated[bool, typer.Option("--admin", help="May administrate.")] = False,
+    name: Annotated[str, typer.Option(help="As others shall see it.")] = "",
+    password_stdin: PasswordStdin = False,
+) -> None:
+    """Add a user; asks for the password."""
+    password = _read_password(password_stdin)
+    role = Role.ADMIN if admin else Role.MEMBER
+    user = _run(lambda accounts: accounts.add_user(email, password, role=role, name=name))
+    typer.echo(f"{user.email} can sign in now ({user.role}).")
+
+
+@user_commands.command("list")
+def list_users(as_json: Json = False) -> None:
+    """Show all users."""
+    users = _run(lambda accounts: accounts.users())
+    if as_json:
+        typer.echo(json.dumps([asdict(user) for user in users], default=_iso))
+        return
+    for user in users:
+        state = "disabled" if user.disabled_at else "active"
+        typer.echo(f"{user.email:<40} {user.role:<8} {state:<9} since {user.created_at:%Y-%m-%d}  {user.name}".rstrip())
+
+
+@user_commands.command("disable")
+def disable_user(email: Email) -> None:
+    """Lock a user out at once; what they made stays."""
+    _run(_for_user(email, lambda accounts, user: accounts.disable_user(user.id)))
+    typer.echo(f"{email} is disabled. `pressbox user enable` undoes it.")
+
+
+@user_commands.command("enable")
+def enable_user(email: Email) -> None:
+    """Let a disabled user in again."""
+    _run(_for_user(email, lambda accounts, user: accounts.enable_user(user.id)))
+    typer.echo(f"{email} can sign in again.")
+
+
+@user_commands.command("role")
+def change_role(email: Email, role: Annotated[Role, typer.Argument(help="admin or member.")]) -> None:
+    """Make a user an administrator or a member."""
+    _run(_for_user(email, lambda accounts, user: accounts.set_role(user.id, role)))
+    typer.echo(f"{email} is {role} now.")
+
+
+@user_commands.command("password")
+def set_password(email: Email, password_stdin: PasswordStdin = False) -> None:
+    """Set a new password; all sessions of the user end."""
+    password = _read_password(password_stdin)
+    _run(_for_user(email, lambda accounts, user: accounts.set_password(user.id, password)))
+    typer.echo(f"{email} has a new password.")
+
+
+@user_commands.command("setup-link")
+def setup_link() -> None:
+    """Print a new link that makes the first administrator; older ones become void."""
+    settings = prepared_settings()
+    web_url = find_endpoints(settings).web_url or f"http://{settings.web.host}:{settings.web.port}"
+    secret = _run(lambda accounts: accounts.create_setup_link())
+    if secret is None:
+        typer.echo("Pressbox is set up already. `pressbox user add` adds somebody.", err=True)
+        raise typer.Exit(1)
+    typer.echo(setup_address(web_url, secret))
+
+
+@token_commands.command("add")
+def add_token(
+    email: Email,
+    name: Annotated[str, typer.Argument(help="What it is for, such as phone.")],
+    scope: Annotated[list[Scope], typer.Option(help="read, write, admin or reader; may be repeated.")],
+    days: Annotated[int | None, typer.Option(min=1, max=3650, help="Days until it ends; otherwise never.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a token and print it, this once."""
+    expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
+
+    async def make(accounts: AccountService, user: User) -> NewToken:
+        return await accounts.add_token(user.id, name, scope, expires_at=expires_at)
+
+    created = _run(_for_user(email, make))
+    if as_json:
+        typer.echo(json.dumps({"token": created.secret, **asdict(created.view)}, default=_iso))
+        return
+    typer.echo(created.secret)
+    typer.echo("Copy it now: it cannot be shown again.", err=True)
+
+
+@token_commands.command("list")
+def list_tokens(email: Email, as_json: Json = False) -> None:
+    """Show a user's tokens, without their secrets."""
+
+    async def read(accounts: AccountService, user: User) -> tuple[TokenView, ...]:
+        return await accounts.tokens(user.id)
+
+    views = _run(_for_user(email, read))
+    if as_json:
+        typer.echo(json.dumps([asdict(view) for view in views], default=_iso))
+        return
+    for view in views:
+        used = f"used {view.last_used_at:%Y-%m-%d}" if view.last_used_at else "never used"
+        typer.echo(f"{view.id:<6} {view.name:<30} …{view.hint}  {','.join(view.scopes):<20} {used}")
+
+
+@token_commands.command("revoke")
+def revoke_token(email: Email, token_id: Annotated[int, typer.Argument(help="As `token list` shows it.")]) -> None:
+    """Remove a token; it stops working at once."""
+    _run(_for_user(email, lambda accounts, user: accounts.revoke_token(user.id, token_id)))
+    typer.echo("The token is removed.")
+
+
+def _run(act: Callable[[AccountService], Awaitable[Result]]) -> Result:
+    async def run() -> Result:
+        async with _accounts() as accounts:
+            return await act(accounts)
+
+    return asyncio.run(run())
+
+
+@asynccontextmanager
+async def _accounts() -> AsyncIterator[AccountService]:
+    settings = prepared_settings()
+    async with open_resources(settings) as resources:
+        yield AccountService(resources.database, settings)
+
+
+def _for_user(
+    email: str, act: Callable[[AccountService, User], Awaitable[Result]]
+) -> Callable[[AccountService], Awaitable[Result]]:
+    async def run(accounts: AccountService) -> Result:
+        return await act(accounts, await accounts.user_by_email(email))
+
+    return run
+
+
+def _read_password(from_stdin: bool) -> str:
+    if from_stdin:
+        # One line; a longer one than any password is not read to its end.
+        password = sys.stdin.readline(LONGEST_BYTES + 2).rstrip("\r\n")
+    elif sys.stdin.isatty():
+        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    else:
+        raise InvalidInputError("There is no terminal to ask for the password. Use --password-stdin.")
+    redact.add(password)
+    return validate_password(password)
+
+
+def _iso(value: object) -> str:
+    assert isinstance(value, datetime)
+    return value.isoformat()
