@@ -45,7 +45,8 @@ class Watch:
         self._clock = clock
         self._started_at = clock()
         self._checked_at = clock()
-        self._answered = False
+        # Watching begins once everything answered.
+        self._answered = True
         self._silent = 0
         self._failures = 0
         self._retry_at: float | None = None
