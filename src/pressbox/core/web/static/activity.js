@@ -1,5 +1,5 @@
 // The activity page, alive: rows change in place, new ones arrive under their parent, finished ones fold away.
-import { showRunning } from "./frame.js";
+import { showRunning } from "./pulse.js";
 import { LiveStream } from "./live.js";
 import { clock, duration } from "./times.js";
 
@@ -38,10 +38,11 @@ function fillProgress(row, item) {
   const cell = row.querySelector(".progress");
   cell.hidden = item.total === null && !item.done;
   const bar = cell.querySelector("progress");
-  if (bar && item.total) {
-    bar.max = item.total;
-    bar.value = Math.min(item.done, item.total);
-  } else bar?.removeAttribute("value");
+  if (bar) {
+    bar.hidden = !item.total;
+    bar.max = item.total || 1;
+    bar.value = Math.min(item.done, bar.max);
+  }
   write(cell.querySelector("span"), numbers.format(item.done) + (item.total === null ? "" : ` / ${numbers.format(item.total)}`));
 }
 
@@ -175,7 +176,9 @@ function arrive(item) {
 
 function change(node, item) {
   const before = node.dataset.state;
-  if (before !== item.state) node.firstElementChild.replaceWith(blank(item.state).firstElementChild);
+  // A row is drawn for its state; one that ran without a total has no bar to fill.
+  const bare = item.state === "running" && item.total && !node.querySelector(":scope > .row progress");
+  if (before !== item.state || bare) node.firstElementChild.replaceWith(blank(item.state).firstElementChild);
   if (item.parent_workflow_id) node.dataset.parent = item.parent_workflow_id;
   fill(node, item);
   if (before === item.state) return;

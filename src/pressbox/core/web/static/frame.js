@@ -1,23 +1,14 @@
 // What every page has: times that stay true, keys, the count of what runs, the colour switch. Pages work without it.
 import { keepTimes } from "./times.js";
 import { listenToKeys } from "./keyboard.js";
+import { showRunning } from "./pulse.js";
 
 const SUMMARY_EVERY = 15_000;
 const YEAR = 31_536_000;
 
-export function setCookie(name, value) {
+function setCookie(name, value) {
   const secure = location.protocol === "https:" ? "; Secure" : "";
   document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${value ? YEAR : 0}; SameSite=Lax${secure}`;
-}
-
-export function showRunning({ running, failed }) {
-  const pulse = document.querySelector("[data-pulse]");
-  if (!pulse) return;
-  pulse.toggleAttribute("data-running", running > 0);
-  pulse.toggleAttribute("data-failed", failed > 0);
-  const count = pulse.querySelector("b");
-  const text = running > 0 ? String(running) : "";
-  if (count.textContent !== text) count.textContent = text;
 }
 
 async function askWhatRuns() {
