@@ -48,5 +48,6 @@ def _parsed(text: str | httpx.URL) -> httpx.URL:
         raise InvalidInputError(f"The address is longer than {MAX_URL_LENGTH} characters.", field="url")
     try:
         return httpx.URL(text)
-    except (httpx.InvalidURL, UnicodeError) as error:
-        raise InvalidInputError(f"This is not an address of the web: {error}.", field="url") from error
+    except (httpx.InvalidURL, UnicodeError):
+        # Its text quotes pieces of the address, among them what may be meant as a password.
+        raise InvalidInputError("This is not an address of the web.", field="url") from None
