@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete
+from sqlalchemy import ColumnElement, and_, delete, func, select
 
 from pressbox.core.accounts.rows import RateLimitRow, SessionRow, TokenRow
 from pressbox.core.db.base import Base
@@ -26,7 +26,9 @@ class SqlRecords:
         return await self._delete(RateLimitRow, RateLimitRow.expires_at < before)
 
     async def prune_changes(self, before: datetime) -> int:
-        return await self._delete(ChangeRow, ChangeRow.created_at < before)
+        # The newest row stays whatever its age: it tells a cursor that is still good from one that is too old.
+        newest = select(func.max(ChangeRow.id)).scalar_subquery()
+        return await self._delete(ChangeRow, and_(ChangeRow.created_at < before, ChangeRow.id < newest))
 
     async def prune_progress(self, before: datetime) -> int:
         async with self._database.unit_of_work() as work:

@@ -1,0 +1,60 @@
+# The executable contributor guide. `make up` starts Pressbox, `make test` tests it; both set up what they need.
+# Needs Python 3.11 or newer, make and a package index; nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV_HOME := .uv
+UV := $(UV_HOME)/bin/uv
+export UV_PYTHON_DOWNLOADS := never
+export UV_PROJECT_ENVIRONMENT := $(VENV)
+
+.DEFAULT_GOAL := help
+.PHONY: help up demo test check format record bench docs clean browser
+
+help: ## Show this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+up: $(VENV)/.ready ## Start everything and serve (Ctrl-C stops)
+	@$(BIN)/pressbox up
+
+demo: $(VENV)/.ready ## Start everything with the demo world
+	@$(BIN)/pressbox demo
+
+test: $(VENV)/.ready browser ## Run all tests
+	$(BIN)/pytest $(ARGS)
+
+check: $(VENV)/.ready ## Format, lint, types, imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.ready ## Format and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+record: $(VENV)/.ready ## Record workflow histories for the replay tests
+	$(BIN)/python -m tests.replay.record
+
+bench: $(VENV)/.ready ## Measure (make bench NAME=platform)
+	$(BIN)/pressbox bench $(or $(NAME),platform) $(ARGS)
+
+docs: $(VENV)/.ready ## Write the generated pages of docs/
+	$(BIN)/python -m tests.architecture.generated_docs
+
+browser: $(VENV)/.ready
+	@$(BIN)/python -m tests.browser.install
+
+clean: ## Remove what was built or cached; your data stays
+	rm -rf $(VENV) $(UV_HOME) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache screenshots
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(UV):
+	$(PYTHON) -c 'import sys; sys.exit("Pressbox needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11 $(MAKECMDGOALS)" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(UV_HOME)
+	$(UV_HOME)/bin/pip install --quiet --disable-pip-version-check uv
+
+$(VENV)/.ready: $(UV) pyproject.toml uv.lock
+	$(UV) sync --frozen --quiet --python $(UV_HOME)/bin/python
+	@touch $@

@@ -1,0 +1,42 @@
+"""The web process."""
+
+from contextlib import AbstractAsyncContextManager
+
+import uvicorn
+from fastapi import FastAPI
+
+from pressbox.core.app import Resources
+from pressbox.core.config import Settings
+from pressbox.core.web.app import create_app
+from pressbox.entry.manifests import manifests
+from pressbox.entry.wiring import open_resources, with_secret_key
+
+# Open event streams would otherwise hold a stop for as long as they live; browsers come back by themselves.
+_GRACE_SECONDS = 3
+
+
+def build_app(settings: Settings) -> FastAPI:
+    settings = with_secret_key(settings)
+
+    def connect() -> AbstractAsyncContextManager[Resources]:
+        return open_resources(settings)
+
+    return create_app(settings, manifests(settings), connect)
+
+
+def run_web(settings: Settings) -> None:
+    """Serve until SIGTERM or Ctrl-C."""
+    uvicorn.run(
+        build_app(settings),
+        host=settings.web.host,
+        port=settings.web.port,
+        loop="uvloop",
+        http="httptools",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # The application decides itself which proxies it believes.
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        timeout_keep_alive=30,
+    )

@@ -1,0 +1,117 @@
+"""`make record`: runs each workflow in its named cases on real parts and writes the histories for replay.
+
+Not a test: it is run by hand after a workflow was changed on purpose. A new case gets a new name; an old history is
+kept as long as runs of its kind may still be open somewhere.
+"""
+
+import asyncio
+import json
+import secrets
+import tempfile
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio.client import Client, WorkflowFailureError
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.worker import Worker
+
+from pressbox.core.config import MaintenanceSettings, TemporalSettings
+from pressbox.core.contracts import Contract
+from pressbox.core.errors import PermanentError
+from pressbox.core.temporal.client import connect
+from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.demo.activities import DemoActivities
+from pressbox.demo.contracts import DemoTreeWorkflowInput
+from pressbox.demo.workflows.tree import DemoTreeWorkflow
+from pressbox.embedded.home import Home
+from pressbox.embedded.temporal_server import EmbeddedTemporal
+from pressbox.maintenance.activities import MaintenanceActivities
+from pressbox.maintenance.contracts import MaintenanceWorkflowInput
+from pressbox.maintenance.wiring import policy
+from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
+from tests.fakes.maintenance import FakeRecords, FakeScratch
+
+ANONYMOUS = {"identity": "recorder", "stackTrace": ""}
+HISTORIES = Path(__file__).parent / "histories"
+MAINTENANCE_INPUT = MaintenanceWorkflowInput(policy=policy(MaintenanceSettings()))
+
+
+class NoMarks:
+    async def leave(self, workflow_id: str, step: int) -> None:
+        await asyncio.sleep(0)
+
+
+class BrokenRecords(FakeRecords):
+    async def prune_changes(self, before: object) -> int:
+        raise PermanentError("Planted for the recording.")
+
+
+async def record(client: Client, case: str, workflow: type, input: Contract, activities: list[object]) -> None:
+    queue = f"record-{secrets.token_hex(4)}"
+    async with Worker(
+        client,
+        task_queue=queue,
+        workflows=[workflow],
+        activities=[*activities],  # type: ignore[list-item]
+        interceptors=[ErrorInterceptor()],
+    ):
+        handle = await client.start_workflow(
+            workflow.__name__,
+            input,
+            id=f"recorded-{case}",
+            task_queue=queue,
+            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+        )
+        try:
+            await handle.result()
+        except WorkflowFailureError as error:
+            print(f"{case}: ended in failure, as it should when its name says so: {error.cause}")  # noqa: T201
+    file = HISTORIES / workflow.__name__ / f"{case}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    history = json.loads((await handle.fetch_history()).to_json())
+    file.write_text(json.dumps(anonymous(history), indent=1) + "\n")
+
+
+def anonymous(value: object) -> object:
+    """The same history without names and paths of the machine that recorded it; replay reads neither."""
+    if isinstance(value, dict):
+        return {key: ANONYMOUS.get(key, anonymous(item)) for key, item in value.items()}
+    return [anonymous(item) for item in value] if isinstance(value, list) else value
+
+
+def maintenance(records: FakeRecords) -> list[object]:
+    prune = MaintenanceActivities(records, FakeScratch(["scratch/a", "scratch/b"]))
+    return [
+        prune.prune_sessions,
+        prune.prune_tokens,
+        prune.prune_rate_limits,
+        prune.prune_changes,
+        prune.prune_progress,
+        prune.prune_scratch_objects,
+    ]
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder) / "home")
+        home.create()
+        server = EmbeddedTemporal(home)
+        server.start()
+        try:
+            client = await connect(TemporalSettings(), server.address, lazy=False)
+            toy = [DemoActivities(NoMarks()).take_demo_step]
+            tree = DemoTreeWorkflowInput(title="Toy", children=2, steps=2, pause=timedelta(0))
+            await record(
+                client, "completed", MaintenanceWorkflow, MAINTENANCE_INPUT, maintenance(FakeRecords({"sessions": 2}))
+            )
+            await record(client, "failed", MaintenanceWorkflow, MAINTENANCE_INPUT, maintenance(BrokenRecords({})))
+            await record(client, "tree", DemoTreeWorkflow, tree, [*toy])
+            failing = tree.model_copy(update={"failing": (2,)})
+            await record(client, "tree-with-failing-leaf", DemoTreeWorkflow, failing, [*toy])
+        finally:
+            server.stop()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
