@@ -1,8 +1,43 @@
-"""Is every part well? The same answers serve `/readyz`, the status page and `pressbox doctor`."""
+"""Is every part well? The same answers serve the status page and `pressbox doctor`.
 
+Every probe has its own time limit and answers in words: what is the matter, and what to do about it.
+"""
+
+import asyncio
+import shutil
+import time
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from uuid import uuid4
+
+from sqlalchemy import text
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import (
+    DescribeNamespaceRequest,
+    DescribeTaskQueueRequest,
+    DescribeTaskQueueResponse,
+    GetSystemInfoRequest,
+)
+from temporalio.client import Client
+
+from pressbox.core.app import AppManifest, Resources
+from pressbox.core.db.migrate import current, head
+from pressbox.core.errors import PressboxError, bounded
+from pressbox.core.logs import get_logger, redact
+from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.schedules import list_schedules
+
+PROBE_LIMIT = timedelta(seconds=5)
+# A worker asks again at least once a minute; Temporal remembers one that is gone for five.
+POLLER_LIFE = timedelta(seconds=75)
+LAG_WARNING = timedelta(minutes=1)
+LITTLE_SPACE_BYTES = 1_000_000_000
+NO_SPACE_BYTES = 200_000_000
+
+log = get_logger(__name__)
 
 
 class HealthState(StrEnum):
@@ -22,3 +57,159 @@ class PartHealth:
     version: str = ""
     since: datetime | None = None
     lag_seconds: float | None = None
+
+
+async def check_parts(resources: Resources, manifests: Sequence[AppManifest] = ()) -> tuple[PartHealth, ...]:
+    """Ask all parts at the same time. Without manifests, worker and schedules are not judged: nothing is expected."""
+    probes = [
+        _guarded("database", _database(resources), "Look at PRESSBOX_DATABASE_URL, or start it with `pressbox up`."),
+        _guarded("temporal", _temporal(resources), "Look at PRESSBOX_TEMPORAL_…, or start it with `pressbox up`."),
+        _guarded("objects", _objects(resources), "Look at PRESSBOX_OBJECTS_…, the disk and its permissions."),
+        _guarded("home", _home(resources), "Look at PRESSBOX_HOME."),
+    ]
+    if manifests:
+        probes += [
+            _guarded("worker", _worker(resources, manifests), "Start it with `pressbox up` or `pressbox worker`."),
+            _guarded("schedules", _schedules(resources, manifests), "Run `pressbox schedules apply`."),
+        ]
+    return tuple(await asyncio.gather(*probes))
+
+
+def worst(parts: Sequence[PartHealth]) -> HealthState:
+    states = {part.state for part in parts}
+    for state in (HealthState.FAILED, HealthState.WARNING):
+        if state in states:
+            return state
+    return HealthState.OK
+
+
+async def _guarded(name: str, probe: Awaitable[PartHealth], fix: str) -> PartHealth:
+    """The probe's answer, or a failed part that says why there is none."""
+    try:
+        async with asyncio.timeout(PROBE_LIMIT.total_seconds()):
+            return await probe
+    except TimeoutError:
+        detail = f"No answer within {PROBE_LIMIT.total_seconds():.0f} seconds."
+    except PressboxError as error:
+        detail = error.message
+    # The page that tells what is broken must not break itself, whatever a part does.
+    except Exception as error:  # noqa: BLE001
+        log.warning("probe_failed", msg=f"Checking {name} failed", part=name, error=repr(error))
+        detail = f"{type(error).__name__}: {error}"
+    return PartHealth(name, HealthState.FAILED, redact(bounded(detail, 300)), fix)
+
+
+async def _database(resources: Resources) -> PartHealth:
+    began = time.monotonic()
+    async with resources.database.unit_of_work() as work:
+        statement = text("SELECT current_setting('server_version'), pg_postmaster_start_time()")
+        version, since = (await work.session.execute(statement)).one()
+        milliseconds = (time.monotonic() - began) * 1000
+        connection = await work.session.connection()
+        found = await connection.run_sync(current)
+    needed = await asyncio.to_thread(head)
+    if found != needed:
+        detail = f"The tables have version {found or 'none'}; this program needs {needed}."
+        return PartHealth("database", HealthState.FAILED, detail, "Run `pressbox migrate`.", version, since)
+    detail = f"PostgreSQL answered in {milliseconds:.0f} ms; tables at version {found}."
+    return PartHealth("database", HealthState.OK, detail, version=version, since=since)
+
+
+async def _temporal(resources: Resources) -> PartHealth:
+    client = resources.temporal
+    began = time.monotonic()
+    with reaching_temporal():
+        await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=client.namespace), timeout=PROBE_LIMIT
+        )
+        milliseconds = (time.monotonic() - began) * 1000
+        info = await client.workflow_service.get_system_info(GetSystemInfoRequest(), timeout=PROBE_LIMIT)
+    detail = f"Namespace {client.namespace} answered in {milliseconds:.0f} ms."
+    return PartHealth("temporal", HealthState.OK, detail, version=info.server_version)
+
+
+async def _objects(resources: Resources) -> PartHealth:
+    began = time.monotonic()
+    key, content = f"scratch/health-{uuid4()}", b"pressbox"
+    await resources.objects.put(key, content)
+    try:
+        same = await resources.objects.get(key) == content
+    finally:
+        await resources.objects.delete(key)
+    milliseconds = (time.monotonic() - began) * 1000
+    bucket = resources.settings.objects.bucket
+    place = f"Bucket {bucket}" if bucket else "The local folder"
+    if not same:
+        detail = f"{place} gave back something else than was written."
+        return PartHealth("objects", HealthState.FAILED, detail, "Look at the disk or the S3 server; restore a backup.")
+    return PartHealth(
+        "objects", HealthState.OK, f"{place} took, gave back and removed a file in {milliseconds:.0f} ms."
+    )
+
+
+async def _home(resources: Resources) -> PartHealth:
+    return home_space(await asyncio.to_thread(lambda: shutil.disk_usage(resources.settings.home).free))
+
+
+def home_space(free: int) -> PartHealth:
+    """The judgement on the disk's free bytes."""
+    detail = f"{free / 1e9:.1f} GB free on the disk of the home folder."
+    fix = "Free some space, or move the home folder to a larger disk (PRESSBOX_HOME)."
+    if free < NO_SPACE_BYTES:
+        return PartHealth("home", HealthState.FAILED, detail, fix)
+    if free < LITTLE_SPACE_BYTES:
+        return PartHealth("home", HealthState.WARNING, detail, fix)
+    return PartHealth("home", HealthState.OK, detail)
+
+
+async def _worker(resources: Resources, manifests: Sequence[AppManifest]) -> PartHealth:
+    queues = sorted({queue.name for manifest in manifests for queue in manifest.queues})
+    with reaching_temporal():
+        described = await asyncio.gather(*(_describe_queue(resources.temporal, name) for name in queues))
+    pollers = [_live_pollers(queue) for queue in described]
+    silent = [name for name, found in zip(queues, pollers, strict=True) if not found]
+    lag = max((queue.stats.approximate_backlog_age.ToTimedelta() for queue in described), default=timedelta(0))
+    workers = frozenset[str]().union(*pollers)
+    if silent:
+        detail = f"No worker polls {', '.join(silent)}."
+        fix = "Start it with `pressbox up` or `pressbox worker`."
+        return PartHealth("worker", HealthState.FAILED, detail, fix, lag_seconds=lag.total_seconds())
+    detail = f"{len(workers)} worker process{'es' if len(workers) != 1 else ''} on {', '.join(queues)}."
+    if lag > LAG_WARNING:
+        detail += f" The oldest task waits for {lag.total_seconds():.0f} seconds."
+        fix = "Start another `pressbox worker`, or raise PRESSBOX_WORKER_MAX_CONCURRENT_ACTIVITIES."
+        return PartHealth("worker", HealthState.WARNING, detail, fix, lag_seconds=lag.total_seconds())
+    return PartHealth("worker", HealthState.OK, detail, lag_seconds=lag.total_seconds())
+
+
+async def _describe_queue(client: Client, name: str) -> DescribeTaskQueueResponse:
+    return await client.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace=client.namespace,
+            task_queue=TaskQueue(name=name),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+            report_pollers=True,
+            report_stats=True,
+        ),
+        timeout=PROBE_LIMIT,
+    )
+
+
+def _live_pollers(queue: DescribeTaskQueueResponse) -> frozenset[str]:
+    oldest = datetime.now(UTC) - POLLER_LIFE
+    live = (poller for poller in queue.pollers if poller.last_access_time.ToDatetime(tzinfo=UTC) > oldest)
+    return frozenset(poller.identity for poller in live)
+
+
+async def _schedules(resources: Resources, manifests: Sequence[AppManifest]) -> PartHealth:
+    views = await list_schedules(resources, manifests)
+    missing = [view.id for view in views if not view.exists]
+    paused = [view.id for view in views if view.paused]
+    if missing:
+        detail = f"Declared but not in Temporal: {', '.join(missing)}."
+        return PartHealth("schedules", HealthState.FAILED, detail, "Run `pressbox schedules apply`.")
+    if paused:
+        detail = f"Paused: {', '.join(paused)}."
+        fix = f"If that is no longer wanted: `pressbox schedules resume {paused[0]}`."
+        return PartHealth("schedules", HealthState.WARNING, detail, fix)
+    return PartHealth("schedules", HealthState.OK, f"{len(views)} declared, all present.")
