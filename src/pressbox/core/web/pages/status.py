@@ -1,0 +1,125 @@
+"""The status page: every part, the last errors, and the schedules with what may be done to them."""
+
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from sqlalchemy import select
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from pressbox.core.app import Resources
+from pressbox.core.contracts import Contract
+from pressbox.core.db.database import Database
+from pressbox.core.errors import NotFoundError
+from pressbox.core.health import HealthState, PartHealth, check_parts, worst
+from pressbox.core.logs import get_logger
+from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.reader import ActivityNode, node_of
+from pressbox.core.progress.rows import ProgressRow
+from pressbox.core.temporal import schedules
+from pressbox.core.temporal.schedules import ScheduleView
+from pressbox.core.web.pages.access import Administrator, Parts, Reader
+from pressbox.core.web.rendering import render
+
+LAST_ERRORS = 10
+
+log = get_logger(__name__)
+router = APIRouter(tags=["status"])
+
+
+class StatusView(Contract):
+    """Every part and the last errors; `state` is that of the worst part."""
+
+    state: HealthState
+    parts: tuple[PartHealth, ...]
+    last_errors: tuple[ActivityNode, ...]
+
+
+class ScheduleAct(StrEnum):
+    PAUSE = "pause"
+    RESUME = "resume"
+    RUN = "run"
+
+
+_ACTS: dict[ScheduleAct, Callable[[Client, str], Awaitable[None]]] = {
+    ScheduleAct.PAUSE: schedules.pause,
+    ScheduleAct.RESUME: schedules.resume,
+    ScheduleAct.RUN: schedules.run_now,
+}
+
+
+@router.get("/status", include_in_schema=False)
+async def status_page(request: Request, parts: Parts, identity: Reader) -> HTMLResponse:
+    return render(
+        request,
+        "status.html",
+        identity=identity,
+        view=await _status(request, parts),
+        schedules=await _schedules_if_possible(request, parts),
+        may_control=identity.is_administrator,
+        pressed=None,
+    )
+
+
+@router.get("/status/parts", include_in_schema=False)
+async def status_parts(request: Request, parts: Parts, identity: Reader) -> HTMLResponse:
+    """The upper half alone, which the page asks for again while it is open."""
+    return render(request, "_status_parts.html", identity=identity, view=await _status(request, parts))
+
+
+@router.get("/api/status", summary="Every part of the instance and the last errors")
+async def status_json(request: Request, parts: Parts, identity: Reader) -> StatusView:
+    return await _status(request, parts)
+
+
+@router.get("/api/schedules", summary="All schedules with last and next run")
+async def schedules_json(request: Request, parts: Parts, identity: Reader) -> tuple[ScheduleView, ...]:
+    return await schedules.list_schedules(parts, request.app.state.manifests)
+
+
+@router.post("/status/schedules/{schedule_id}/{act}", include_in_schema=False)
+async def act_on_schedule(
+    request: Request,
+    parts: Parts,
+    identity: Administrator,
+    schedule_id: str,
+    act: ScheduleAct,
+    hx_request: Annotated[bool, Header()] = False,
+) -> Response:
+    """Pause, resume or run now. With htmx only the schedule's row comes back, otherwise the page."""
+    known = {declaration.id for declaration in schedules.declared_schedules(parts, request.app.state.manifests)}
+    if schedule_id not in known:
+        raise NotFoundError("There is no such schedule.", schedule_id=schedule_id)
+    await _ACTS[act](parts.temporal, schedule_id)
+    log.info(
+        "schedule_changed", msg=f"Schedule {schedule_id}: {act}", schedule_id=schedule_id, user_id=identity.user_id
+    )
+    if not hx_request:
+        return RedirectResponse("/status#schedules", status_code=303)
+    views = await schedules.list_schedules(parts, request.app.state.manifests)
+    view = next(view for view in views if view.id == schedule_id)
+    return render(request, "_schedule.html", identity=identity, schedule=view, may_control=True, pressed=act.value)
+
+
+async def _status(request: Request, parts: Resources) -> StatusView:
+    checked = await check_parts(parts, request.app.state.manifests)
+    return StatusView(state=worst(checked), parts=checked, last_errors=await _last_errors(parts.database))
+
+
+async def _last_errors(database: Database) -> tuple[ActivityNode, ...]:
+    statement = select(ProgressRow).where(ProgressRow.state == ProgressState.FAILED)
+    async with database.unit_of_work() as work:
+        rows = await work.session.scalars(statement.order_by(ProgressRow.updated_at.desc()).limit(LAST_ERRORS))
+        return tuple(node_of(row) for row in rows)
+
+
+async def _schedules_if_possible(request: Request, parts: Resources) -> tuple[ScheduleView, ...] | None:
+    """None while Temporal is away: the page must stand exactly then."""
+    try:
+        return await schedules.list_schedules(parts, request.app.state.manifests)
+    except RPCError as error:
+        log.warning("schedules_unreadable", msg="Temporal does not list the schedules", error=str(error))
+        return None
