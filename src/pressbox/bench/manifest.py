@@ -1,0 +1,16 @@
+"""The workflows that benchmarks run; never part of an instance."""
+
+from pressbox.bench.activities import BenchActivities
+from pressbox.bench.workflows.steps import BenchStepsWorkflow
+from pressbox.core.app import AppManifest, TaskQueue
+
+QUEUE = "bench"
+
+APP = AppManifest(
+    name="bench",
+    title="Benchmarks",
+    summary="The least work that can be measured.",
+    queues=(TaskQueue(QUEUE),),
+    workflows={QUEUE: (BenchStepsWorkflow,)},
+    activities=lambda _: {QUEUE: (BenchActivities().take_bench_step,)},
+)

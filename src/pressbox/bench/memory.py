@@ -1,0 +1,46 @@
+"""How much memory each part of a running instance takes."""
+
+from dataclasses import dataclass
+
+import psutil
+
+from pressbox.bench.instance import Instance
+from pressbox.embedded.leftovers import load_parts
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class PartMemory:
+    """`resident` counts shared pages in every process, `proportional` divides them: only the latter adds up."""
+
+    name: str
+    processes: int
+    resident: int
+    proportional: int
+
+
+def measure_memory(instance: Instance) -> tuple[PartMemory, ...]:
+    """Every part with its children, and `up` itself."""
+    records = load_parts(instance.home).parts
+    parts = [_of_tree(record.name, psutil.Process(record.process.pid)) for record in records]
+    return (*parts, _of("up", [psutil.Process(instance.process.pid)]))
+
+
+def _of_tree(name: str, root: psutil.Process) -> PartMemory:
+    return _of(name, [root, *root.children(recursive=True)])
+
+
+def _of(name: str, processes: list[psutil.Process]) -> PartMemory:
+    resident = proportional = seen = 0
+    for process in processes:
+        try:
+            facts = process.memory_full_info()
+        except psutil.NoSuchProcess:
+            # PostgreSQL's helpers come and go.
+            continue
+        seen += 1
+        resident += facts.rss
+        # Only Linux knows it; elsewhere the sum is then a little too high.
+        proportional += getattr(facts, "pss", facts.rss)
+    return PartMemory(name, seen, resident, proportional)

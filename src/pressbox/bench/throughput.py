@@ -1,0 +1,114 @@
+"""Workflows per second with everything that our worker adds, against a bare worker on the same server."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from statistics import median
+from uuid import uuid4
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from pressbox.bench.activities import BenchActivities
+from pressbox.bench.contracts import BenchStepsWorkflowInput
+from pressbox.bench.manifest import APP, QUEUE
+from pressbox.bench.workflows.steps import BenchStepsWorkflow
+from pressbox.core.app import Resources
+from pressbox.core.progress.sink import ProgressSink
+from pressbox.core.temporal.worker import build_workers
+
+BARE_QUEUE = "bench-bare"
+AT_ONCE = 50
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """Medians of all rounds, in workflows per second."""
+
+    ours: float
+    bare: float
+
+
+@dataclass(frozen=True)
+class HistoryEvents:
+    """Events in the history of the same workflow, silent and reporting."""
+
+    silent: int
+    reporting: int
+    reports: int
+
+    @property
+    def per_report(self) -> float:
+        return (self.reporting - self.silent) / self.reports
+
+
+async def measure_throughput(resources: Resources, *, workflows: int, rounds: int) -> Throughput:
+    """The two take turns, so that whatever else the machine does meets both."""
+    ours: list[float] = []
+    bare: list[float] = []
+    async with _bare_worker(resources.temporal), our_worker(resources):
+        for queue in (BARE_QUEUE, QUEUE):
+            # The first workflows also pay for connections and for loading the sandbox.
+            await _rate(resources.temporal, queue, min(workflows, 20))
+        for _ in range(rounds):
+            bare.append(await _rate(resources.temporal, BARE_QUEUE, workflows))
+            ours.append(await _rate(resources.temporal, QUEUE, workflows))
+    return Throughput(ours=median(ours), bare=median(bare))
+
+
+async def measure_history_events(resources: Resources, *, steps: int, reports: int) -> HistoryEvents:
+    """The same activities with and without reports of progress between them."""
+    async with our_worker(resources):
+        silent = await _events(resources.temporal, BenchStepsWorkflowInput(steps=steps))
+        reporting = await _events(resources.temporal, BenchStepsWorkflowInput(steps=steps, reports=reports))
+    return HistoryEvents(silent=silent, reporting=reporting, reports=steps * reports)
+
+
+@asynccontextmanager
+async def our_worker(resources: Resources) -> AsyncIterator[None]:
+    """As in production: all interceptors, and the sink that writes progress into the database."""
+    sink = ProgressSink(resources.database)
+    (worker,) = build_workers(resources, [APP], sink)
+    writing = asyncio.create_task(sink.run())
+    try:
+        async with worker:
+            yield
+    finally:
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+
+
+def _bare_worker(client: Client) -> Worker:
+    return Worker(
+        client,
+        task_queue=BARE_QUEUE,
+        workflows=[BenchStepsWorkflow],
+        activities=[BenchActivities().take_bench_step],
+    )
+
+
+async def _rate(client: Client, queue: str, workflows: int) -> float:
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def run_one() -> None:
+        async with places:
+            await _run(client, queue, BenchStepsWorkflowInput())
+
+    began = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(workflows):
+            group.create_task(run_one())
+    return workflows / (time.perf_counter() - began)
+
+
+async def _events(client: Client, input: BenchStepsWorkflowInput) -> int:
+    workflow_id = await _run(client, QUEUE, input)
+    return len((await client.get_workflow_handle(workflow_id).fetch_history()).events)
+
+
+async def _run(client: Client, queue: str, input: BenchStepsWorkflowInput) -> str:
+    workflow_id = f"bench-{uuid4()}"
+    await client.execute_workflow(BenchStepsWorkflow.run, input, id=workflow_id, task_queue=queue)
+    return workflow_id

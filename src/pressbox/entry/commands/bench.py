@@ -1,0 +1,31 @@
+"""`pressbox bench NAME`: measure on this machine, against peers and aims."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from pressbox.bench.platform import run_platform
+from pressbox.bench.report import Report, table
+from pressbox.entry.commands.process import prepared_settings
+
+bench_commands = typer.Typer(help="Measure on this machine, beside peers and aims.", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+@bench_commands.command()
+def platform(as_json: Json = False) -> None:
+    """Starts, idle memory, workflows per second, history of progress, live updates to 500 browsers."""
+    prepared_settings()
+    _print(run_platform(_say), as_json=as_json)
+
+
+def _print(report: Report, *, as_json: bool) -> None:
+    typer.echo(report.model_dump_json(indent=2) if as_json else table(report))
+
+
+def _say(step: str) -> None:
+    # For whoever watches; a pipe stays quiet.
+    if sys.stderr.isatty():
+        typer.echo(f"{step} …", err=True)
