@@ -20,14 +20,15 @@ LARGEST_ID = 2**63 - 1
 
 def normalise_email(text: str) -> str:
     """One spelling per address. No DNS question: a home server has addresses that the world does not know."""
+    wrong = "This is not an e-mail address. It has the form name@example.org."
+    if len(text) > LONGEST_EMAIL:
+        raise InvalidInputError(wrong, field="email")
     try:
-        if len(text) > LONGEST_EMAIL:
-            raise EmailNotValidError("too long")
         checked = validate_email(text.strip(), check_deliverability=False, globally_deliverable=False)
-    except (EmailNotValidError, UnicodeError) as error:
-        raise InvalidInputError(
-            "This is not an e-mail address. It has the form name@example.org.", field="email"
-        ) from error
+    except EmailNotValidError as error:
+        raise InvalidInputError(f"{wrong} {error}", field="email") from error
+    except UnicodeError as error:
+        raise InvalidInputError(wrong, field="email") from error
     return checked.normalized.lower()
 
 
