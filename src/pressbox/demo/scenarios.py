@@ -1,0 +1,111 @@
+"""What the demo plays: each scenario drives the real product and says afterwards what should have come of it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+
+from pressbox.core.app import Resources
+from pressbox.core.contracts import Contract
+from pressbox.core.progress.reader import ActivityNode, node
+from pressbox.demo.adapters.marks import MARKS_PREFIX
+from pressbox.demo.contracts import DemoTreeWorkflowInput
+from pressbox.demo.ids import QUEUE, tree_workflow_id
+from pressbox.demo.workflows.tree import DemoTreeWorkflow
+
+MAINTENANCE_SCHEDULE = "core-maintenance"
+SETTLE_SECONDS = 60.0
+
+
+class Finding(Contract):
+    """One figure of the summary beside what the script expected."""
+
+    name: str
+    expected: int
+    found: int
+
+    @property
+    def met(self) -> bool:
+        return self.expected == self.found
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a scenario plays on. Times are divided by `speed`."""
+
+    resources: Resources
+    speed: float
+    round: int
+
+    def time(self, seconds: float) -> timedelta:
+        return timedelta(seconds=seconds / self.speed)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    summary: str
+    play: Callable[[Stage], Awaitable[tuple[Finding, ...]]]
+
+
+async def play_maintenance(stage: Stage) -> tuple[Finding, ...]:
+    """Runs the hourly clean-up now, through its schedule, as a person on the status page would."""
+    handle = stage.resources.temporal.get_schedule_handle(MAINTENANCE_SCHEDULE)
+    before = (await handle.describe()).info.num_actions
+    await handle.trigger()
+    ended = 0
+    async with asyncio.timeout(SETTLE_SECONDS):
+        while not ended:
+            info = (await handle.describe()).info
+            if info.num_actions > before and not info.running_actions:
+                ended = info.num_actions - before
+            await asyncio.sleep(0.2)
+    return (Finding(name="maintenance runs", expected=1, found=ended),)
+
+
+async def play_tree(stage: Stage) -> tuple[Finding, ...]:
+    """A tree of toy work, one leaf of which fails on purpose."""
+    workflow_id = tree_workflow_id(f"round-{stage.round}")
+    input = DemoTreeWorkflowInput(
+        title=f"Toy work, round {stage.round}", children=4, steps=6, pause=stage.time(1.5), failing=(3,)
+    )
+    handle = await stage.resources.temporal.start_workflow(
+        DemoTreeWorkflow.run,
+        input,
+        id=workflow_id,
+        task_queue=QUEUE,
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+    )
+    await handle.result()
+    left_by_leaves = f"{MARKS_PREFIX}{workflow_id}-"
+    marks = [item async for item in stage.resources.objects.list(MARKS_PREFIX) if item.key.startswith(left_by_leaves)]
+    leaves = await _settled_leaves(stage.resources, workflow_id, input.children)
+    completed = sum(1 for leaf in leaves if leaf.state == "completed")
+    return (
+        Finding(name="toy leaves completed", expected=input.children - 1, found=completed),
+        Finding(
+            name="toy leaves failed on purpose", expected=1, found=sum(1 for leaf in leaves if leaf.state == "failed")
+        ),
+        Finding(name="toy steps done", expected=input.children * input.steps - 1, found=len(marks)),
+    )
+
+
+async def _settled_leaves(resources: Resources, workflow_id: str, wanted: int) -> tuple[ActivityNode, ...]:
+    """Progress arrives a moment after the workflow ended: it is told like a log line, not waited for."""
+    leaves: tuple[ActivityNode, ...] = ()
+    for _ in range(50):
+        root = await node(resources.database, workflow_id)
+        leaves = root.children if root else ()
+        if len(leaves) == wanted and all(leaf.state.final for leaf in leaves):
+            break
+        await asyncio.sleep(0.1)
+    return leaves
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario("maintenance", "the clean-up that runs every hour", play_maintenance),
+    Scenario("tree", "a tree of toy work with a failing leaf", play_tree),
+)

@@ -1,0 +1,106 @@
+"""`pressbox demo`: the product with a simulated outside world, on a home of its own."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pressbox.core.config import Settings
+from pressbox.core.errors import InvalidInputError, PermanentError
+from pressbox.core.temporal.faults import Fault, plant, planted
+from pressbox.demo.instance import Instance, running_instance
+from pressbox.demo.player import Summary, chosen, play_on, play_once
+from pressbox.demo.scenarios import Scenario
+from pressbox.entry.commands.process import prepared_settings
+from pressbox.entry.wiring import open_resources
+
+
+def demo(
+    only: Annotated[list[str] | None, typer.Option(help="Play only this scenario; may be repeated.")] = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Play once to the end, print a summary, and exit 0 only if all was met.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    speed: Annotated[float, typer.Option(min=0.1, max=1000, help="Divide all waiting times by this.")] = 1.0,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(help="Plant a fault, as ACTIVITY.MOMENT.ACTION, e.g. take_demo_step.after.kill; may be repeated."),
+    ] = None,
+) -> None:
+    """See Pressbox alive within a minute: everything runs, nobody has to sign in, nothing outside is touched."""
+    scenarios = chosen(only or ())
+    faults = [Fault.parse(text) for text in fault or ()]
+    settings = prepared_settings()
+    if settings.database.url or settings.temporal.address:
+        raise InvalidInputError(
+            "The demo runs on its own embedded parts only. Unset PRESSBOX_DATABASE_URL and PRESSBOX_TEMPORAL_ADDRESS."
+        )
+    # A round that is judged must not find what an earlier one left; one that is looked at may go on.
+    home = Path(tempfile.mkdtemp(prefix="pressbox-demo-")) if headless else demo_home(settings)
+    if headless:
+        home.chmod(0o711)
+    planted_in = home.parent / f"{home.name}-faults"
+    for item in faults:
+        plant(planted_in, item)
+    try:
+        with running_instance(home, **_environment(settings, planted_in)) as instance:
+            if headless:
+                _finish(asyncio.run(_play_once(instance, settings, scenarios, speed)), as_json, planted_in)
+            else:
+                _show(instance, settings, scenarios, speed)
+    finally:
+        shutil.rmtree(planted_in, ignore_errors=True)
+        if headless:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def demo_home(settings: Settings) -> Path:
+    """Beside the real home, never inside: the demo must not touch anybody's data."""
+    return settings.home.with_name(f"{settings.home.name}-demo")
+
+
+def _environment(settings: Settings, faults: Path) -> dict[str, str]:
+    return {
+        "PRESSBOX_DEMO": "1",
+        "PRESSBOX_OPEN": "1",
+        "PRESSBOX_WEB_PORT": str(settings.web.port),
+        "PRESSBOX_TESTING_FAULTS_DIRECTORY": str(faults),
+    }
+
+
+async def _play_once(instance: Instance, settings: Settings, scenarios: Sequence[Scenario], speed: float) -> Summary:
+    at_home = settings.model_copy(update={"home": instance.home.path})
+    async with open_resources(at_home, instance.endpoints) as resources:
+        return await play_once(resources, scenarios, speed=speed)
+
+
+def _show(instance: Instance, settings: Settings, scenarios: Sequence[Scenario], speed: float) -> None:
+    typer.echo(f"The demo runs. Look at {instance.web_url}/activity\nCtrl-C stops it.")
+    at_home = settings.model_copy(update={"home": instance.home.path})
+
+    async def play() -> None:
+        async with open_resources(at_home, instance.endpoints) as resources:
+            await play_on(resources, scenarios, speed=speed, say=typer.echo)
+
+    try:
+        asyncio.run(play())
+    except KeyboardInterrupt:
+        typer.echo("Stopping.")
+
+
+def _finish(summary: Summary, as_json: bool, faults: Path) -> None:
+    if as_json:
+        typer.echo(summary.model_dump_json())
+    else:
+        for finding in summary.findings:
+            mark = "ok" if finding.met else f"expected {finding.expected}"
+            typer.echo(f"{finding.name:<32} {finding.found:>5}  {mark}")
+    if left := planted(faults):
+        names = ", ".join(fault.filename for fault in left)
+        raise PermanentError(f"These planted faults never struck; is the activity's name right? {names}")
+    if not summary.met:
+        raise typer.Exit(1)
