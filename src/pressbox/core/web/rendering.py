@@ -17,7 +17,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pressbox.core.app import AppManifest
 from pressbox.core.web import times
@@ -95,7 +95,17 @@ def _filters(locale: Locale) -> dict[str, Any]:
     def duration(value: timedelta | float) -> str:
         return times.duration(value if isinstance(value, timedelta) else timedelta(seconds=value))
 
-    return {"clock": clock, "relative": relative, "count": count, "duration": duration}
+    return {"clock": clock, "relative": relative, "count": count, "duration": duration, "commands": commands}
+
+
+def commands(text: str) -> Markup:
+    """Our messages name commands `like this`; a page shows them as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if number % 2 else part for number, part in enumerate(parts)
+    )
 
 
 def _zone_and_now(context: Context) -> tuple[tzinfo, datetime]:

@@ -6,6 +6,9 @@ import { clock, duration } from "./times.js";
 const ATTENTION = new Set(["running", "failed"]);
 const DEEPEST_LEVEL = 3;
 const FOLD_AFTER = 2_000;
+const TOTALS_AFTER = 300;
+// A page that stays open for days must not grow: older rows are on the workflow's own page.
+const CLOSED_ROWS = 40;
 
 let tree = document.querySelector("[data-tree]");
 const numbers = new Intl.NumberFormat(document.documentElement.lang);
@@ -130,6 +133,7 @@ function place(node, container, name) {
     : root ? [...list.children].find((other) => other.dataset.state !== "failed") : null;
   list.insertBefore(node, before ?? null);
   countFold(list, +1);
+  if (name === "closed" && list.childElementCount > CLOSED_ROWS) list.lastElementChild.remove();
 }
 
 function settle(node) {
@@ -150,18 +154,25 @@ function adopt(node) {
 
 /* Changes */
 
-function count(before, after) {
-  const total = (name) => document.querySelector(`[data-total="${name}"]`);
-  for (const name of ATTENTION) {
-    const element = total(name);
-    const old = Number(element.dataset.count ?? element.textContent.replace(/\D/g, ""));
-    const now = Math.max(0, old + (after === name) - (before === name));
-    element.dataset.count = now;
-    write(element, numbers.format(now));
-  }
-  const failed = Number(total("failed").dataset.count);
+function showTotals({ running, failed }) {
+  write(document.querySelector('[data-total="running"]'), numbers.format(running));
+  write(document.querySelector('[data-total="failed"]'), numbers.format(failed));
   document.querySelector("[data-failed-state]").dataset.state = failed ? "failed" : "completed";
-  showRunning({ running: Number(total("running").dataset.count), failed });
+  showRunning({ running, failed });
+}
+
+// The page draws only a part of a large tree, so totals come from the server, once per burst of changes.
+let totalsTimer = null;
+function countSoon() {
+  totalsTimer ??= setTimeout(async () => {
+    totalsTimer = null;
+    try {
+      const answer = await fetch("/api/activity/summary");
+      if (answer.ok) showTotals(await answer.json());
+    } catch {
+      // The server is away; the stream says so, and its return brings new changes.
+    }
+  }, TOTALS_AFTER);
 }
 
 function arrive(item) {
@@ -191,14 +202,14 @@ function change(node, item) {
 function receive({ key, item }) {
   const node = find(key);
   if (item === null) return forget(node);
-  count(node?.dataset.state, item.state);
+  if (node?.dataset.state !== item.state) countSoon();
   if (node) change(node, item);
   else arrive(item);
 }
 
 function forget(node) {
   if (!node) return;
-  count(node.dataset.state, null);
+  countSoon();
   countFold(node.parentElement, -1);
   node.remove();
 }
@@ -221,7 +232,7 @@ async function reload() {
   tree = document.querySelector("[data-tree]");
   tree.querySelector("[data-root-fold]").open = unfolded;
   document.querySelector(".totals").replaceWith(document.adoptNode(page.querySelector(".totals")));
-  count(null, null);
+  countSoon();
   follow();
 }
 
@@ -251,5 +262,5 @@ document.addEventListener("click", (event) => {
 });
 document.querySelector("#cancel [data-keep]")?.addEventListener("click", () => document.getElementById("cancel").close());
 
-count(null, null);
+countSoon();
 follow();
