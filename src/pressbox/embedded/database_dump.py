@@ -1,0 +1,42 @@
+"""Dump and load a database with the wheel's own pg_dump and pg_restore."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from pressbox.core.config import child_environment
+from pressbox.core.errors import PermanentError
+from pressbox.core.logs import redact
+from pressbox.embedded.postgres import installed_binaries
+
+
+def dump_database(url: str, file: Path) -> None:
+    """A consistent copy of the whole database; writers are not disturbed."""
+    # The archive around it compresses; ownership belongs to the place, not to the data.
+    _run("pg_dump", url, ["--format=custom", "--compress=0", "--no-owner", "--no-privileges", f"--file={file}"])
+
+
+def load_database(url: str, file: Path, *, replace: bool) -> None:
+    """All of it or nothing: one transaction. With `replace`, what the dump names is dropped first."""
+    cleaning = ["--clean", "--if-exists"] if replace else []
+    options = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", *cleaning]
+    _run("pg_restore", url, [*options, str(file)])
+
+
+def _run(program: str, url: str, arguments: Sequence[str]) -> None:
+    parts = urlsplit(url.replace("postgresql+psycopg://", "postgresql://", 1))
+    # Arguments are visible to everybody on the machine; the environment is not.
+    without_password = urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", "@", 1)))
+    password = {"PGPASSWORD": unquote(parts.password)} if parts.password else {}
+    done = subprocess.run(
+        [str(installed_binaries() / "bin" / program), f"--dbname={without_password}", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=child_environment(**password),
+        check=False,
+    )
+    if done.returncode != 0:
+        raise PermanentError(f"{program} failed: {redact(done.stderr.strip()[-1200:])}")

@@ -1,0 +1,186 @@
+"""`pressbox restore`: check the archive, build everything aside, then swap it in."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from pressbox.core.config import ObjectsSettings, Settings
+from pressbox.core.errors import ConflictError, PermanentError, TransientError
+from pressbox.core.logs import get_logger
+from pressbox.core.objects.factory import open_store
+from pressbox.core.objects.store import ObjectStore
+from pressbox.embedded import archive
+from pressbox.embedded.archive import ArchiveManifest
+from pressbox.embedded.database_dump import load_database
+from pressbox.embedded.home import Home, write_private
+from pressbox.embedded.instance_lock import InstanceLock
+from pressbox.embedded.postgres import EmbeddedPostgres
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Swap:
+    """A file or folder that was built aside, and the place it takes. Without `new`, the place is emptied."""
+
+    place: Path
+    new: Path | None
+
+
+def restore_backup(settings: Settings, file: Path, *, product_version: str, force: bool = False) -> ArchiveManifest:
+    """Bring a home, and what the settings name outside it, to the state of the archive.
+
+    Refuses while Pressbox runs, and on anything that is not empty unless forced. What lies in the home is swapped as
+    a whole at the end; an external database changes in one transaction.
+    """
+    home = Home(settings.home)
+    home.create()
+    with InstanceLock(home), _staging(home) as staging:
+        if not force:
+            _require_empty(settings, home)
+        unpacked = staging / "unpacked"
+        unpacked.mkdir(mode=0o700)
+        manifest = archive.unpack(file, unpacked)
+        _require_known_version(manifest, product_version)
+        swaps = [
+            *_build_database(settings, home, staging, unpacked),
+            *_temporal(settings, home, manifest, unpacked),
+            *asyncio.run(_build_objects(settings, home, manifest, staging, unpacked)),
+            *_secret_key(settings, home, manifest, unpacked),
+        ]
+        _load_external_database(settings, unpacked)
+        _swap(swaps, staging)
+    log.info("backup_restored", msg=f"Restored {file}", created=manifest.created.isoformat())
+    return manifest
+
+
+@contextmanager
+def _staging(home: Home) -> Iterator[Path]:
+    """Inside the home, so that swapping is renaming."""
+    folder = Path(tempfile.mkdtemp(prefix="restore-", dir=home.path))
+    # The account of the database passes through to the cluster that is built here.
+    folder.chmod(0o711)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def _require_empty(settings: Settings, home: Home) -> None:
+    full = [place for place in (home.postgres / "data", home.temporal / "temporal.db") if place.exists()]
+    if full:
+        raise ConflictError(
+            f"{home.path} already holds data ({full[0]}). Set PRESSBOX_HOME to an empty folder, or replace everything "
+            "in it with --force; make a backup of it first."
+        )
+    if settings.database.url and _has_tables(settings.database.url.get_secret_value()):
+        raise ConflictError(
+            "The database of PRESSBOX_DATABASE_URL already holds Pressbox data. Replace it with --force."
+        )
+    key = asyncio.run(_any_object(open_store(settings.objects, home.objects)))
+    if key is not None:
+        raise ConflictError(f"The object store is not empty (it has {key}). Replace what is there with --force.")
+
+
+async def _any_object(store: ObjectStore) -> str | None:
+    async for info in store.list():
+        return info.key
+    return None
+
+
+def _has_tables(url: str) -> bool:
+    try:
+        with psycopg.connect(
+            url.replace("postgresql+psycopg://", "postgresql://", 1), connect_timeout=10
+        ) as connection:
+            found = connection.execute("SELECT 1 FROM information_schema.schemata WHERE schema_name = 'core'")
+            return found.fetchone() is not None
+    except psycopg.OperationalError as error:
+        raise TransientError("The database of PRESSBOX_DATABASE_URL does not answer.") from error
+
+
+def _require_known_version(manifest: ArchiveManifest, ours: str) -> None:
+    if _numbers(manifest.product_version) > _numbers(ours):
+        raise PermanentError(
+            f"The backup was made by Pressbox {manifest.product_version}; this is {ours}. "
+            "Install that version or a newer one, then restore. Nothing was changed."
+        )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def _build_database(settings: Settings, home: Home, staging: Path, unpacked: Path) -> Iterator[Swap]:
+    """A fresh cluster with the dump in it, in a home of its own inside the staging folder."""
+    if settings.database.url:
+        return
+    aside = Home(staging / "home")
+    aside.create()
+    write_private(aside.secrets / "postgres-password", home.database_password())
+    postgres = EmbeddedPostgres(aside)
+    postgres.start()
+    try:
+        load_database(postgres.url, unpacked / archive.DATABASE, replace=False)
+    finally:
+        postgres.stop()
+    yield Swap(home.postgres / "data", postgres.data)
+
+
+def _load_external_database(settings: Settings, unpacked: Path) -> None:
+    if settings.database.url:
+        load_database(settings.database.url.get_secret_value(), unpacked / archive.DATABASE, replace=True)
+
+
+def _temporal(settings: Settings, home: Home, manifest: ArchiveManifest, unpacked: Path) -> Iterator[Swap]:
+    if settings.temporal.address:
+        return
+    for suffix in ("-wal", "-shm"):
+        yield Swap(home.temporal / f"temporal.db{suffix}", None)
+    yield Swap(home.temporal / "temporal.db", unpacked / archive.TEMPORAL if manifest.has(archive.TEMPORAL) else None)
+
+
+async def _build_objects(
+    settings: Settings, home: Home, manifest: ArchiveManifest, staging: Path, unpacked: Path
+) -> list[Swap]:
+    keys = [member.name for member in manifest.members if member.name.startswith(archive.OBJECTS)]
+    local = settings.objects.bucket is None
+    store: ObjectStore = open_store(ObjectsSettings() if local else settings.objects, staging / "objects")
+    for name in keys:
+        await store.put(name.removeprefix(archive.OBJECTS), unpacked / name)
+    return [Swap(home.objects, staging / "objects")] if local else []
+
+
+def _secret_key(settings: Settings, home: Home, manifest: ArchiveManifest, unpacked: Path) -> Iterator[Swap]:
+    if settings.secret_key is None and manifest.secret_key_included:
+        key = unpacked / archive.SECRET_KEY
+        key.chmod(0o600)
+        yield Swap(home.secret_key_file, key)
+
+
+def _swap(swaps: list[Swap], staging: Path) -> None:
+    """Move the old aside and the new in; if any step fails, move everything back."""
+    undo: list[tuple[Path, Path]] = []
+
+    def move(source: Path, target: Path) -> None:
+        source.rename(target)
+        undo.append((target, source))
+
+    try:
+        for number, swap in enumerate(swaps):
+            if swap.place.exists():
+                move(swap.place, staging / f"replaced-{number}")
+            if swap.new is not None:
+                move(swap.new, swap.place)
+    except OSError as error:
+        for target, source in reversed(undo):
+            target.rename(source)
+        raise PermanentError(
+            f"The restored data could not be put in place: {error}. Everything is as it was."
+        ) from error
