@@ -8,7 +8,9 @@ import logging
 import re
 import sys
 from collections.abc import Iterable, MutableMapping
+from contextlib import suppress
 from typing import Any, TextIO
+from urllib.parse import urlsplit
 
 import structlog
 from pydantic import SecretStr
@@ -47,7 +49,11 @@ def secret_values(group: Group) -> Iterable[str]:
     for name in type(group).model_fields:
         value = getattr(group, name)
         if isinstance(value, SecretStr):
-            yield value.get_secret_value()
+            secret = value.get_secret_value()
+            yield secret
+            # Of an address, the password alone must not appear either.
+            with suppress(ValueError):
+                yield urlsplit(secret).password or ""
         elif isinstance(value, Group):
             yield from secret_values(value)
 

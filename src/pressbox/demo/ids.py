@@ -1,6 +1,7 @@
-"""Every id that the demo world uses in Temporal."""
+"""Every id that the demo world uses in Temporal and in the object store."""
 
 QUEUE = "demo"
+MARKS_PREFIX = "scratch/demo/"
 
 
 def tree_workflow_id(name: str) -> str:

@@ -10,9 +10,8 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from pressbox.core.app import Resources
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.reader import ActivityNode, node
-from pressbox.demo.adapters.marks import MARKS_PREFIX
 from pressbox.demo.contracts import DemoTreeWorkflowInput
-from pressbox.demo.ids import QUEUE, tree_workflow_id
+from pressbox.demo.ids import MARKS_PREFIX, QUEUE, tree_workflow_id
 from pressbox.demo.workflows.tree import DemoTreeWorkflow
 
 MAINTENANCE_SCHEDULE = "core-maintenance"

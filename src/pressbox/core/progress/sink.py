@@ -60,6 +60,7 @@ class ProgressSink:
         try:
             async with self._database.unit_of_work() as work:
                 await store(work, batch.values())
+        # Cancelled or failed, the reports must not get lost: they go back, behind newer ones.
         except BaseException:
             with self._lock:
                 self._latest = {**batch, **self._latest}

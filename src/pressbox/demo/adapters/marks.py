@@ -1,8 +1,7 @@
 """Marks as objects: one object per step."""
 
 from pressbox.core.objects.store import ObjectStore
-
-MARKS_PREFIX = "scratch/demo/"
+from pressbox.demo.ids import MARKS_PREFIX
 
 
 class ObjectMarks:

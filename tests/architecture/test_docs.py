@@ -1,0 +1,34 @@
+"""Documentation that comes from the code says what the code says."""
+
+import ast
+import re
+
+import pytest
+
+from tests.architecture.generated_docs import DOCS, PAGES
+from tests.architecture.source import ROOT
+
+WRITTEN = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_generated_page_is_true(name: str) -> None:
+    assert (DOCS / name).read_text() == PAGES[name](), "run `make docs` and commit what it writes"
+
+
+@pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.name)
+def test_links_inside_the_repository_lead_somewhere(file) -> None:  # type: ignore[no-untyped-def]
+    targets = re.findall(r"\]\((?!https?://|#|mailto:)([^)#]+)", file.read_text())
+    assert [target for target in targets if not (file.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.name)
+def test_python_blocks_compile(file) -> None:  # type: ignore[no-untyped-def]
+    for block in re.findall(r"```python\n(.*?)```", file.read_text(), re.DOTALL):
+        ast.parse(block)
+
+
+def test_readme_names_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert "make up" in text
+    assert "make test" in text

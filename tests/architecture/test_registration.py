@@ -1,0 +1,90 @@
+"""Names stored in histories are data: the registered sets are pinned, and nothing is forgotten."""
+
+from typing import cast
+
+import pytest
+from temporalio import activity, workflow
+
+from pressbox.core.app import AppManifest, Resources
+from pressbox.core.config import Settings
+from pressbox.demo.manifest import APP as DEMO
+from pressbox.entry.manifests import APPLICATIONS
+from tests.architecture.source import decorated, modules
+
+MANIFESTS = (*APPLICATIONS, DEMO)
+
+# Change these lines only together with a migration of everything that still runs under the old name.
+WORKFLOWS = {
+    "core": ["MaintenanceWorkflow"],
+    "demo": ["DemoTreeWorkflow"],
+}
+ACTIVITIES = {
+    "core": [
+        "prune_changes",
+        "prune_progress",
+        "prune_rate_limits",
+        "prune_scratch_objects",
+        "prune_sessions",
+        "prune_tokens",
+    ],
+    "demo": ["take_demo_step"],
+}
+SCHEDULES = ["core-maintenance"]
+
+
+class AnyResources:
+    """Wiring only passes parts on, so any object will do to read names."""
+
+    def __getattr__(self, name: str) -> object:
+        return self
+
+
+def activities(manifest: AppManifest) -> dict[str, list[str]]:
+    built = manifest.activities(cast(Resources, AnyResources()))
+    return {
+        queue: sorted(activity._Definition.must_from_callable(function).name or "" for function in functions)
+        for queue, functions in built.items()
+    }
+
+
+def workflows(manifest: AppManifest) -> dict[str, list[str]]:
+    return {
+        queue: sorted(workflow._Definition.must_from_class(found).name or "" for found in classes)
+        for queue, classes in manifest.workflows.items()
+    }
+
+
+def test_registered_workflow_names_are_pinned() -> None:
+    assert {queue: names for manifest in MANIFESTS for queue, names in workflows(manifest).items()} == WORKFLOWS
+
+
+def test_registered_activity_names_are_pinned() -> None:
+    assert {queue: names for manifest in MANIFESTS for queue, names in activities(manifest).items()} == ACTIVITIES
+
+
+def test_schedule_ids_are_pinned() -> None:
+    assert [item.id for manifest in MANIFESTS for item in manifest.schedules(Settings())] == SCHEDULES
+
+
+def test_nothing_that_is_defined_is_left_unregistered() -> None:
+    # Benchmarks bring workers of their own.
+    product = [file for name, file in modules() if not name.startswith("bench/")]
+    defined_workflows = {name for file in product for name in decorated(file, "workflow.defn")}
+    defined_activities = {name for file in product for name in decorated(file, "activity.defn")}
+    assert defined_workflows == {name for names in WORKFLOWS.values() for name in names}
+    assert defined_activities == {name for names in ACTIVITIES.values() for name in names}
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.name)
+def test_everything_is_registered_on_a_declared_queue(manifest: AppManifest) -> None:
+    queues = {queue.name for queue in manifest.queues}
+    assert set(workflows(manifest)) | set(activities(manifest)) <= queues
+    assert {item.task_queue for item in manifest.schedules(Settings())} <= queues
+
+
+def test_no_queue_topic_or_navigation_key_belongs_to_two_applications() -> None:
+    queues = [queue.name for manifest in MANIFESTS for queue in manifest.queues]
+    topics = [topic.kind for manifest in MANIFESTS for topic in manifest.topics]
+    keys = [manifest.navigation.key for manifest in MANIFESTS if manifest.navigation]
+    for names in (queues, topics, keys, [manifest.name for manifest in MANIFESTS]):
+        assert len(names) == len(set(names))

@@ -1,0 +1,95 @@
+"""Rules that linters cannot know. Each fails with the place to mend."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.architecture.source import APPLICATIONS, ROOT, SOURCE, calls, modules
+
+FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "shared", "tools"}
+LONGEST_WORKFLOW_FILE = 200
+
+
+def offenders(wrong: Callable[[str, str], bool]) -> list[str]:
+    return [name for name, file in modules() if wrong(name, file.read_text())]
+
+
+def users(dotted: str, *allowed: str) -> list[str]:
+    return [name for name, file in modules() if dotted in set(calls(file)) and not name.startswith(allowed)]
+
+
+def test_no_module_is_a_drawer_for_odds_and_ends() -> None:
+    parts = {part.removesuffix(".py") for name, _ in modules() for part in name.split("/")}
+    assert not parts & FORBIDDEN_NAMES
+
+
+def test_every_package_file_is_empty() -> None:
+    assert offenders(lambda name, text: name.endswith("__init__.py") and text.strip() != "") == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    assert offenders(lambda name, text: not name.endswith("__init__.py") and not text.startswith('"""')) == []
+
+
+def test_only_the_settings_read_the_environment() -> None:
+    assert users("os.environ", "core/config.py") == []
+    assert users("os.getenv", "core/config.py") == []
+
+
+def test_only_the_core_database_commits() -> None:
+    committing = [name for name, file in modules() if any(call.endswith(".commit") for call in calls(file))]
+    assert [name for name in committing if not name.startswith(("core/db/", "migrations/"))] == []
+
+
+def test_only_one_module_connects_to_temporal() -> None:
+    assert users("Client.connect", "core/temporal/client.py") == []
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_only_wiring_imports_adapters(application: str) -> None:
+    pattern = re.compile(rf"^\s*(from|import) pressbox\.{application}\.adapters", re.MULTILINE)
+    importing = [
+        name
+        for name, file in modules()
+        if pattern.search(file.read_text())
+        and not name.startswith((f"{application}/adapters/", f"{application}/wiring"))
+    ]
+    assert importing == []
+
+
+def test_workflows_never_catch_everything() -> None:
+    """A catch-all eats cancellation: the run would end as completed."""
+    pattern = re.compile(r"except\s*(\(?\s*(Base)?Exception|:)")
+    assert offenders(lambda name, text: "/workflows/" in name and bool(pattern.search(text))) == []
+
+
+def test_workflow_files_fit_in_the_head() -> None:
+    assert offenders(lambda name, text: "/workflows/" in name and text.count("\n") > LONGEST_WORKFLOW_FILE) == []
+
+
+def test_workflows_never_sleep_for_nothing() -> None:
+    assert offenders(lambda name, text: "/workflows/" in name and "sleep(0)" in text) == []
+
+
+def test_every_broad_except_has_its_reason_in_the_line_above() -> None:
+    found = []
+    for name, file in modules():
+        lines = file.read_text().splitlines()
+        for number, line in enumerate(lines):
+            if re.search(r"except (Base)?Exception\b", line) and not lines[number - 1].strip().startswith("#"):
+                found.append(f"{name}:{number + 1}")
+    assert found == []
+
+
+def test_no_machine_path_and_no_package_mirror_is_in_the_tree() -> None:
+    pattern = re.compile(r"/(root|home|Users)/[a-z]")
+    texts = [*SOURCE.rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "Makefile"]
+    assert [str(file) for file in texts if pattern.search(file.read_text())] == []
+    hosts = set(re.findall(r"https?://([^/\"]+)", (ROOT / "uv.lock").read_text()))
+    assert hosts <= {"pypi.org", "files.pythonhosted.org"}
+
+
+def test_code_and_templates_load_nothing_from_elsewhere() -> None:
+    pattern = re.compile(r"(src|href)=\"https?://")
+    assert [str(file) for file in SOURCE.rglob("*.html") if pattern.search(file.read_text())] == []
