@@ -4,13 +4,14 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from pressbox.bench.memory import PartMemory
 from pressbox.bench.platform import memory_figures
 from pressbox.bench.report import Better, Figure, Machine, Report, table, this_machine
 from pressbox.bench.throughput import HistoryEvents
-from pressbox.entry.cli import cli
+from pressbox.entry.commands.bench import bench_commands
 
 
 def report(*figures: Figure) -> Report:
@@ -86,6 +87,8 @@ def test_the_machine_is_described() -> None:
 
 
 def test_the_help_lists_the_benchmarks() -> None:
-    shown = CliRunner().invoke(cli, ["bench", "--help"])
+    root = typer.Typer()
+    root.add_typer(bench_commands, name="bench")
+    shown = CliRunner().invoke(root, ["bench", "--help"])
     assert shown.exit_code == 0
     assert "platform" in shown.output
