@@ -22,6 +22,7 @@ from markupsafe import Markup, escape
 from pressbox.core.app import AppManifest
 from pressbox.core.web import times
 from pressbox.core.web.assets import static_url
+from pressbox.core.web.browsers import browser_in_words
 from pressbox.core.web.languages import LANGUAGES, choose_language, locale_of, translations
 
 CORE_PACKAGE = "pressbox.core.web"
@@ -63,7 +64,7 @@ def environment(applications: tuple[str, ...], language: str) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
+        extensions=["jinja2.ext.i18n"],
     )
     catalogue = translations(language, (CORE_PACKAGE, *packages.values()))
     made.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined]
@@ -95,7 +96,8 @@ def _filters(locale: Locale) -> dict[str, Any]:
     def duration(value: timedelta | float) -> str:
         return times.duration(value if isinstance(value, timedelta) else timedelta(seconds=value))
 
-    return {"clock": clock, "relative": relative, "count": count, "duration": duration, "commands": commands}
+    own = {"clock": clock, "relative": relative, "count": count, "duration": duration}
+    return {**own, "commands": commands, "browser": browser_in_words}
 
 
 def commands(text: str) -> Markup:

@@ -221,6 +221,15 @@ const words = document.querySelector("[data-live]");
 function showState(state, lastHeard) {
   words.className = state === "live" ? "quiet" : "stale";
   write(words, state === "live" ? words.dataset.liveText : words.dataset.staleText.replace("%s", clock(lastHeard)));
+  if (state === "stale") askWhetherSignedIn();
+}
+
+// An event source does not tell why it was refused; an ordinary request does.
+async function askWhetherSignedIn() {
+  const answer = await fetch("/api/activity/summary").catch(() => null);
+  if (answer?.status !== 401) return;
+  stream.close();
+  write(words, words.dataset.offText);
 }
 
 async function reload() {
@@ -236,17 +245,19 @@ async function reload() {
   follow();
 }
 
+let stream = null;
+
 function follow() {
-  const stream = new LiveStream("workflow", tree.dataset.cursor, {
+  stream = new LiveStream("workflow", tree.dataset.cursor, {
     change: receive,
     reload: () => reload().catch(() => setTimeout(reload, 5_000)),
     state: showState,
   });
   stream.open();
-  // A page that goes into the back-forward cache must not hold a connection.
-  addEventListener("pagehide", () => stream.close(), { once: true });
 }
 
+// A page that goes into the back-forward cache must not hold a connection.
+addEventListener("pagehide", () => stream.close());
 addEventListener("pageshow", (event) => event.persisted && reload());
 
 /* Cancel asks first, in place */

@@ -1,0 +1,101 @@
+"""Every sentence of the templates has a German translation, and the translation keeps what it must keep."""
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from jinja2.ext import babel_extract
+
+from pressbox.core.web.languages import LANGUAGES, choose_language, read_catalog, translations
+from pressbox.core.web.pages.accounts import MESSAGES
+from pressbox.core.web.pages.home import PLACES
+from pressbox.entry.manifests import APPLICATIONS
+
+PACKAGES = ("pressbox.core.web", "pressbox.footy", "pressbox.soonish", "pressbox.curator")
+Sentence = str | tuple[str, ...]
+KEYWORDS = ("_", "gettext", "ngettext")
+
+
+def sentences_of_templates(package: str) -> Iterator[Sentence]:
+    for template in sorted(Path(str(files(package) / "templates")).glob("*.html")):
+        with template.open("rb") as source:
+            for _, _, message, _ in babel_extract(
+                source, KEYWORDS, (), {"trim_blocks": "true", "lstrip_blocks": "true"}
+            ):
+                if isinstance(message, tuple):
+                    yield tuple(part for part in message if part)
+                elif message:
+                    yield message
+
+
+def sentences_of_code() -> Iterator[str]:
+    for manifest in APPLICATIONS:
+        if manifest.navigation:
+            yield from (manifest.title, manifest.summary, manifest.navigation.title)
+    yield from (place.title for place in PLACES)
+    yield from MESSAGES.values()
+
+
+def catalogue(language: str) -> dict[str, Catalog]:
+    found = {package: read_catalog(package, language) for package in PACKAGES}
+    return {package: catalog for package, catalog in found.items() if catalog is not None}
+
+
+def missing(language: str) -> list[str]:
+    catalogs = catalogue(language).values()
+    wanted = {_key(sentence) for package in PACKAGES for sentence in sentences_of_templates(package)}
+    wanted |= set(sentences_of_code())
+    known = {
+        _key(message.id) for catalog in catalogs for message in catalog if message.id and _complete(message.string)
+    }
+    return sorted(wanted - known)
+
+
+def _key(sentence: Sentence | list[str]) -> str:
+    return sentence if isinstance(sentence, str) else sentence[0]
+
+
+def _complete(translated: Sentence) -> bool:
+    return bool(translated) if isinstance(translated, str) else all(translated)
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_every_sentence_has_a_translation(language: str) -> None:
+    assert missing(language) == []
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_a_translation_keeps_placeholders_and_markup(language: str) -> None:
+    kept = re.compile(r"%\(\w+\)s|</?[a-z]+[^>]*>|%%s")
+    for catalog in catalogue(language).values():
+        for message in catalog:
+            if message.id:
+                original, translated = _key(message.id), _key(message.string)
+                assert sorted(kept.findall(translated)) == sorted(kept.findall(original)), original
+
+
+@pytest.mark.parametrize(
+    ("account", "header", "expected"),
+    [
+        (None, "", "en"),
+        (None, "de-AT,de;q=0.9,en;q=0.8", "de"),
+        (None, "fr, de;q=0.4, en;q=0.7", "en"),
+        (None, "de;q=0", "en"),
+        (None, "de;q=abc, ;;;,,", "en"),
+        ("de", "en", "de"),
+        ("xx", "de", "de"),
+    ],
+)
+def test_the_account_chooses_the_language_before_the_browser_does(
+    account: str | None, header: str, expected: str
+) -> None:
+    assert choose_language(account, header) == expected
+
+
+def test_german_plurals_follow_the_number() -> None:
+    german = translations("de", PACKAGES)
+    singular, plural = "%(number)s thing runs", "%(number)s things run"
+    assert german.ngettext(singular, plural, 1) != german.ngettext(singular, plural, 2)
