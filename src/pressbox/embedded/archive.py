@@ -1,4 +1,4 @@
-"""The format of a backup: one tar.gz that begins with its format and ends with checksums, and is read with suspicion."""
+"""The format of a backup: one tar.gz that begins with its format, ends with checksums, and is read with suspicion."""
 
 import gzip
 import hashlib
@@ -118,8 +118,13 @@ def writing(file: Path) -> Iterator[ArchiveWriter]:
 def unpack(file: Path, folder: Path) -> ArchiveManifest:
     """Lay the archive out in an empty folder and check everything; raises before anything else is touched."""
     try:
-        with file.open("rb") as stream, tarfile.open(fileobj=stream, mode="r|gz") as tar:
-            return _checked(tar, folder, file)
+        with gzip.open(file, "rb") as stream:
+            with tarfile.open(fileobj=stream, mode="r|") as tar:
+                manifest = _checked(tar, folder, file)
+            # To its end, so that the outer checksum is verified as well.
+            while stream.read(_PIECE):
+                pass
+            return manifest
     except (FileNotFoundError, IsADirectoryError) as error:
         raise InvalidInputError(f"There is no backup file {file}.") from error
     except _UNREADABLE as error:

@@ -144,13 +144,21 @@ class Supervisor:
     def _start(self, lock: InstanceLock, began: float) -> None:
         stop_leftovers(self.home, frozenset({"worker", "web"}))
         self._check_web_port()
-        self._start_servers()
+        redact.add(self.home.secret_key())
+        # Temporal needs a second before it answers; PostgreSQL, migrations and our programs' start use that time.
+        if self._temporal:
+            self._started.append(self._temporal)
+            self._temporal.begin()
+        if self._postgres:
+            self._started.append(self._postgres)
+            self._postgres.start(adopt=False)
         endpoints = self._endpoints()
         self.home.save_endpoints(endpoints)
-        redact.add(self.home.secret_key())
+        self._steps.migrate(endpoints)
         programs = self._programs(endpoints)
         for program in programs:
             self._begin(program)
+        endpoints = self._await_temporal()
         self._steps.prepare(endpoints)
         self._await_programs(programs)
         if self._stop.is_set():
@@ -158,18 +166,11 @@ class Supervisor:
         lock.describe(LockHolder(pid=os.getpid(), web_url=endpoints.web_url))
         self._steps.ready(self._describe(endpoints, time.monotonic() - began))
 
-    def _start_servers(self) -> None:
-        # Temporal needs a second before it answers; PostgreSQL and the migrations use that time.
-        if self._temporal:
-            self._started.append(self._temporal)
-            self._temporal.begin()
-        if self._postgres:
-            self._started.append(self._postgres)
-            self._postgres.start(adopt=False)
-        self._steps.migrate(self._endpoints())
+    def _await_temporal(self) -> Endpoints:
         if self._temporal:
             self._temporal.start()
-        self._save_parts()
+            self._publish_endpoints()
+        return self._endpoints()
 
     def _begin(self, part: Part) -> None:
         self._started.append(part)
@@ -256,14 +257,20 @@ class Supervisor:
 
     def _server_restarted(self) -> None:
         self._save_parts()
+        self._publish_endpoints()
+
+    def _publish_endpoints(self) -> None:
+        """A server whose port was taken meanwhile has another one. Our programs read the addresses when they start."""
         endpoints = self._endpoints()
-        if endpoints != self.home.load_endpoints():
-            # Its port was taken meanwhile. Our programs read the addresses when they start.
-            self.home.save_endpoints(endpoints)
-            log.warning("endpoints_changed", msg="A server got another port; worker and web are started again")
-            for part in self._started:
-                if is_program(part):
-                    part.stop()
+        if endpoints == self.home.load_endpoints():
+            return
+        self.home.save_endpoints(endpoints)
+        log.warning("endpoints_changed", msg="A server got another port; worker and web are started again")
+        for part in self._started:
+            if is_program(part):
+                part.stop()
+                part.start()
+        self._save_parts()
 
     def _in_stop_order(self) -> list[Part]:
         """Nobody may ask a part that is gone."""

@@ -1,4 +1,4 @@
-"""Stands in for worker or web under the real supervisor: answers its health check, unless a file tells it not to start."""
+"""Stands in for worker or web under the real supervisor: answers, unless a file tells it not to start."""
 
 import os
 import sys
