@@ -10,7 +10,10 @@ from pressbox.core.db.migrate import upgrade
 from pressbox.core.errors import InvalidInputError, PressboxError
 from pressbox.core.logs import redact
 from pressbox.entry.commands.accounts import token_commands, user_commands
+from pressbox.entry.commands.backup import backup, restore
+from pressbox.entry.commands.bench import bench_commands
 from pressbox.entry.commands.demo import demo
+from pressbox.entry.commands.doctor import doctor
 from pressbox.entry.commands.process import prepared_settings
 from pressbox.entry.commands.schedules import schedule_commands
 from pressbox.entry.commands.up import up
@@ -60,11 +63,12 @@ def migrate() -> None:
     typer.echo("The database is up to date.")
 
 
-for command in (up, demo):
+for command in (up, doctor, demo, backup, restore):
     cli.command()(command)
 cli.add_typer(schedule_commands, name="schedules")
 cli.add_typer(user_commands, name="user")
 cli.add_typer(token_commands, name="token")
+cli.add_typer(bench_commands, name="bench")
 for manifest in APPLICATIONS:
     if manifest.commands is not None:
         cli.add_typer(manifest.commands, name=manifest.name)

@@ -94,10 +94,15 @@ def forest(nodes: Iterable[ActivityNode]) -> tuple[ActivityNode, ...]:
             roots.append(item)
 
     def nested(item: ActivityNode) -> ActivityNode:
-        children = sorted(below.get(item.workflow_id, ()), key=lambda child: (child.started_at, child.workflow_id))
+        children = sorted(below.get(item.workflow_id, ()), key=_beginning)
         return item.model_copy(update={"children": tuple(nested(child) for child in children)})
 
     return tuple(sorted((nested(item) for item in roots), key=_importance))
+
+
+def _beginning(item: ActivityNode) -> tuple[datetime, int, str]:
+    # Children that began together stand in the order of their ids: part 2 before part 10.
+    return item.started_at.replace(microsecond=0), len(item.workflow_id), item.workflow_id
 
 
 def _importance(item: ActivityNode) -> tuple[int, float]:
