@@ -17,6 +17,7 @@ from pressbox.entry.manifests import APPLICATIONS
 PACKAGES = ("pressbox.core.web", "pressbox.footy", "pressbox.soonish", "pressbox.curator")
 Sentence = str | tuple[str, ...]
 KEYWORDS = ("_", "gettext", "ngettext")
+TRIMMED = {"trim_blocks": "true", "lstrip_blocks": "true"}
 
 
 def sentences_of_templates(package: str) -> Iterator[Sentence]:
