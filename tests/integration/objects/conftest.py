@@ -1,7 +1,7 @@
 """The two stores that must behave alike."""
 
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,10 +24,9 @@ def local_folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["local", "s3"])
-async def store(request: pytest.FixtureRequest, local_folder: Path) -> AsyncIterator[ObjectStore]:
+def store(request: pytest.FixtureRequest, local_folder: Path) -> ObjectStore:
     """An empty store of each kind."""
     if request.param == "local":
-        yield open_store(ObjectsSettings(), local_folder)
-        return
+        return open_store(ObjectsSettings(), local_folder)
     server: S3Server = request.getfixturevalue("s3_server")
-    yield open_store(server.settings(prefix=f"test-{secrets.token_hex(6)}"), local_folder)
+    return open_store(server.settings(prefix=f"test-{secrets.token_hex(6)}"), local_folder)

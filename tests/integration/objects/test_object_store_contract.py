@@ -246,6 +246,12 @@ async def test_many_writers_and_removers_do_not_disturb_each_other(store: Object
     assert await keys(store, "busy") == sorted(f"busy/{number}" for number in range(10))
 
 
+async def test_finished_objects_are_never_taken_for_unfinished_ones(store: ObjectStore) -> None:
+    await store.put("clips/one", b"x")
+    assert await store.remove_unfinished(datetime.now(UTC) + timedelta(days=1)) == 0
+    assert await keys(store) == ["clips/one"]
+
+
 async def test_check_passes_on_a_healthy_store_and_leaves_nothing(store: ObjectStore) -> None:
     await store.check()
     assert await keys(store) == []

@@ -1,6 +1,7 @@
 """What is special about the local folder."""
 
-from datetime import timedelta
+import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,11 @@ from pressbox.core.objects.factory import open_store
 
 def names(folder: Path) -> list[str]:
     return [item.name for item in folder.iterdir()]
+
+
+def leave_behind(path: Path, when: datetime) -> None:
+    path.write_bytes(b"half")
+    os.utime(path, (when.timestamp(), when.timestamp()))
 
 
 def replace_by_a_file(folder: Path) -> None:
@@ -52,6 +58,22 @@ async def test_the_rest_of_a_killed_write_is_not_an_object(local_folder: Path) -
     (local_folder / "clips" / "two#1").write_bytes(b"half")
     assert [item.key async for item in store.list()] == ["clips/one"]
     assert (await store.put("clips/two", b"whole")).size == 5
+
+
+async def test_the_rest_of_killed_writes_is_removed_once_it_is_old(local_folder: Path) -> None:
+    store = open_store(ObjectsSettings(), local_folder)
+    await store.put("clips/one", b"x")
+    await store.put("clips/name #1a", b"x")
+    now = datetime.now(UTC)
+    for name, age in (
+        ("old#1", timedelta(days=2)),
+        ("older#12", timedelta(days=9)),
+        ("running#1", timedelta(minutes=1)),
+    ):
+        leave_behind(local_folder / "clips" / name, now - age)
+    assert await store.remove_unfinished(now - timedelta(days=1)) == 2
+    assert sorted(names(local_folder / "clips")) == ["name #1a", "one", "running#1"]
+    assert await store.remove_unfinished(now - timedelta(days=1)) == 0
 
 
 async def test_empty_folders_go_with_their_last_object(local_folder: Path) -> None:

@@ -8,6 +8,8 @@ otherwise, never happens. TLS still verifies the name.
 import asyncio
 import socket
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from ipaddress import ip_address
 from typing import Protocol
 
@@ -21,6 +23,7 @@ log = get_logger(__name__)
 
 # So that one dead address of several does not use up the time of the whole exchange.
 PER_ADDRESS_SECONDS = 5.0
+LOOKUPS_AT_ONCE = 16
 
 
 class Resolver(Protocol):
@@ -35,9 +38,14 @@ class Resolver(Protocol):
 class SystemResolver:
     """The resolver of the machine. It also reads the odd spellings of IPv4 (0x7f.1), as any connect would."""
 
+    def __init__(self) -> None:
+        # Threads of its own: a name server that lets us wait must not hold up everything else that needs a thread.
+        self._threads = ThreadPoolExecutor(LOOKUPS_AT_ONCE, thread_name_prefix="resolve")
+
     async def resolve(self, host: str, port: int) -> Sequence[Address]:
+        look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
         try:
-            answers = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            answers = await asyncio.get_running_loop().run_in_executor(self._threads, look_up)
         except (OSError, UnicodeError) as error:
             raise TransientError(f"The name {host} does not resolve.", host=host) from error
         return tuple(dict.fromkeys(ip_address(answer[4][0]) for answer in answers))

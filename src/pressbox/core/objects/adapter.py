@@ -1,9 +1,10 @@
 """The object store over obstore: one adapter for a local folder and for S3."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -20,7 +21,7 @@ from pressbox.core.errors import (
     PressboxError,
     TransientError,
 )
-from pressbox.core.objects.store import ObjectInfo, checked_key, checked_prefix
+from pressbox.core.objects.store import STAGING_NAME, ObjectInfo, checked_key, checked_prefix
 
 if TYPE_CHECKING:
     from obstore import GetOptions, ObjectMeta
@@ -40,8 +41,11 @@ _IN_THE_WAY = ("Not a directory (os error", "Is a directory (os error", "Directo
 class ObstoreObjects:
     """Implements the port. `place` is how errors call the store: a folder or a bucket, never a credential."""
 
-    def __init__(self, store: LocalStore | S3Store, *, place: str, advice: str) -> None:
+    def __init__(
+        self, store: LocalStore | S3Store, *, place: str, advice: str, local_folder: Path | None = None
+    ) -> None:
         self._store = store
+        self._local_folder = local_folder
         self._place = place
         self._advice = advice
 
@@ -124,6 +128,11 @@ class ObstoreObjects:
         with self._translated(key):
             return await obstore.sign_async(self._store, "GET", key, expires)
 
+    async def remove_unfinished(self, before: datetime) -> int:
+        if self._local_folder is None:
+            return 0
+        return await asyncio.to_thread(_remove_staged, self._local_folder, before.timestamp())
+
     async def check(self) -> None:
         key = f"scratch/check-{uuid4()}"
         try:
@@ -166,6 +175,20 @@ class ObstoreObjects:
             # Whoever reads or removes a folder, or below a file, just finds no object there.
             return self._in_the_way(key) if writing else self._missing(key, "")
         return TransientError(f"{self._place} does not answer as it should. {self._advice}", key=key)
+
+
+def _remove_staged(folder: Path, before: float) -> int:
+    removed = 0
+    for root, _, names in os.walk(folder):
+        for path in (Path(root, name) for name in names if STAGING_NAME.search(name)):
+            try:
+                if path.stat().st_mtime < before:
+                    path.unlink()
+                    removed += 1
+            except FileNotFoundError:
+                # Its writer was alive after all, and has just finished.
+                continue
+    return removed
 
 
 def _info(meta: "ObjectMeta") -> ObjectInfo:

@@ -39,7 +39,8 @@ def _local(folder: Path) -> ObjectStore:
             f"{place} cannot be used: {getattr(error, 'strerror', None) or 'it is not a folder'}. "
             "Choose another PRESSBOX_HOME or set its permissions."
         ) from error
-    return ObstoreObjects(store, place=place, advice="Look at the disk and at the folder's permissions.")
+    advice = "Look at the disk and at the folder's permissions."
+    return ObstoreObjects(store, place=place, advice=advice, local_folder=folder)
 
 
 def _s3(settings: ObjectsSettings, bucket: str) -> ObjectStore:

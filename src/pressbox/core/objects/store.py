@@ -13,7 +13,7 @@ MAX_KEY_BYTES = 1024
 # A file name on the common file systems; a longer part could be kept by S3 only.
 MAX_PART_BYTES = 240
 # The local adapter writes to `name#1` first and renames: such a name would never be listed.
-_STAGING_NAME = re.compile(r"#\d+$")
+STAGING_NAME = re.compile(r"#\d+$")
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,13 @@ class ObjectStore(Protocol):
         """An address from which anybody can read the object for a while, or None where the store has no such thing."""
         ...
 
+    async def remove_unfinished(self, before: datetime) -> int:
+        """Remove what writers left that were killed before this time; how many there were.
+
+        On S3 the parts of such a write are invisible to us: a lifecycle rule of the bucket removes them, so it is 0.
+        """
+        ...
+
     async def check(self) -> None:
         """Write and remove a small object, so that what is wrong with the store shows as an error that says so."""
         ...
@@ -114,6 +121,6 @@ def _part_problem(part: str) -> str | None:
         return "has a part that means a folder, . or .."
     if len(part.encode()) > MAX_PART_BYTES:
         return f"has a part longer than {MAX_PART_BYTES} bytes"
-    if _STAGING_NAME.search(part):
+    if STAGING_NAME.search(part):
         return "has a part that ends with # and digits, which is kept for unfinished writes"
     return None
