@@ -56,5 +56,5 @@ $(UV):
 	$(UV_HOME)/bin/pip install --quiet --disable-pip-version-check uv
 
 $(VENV)/.ready: $(UV) pyproject.toml uv.lock
-	$(UV) sync --frozen --quiet --python $(UV_HOME)/bin/python
+	$(UV) sync --frozen --compile-bytecode --quiet --python $(UV_HOME)/bin/python
 	@touch $@
