@@ -2,7 +2,6 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import func, select, text, update
-from tests.integration.web.conftest import ADMIN, ELSEWHERE, MEMBER, PASSWORD, Browse, OpenApp
 
 from pressbox.core.accounts.models import Scope, User
 from pressbox.core.accounts.passwords import PasswordCheck, Passwords
@@ -11,6 +10,7 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.config import Settings, WebSettings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConflictError, GoneError, InvalidInputError
+from tests.integration.web.conftest import ADMIN, ELSEWHERE, MEMBER, PASSWORD, Browse, OpenApp
 
 WRONG = "E-mail address or password is wrong."
 

@@ -8,7 +8,6 @@ from urllib.parse import quote, urlsplit
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
-from jinja2 import TemplateError
 from pydantic import BaseModel
 from sqlalchemy.exc import DataError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -143,7 +142,8 @@ async def _page(request: Request, error: PressboxError) -> Response:
             request_id=request_id(request),
             retry_after=error.retry_after if isinstance(error, RateLimitedError) else None,
         )
-    except TemplateError as problem:
+    # Whatever is wrong with the page, the answer must still say what was wrong before.
+    except Exception as problem:
         log.error("error_page_broken", msg="The error page itself cannot be drawn", exc_info=problem)
         page = HTMLResponse(_plain_page(error, request_id(request)), status_code=error.status)
     page.headers.update(refusal_headers(error))

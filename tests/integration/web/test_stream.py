@@ -1,0 +1,198 @@
+"""The event stream over real HTTP: hello, changes, reconnects, refusals, and clients that do not read."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from pressbox.core.app import Resources
+from pressbox.core.config import Settings
+from pressbox.core.live import feed as feed_module
+from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
+from pressbox.core.progress.sink import store
+from tests.integration.web.conftest import OpenApp
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+@asynccontextmanager
+async def served(app: FastAPI) -> AsyncIterator[str]:
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=1))
+    task = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(update={"open": True})
+
+
+@pytest.fixture
+async def base(open_app: OpenApp, settings: Settings) -> AsyncIterator[str]:
+    async with open_app(settings) as app, served(app) as base:
+        yield base
+
+
+async def report(resources: Resources, workflow_id: str, message: str = "") -> None:
+    update = ProgressUpdate(
+        workflow_id=workflow_id,
+        run_id="run",
+        workflow_type="ToyWorkflow",
+        task_queue="core",
+        parent_workflow_id=None,
+        state=ProgressState.RUNNING,
+        title="Toy",
+        done=1,
+        total=2,
+        message=message,
+        error="",
+        detail={},
+        started_at=NOW,
+        updated_at=datetime.now(UTC),
+    )
+    async with resources.database.unit_of_work() as work:
+        await store(work, [update])
+
+
+Event = tuple[str, dict[str, object], str | None]
+
+
+async def all_events(answer: httpx.Response) -> AsyncIterator[Event]:
+    name, number = "", None
+    async for line in answer.aiter_lines():
+        field, _, value = line.partition(": ")
+        if field == "event":
+            name = value
+        elif field == "id":
+            number = value
+        elif field == "data":
+            yield name, json.loads(value), number
+
+
+async def events(answer: httpx.Response, wanted: int) -> list[Event]:
+    found: list[Event] = []
+    async with asyncio.timeout(15):
+        async for event in all_events(answer):
+            found.append(event)
+            if len(found) == wanted:
+                break
+    return found
+
+
+async def test_a_change_is_pushed_with_what_changed(base: str, resources: Resources) -> None:
+    async with httpx.AsyncClient() as client, client.stream("GET", f"{base}/api/stream?topics=workflow") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        (hello,) = await events(answer, 1)
+        assert hello[0] == "hello"
+    async with (
+        httpx.AsyncClient() as client,
+        client.stream("GET", f"{base}/api/stream?topics=workflow&cursor=0") as answer,
+    ):
+        await report(resources, "a")
+        changes = [found for found in await events(answer, 2) if found[0] == "change"]
+    assert changes[0][1]["key"] == "a"
+    item = changes[0][1]["item"]
+    assert isinstance(item, dict)
+    assert (item["title"], item["done"], item["total"]) == ("Toy", 1, 2)
+
+
+async def test_a_browser_that_comes_back_misses_nothing(base: str, resources: Resources) -> None:
+    await report(resources, "before")
+    async with httpx.AsyncClient() as client:
+        async with client.stream("GET", f"{base}/api/stream?topics=workflow&cursor=0") as answer:
+            seen = await events(answer, 2)
+        last = seen[0][2]
+        assert last is not None
+        for name in ("missed-1", "missed-2"):
+            await report(resources, name)
+        headers = {"Last-Event-ID": last}
+        async with client.stream("GET", f"{base}/api/stream?topics=workflow", headers=headers) as answer:
+            replayed = await events(answer, 3)
+    assert [found[1].get("key") for found in replayed] == ["missed-1", "missed-2", None]
+
+
+async def test_a_cursor_that_is_too_old_is_told_to_reload(base: str) -> None:
+    async with (
+        httpx.AsyncClient() as client,
+        client.stream("GET", f"{base}/api/stream?topics=workflow&cursor=999") as answer,
+    ):
+        assert (await events(answer, 1))[0][0] == "reload"
+
+
+@pytest.mark.parametrize(
+    ("query", "header", "field"),
+    [
+        ("topics=nothing", None, "topics"),
+        ("", None, "topics"),
+        ("topics=workflow&cursor=-1", None, "cursor"),
+        ("topics=workflow", "abc", "Last-Event-ID"),
+        ("topics=workflow", "9" * 40, "Last-Event-ID"),
+        ("topics=workflow&cursor=99999999999999999999999", None, "cursor"),
+    ],
+)
+async def test_wrong_input_is_refused_with_the_field_named(
+    base: str, query: str, header: str | None, field: str
+) -> None:
+    headers = {"Last-Event-ID": header} if header else {}
+    async with httpx.AsyncClient() as client:
+        answer = await client.get(f"{base}/api/stream?{query}", headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["field"] == field
+
+
+async def test_who_is_not_signed_in_hears_nothing(open_app: OpenApp, settings: Settings) -> None:
+    closed = settings.model_copy(update={"open": False})
+    async with open_app(closed) as app, served(app) as base, httpx.AsyncClient() as client:
+        assert (await client.get(f"{base}/api/stream?topics=workflow")).status_code == 401
+
+
+async def test_a_client_that_does_not_read_is_dropped_and_others_are_not_delayed(
+    open_app: OpenApp, settings: Settings, resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed_module, "QUEUE_LENGTH", 8)
+    async with open_app(settings) as app, served(app) as base:
+        port = int(base.rsplit(":", 1)[1])
+        # A tiny receive window: the server's writes block soon.
+        slow = socket.socket()
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", port))
+        slow.sendall(f"GET /api/stream?topics=workflow HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        async with asyncio.timeout(10):
+            while app.state.feed.listeners < 1:
+                await asyncio.sleep(0.01)
+        (listener,) = app.state.feed._listeners
+        async with (
+            httpx.AsyncClient() as client,
+            client.stream("GET", f"{base}/api/stream?topics=workflow") as answer,
+        ):
+            heard: list[str] = []
+
+            async def read() -> None:
+                async for name, _, _ in all_events(answer):
+                    heard.append(name)
+
+            reading = asyncio.create_task(read())
+            async with asyncio.timeout(30):
+                while not listener.overflowed:
+                    await asyncio.gather(*(report(resources, f"w{n}", "x" * 1900) for n in range(40)))
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+        assert heard.count("change") > 40
+        assert "reload" not in heard, "who reads is not cut off with who does not"
+        assert listener._queue.qsize() <= 1
+        slow.close()
+        async with asyncio.timeout(10):
+            while app.state.feed.listeners:
+                await asyncio.sleep(0.05)
