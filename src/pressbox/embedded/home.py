@@ -93,9 +93,7 @@ class Home:
             for name in _FOLDERS:
                 folder = self.path / name
                 folder.mkdir(exist_ok=True)
-                # PostgreSQL's folder gets its owner, and with it its mode, when the cluster is made.
-                if name != "postgres":
-                    _set_mode(folder, _PRIVATE_FOLDER)
+                _set_mode(folder, _PRIVATE_FOLDER)
             (self.path / MARKER).touch(mode=_PRIVATE_FILE)
         except OSError as error:
             raise unusable_home(self.path, error) from error

@@ -23,7 +23,7 @@ def backup(
     if file.is_dir():
         raise InvalidInputError(f"{file} is a folder. Give the name of the file to write.", field="file")
     manifest = write_backup(prepared_settings(), file, product_version=VERSION, with_secret_key=not without_secret_key)
-    typer.echo(f"Wrote {file} ({file.stat().st_size / 1e6:.1f} MB): {_contents(manifest)}.")
+    typer.echo(f"Wrote {file} ({file.stat().st_size / 1000:,.0f} kB): {_contents(manifest)}.")
     for missing in manifest.not_included:
         typer.echo(f"Not in it: {missing}.")
     if manifest.secret_key_included:
