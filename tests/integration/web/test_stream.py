@@ -25,6 +25,8 @@ NOW = datetime(2026, 5, 1, tzinfo=UTC)
 @asynccontextmanager
 async def served(app: FastAPI) -> AsyncIterator[str]:
     listening = socket.create_server(("127.0.0.1", 0))
+    # Connections inherit it: what a client does not read piles up in our queue soon, not in the kernel.
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=1))
     task = asyncio.create_task(server.serve(sockets=[listening]))
     try:

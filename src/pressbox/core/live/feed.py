@@ -137,7 +137,9 @@ class ChangeFeed:
     async def _catch_up(self) -> None:
         async for batch in self._batches():
             wanted = [change for change in newest_of_each(batch) if self._anybody_wants(change[1], change[2])]
-            for message in [await self._load(*change) for change in wanted]:
+            for change in wanted:
+                # Loading one by one lets the senders run in between: a burst does not look like a slow browser.
+                message = await self._load(*change)
                 for listener in tuple(self._listeners):
                     if listener.wish.matches(message.kind, message.key):
                         listener.offer(message)

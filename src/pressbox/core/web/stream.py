@@ -19,6 +19,8 @@ LIFE_SECONDS = 600.0
 # A client that takes no byte for so long is gone, or not worth the memory.
 SEND_SECONDS = 30.0
 RETRY_MILLISECONDS = 2000
+# Always fits the column, and far beyond any number that will be reached.
+LARGEST_CURSOR = 10**18
 
 router = APIRouter(tags=["live"])
 
@@ -35,7 +37,7 @@ async def stream(
     request: Request,
     identity: Annotated[Identity, Depends(signed_in)],
     topics: Annotated[str, Query(description="Comma-separated kinds, or kind:key for one thing.")],
-    cursor: Annotated[int | None, Query(ge=0, description="Where to continue; the page carries it.")] = None,
+    cursor: Annotated[int | None, Query(ge=0, le=LARGEST_CURSOR, description="Where to continue.")] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> Response:
     feed: ChangeFeed = request.app.state.feed
@@ -116,7 +118,7 @@ async def _live(listener: Listener, last: int) -> AsyncIterator[bytes]:
 
 
 def _cursor(text: str) -> int:
-    # Browsers send back what we sent; anything else is not ours. 18 digits always fit the column.
+    # Browsers send back what we sent; anything else is not ours.
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise InvalidInputError("Last-Event-ID must be a number that this stream sent.", field="Last-Event-ID")
     return int(text)
