@@ -240,6 +240,7 @@ async def test_without_its_parts_the_application_starts_and_says_so(settings: Se
         browser = browse(app)
         assert present.is_set()
         assert (await browser.get("/healthz")).status_code == 200
+        assert (await browser.head("/healthz")).status_code == 200
         ready = await browser.get("/readyz")
         assert ready.status_code == 503
         assert "reasons" in ready.json()

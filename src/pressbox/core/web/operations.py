@@ -21,14 +21,15 @@ from pressbox.core.web.identity import client_of
 router = APIRouter(include_in_schema=False)
 
 PROBE = timedelta(seconds=3)
+PROBE_METHODS = ["GET", "HEAD"]
 
 
-@router.get("/healthz")
+@router.api_route("/healthz", methods=PROBE_METHODS)
 async def healthz() -> Response:
     return JSONResponse({"status": "ok"})
 
 
-@router.get("/readyz")
+@router.api_route("/readyz", methods=PROBE_METHODS)
 async def readyz(request: Request) -> Response:
     """Ready when the database answers with this version's tables, and Temporal answers."""
     try:

@@ -126,7 +126,7 @@ async def read_account(identity: SignedInIdentity) -> AccountAnswer:
 
 
 @router.patch("/account", status_code=204, summary="Change my language")
-async def change_account(identity: Owner, accounts: Accounts, change: AccountChange) -> None:
+async def change_account(identity: SignedInIdentity, accounts: Accounts, change: AccountChange) -> None:
     if change.language is not None and change.language not in LANGUAGES:
         raise InvalidInputError(f"Known languages are {', '.join(LANGUAGES)}.", field="language")
     await accounts.set_language(identity.user_id, change.language)
