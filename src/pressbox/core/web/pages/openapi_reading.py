@@ -65,13 +65,39 @@ def read_groups(document: Document, base_url: str) -> tuple[Group, ...]:
     for path, item in sorted(document.get("paths", {}).items()):
         for method in METHODS:
             if method in item:
-                tag = (item[method].get("tags") or ["other"])[0]
-                groups.setdefault(tag, []).append(_operation(document, base_url, method, path, item[method]))
+                groups.setdefault(_tag(item[method]), []).append(
+                    _operation(document, base_url, method, path, item[method])
+                )
     return tuple(Group(name, tuple(operations)) for name, operations in sorted(groups.items()))
 
 
-def read_schemas(document: Document) -> tuple[SchemaText, ...]:
-    return tuple(_schema(name, schema) for name, schema in sorted(_schemas(document).items()))
+def read_schemas(document: Document, group: str) -> tuple[SchemaText, ...]:
+    """The shapes that the operations of a group mention, and those that these mention."""
+    known = _schemas(document)
+    items = [item[method] for item in document.get("paths", {}).values() for method in METHODS if method in item]
+    waiting = [name for item in items if _tag(item) == group for name in _mentioned(item)]
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in known and name not in found:
+            found.add(name)
+            waiting.extend(_mentioned(known[name]))
+    return tuple(_schema(name, known[name]) for name in sorted(found))
+
+
+def _mentioned(part: object) -> Iterator[str]:
+    if isinstance(part, Mapping):
+        if isinstance(part.get("$ref"), str):
+            yield _name(part["$ref"])
+        for value in part.values():
+            yield from _mentioned(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _mentioned(value)
+
+
+def _tag(item: Mapping[str, Any]) -> str:
+    return str((item.get("tags") or ["other"])[0])
 
 
 def type_in_words(schema: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from pressbox.core.errors import NotFoundError
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.reader import ActivityNode
 from pressbox.core.web.pages.access import Reader
@@ -17,15 +18,23 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/api/docs")
-async def api_reference(request: Request, identity: Reader) -> HTMLResponse:
+async def api_contents(request: Request, identity: Reader) -> HTMLResponse:
+    groups = read_groups(request.app.openapi(), _base(request))
+    return render(request, "api_docs.html", identity=identity, groups=groups)
+
+
+@router.get("/api/docs/{name}")
+async def api_group(request: Request, identity: Reader, name: str) -> HTMLResponse:
     document = request.app.openapi()
-    return render(
-        request,
-        "api_docs.html",
-        identity=identity,
-        groups=read_groups(document, str(request.base_url).rstrip("/")),
-        schemas=read_schemas(document),
-    )
+    group = next((group for group in read_groups(document, _base(request)) if group.name == name), None)
+    if group is None:
+        raise NotFoundError("The API has no such group.", name=name)
+    schemas = read_schemas(document, name)
+    return render(request, "api_group.html", identity=identity, group=group, schemas=schemas)
+
+
+def _base(request: Request) -> str:
+    return str(request.base_url).rstrip("/")
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ function mark(node, name) {
 /* One row */
 
 function fillAddresses(row, id) {
-  const address = `/activity/${encodeURIComponent(id)}`;
+  const address = `/activity/${id.split("/").map(encodeURIComponent).join("/")}`;
   row.querySelector(".title a").href = address;
   row.querySelector(".acts form")?.setAttribute("action", `${address}/retry`);
   row.querySelector("[data-cancel]")?.setAttribute("href", `${address}/cancel`);
@@ -42,6 +42,7 @@ function fillProgress(row, item) {
   cell.hidden = item.total === null && !item.done;
   const bar = cell.querySelector("progress");
   if (bar) {
+    bar.ariaLabel = item.title;
     bar.hidden = !item.total;
     bar.max = item.total || 1;
     bar.value = Math.min(item.done, bar.max);
@@ -78,7 +79,6 @@ function fillWords(row, item) {
 
 function fill(node, item) {
   node.dataset.workflow = item.workflow_id;
-  node.dataset.run = item.run_id;
   node.dataset.state = item.state;
   const row = node.firstElementChild;
   fillAddresses(row, item.workflow_id);

@@ -8,7 +8,7 @@ const YEAR = 31_536_000;
 
 function setCookie(name, value) {
   const secure = location.protocol === "https:" ? "; Secure" : "";
-  document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${value ? YEAR : 0}; SameSite=Lax${secure}`;
+  document.cookie = `${name}=${value}; Path=/; Max-Age=${value ? YEAR : 0}; SameSite=Lax${secure}`;
 }
 
 async function askWhatRuns() {
@@ -34,7 +34,7 @@ function offerSchemes() {
 
 function rememberZone() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (zone && !document.cookie.includes(`pressbox_zone=${encodeURIComponent(zone)}`)) setCookie("pressbox_zone", zone);
+  if (zone && !document.cookie.includes(`pressbox_zone=${zone}`)) setCookie("pressbox_zone", zone);
 }
 
 rememberZone();

@@ -1,0 +1,99 @@
+"""How pages look: small, within the screen, nothing on top of anything else. Pictures are kept in `screenshots/`."""
+
+import pytest
+from playwright.async_api import Page
+
+from pressbox.core.progress.contracts import ProgressState
+from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, Work, has_no_sideways_scroll
+
+pytestmark = pytest.mark.browser
+
+LARGEST_PAGE = 50_000
+PAGES = ("/", "/activity", "/status", "/account", "/styleguide", "/matches", "/events", "/reader")
+PAGES += ("/api/docs", "/api/docs/accounts", "/api/docs/activity", "/activity/ingest", "/search?q=feed")
+
+# Text of one element must not lie on text of another: ranges of text nodes, not boxes, so that padding may overlap.
+OVERLAPS = """() => {
+  const seen = [], walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, range = document.createRange();
+    const around = node.parentElement;
+    if (!node.textContent.trim() || !around.checkVisibility() || around.closest('.visually-hidden')) continue;
+    range.selectNodeContents(node);
+    for (const box of range.getClientRects()) if (box.width && box.height) seen.push([node, box]);
+  }
+  const found = [];
+  for (let i = 0; i < seen.length; i++) for (let j = i + 1; j < seen.length && j < i + 60; j++) {
+    const [a, one] = seen[i], [b, two] = seen[j];
+    const wide = Math.min(one.right, two.right) - Math.max(one.left, two.left);
+    const high = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top);
+    if (a !== b && wide > 2 && high > 4) found.push(a.textContent.trim() + ' | ' + b.textContent.trim());
+  }
+  return found;
+}"""
+
+
+async def fill(work: Work) -> None:
+    failed, done = ProgressState.FAILED, ProgressState.COMPLETED
+    await work.report_all(
+        [
+            work.row("ingest", "Ingesting 48 feeds", done=31, total=48, message="fetch 31/48 · distil 12/48"),
+            work.row("one", "example.org", parent_workflow_id="ingest", done=3, total=5),
+            work.row("two", "A feed with a name of many words and letters", parent_workflow_id="ingest", total=5),
+            work.row("bad", "Rebuilding the index", state=failed, error="The disk is full.", total=9),
+            *(work.row(f"done-{number}", "Cleaning up", done=6, total=6, state=done) for number in range(40)),
+            *(work.row(f"feed-{number}", parent_workflow_id="ingest", state=done) for number in range(40)),
+        ]
+    )
+
+
+async def test_every_page_with_its_styles_is_small(page: Page, site: Site, work: Work) -> None:
+    await fill(work)
+    await page.goto(f"{site.url}/")
+    address = await page.locator('link[rel="stylesheet"]').get_attribute("href")
+    styles = len(await (await page.request.get(f"{site.url}{address}")).body())
+    sizes = {path: styles + len(await (await page.request.get(f"{site.url}{path}")).body()) for path in PAGES}
+    assert {path: size for path, size in sizes.items() if size >= LARGEST_PAGE} == {}
+
+
+@pytest.mark.parametrize(("name", "viewport"), [("wide", DESKTOP), ("phone", PHONE)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_the_styleguide_and_the_activity_page_stand_in_both_schemes_and_widths(
+    open_page: OpenPage, site: Site, work: Work, scheme: str, name: str, viewport: dict[str, int]
+) -> None:
+    await fill(work)
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page = await open_page(viewport, color_scheme=scheme, reduced_motion="reduce")
+    for path in ("/styleguide", "/activity"):
+        await page.goto(f"{site.url}{path}")
+        await page.screenshot(path=SCREENSHOTS / f"{path[1:]}-{scheme}-{name}.png", full_page=True)
+        assert await has_no_sideways_scroll(page), path
+        assert await page.evaluate(OVERLAPS) == [], path
+
+
+async def test_the_styleguide_shows_every_class_of_the_stylesheet(page: Page, site: Site, work: Work) -> None:
+    await fill(work)
+    await page.goto(f"{site.url}/styleguide")
+    named = await page.evaluate(
+        "() => [...document.styleSheets].flatMap(sheet => [...sheet.cssRules]).filter(rule => rule.selectorText)"
+        ".flatMap(rule => rule.selectorText.match(/\\.[a-z-]+/g) ?? [])"
+    )
+    used: set[str] = set()
+    for path in (*PAGES, "/nowhere-at-all"):
+        text = await (await page.request.get(f"{site.url}{path}")).text()
+        used |= {f".{name}" for part in text.split('class="')[1:] for name in part.split('"')[0].split()}
+    # Given by scripts, or only on pages that need an account.
+    elsewhere = {".arrived", ".stale", ".outside", ".steps", ".choices", ".skeleton", ".toasts"}
+    assert set(named) - used - elsewhere == set()
+
+
+async def test_a_picture_shows_no_layout_shift(page: Page, site: Site, work: Work) -> None:
+    await fill(work)
+    await page.add_init_script(
+        "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach(e => window.shift += e.value))"
+        ".observe({type: 'layout-shift', buffered: true})"
+    )
+    for path in ("/", "/activity", "/status"):
+        await page.goto(f"{site.url}{path}")
+        await page.wait_for_timeout(700)
+        assert await page.evaluate("window.shift") < 0.01, path
