@@ -51,7 +51,7 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
     install_error_handlers(app)
     app.include_router(operations.router)
     app.include_router(assets.router)
-    for router in _routers(manifests):
+    for router in routers(manifests):
         # First the parts, then who asks: a page without the database is a clear 503, not a surprise.
         app.include_router(router, dependencies=[Depends(connected), Depends(current_identity)])
     return app
@@ -69,7 +69,8 @@ def _shell(settings: Settings) -> list[Middleware]:
     ]
 
 
-def _routers(manifests: Sequence[AppManifest]) -> Iterator[APIRouter]:
+def routers(manifests: Sequence[AppManifest]) -> Iterator[APIRouter]:
+    """Everything that is served but probes and static files: the core's APIs and pages, then the applications'."""
     yield stream.router
     for package in (pressbox.core.web.api, pressbox.core.web.pages):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):

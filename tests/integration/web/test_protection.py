@@ -1,0 +1,94 @@
+"""Every route of every application, asked by a stranger: it is protected, or it stands in the short list here."""
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+
+from pressbox.core.accounts.models import User
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import Resources
+from pressbox.core.config import Settings
+from pressbox.core.web.app import create_app, routers
+from pressbox.entry.manifests import APPLICATIONS
+from tests.integration.web.conftest import MEMBER, PASSWORD, Browse, cheap_passwords
+
+PUBLIC = {
+    ("GET", "/set-up"),
+    ("GET", "/setup"),
+    ("POST", "/set-up"),
+    ("GET", "/sign-in"),
+    ("POST", "/sign-in"),
+    ("POST", "/sign-out"),
+    ("GET", "/styleguide"),
+}
+FOR_ADMINISTRATORS = re.compile(r"/api/users|/activity/[^/]+/(cancel|retry)|/schedules/")
+
+
+def every_route() -> Iterator[tuple[str, str]]:
+    for router in routers(APPLICATIONS):
+        yield from _routes_of(router)
+
+
+def _routes_of(router: APIRouter) -> Iterator[tuple[str, str]]:
+    for route in router.routes:
+        if isinstance(route, APIRoute):
+            for method in sorted(route.methods):
+                yield method, route.path
+        else:
+            yield from _routes_of(route.original_router)  # type: ignore[attr-defined]
+
+
+def address(path: str) -> str:
+    return re.sub(r"\{[^}]+\}", "1", path)
+
+
+@pytest.fixture
+async def whole_app(resources: Resources, settings: Settings, admin: User) -> AsyncIterator[FastAPI]:
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Resources]:
+        yield resources
+
+    app = create_app(settings, APPLICATIONS, connect)
+    async with app.router.lifespan_context(app):
+        app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+        yield app
+
+
+def refuses(answer: httpx.Response) -> bool:
+    to_sign_in = answer.status_code == 303 and answer.headers["location"].startswith("/sign-in")
+    return to_sign_in or answer.status_code == 401
+
+
+async def test_a_stranger_gets_nowhere(whole_app: FastAPI, browse: Browse) -> None:
+    stranger = browse(whole_app)
+    found = set(every_route())
+    assert len(found) > 30
+    assert found >= PUBLIC - {("GET", "/styleguide")}
+    let_in = {
+        (method, path) for method, path in found - PUBLIC if not refuses(await stranger.request(method, address(path)))
+    }
+    assert let_in == set()
+
+
+async def test_a_member_cannot_do_what_is_for_administrators(whole_app: FastAPI, browse: Browse, member: User) -> None:
+    browser = browse(whole_app)
+    await browser.post("/sign-in", data={"email": MEMBER, "password": PASSWORD})
+    guarded = [(method, path) for method, path in every_route() if FOR_ADMINISTRATORS.search(path)]
+    assert len(guarded) >= 5
+    for method, path in guarded:
+        answer = await browser.request(method, address(path))
+        assert answer.status_code == 403, (method, path, answer.status_code)
+
+
+async def test_no_page_fails_for_somebody_who_is_signed_in(whole_app: FastAPI, browse: Browse, member: User) -> None:
+    browser = browse(whole_app)
+    await browser.post("/sign-in", data={"email": MEMBER, "password": PASSWORD})
+    for method, path in every_route():
+        if method == "GET" and path != "/api/stream":
+            answer = await browser.get(address(path))
+            assert answer.status_code < 500, path
