@@ -116,11 +116,19 @@ def _work_figures(throughput: Throughput, events: HistoryEvents) -> tuple[Figure
     return (
         Figure(
             name="one-activity workflows",
-            value=throughput.ours,
+            value=throughput.ours.per_second,
             unit="per second",
             better=Better.HIGHER,
-            peer=throughput.bare,
+            peer=throughput.bare.per_second,
             peer_name="bare worker",
+        ),
+        Figure(
+            name="worker's work per such workflow",
+            value=throughput.ours.cpu_milliseconds,
+            unit="ms",
+            peer=throughput.bare.cpu_milliseconds,
+            peer_name="bare worker",
+            note="processor time, with starting it and waiting for it; ours also writes its progress",
         ),
         Figure(
             name="history events per progress report",
