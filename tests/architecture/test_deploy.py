@@ -1,0 +1,282 @@
+"""The files of deploy/ cannot be run here; they are checked against real schemas and against the code."""
+
+import json
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import kubernetes_validate
+import pytest
+import typer
+import yaml
+from check_jsonschema.builtin_schemas import get_builtin_schema
+from jsonschema.validators import validator_for
+
+from pressbox.core.config import load_settings, unknown_variables, variables
+from pressbox.entry.cli import cli
+from pressbox.entry.manifests import APPLICATIONS
+from pressbox.entry.version import VERSION
+from tests.architecture.source import ROOT
+
+DEPLOY = ROOT / "deploy"
+KUBERNETES = sorted([*DEPLOY.glob("kubernetes/*.yaml"), *DEPLOY.glob("kubernetes/*.template")])
+SCRIPTS = sorted(DEPLOY.rglob("*.sh"))
+QUEUES = {queue.name for manifest in APPLICATIONS for queue in manifest.queues}
+IMAGE = f"pressbox:{VERSION}"
+LIVENESS = {"initialDelaySeconds": 30, "periodSeconds": 30, "timeoutSeconds": 10, "failureThreshold": 3}
+READINESS = {"initialDelaySeconds": 10, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3}
+
+# What a YAML file holds; the schemas give it its shape.
+Node = dict[str, Any]
+
+
+def compose() -> Node:
+    loaded: Node = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    return loaded
+
+
+def compose_services() -> dict[str, Node]:
+    """Those that run our image."""
+    return {name: service for name, service in compose()["services"].items() if service["image"] == IMAGE}
+
+
+def kubernetes_objects() -> Iterator[Node]:
+    for file in KUBERNETES:
+        yield from yaml.safe_load_all(file.read_text())
+
+
+def kubernetes_objects_of(kind: str) -> list[Node]:
+    return [item for item in kubernetes_objects() if item["kind"] == kind]
+
+
+def pods() -> dict[str, Node]:
+    return {
+        item["metadata"]["name"]: item["spec"]["template"]["spec"]
+        for item in kubernetes_objects()
+        if item["kind"] in ("Deployment", "Job")
+    }
+
+
+def containers() -> Iterator[Node]:
+    for pod in pods().values():
+        yield from [*pod.get("initContainers", ()), *pod["containers"]]
+
+
+def dockerfile() -> list[tuple[str, str]]:
+    """Instructions with their arguments, continued lines joined."""
+    text = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", (DEPLOY / "Dockerfile").read_text(), flags=re.MULTILINE))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in lines)]
+
+
+def stages() -> list[list[tuple[str, str]]]:
+    found: list[list[tuple[str, str]]] = []
+    for instruction in dockerfile():
+        if instruction[0] == "FROM":
+            found.append([])
+        found[-1].append(instruction)
+    return found
+
+
+def commands() -> Iterator[list[str]]:
+    """What deploy/ lets the program do."""
+    for service in compose_services().values():
+        yield service["command"]
+    for container in containers():
+        yield container["args"]
+    yield from (json.loads(rest) for word, rest in dockerfile() if word == "CMD")
+
+
+def test_compose_file_fits_the_schema_of_the_compose_specification() -> None:
+    schema = get_builtin_schema("vendor.compose-spec")
+    errors = validator_for(schema)(schema).iter_errors(compose())
+    assert [f"{'.'.join(map(str, error.absolute_path))}: {error.message}" for error in errors] == []
+
+
+@pytest.mark.parametrize("file", KUBERNETES, ids=lambda file: file.name)
+def test_manifest_fits_the_schema_of_kubernetes(file: Path) -> None:
+    for item in yaml.safe_load_all(file.read_text()):
+        kubernetes_validate.validate(item, kubernetes_validate.latest_version(), strict=True)
+        assert item["kind"] == "Namespace" or item["metadata"]["namespace"] == "pressbox"
+
+
+@pytest.mark.parametrize("file", SCRIPTS, ids=lambda file: file.name)
+def test_script_parses_and_can_be_executed(file: Path) -> None:
+    subprocess.run(["sh", "-n", file], check=True)
+    assert file.stat().st_mode & stat.S_IXUSR
+    assert "set -eu" in file.read_text()
+
+
+def test_every_variable_is_a_setting() -> None:
+    names = {name for file in DEPLOY.rglob("*") if file.is_file() for name in named_variables(file)}
+    assert "PRESSBOX_DATABASE_URL_FILE" in names
+    assert unknown_variables(dict.fromkeys(names, ""), dotenv=None) == ()
+    assert {"HEALTH_PORT"} <= {name for variable in variables() for name in variable.names}
+
+
+def named_variables(file: Path) -> set[str]:
+    return set(re.findall(r"\bPRESSBOX_[A-Z_]*[A-Z]\b", file.read_text()))
+
+
+def test_the_values_of_settings_can_be_read() -> None:
+    config = kubernetes_objects_of("ConfigMap")[0]["data"]
+    plain = [
+        *(service["environment"] for service in compose_services().values()),
+        *({**config, **{item["name"]: item["value"] for item in each.get("env", ())}} for each in containers()),
+    ]
+    for environment in plain:
+        # Compose itself fills in ${…}; the files of secrets exist only where it runs.
+        values = {name: value for name, value in environment.items() if "$" not in value and "_FILE" not in name}
+        settings = load_settings(values, dotenv=None)
+        assert settings.temporal.address
+        assert settings.objects.bucket
+
+
+def test_every_secret_comes_from_a_file_that_is_mounted() -> None:
+    secret = {variable.name for variable in variables() if variable.secret}
+    config, template = kubernetes_objects_of("ConfigMap")[0]["data"], kubernetes_objects_of("Secret")[0]["stringData"]
+    for environment in (config, *(service["environment"] for service in compose_services().values())):
+        assert secret.isdisjoint(environment)
+    files = {value for name, value in config.items() if name.endswith("_FILE")}
+    assert files == {f"/run/secrets/pressbox/{name}" for name in template}
+    for service in compose_services().values():
+        mounted = {f"/run/secrets/{name}" for name in service["secrets"]}
+        assert {value for name, value in service["environment"].items() if name.endswith("_FILE")} == mounted
+
+
+def test_every_task_queue_has_a_worker_and_no_worker_waits_on_another() -> None:
+    polled = [shlex.join(command) for command in commands() if command[0] == "worker"]
+    wanted = [f"worker --queue {queue}" for queue in QUEUES]
+    assert sorted(polled) == sorted(wanted * 2), "one block in compose.yaml and one file in kubernetes/ per queue"
+
+
+def test_every_command_exists() -> None:
+    root = typer.main.get_command(cli)
+    for arguments in commands():
+        context = root.make_context("pressbox", list(arguments))
+        name, command, rest = root.resolve_command(context, list(arguments))  # type: ignore[attr-defined]
+        while hasattr(command, "resolve_command"):
+            name, command, rest = command.resolve_command(context, rest)
+        assert command is not None, arguments
+        command.make_context(name, rest, parent=context)
+
+
+@pytest.mark.parametrize("name", [name for name in pods() if name != "pressbox-migrate"])
+def test_probes_have_the_specified_numbers_and_addresses(name: str) -> None:
+    container = pods()[name]["containers"][0]
+    alive, ready, port = ("/healthz", "/readyz", 8030) if name.endswith("-web") else ("/health", "/ready", 8080)
+    for probe, path, numbers in (("livenessProbe", alive, LIVENESS), ("readinessProbe", ready, READINESS)):
+        asked = dict(container[probe])
+        assert asked.pop("httpGet") == {"path": path, "port": container["ports"][0]["name"]}
+        assert asked == numbers
+    assert container["ports"][0]["containerPort"] == port
+    environment = {item["name"]: item["value"] for item in container["env"]}
+    assert "0.0.0.0" in environment.values()
+    assert str(port) in environment.values()
+
+
+@pytest.mark.parametrize("name", pods())
+def test_pods_run_without_rights(name: str) -> None:
+    pod = pods()[name]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["automountServiceAccountToken"] is False
+    assert pod["enableServiceLinks"] is False, "the service's own variables look like our settings"
+    mounted = {volume["name"] for volume in pod["volumes"]}
+    for container in [*pod.get("initContainers", ()), *pod["containers"]]:
+        context = container["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["readOnlyRootFilesystem"] is True
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert container["resources"]["limits"]["memory"]
+        assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+        assert {mount["name"] for mount in container["volumeMounts"]} <= mounted
+        assert container["image"] == IMAGE
+
+
+def test_services_and_budgets_select_pods_that_exist() -> None:
+    labels = [item["spec"]["template"]["metadata"]["labels"] for item in kubernetes_objects_of("Deployment")]
+    selected = [item["spec"]["selector"] for item in kubernetes_objects_of("Service")]
+    budgets = [item["spec"]["selector"]["matchLabels"] for item in kubernetes_objects_of("PodDisruptionBudget")]
+    assert all(each in labels for each in selected)
+    assert sorted(map(str, budgets)) == sorted(map(str, labels)), "every Deployment has a budget"
+
+
+def test_there_are_two_web_processes() -> None:
+    replicas = {item["metadata"]["name"]: item["spec"]["replicas"] for item in kubernetes_objects_of("Deployment")}
+    assert replicas["pressbox-web"] == 2
+    assert [service["command"] for service in compose_services().values()].count(["web"]) == 2
+
+
+def test_images_are_pinned() -> None:
+    named = [service["image"] for service in compose()["services"].values()]
+    named += [rest.split()[0] for word, rest in dockerfile() if word == "FROM"]
+    for image in named:
+        assert re.fullmatch(r"[a-z0-9./-]+:[a-z0-9.-]*\d+\.\d+[a-z0-9.-]*", image), f"{image} may change under us"
+
+
+def test_what_compose_names_is_declared_and_lies_in_the_repository() -> None:
+    file = compose()
+    for name, service in file["services"].items():
+        assert set(service.get("secrets", ())) <= set(file["secrets"])
+        assert set(service.get("depends_on", ())) <= set(file["services"])
+        for volume in service.get("volumes", ()):
+            source = volume.split(":")[0]
+            assert source in file["volumes"] or (DEPLOY / source).is_file(), f"{name}: {source}"
+        long_lived = service["restart"] == "unless-stopped"
+        # Our web has its check in the image; Temporal's UI is nobody's dependency.
+        assert "healthcheck" in service or not long_lived or service.get("command") == ["web"] or name == "temporal-ui"
+
+
+def test_the_image_is_built_in_two_stages_and_runs_as_nobody_special() -> None:
+    build, runtime = stages()
+    assert any("uv sync --frozen" in rest for word, rest in build if word == "RUN")
+    assert all("--from=build" in rest for word, rest in runtime if word == "COPY"), "the sources stay behind"
+    words = [word for word, _ in runtime]
+    user = dict(runtime)["USER"]
+    assert re.fullmatch(r"[1-9]\d{4}:[1-9]\d{4}", user)
+    assert words.index("USER") > max(index for index, word in enumerate(words) if word in ("RUN", "COPY"))
+    assert json.loads(dict(runtime)["ENTRYPOINT"]) == ["pressbox"]
+    assert "HEALTHCHECK" in words
+    assert {word for word, _ in dockerfile()} <= {
+        *("FROM", "ENV", "RUN", "WORKDIR", "COPY", "USER", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD")
+    }
+    assert all(pod["securityContext"]["runAsUser"] == int(user.split(":")[0]) for pod in pods().values())
+
+
+def test_what_the_image_copies_passes_the_ignore_file() -> None:
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    allowed = {line.removeprefix("!") for line in lines if line.startswith("!")}
+    copied = {source for word, rest in stages()[0] if word == "COPY" for source in rest.split()[:-1]}
+    assert "*" in lines
+    assert copied == allowed
+    assert all((ROOT / source).exists() for source in copied)
+
+
+def test_the_secrets_that_compose_wants_are_made_once_and_fit_together(tmp_path: Path) -> None:
+    folder = tmp_path / "secrets"
+    made, again = (made_secrets(folder) for _ in range(2))
+    assert made == again
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {Path(item["file"]).name for item in compose()["secrets"].values()} == made.keys()
+    assert urlsplit(made["database_url"]).password == made["database_password"]
+    credentials = json.loads(made["objects_identities"])["identities"][0]["credentials"]
+    assert credentials == [{"accessKey": made["objects_access_key_id"], "secretKey": made["objects_secret_access_key"]}]
+    assert len(set(made.values())) == len(made)
+
+
+def made_secrets(folder: Path) -> dict[str, str]:
+    subprocess.run([DEPLOY / "make-secrets.sh", folder], check=True, capture_output=True)
+    return {file.name: file.read_text().strip() for file in folder.iterdir()}
+
+
+def test_secrets_stay_out_of_git() -> None:
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("needs a git checkout")
+    subprocess.run([git, "check-ignore", "--quiet", "deploy/secrets/secret_key"], cwd=ROOT, check=True)
