@@ -115,9 +115,7 @@ class ObstoreObjects:
             if chunk is None:
                 return
             for meta in chunk:
-                # A prefix that is an object itself is not below itself; the two stores disagree about it.
-                if meta["path"] != folder:
-                    yield _info(meta)
+                yield _info(meta)
 
     async def link(self, key: str, expires: timedelta) -> str | None:
         checked_key(key)
