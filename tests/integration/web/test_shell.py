@@ -221,6 +221,7 @@ async def test_not_signed_in_is_a_redirect_for_people_and_401_for_programs(brows
     assert (await browser.post("/account/language")).headers["location"] == "/sign-in"
     fragment = await browser.get("/account", headers={"HX-Request": "true", "HX-Current-URL": f"{ORIGIN}/account"})
     assert (fragment.status_code, fragment.headers["hx-redirect"]) == (401, "/sign-in?next=/account")
+    assert (await browser.get("/api/docs")).headers["location"] == "/sign-in?next=/api/docs"
     program = await browser.get("/api/account")
     assert program.status_code == 401
     assert program.headers["www-authenticate"].startswith("Bearer")
@@ -273,11 +274,15 @@ async def test_ready_means_database_migrations_and_temporal(browser: httpx.Async
 
 
 async def test_metrics_are_for_this_machine_or_an_administrators_token(
-    app: FastAPI, browse: Browse, accounts: AccountService, admin: User
+    app: FastAPI, browse: Browse, accounts: AccountService, admin: User, open_app: OpenApp, settings: Settings
 ) -> None:
     assert "pressbox_http_requests_total" in (await browse(app).get("/metrics")).text
     assert (await browse(app, "192.0.2.1").get("/metrics")).status_code == 403
     assert (await browse(app, "127.0.0.1").get("/metrics", headers={"X-Forwarded-For": "192.0.2.1"})).status_code == 403
+    web = WebSettings(allowed_hosts=("press.example.org",))
+    async with open_app(settings.model_copy(update={"web": web})) as public_app:
+        by_name = await browse(public_app).get("/metrics", headers={"Host": "press.example.org"})
+    assert by_name.status_code == 403
     for scope, status in ((Scope.READ, 403), (Scope.ADMIN, 200)):
         token = (await accounts.add_token(admin.id, "prometheus", [scope])).secret
         answer = await browse(app, "192.0.2.1").get("/metrics", headers={"Authorization": f"Bearer {token}"})

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 
 from fastapi import Request
 from starlette.datastructures import State
@@ -12,6 +13,7 @@ from pressbox.core.app import LiveTopic, Resources
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.logs import get_logger
+from pressbox.core.web.metrics import STREAM_CLIENTS
 
 log = get_logger(__name__)
 
@@ -49,16 +51,17 @@ async def _hold(state: State, connect: Connect, topics: Mapping[str, LiveTopic],
         try:
             async with connect() as resources:
                 state.accounts = AccountService(resources.database, resources.settings)
-                state.feed = ChangeFeed(resources, topics)
+                state.feed = feed = ChangeFeed(resources, topics)
+                STREAM_CLIENTS.set_function(partial(getattr, feed, "listeners"))
                 state.resources = resources
                 attempted.set()
-                async with _running(state.feed):
+                async with _running(feed):
                     await asyncio.Event().wait()
-        except ConfigurationError:
-            # Time does not mend a wrong setting: the process ends and says which one.
-            raise
         # Whatever keeps a part away must not take the web process with it: /healthz answers, /readyz says why.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
+            if isinstance(error, ConfigurationError) and not attempted.is_set():
+                # Time does not mend a wrong setting: the process ends and says which one.
+                raise
             state.connection_problem = "A part of Pressbox is not there yet: database or Temporal."
             log.warning("parts_missing", msg="Cannot connect, trying again", error=str(error), seconds=pause)
         state.resources = None

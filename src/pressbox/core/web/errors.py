@@ -32,6 +32,8 @@ log = get_logger(__name__)
 
 RETRY_SECONDS = 5
 SIGN_IN_PATH = "/sign-in"
+# The description of the API is for people.
+API_PAGES = "/api/docs"
 LONGEST_NEXT = 1000
 
 _WORDS = {
@@ -96,8 +98,10 @@ async def unexpected(request: Request, error: Exception) -> Response:
 
 
 def wants_json(request: Request) -> bool:
-    accepted = request.headers.get("accept", "")
-    return is_api(request.url.path) or ("application/json" in accepted and "text/html" not in accepted)
+    accepted, path = request.headers.get("accept", ""), request.url.path
+    return (is_api(path) and not path.startswith(API_PAGES)) or (
+        "application/json" in accepted and "text/html" not in accepted
+    )
 
 
 def request_id(request: Request) -> str:

@@ -13,7 +13,7 @@ from pressbox.core.config import WebSettings
 from pressbox.core.errors import PressboxError
 from pressbox.core.logs import get_logger
 from pressbox.core.web import errors, metrics
-from pressbox.core.web.addresses import client_address, is_trusted, trusted_networks
+from pressbox.core.web.addresses import client_address, host_name, is_trusted, trusted_networks
 from pressbox.core.web.identity import is_loopback
 from pressbox.core.web.security import SECURITY_HEADERS
 
@@ -51,8 +51,11 @@ class RequestContext:
         peer = (scope.get("client") or ("", 0))[0]
         state = scope["state"]
         state["client_address"] = client_address(peer, headers.getlist("x-forwarded-for"), self._trusted)
-        # Somebody behind a proxy on this machine also looks like loopback, but is not here.
-        state["direct_loopback"] = is_loopback(peer) and not any(name in headers for name in _FORWARDING_HEADERS)
+        # Somebody behind a proxy on this machine also looks like loopback, but is not here: the proxy says so in a
+        # header of its own, or by the public name in the Host header.
+        forwarded = any(name in headers for name in _FORWARDING_HEADERS)
+        named_here = is_loopback(host_name(headers.get("host", "")) or "")
+        state["direct_loopback"] = is_loopback(peer) and named_here and not forwarded
         scheme = headers.get("x-forwarded-proto", "")
         if scheme in ("http", "https") and is_trusted(peer, self._trusted):
             scope["scheme"] = scheme
