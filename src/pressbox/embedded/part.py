@@ -31,7 +31,7 @@ class ProgramSettings:
     name: str
     command: tuple[str, ...]
     environment: Mapping[str, str]
-    health_url: str
+    health_urls: tuple[str, ...]
     stop_seconds: float
 
 
@@ -44,10 +44,6 @@ class Program:
         self.log = home.logs / f"{settings.name}.log"
         self._home = home
         self._settings = settings
-
-    @property
-    def health_url(self) -> str:
-        return self._settings.health_url
 
     def start(self) -> None:
         try:
@@ -63,6 +59,6 @@ class Program:
     def answers(self) -> bool:
         try:
             with httpx.Client(trust_env=False, timeout=3.0) as client:
-                return client.get(self._settings.health_url).is_success
+                return all(client.get(url).is_success for url in self._settings.health_urls)
         except httpx.HTTPError:
             return False

@@ -199,13 +199,13 @@ class EmbeddedPostgres:
         if not copy.exists():
             staged = copy.with_name(f"{copy.name}.{secrets.token_hex(4)}")
             try:
-                shutil.copytree(installed, staged, symlinks=True)
+                _copy_package(installed, staged)
                 staged.rename(copy)
             except OSError as error:
                 raise unusable_home(self.home.path, error) from error
             finally:
                 shutil.rmtree(staged, ignore_errors=True)
-        return copy
+        return copy / installed.parent.name / installed.name
 
     def _initialise(self, account: SystemAccount | None) -> None:
         if self.data.exists():
@@ -318,3 +318,16 @@ class EmbeddedPostgres:
 
     def _stop(self, process: ManagedProcess) -> None:
         process.stop(_STOP)
+
+
+def _copy_package(installed: Path, target: Path) -> None:
+    """Programs and the libraries of their wheel, which they find in the folder beside the package, as they lie."""
+    package = installed.parent
+    shutil.copytree(installed, target / package.name / installed.name, symlinks=True)
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.exists():
+        shutil.copytree(libraries, target / libraries.name, symlinks=True)
+    # Root's umask, now or when it installed the wheel, may have closed them to others.
+    for path in (target, *target.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode | (0o055 if path.is_dir() or os.access(path, os.X_OK) else 0o044))

@@ -5,7 +5,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -21,16 +20,9 @@ from pressbox.embedded.database_dump import load_database
 from pressbox.embedded.home import Home, write_private
 from pressbox.embedded.instance_lock import InstanceLock
 from pressbox.embedded.postgres import EmbeddedPostgres
+from pressbox.embedded.swap import STAGING_PREFIX, Swap, swap_in, undo_interrupted
 
 log = get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class Swap:
-    """A file or folder that was built aside, and the place it takes. Without `new`, the place is emptied."""
-
-    place: Path
-    new: Path | None
 
 
 def restore_backup(settings: Settings, file: Path, *, product_version: str, force: bool = False) -> ArchiveManifest:
@@ -55,7 +47,7 @@ def restore_backup(settings: Settings, file: Path, *, product_version: str, forc
             *_secret_key(settings, home, manifest, unpacked),
         ]
         _load_external_database(settings, unpacked)
-        _swap(swaps, staging)
+        swap_in(swaps, staging)
     log.info("backup_restored", msg=f"Restored {file}", created=manifest.created.isoformat())
     return manifest
 
@@ -63,7 +55,8 @@ def restore_backup(settings: Settings, file: Path, *, product_version: str, forc
 @contextmanager
 def _staging(home: Home) -> Iterator[Path]:
     """Inside the home, so that swapping is renaming."""
-    folder = Path(tempfile.mkdtemp(prefix="restore-", dir=home.path))
+    undo_interrupted(home.path)
+    folder = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=home.path))
     # The account of the database passes through to the cluster that is built here.
     folder.chmod(0o711)
     try:
@@ -130,7 +123,7 @@ def _build_database(settings: Settings, home: Home, staging: Path, unpacked: Pat
         load_database(postgres.url, unpacked / archive.DATABASE, replace=False)
     finally:
         postgres.stop()
-    yield Swap(home.postgres / "data", postgres.data)
+    yield Swap(place=home.postgres / "data", new=postgres.data)
 
 
 def _load_external_database(settings: Settings, unpacked: Path) -> None:
@@ -142,8 +135,11 @@ def _temporal(settings: Settings, home: Home, manifest: ArchiveManifest, unpacke
     if settings.temporal.address:
         return
     for suffix in ("-wal", "-shm"):
-        yield Swap(home.temporal / f"temporal.db{suffix}", None)
-    yield Swap(home.temporal / "temporal.db", unpacked / archive.TEMPORAL if manifest.has(archive.TEMPORAL) else None)
+        yield Swap(place=home.temporal / f"temporal.db{suffix}")
+    yield Swap(
+        place=home.temporal / "temporal.db",
+        new=unpacked / archive.TEMPORAL if manifest.has(archive.TEMPORAL) else None,
+    )
 
 
 async def _build_objects(
@@ -154,33 +150,11 @@ async def _build_objects(
     store: ObjectStore = open_store(ObjectsSettings() if local else settings.objects, staging / "objects")
     for name in keys:
         await store.put(name.removeprefix(archive.OBJECTS), unpacked / name)
-    return [Swap(home.objects, staging / "objects")] if local else []
+    return [Swap(place=home.objects, new=staging / "objects")] if local else []
 
 
 def _secret_key(settings: Settings, home: Home, manifest: ArchiveManifest, unpacked: Path) -> Iterator[Swap]:
     if settings.secret_key is None and manifest.secret_key_included:
         key = unpacked / archive.SECRET_KEY
         key.chmod(0o600)
-        yield Swap(home.secret_key_file, key)
-
-
-def _swap(swaps: list[Swap], staging: Path) -> None:
-    """Move the old aside and the new in; if any step fails, move everything back."""
-    undo: list[tuple[Path, Path]] = []
-
-    def move(source: Path, target: Path) -> None:
-        source.rename(target)
-        undo.append((target, source))
-
-    try:
-        for number, swap in enumerate(swaps):
-            if swap.place.exists():
-                move(swap.place, staging / f"replaced-{number}")
-            if swap.new is not None:
-                move(swap.new, swap.place)
-    except OSError as error:
-        for target, source in reversed(undo):
-            target.rename(source)
-        raise PermanentError(
-            f"The restored data could not be put in place: {error}. Everything is as it was."
-        ) from error
+        yield Swap(place=home.secret_key_file, new=key)

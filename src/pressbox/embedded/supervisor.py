@@ -21,6 +21,7 @@ from pressbox.embedded.log_follower import LogFollower
 from pressbox.embedded.part import Part, Program, ProgramSettings
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.processes import log_tail
+from pressbox.embedded.swap import undo_interrupted
 from pressbox.embedded.temporal_server import EmbeddedTemporal
 from pressbox.embedded.watch import Watch
 
@@ -87,7 +88,7 @@ class Supervisor:
         self._started: list[Part] = []
         self._postgres = EmbeddedPostgres(self.home, settings.database.port) if not settings.database.url else None
         self._temporal = (
-            EmbeddedTemporal(self.home, settings.temporal.port, settings.temporal.ui_port)
+            EmbeddedTemporal(self.home, settings.temporal.port, settings.temporal.ui_port, settings.temporal.namespace)
             if not settings.temporal.address
             else None
         )
@@ -143,6 +144,7 @@ class Supervisor:
 
     def _start(self, lock: InstanceLock, began: float) -> None:
         stop_leftovers(self.home, frozenset({"worker", "web"}))
+        undo_interrupted(self.home.path)
         self._check_web_port()
         redact.add(self.home.secret_key())
         # Temporal needs a second before it answers; PostgreSQL, migrations and our programs' start use that time.
@@ -219,14 +221,15 @@ class Supervisor:
             name="worker",
             command=self._commands.worker,
             environment=environment,
-            health_url=f"{endpoints.worker_health_url}/health",
+            # It reaches Temporal, and it polls.
+            health_urls=(f"{endpoints.worker_health_url}/health", f"{endpoints.worker_health_url}/ready"),
             stop_seconds=self._settings.worker.graceful_shutdown_seconds + 5,
         )
         web = ProgramSettings(
             name="web",
             command=self._commands.web,
             environment=environment,
-            health_url=f"{self._local_web_url()}/healthz",
+            health_urls=(f"{self._local_web_url()}/healthz",),
             stop_seconds=10,
         )
         return Program(self.home, worker), Program(self.home, web)

@@ -7,6 +7,7 @@ import signal
 import sys
 import sysconfig
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -53,8 +54,11 @@ class EmbeddedTemporal:
 
     name = "temporal"
 
-    def __init__(self, home: Home, port: int | None = None, ui_port: int | None = None) -> None:
+    def __init__(
+        self, home: Home, port: int | None = None, ui_port: int | None = None, namespace: str = "default"
+    ) -> None:
         self.home = home
+        self.namespace = namespace
         self.database = home.temporal / "temporal.db"
         self.process: ManagedProcess | None = None
         self._wanted = (port, ui_port)
@@ -118,7 +122,10 @@ class EmbeddedTemporal:
             return False
         try:
             with httpx.Client(trust_env=False, timeout=3.0) as client:
-                return client.get(f"{self.ui_url}/api/v1/namespaces/default").status_code == httpx.codes.OK
+                return (
+                    client.get(f"{self.ui_url}/api/v1/namespaces/{quote(self.namespace, safe='')}").status_code
+                    == httpx.codes.OK
+                )
         except httpx.HTTPError:
             return False
 
@@ -200,7 +207,7 @@ class EmbeddedTemporal:
         command = [
             *(str(installed_binary()), "server", "start-dev", "--ip", ports.LOOPBACK, "--port", str(port)),
             *("--ui-port", str(ui_port), "--ui-disable-news-fetch", "--log-level", "error"),
-            *("--db-filename", str(self.database)),
+            *("--db-filename", str(self.database), "--namespace", self.namespace),
             # The log lets writers and readers work at once: twice the throughput.
             *("--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=normal"),
             # Otherwise every timer takes at least a second.

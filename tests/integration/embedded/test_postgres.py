@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import shutil
 import signal
 import socket
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 
 from pressbox.core.errors import ConfigurationError
 from pressbox.embedded.home import Home
-from pressbox.embedded.postgres import EmbeddedPostgres
+from pressbox.embedded.postgres import EmbeddedPostgres, installed_binaries
 from pressbox.embedded.processes import ProcessRecord, SystemAccount, reachable, wait_until
 
 as_root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change accounts")
@@ -157,7 +158,7 @@ CHILD = textwrap.dedent("""
     import sys, time
     from pathlib import Path
     from pressbox.embedded.home import Home
-    from pressbox.embedded.postgres import EmbeddedPostgres
+    from pressbox.embedded.postgres import EmbeddedPostgres, installed_binaries
     home = Home(Path(sys.argv[1]))
     home.create()
     server = EmbeddedPostgres(home)
@@ -179,6 +180,26 @@ def test_the_server_ends_with_a_supervisor_that_was_killed(folder: Path) -> None
         server = ProcessRecord.of(announced(supervisor))
         supervisor.kill()
         assert wait_until(lambda: server.find() is None, 15)
+
+
+@as_root_only
+def test_binaries_that_the_account_cannot_reach_are_copied_into_the_home(folder: Path) -> None:
+    private = folder / "private"
+    private.mkdir(mode=0o700)
+    package = installed_binaries().parent
+    for name in (package.name, f"{package.name}.libs"):
+        shutil.copytree(package.with_name(name), private / name, symlinks=True)
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(folder / "home")],
+        stdout=subprocess.PIPE,
+        env={"PYTHONPATH": str(private), "PATH": os.defpath},
+        umask=0o077,
+    ) as supervisor:
+        server = announced(supervisor)
+        assert str(folder / "home" / "postgres") in server.exe()
+        record = ProcessRecord.of(server)
+        supervisor.kill()
+        assert wait_until(lambda: record.find() is None, 15)
 
 
 @as_root_only

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,9 +48,9 @@ class Instance:
                 [sys.executable, str(TOY_UP)], stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
             )
 
-    def start(self) -> str:
+    def start(self, **more: str) -> str:
         """Start and wait until it is ready; gives the printed block."""
-        self.up = self.popen()
+        self.up = self.popen(**more)
         assert self.up.stdout is not None
         lines: list[str] = []
         for line in self.up.stdout:
@@ -157,6 +158,35 @@ def test_start_prints_one_block_and_stop_leaves_nothing(instance: Instance) -> N
     assert instance.processes() == []
     assert instance.home.load_endpoints() is None
     assert instance.parts() == {}
+
+
+def test_servers_that_the_settings_name_are_not_started_here(instance: Instance) -> None:
+    block = instance.start(
+        PRESSBOX_DATABASE_URL="postgresql://pressbox:planted-secret@db.example.org/pressbox",
+        PRESSBOX_TEMPORAL_ADDRESS="temporal.example.org:7233",
+    )
+    assert set(instance.parts()) == {"worker", "web"}
+    assert "PostgreSQL (external) on db.example.org:5432" in block
+    assert "planted-secret" not in block + instance.errors.read_text()
+    endpoints = instance.home.load_endpoints()
+    assert endpoints is not None
+    assert endpoints.temporal_address == "temporal.example.org:7233"
+    assert instance.stop() == 0
+
+
+def test_a_second_ctrl_c_stops_without_waiting(instance: Instance) -> None:
+    instance.home.create()
+    (instance.home.path / "worker-stubborn").touch()
+    instance.start()
+    assert instance.up is not None
+    began = time.monotonic()
+    instance.up.send_signal(signal.SIGINT)
+    time.sleep(1)
+    assert instance.up.poll() is None
+    instance.up.send_signal(signal.SIGINT)
+    instance.up.communicate(timeout=20)
+    assert time.monotonic() - began < 12
+    assert instance.processes() == []
 
 
 def test_killed_supervisor_leaves_no_orphan_and_the_next_start_keeps_the_rows(instance: Instance) -> None:

@@ -39,6 +39,16 @@ def test_a_second_handle_takes_over_the_running_server(temporal: EmbeddedTempora
     assert (second.pid, second.address, second.ui_url) == (temporal.pid, temporal.address, temporal.ui_url)
 
 
+async def test_a_namespace_of_our_own_is_made(home: Home) -> None:
+    server = EmbeddedTemporal(home, namespace="newsroom")
+    server.start()
+    try:
+        client = await Client.connect(server.address, namespace="newsroom")
+        assert [run async for run in client.list_workflows()] == []
+    finally:
+        server.stop()
+
+
 def test_stopping_leaves_no_record_and_no_answer(home: Home) -> None:
     server = EmbeddedTemporal(home)
     server.start()

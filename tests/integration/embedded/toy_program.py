@@ -1,6 +1,7 @@
-"""Stands in for worker or web under the real supervisor: answers, unless a file tells it not to start."""
+"""Stands in for worker or web under the real supervisor: answers, and misbehaves when a file tells it to."""
 
 import os
+import signal
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,4 +22,6 @@ class Answer(BaseHTTPRequestHandler):
 
 if (HOME / f"{NAME}-broken").exists():
     sys.exit("This program cannot start because the test says so.")
+if (HOME / f"{NAME}-stubborn").exists():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 ThreadingHTTPServer(("127.0.0.1", PORT), Answer).serve_forever()
