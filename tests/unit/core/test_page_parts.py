@@ -128,6 +128,12 @@ def test_a_failed_child_does_not_hide_in_a_finished_parent() -> None:
     assert matters_now(parent)
 
 
+def test_trouble_below_a_parent_lifts_it_to_the_top() -> None:
+    calm = work("calm", ProgressState.RUNNING)
+    uneasy = work("uneasy", ProgressState.COMPLETED, work("c", ProgressState.FAILED))
+    assert [node.title for node in split([calm, uneasy])[0]] == ["uneasy", "calm"]
+
+
 def test_a_large_tree_is_drawn_in_part_and_counted_in_full() -> None:
     children = [work(f"c{number}", ProgressState.COMPLETED) for number in range(30)]
     drawn = branch(work("p", ProgressState.RUNNING, *children))

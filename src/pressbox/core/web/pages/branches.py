@@ -33,10 +33,15 @@ def matters_now(node: ActivityNode) -> bool:
     return node.state in (ProgressState.RUNNING, ProgressState.FAILED) or any(map(matters_now, node.children))
 
 
+def troubled(node: ActivityNode) -> bool:
+    """Failed, itself or anything below it."""
+    return node.state is ProgressState.FAILED or any(map(troubled, node.children))
+
+
 def split(nodes: Iterable[ActivityNode]) -> tuple[list[ActivityNode], list[ActivityNode]]:
-    """What matters now, failed ones first, and what is over, latest first."""
+    """What matters now, trouble first, and what is over, latest first."""
     everything = list(nodes)
-    opened = sorted(filter(matters_now, everything), key=lambda node: node.state is not ProgressState.FAILED)
+    opened = sorted(filter(matters_now, everything), key=lambda node: not troubled(node))
     over = (node for node in everything if not matters_now(node))
     return opened, sorted(over, key=lambda node: node.closed_at or node.updated_at, reverse=True)
 

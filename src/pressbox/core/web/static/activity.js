@@ -112,6 +112,15 @@ function mattersNow(node) {
   return ATTENTION.has(node.dataset.state) || node.querySelector('.node[data-state="running"], .node[data-state="failed"]') !== null;
 }
 
+function isTroubled(node) {
+  return node.dataset.state === "failed" || node.querySelector('.node[data-state="failed"]') !== null;
+}
+
+function isInOrder(node, trouble) {
+  const neighbour = trouble ? node.previousElementSibling : node.nextElementSibling;
+  return !neighbour || isTroubled(neighbour) === trouble;
+}
+
 function countFold(list, difference) {
   const fold = list?.closest("details");
   if (!fold || list.dataset.list !== "closed") return;
@@ -124,14 +133,13 @@ function countFold(list, difference) {
 
 function place(node, container, name) {
   const list = listFor(container, name);
-  if (node.parentElement === list) return;
+  const trouble = isTroubled(node);
+  if (node.parentElement === list && (name === "closed" || isInOrder(node, trouble))) return;
   countFold(node.parentElement, -1);
-  const failedFirst = node.dataset.state === "failed" || name === "closed";
-  const root = container === tree;
-  const before = failedFirst
-    ? list.firstElementChild
-    : root ? [...list.children].find((other) => other.dataset.state !== "failed") : null;
-  list.insertBefore(node, before ?? null);
+  // Trouble first; then, at the top, the newest; below a parent in the order of arrival.
+  const calm = [...list.children].find((other) => other !== node && !isTroubled(other));
+  const before = trouble || name === "closed" ? list.firstElementChild : container === tree ? calm : null;
+  list.insertBefore(node, before === node ? node.nextElementSibling : (before ?? null));
   countFold(list, +1);
   if (name === "closed" && list.childElementCount > CLOSED_ROWS) list.lastElementChild.remove();
 }
