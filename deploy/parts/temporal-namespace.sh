@@ -4,5 +4,5 @@ set -eu
 until temporal operator cluster health; do
   sleep 2
 done
-temporal operator namespace describe --namespace default ||
+temporal operator namespace describe --namespace default >/dev/null ||
   temporal operator namespace create --namespace default --retention 7d
