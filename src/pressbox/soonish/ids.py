@@ -1,0 +1,21 @@
+"""Every id that soonish uses in Temporal, made from keys that never change."""
+
+QUEUE = "soonish"
+RECONCILE_SCHEDULE = "soonish-reconcile"
+RECONCILE_WORKFLOW = "soonish-reconcile"
+
+
+def event_workflow_id(event_id: int) -> str:
+    return f"event-{event_id}"
+
+
+def broadcast_workflow_id(event_id: int, notification_id: int) -> str:
+    return f"broadcast-{event_id}-{notification_id}"
+
+
+def reminder_schedule_id(event_id: int, subscription_id: int, offset_seconds: int) -> str:
+    return f"event-{event_id}-sub-{subscription_id}-reminder-{offset_seconds}s"
+
+
+def adhoc_workflow_id(subscription_id: int, reminder_id: int) -> str:
+    return f"adhoc-{subscription_id}-{reminder_id}"
