@@ -41,3 +41,6 @@ class FakeScratch:
 
     async def remove(self, key: str) -> None:
         self.keys.remove(key)
+
+    async def remove_unfinished(self, before: datetime) -> int:
+        return 0

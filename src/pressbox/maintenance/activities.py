@@ -36,6 +36,9 @@ class MaintenanceActivities:
     async def prune_scratch_objects(self, input: PruneInput) -> PruneResult:
         """A retry continues the count: what an earlier attempt removed is no longer listed."""
         async with Heartbeater(ScratchCursor, ScratchCursor()) as heart:
+            heart.advance(
+                ScratchCursor(removed=heart.cursor.removed + await self._scratch.remove_unfinished(input.before))
+            )
             async for key in self._scratch.older_than(input.before):
                 await self._scratch.remove(key)
                 heart.advance(ScratchCursor(removed=heart.cursor.removed + 1))

@@ -32,3 +32,7 @@ class Scratch(Protocol):
     async def remove(self, key: str) -> None:
         """Remove one; a missing one is fine."""
         ...
+
+    async def remove_unfinished(self, before: datetime) -> int:
+        """Remove what writers that died before the instant left half-written; how many."""
+        ...

@@ -26,7 +26,7 @@ async def test_scratch_objects_are_removed_with_a_beating_heart() -> None:
     scratch = FakeScratch(["scratch/a", "scratch/b"])
     result = await environment.run(MaintenanceActivities(FakeRecords({}), scratch).prune_scratch_objects, INPUT)
     assert (result.removed, scratch.keys) == (2, [])
-    assert beats == [ScratchCursor(removed=1), ScratchCursor(removed=2)]
+    assert beats == [ScratchCursor(removed=0), ScratchCursor(removed=1), ScratchCursor(removed=2)]
 
 
 async def test_a_retry_continues_the_count_of_the_attempt_before() -> None:

@@ -19,3 +19,6 @@ class ObjectScratch:
 
     async def remove(self, key: str) -> None:
         await self._objects.delete(key)
+
+    async def remove_unfinished(self, before: datetime) -> int:
+        return await self._objects.remove_unfinished(before)
