@@ -66,7 +66,7 @@ async def record(client: Client, case: str, workflow: type, input: Contract, act
         try:
             await handle.result()
         except WorkflowFailureError as error:
-            print(f"{case}: ended in failure, as it should when its name says so: {error.cause}")  # noqa: T201
+            print(f"{case}: ended in failure, as it should when its name says so: {error.cause}")
     file = HISTORIES / workflow.__name__ / f"{case}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     history = json.loads((await handle.fetch_history()).to_json())
