@@ -101,6 +101,20 @@ async def test_a_parent_with_a_failed_child_rises_and_stays_in_sight(page: Page,
     await expect(node(page, "child")).to_be_visible()
 
 
+async def test_old_failures_fold_away_behind_what_runs(page: Page, site: Site, work: Work) -> None:
+    failed = ProgressState.FAILED
+    await work.report("alive", "Still running")
+    await work.report_all([work.row(f"bad-{number}", state=failed, error="No answer.") for number in range(5)])
+    await open_live(page, site)
+    await expect(page.locator("[data-earlier]")).to_be_hidden()
+    await work.report("bad-new", state=failed, error="No answer either.")
+    opened = page.locator('[data-tree] > [data-list="open"] > li')
+    await expect(opened.first).to_have_attribute("data-workflow", "bad-new")
+    await expect(opened).to_have_count(6)
+    await expect(opened.last).to_have_attribute("data-workflow", "alive")
+    await expect(page.locator("[data-earlier] [data-fold-count]")).to_have_text("1")
+
+
 async def test_a_browser_that_was_cut_off_says_so_and_misses_nothing(
     page: Page, site: Site, work: Work, watch: Watch
 ) -> None:

@@ -17,7 +17,7 @@ from pressbox.core.web import times
 from pressbox.core.web.assets import static_url
 from pressbox.core.web.browsers import browser_in_words
 from pressbox.core.web.languages import locale_of
-from pressbox.core.web.pages.branches import CLOSED_CHILDREN, branch, matters_now, split
+from pressbox.core.web.pages.branches import CLOSED_CHILDREN, SETTLED_TROUBLE, branch, fold_earlier, matters_now, split
 from pressbox.core.web.pages.openapi_reading import read_groups, read_schemas, type_in_words
 from pressbox.core.web.rendering import commands
 
@@ -132,6 +132,17 @@ def test_trouble_below_a_parent_lifts_it_to_the_top() -> None:
     calm = work("calm", ProgressState.RUNNING)
     uneasy = work("uneasy", ProgressState.COMPLETED, work("c", ProgressState.FAILED))
     assert [node.title for node in split([calm, uneasy])[0]] == ["uneasy", "calm"]
+
+
+def test_old_trouble_folds_away_and_what_runs_stays_in_sight() -> None:
+    old = [
+        work(f"o{number}", ProgressState.COMPLETED, work(f"f{number}", ProgressState.FAILED))
+        for number in range(SETTLED_TROUBLE + 2)
+    ]
+    alive = work("alive", ProgressState.RUNNING, work("f", ProgressState.FAILED))
+    kept, earlier = fold_earlier([*old, alive])
+    assert [node.title for node in kept] == [*(f"o{number}" for number in range(SETTLED_TROUBLE)), "alive"]
+    assert [node.title for node in earlier] == [f"f{number}" for number in range(SETTLED_TROUBLE, SETTLED_TROUBLE + 2)]
 
 
 def test_a_large_tree_is_drawn_in_part_and_counted_in_full() -> None:

@@ -17,6 +17,7 @@ from pressbox.core.web.pages.access import Administrator, Parts, Reader
 from pressbox.core.web.pages.branches import (
     blank_branches,
     branch,
+    fold_earlier,
     leaf,
     split,
     temporal_home,
@@ -49,12 +50,14 @@ async def activity_page(
     limit = FINISHED_SHOWN if finished is None else finished
     view = await reader.activity(parts.database, finished_limit=limit)
     opened, closed = split(view.nodes)
+    opened, earlier = fold_earlier(opened)
     return render(
         request,
         "activity.html",
         identity=identity,
         view=view,
         open=[branch(node) for node in opened],
+        earlier=[leaf(node) for node in earlier],
         closed=[leaf(node) for node in closed],
         older=FINISHED_AT_MOST if len(closed) >= limit and limit < FINISHED_AT_MOST else None,
         unfold=finished is not None,

@@ -14,6 +14,9 @@ DEEPEST_LEVEL = 3
 # A page stays small whatever runs; the page of a workflow shows the rest.
 OPEN_CHILDREN = 60
 CLOSED_CHILDREN = 10
+# Old failures must not push what runs out of sight; beyond these they fold into a list of their own.
+SETTLED_TROUBLE = 5
+EARLIER_FAILURES = 30
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,15 @@ def split(nodes: Iterable[ActivityNode]) -> tuple[list[ActivityNode], list[Activ
     opened = sorted(filter(matters_now, everything), key=lambda node: not troubled(node))
     over = (node for node in everything if not matters_now(node))
     return opened, sorted(over, key=lambda node: node.closed_at or node.updated_at, reverse=True)
+
+
+def fold_earlier(opened: list[ActivityNode]) -> tuple[list[ActivityNode], list[ActivityNode]]:
+    """The open trees without old trouble, and the failed workflows of the rest, each by itself."""
+    settled = [node for node in opened if not any(part.state is ProgressState.RUNNING for part in walk([node]))]
+    excess = settled[SETTLED_TROUBLE:]
+    kept = [node for node in opened if node not in excess]
+    failed = [node for node in walk(excess) if node.state is ProgressState.FAILED]
+    return kept, failed[:EARLIER_FAILURES]
 
 
 def branch(

@@ -13,6 +13,7 @@ from pressbox.core.web.pages.branches import leaf, split, walk
 from pressbox.core.web.rendering import render
 
 LATEST = 6
+LOOKED_AT = 30
 SEARCHED_FINISHED = 200
 FOUND_AT_MOST = 50
 
@@ -39,7 +40,7 @@ PLACES = (
 
 @router.get("/")
 async def home(request: Request, parts: Parts, identity: Reader) -> HTMLResponse:
-    view = await reader.activity(parts.database, finished_limit=LATEST)
+    view = await reader.activity(parts.database, finished_limit=LOOKED_AT)
     opened, closed = split(view.nodes)
     failed = [node for node in walk(opened) if node.state is ProgressState.FAILED]
     return render(

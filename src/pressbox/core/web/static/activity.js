@@ -9,6 +9,8 @@ const FOLD_AFTER = 2_000;
 const TOTALS_AFTER = 300;
 // A page that stays open for days must not grow: older rows are on the workflow's own page.
 const CLOSED_ROWS = 40;
+// Old failures must not push what runs out of sight.
+const SETTLED_TROUBLE = 5;
 
 let tree = document.querySelector("[data-tree]");
 const numbers = new Intl.NumberFormat(document.documentElement.lang);
@@ -25,7 +27,7 @@ function mark(node, name) {
   row.classList.remove("changed", "arrived");
   void row.offsetWidth; // starts the tint again when one is still fading
   row.classList.add(name);
-  row.addEventListener("animationend", () => row.classList.remove(name), { once: true });
+  row.addEventListener("animationend", (event) => event.animationName.startsWith("tint") && row.classList.remove(name));
 }
 
 /* One row */
@@ -116,6 +118,19 @@ function isTroubled(node) {
   return node.dataset.state === "failed" || node.querySelector('.node[data-state="failed"]') !== null;
 }
 
+function isSettledTrouble(node) {
+  return isTroubled(node) && node.dataset.state !== "running" && !node.querySelector('.node[data-state="running"]');
+}
+
+function foldEarlierTrouble() {
+  const earlier = listOf(tree, "failed");
+  const settled = [...listFor(tree, "open").children].filter(isSettledTrouble);
+  for (const node of settled.slice(SETTLED_TROUBLE)) {
+    earlier.prepend(node);
+    countFold(earlier, +1);
+  }
+}
+
 function isInOrder(node, trouble) {
   const neighbour = trouble ? node.previousElementSibling : node.nextElementSibling;
   return !neighbour || isTroubled(neighbour) === trouble;
@@ -123,7 +138,7 @@ function isInOrder(node, trouble) {
 
 function countFold(list, difference) {
   const fold = list?.closest("details");
-  if (!fold || list.dataset.list !== "closed") return;
+  if (!fold || list.dataset.list === "open") return;
   const count = fold.querySelector(":scope > summary [data-fold-count]");
   const now = Math.max(0, Number(fold.dataset.count ?? count.textContent.replace(/\D/g, "")) + difference);
   fold.dataset.count = now;
@@ -134,6 +149,7 @@ function countFold(list, difference) {
 function place(node, container, name) {
   const list = listFor(container, name);
   const trouble = isTroubled(node);
+  if (node.parentElement?.dataset.list === "failed" && isSettledTrouble(node)) return;
   if (node.parentElement === list && (name === "closed" || isInOrder(node, trouble))) return;
   countFold(node.parentElement, -1);
   // Trouble first; then, at the top, the newest; below a parent in the order of arrival.
@@ -150,6 +166,7 @@ function settle(node) {
   place(node, container, mattersNow(node) ? "open" : "closed");
   setLevels(node, container === tree ? 0 : Number(container.dataset.level) + 1);
   if (container !== tree) settle(container);
+  else foldEarlierTrouble();
   tree.querySelector("[data-quiet]").hidden = listFor(tree, "open").childElementCount > 0;
 }
 
@@ -163,9 +180,10 @@ function adopt(node) {
 /* Changes */
 
 function showTotals({ running, failed }) {
-  write(document.querySelector('[data-total="running"]'), numbers.format(running));
-  write(document.querySelector('[data-total="failed"]'), numbers.format(failed));
-  document.querySelector("[data-failed-state]").dataset.state = failed ? "failed" : "completed";
+  for (const [name, value] of Object.entries({ running, failed })) {
+    write(document.querySelector(`[data-total="${name}"]`), numbers.format(value));
+    document.querySelector(`[data-state-of="${name}"]`).dataset.state = value ? name : "completed";
+  }
   showRunning({ running, failed });
 }
 
