@@ -132,6 +132,8 @@ class SubscriptionRow(Base):
     state: Mapped[str] = mapped_column(Text)
     # False: the default offsets. True: the rows of reminder_offsets, of which there may be none.
     own_offsets: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
+    # Made with the event so that its organiser hears of the creation; nothing else goes here until they subscribe.
+    organiser_only: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
     # Until when an unconfirmed address can be confirmed by the link in its one mail.
     confirm_until: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
@@ -172,6 +174,19 @@ class ReminderScheduleRow(Base):
     offset_seconds: Mapped[int] = mapped_column(Integer, primary_key=True)
     event_id: Mapped[int] = mapped_column(BigInteger)
     start_date: Mapped[datetime]
+
+
+class TooLateRow(Base):
+    """A reminder whose moment had passed when it was planned, so that its subscriber can be told."""
+
+    __tablename__ = "too_late_reminders"
+    __table_args__ = (SCHEMA,)
+
+    subscription_id: Mapped[int] = mapped_column(
+        ForeignKey("soonish.subscriptions.id", ondelete="CASCADE"), primary_key=True
+    )
+    offset_seconds: Mapped[int] = mapped_column(Integer, primary_key=True)
+    noted_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 class NotificationRow(Base):
