@@ -303,4 +303,6 @@ async def test_the_api_describes_itself_with_its_one_error_shape(browser: httpx.
     assert {"/api/account", "/api/account/tokens", "/api/users", "/api/stream"} <= set(paths)
     assert all(path.startswith("/api/") for path in paths)
     assert "4XX" in paths["/api/account"]["get"]["responses"]
+    assert paths["/api/account"]["get"]["security"] == [{"token": []}]
+    assert described["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
     assert "HTTPValidationError" not in described["components"]["schemas"]

@@ -1,4 +1,8 @@
+from urllib.parse import urljoin, urlsplit
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pressbox.core.config import Settings, WebSettings
 from pressbox.core.errors import ConfigurationError
@@ -52,7 +56,8 @@ def test_a_path_of_ours_is_a_safe_next(target: str) -> None:
 @pytest.mark.parametrize(
     "target",
     [
-        None, "", "activity", "//evil.example", "///evil.example", "/\\evil.example", "\\/evil.example", "/\t/evil.example",
+        None, "", "activity", "//evil.example", "///evil.example", "/\\evil.example", "\\/evil.example",
+        "/\t/evil.example",
         "/\n/evil.example", "http://evil.example", "https:evil.example", "javascript:alert(1)", " /activity",
         "/sign-in?next=/sign-in", "/sign-out", "/set-up?token=x", "/x\r\nSet-Cookie: a=b", "/" + "x" * 2000,
     ],
@@ -159,3 +164,18 @@ def test_the_open_mode_refuses_to_be_reachable(web: WebSettings) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
 def test_the_open_mode_works_on_loopback(host: str) -> None:
     refuse_open_beyond_loopback(Settings(open=True, web=WebSettings(host=host)))
+
+
+@given(st.text(alphabet=st.sampled_from("/\\.:@?#%\t\n\r aehx0\u2028"), max_size=30) | st.text(max_size=60))
+def test_no_text_at_all_leads_to_another_site(text: str) -> None:
+    # As browsers read an address: without control characters, and with a backslash for a slash.
+    read = "".join(character for character in safe_next(text) if character not in "\t\n\r").replace("\\", "/")
+    assert read.startswith("/")
+    assert not read.startswith("//")
+    assert urlsplit(urljoin("http://localhost:8030/sign-in", read)).netloc == "localhost:8030"
+
+
+@given(st.text(max_size=60))
+def test_no_origin_that_is_not_written_like_ours_counts_as_ours(origin: str) -> None:
+    ours = origin_is_ours(OWN, origin=origin, fetch_site=None, referer=None, has_cookie=True)
+    assert not ours or origin_of(origin) in OWN

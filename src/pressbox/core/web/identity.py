@@ -12,7 +12,8 @@ from enum import StrEnum
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Request, Response, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from pressbox.core.accounts.models import Authenticated, Client, Role, Scope
 from pressbox.core.config import Settings
@@ -25,6 +26,10 @@ API_PREFIX = "/api/"
 
 # The server decides when a session ends; the cookie only has to live longer, and no browser keeps one longer.
 _COOKIE_SECONDS = 400 * 24 * 3600
+
+
+# For the description of the API only; what is sent is read below.
+_DESCRIBED = HTTPBearer(auto_error=False, scheme_name="token", description="A token of your account page: pbx_…")
 
 
 class Via(StrEnum):
@@ -50,7 +55,9 @@ class Identity:
         return self.role is Role.ADMIN and Scope.ADMIN in self.scopes
 
 
-async def current_identity(request: Request) -> Identity | None:
+async def current_identity(
+    request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_DESCRIBED)] = None
+) -> Identity | None:
     """Whoever asks, or None. Found once per request; templates read it from `request.state.identity`."""
     if not hasattr(request.state, "identity"):
         request.state.identity = await _identify(request)
