@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from pressbox.bench.instance import Instance
+from pressbox.demo.instance import Instance
 from pressbox.embedded.leftovers import load_parts
 
 MEGABYTE = 1_000_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pressbox.bench.fanout import FanOut, measure_fan_out
-from pressbox.bench.instance import Instance, allow_many_connections, running_instance, temporary_home
+from pressbox.bench.instance import allow_many_connections, measured_instance, temporary_home
 from pressbox.bench.memory import MEGABYTE, PartMemory, measure_memory
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.bench.throughput import HistoryEvents, Throughput, measure_history_events, measure_throughput
@@ -19,6 +19,7 @@ from pressbox.core.errors import PermanentError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
+from pressbox.demo.instance import Instance
 
 SECOND_START_AIM_SECONDS = 10.0
 IDLE_MEMORY_AIM_MEGABYTES = 600.0
@@ -47,10 +48,10 @@ def run_platform(say: Say, scale: Scale = FULL) -> Report:
     allow_many_connections()
     with temporary_home() as home:
         say("First start on an empty home")
-        with running_instance(home) as first:
+        with measured_instance(home) as first:
             first_seconds = first.seconds
         say("Second start")
-        with running_instance(home) as instance:
+        with measured_instance(home) as instance:
             say("Memory at rest")
             time.sleep(scale.idle_seconds)
             memory = measure_memory(instance)

@@ -12,19 +12,35 @@ from pathlib import Path
 
 from pressbox.core.config import child_environment
 from pressbox.core.errors import PermanentError
+from pressbox.core.logs import redact
 from pressbox.embedded.home import Endpoints, Home
+from pressbox.embedded.processes import log_tail
 
-START_SECONDS = 90.0
-STOP_SECONDS = 40.0
+START_SECONDS = 180.0
+STOP_SECONDS = 60.0
+
+# What a user's own settings name must not be touched by a demo, a test or a benchmark.
+OWN_PARTS = {
+    "PRESSBOX_WEB_HOST": "127.0.0.1",
+    "PRESSBOX_WEB_PUBLIC_URL": "",
+    "PRESSBOX_DATABASE_URL": "",
+    "PRESSBOX_DATABASE_PORT": "",
+    "PRESSBOX_TEMPORAL_ADDRESS": "",
+    "PRESSBOX_TEMPORAL_PORT": "",
+    "PRESSBOX_TEMPORAL_UI_PORT": "",
+    "PRESSBOX_OBJECTS_BUCKET": "",
+    "PRESSBOX_TESTING_FAULTS_DIRECTORY": "",
+}
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A running `pressbox up`: its home, where its parts answer, and the process that watches them."""
+    """A running `pressbox up`: its home, where its parts answer, and how long it took until they did."""
 
     home: Home
     endpoints: Endpoints
     process: subprocess.Popen[str]
+    seconds: float
 
     @property
     def web_url(self) -> str:
@@ -33,21 +49,30 @@ class Instance:
 
 
 @contextlib.contextmanager
-def running_instance(home: Path, **environment: str) -> Iterator[Instance]:
-    """Start `pressbox up` on this home with further settings, and stop it at the end of the block."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pressbox", "up", "--json"],
-        env=child_environment(PRESSBOX_HOME=str(home), **environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+def running_instance(home: Path, *, log: Path | None = None, **environment: str) -> Iterator[Instance]:
+    """Start `pressbox up` on this home with further settings, and stop it at the end of the block.
+
+    Its own messages go to the file `log`, or to our standard error.
+    """
+    began = time.monotonic()
+    with log.open("a") if log else contextlib.nullcontext() as messages:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pressbox", "up", "--json"],
+            env=child_environment(**{**OWN_PARTS, "PRESSBOX_HOME": str(home), **environment}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=messages,
+            text=True,
+            # A session of its own: Ctrl-C reaches us, and we stop it in order.
+            start_new_session=True,
+        )
     try:
-        _await_ready(process)
+        _await_ready(process, log, began + START_SECONDS)
+        seconds = time.monotonic() - began
         endpoints = Home(home).load_endpoints()
         if endpoints is None:
             raise PermanentError(f"`pressbox up` runs, but left no endpoints in {home}.")
-        yield Instance(Home(home), endpoints, process)
+        yield Instance(Home(home), endpoints, process, seconds)
     finally:
         stop(process)
 
@@ -65,14 +90,10 @@ def stop(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
-def _await_ready(process: subprocess.Popen[str]) -> None:
+def _await_ready(process: subprocess.Popen[str], log: Path | None, deadline: float) -> None:
     assert process.stdout is not None
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        readable, _, _ = select.select([process.stdout], [], [], 0.2)
-        if readable:
-            if process.stdout.readline():
-                return
-            break
-    # What was wrong stands on its standard error, which is ours.
-    raise PermanentError("`pressbox up` did not start; its message is above.")
+    # `up --json` prints one line, once everything answers; when it ends without one, it has said why.
+    readable, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+    if not readable or not process.stdout.readline():
+        said = f"Its log ends with:\n{redact(log_tail(log))}" if log else "Its message is above."
+        raise PermanentError(f"`pressbox up` did not start. {said}")

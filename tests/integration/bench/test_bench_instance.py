@@ -4,7 +4,7 @@ import psutil
 import pytest
 
 from pressbox.bench.fanout import measure_fan_out
-from pressbox.bench.instance import running_instance, temporary_home
+from pressbox.bench.instance import measured_instance, temporary_home
 from pressbox.bench.memory import measure_memory
 from pressbox.core.db.database import Database
 
@@ -13,7 +13,7 @@ from pressbox.core.db.database import Database
 @pytest.mark.timeout(240)
 async def test_an_instance_is_measured_and_gone_afterwards() -> None:
     with temporary_home() as home:
-        with running_instance(home) as instance:
+        with measured_instance(home) as instance:
             memory = measure_memory(instance)
             family = [psutil.Process(instance.process.pid), *psutil.Process(instance.process.pid).children(True)]
             database = Database(instance.endpoints.database_url)

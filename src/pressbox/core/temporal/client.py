@@ -11,7 +11,7 @@ from temporalio.runtime import Runtime
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from pressbox.core.config import TemporalSettings
-from pressbox.core.errors import ConfigurationError, TransientError
+from pressbox.core.errors import ConfigurationError, NotFoundError, TransientError
 
 _AWAY = {
     RPCStatusCode.UNAVAILABLE,
@@ -45,14 +45,16 @@ async def connect(
 
 
 @contextmanager
-def reaching_temporal() -> Iterator[None]:
-    """Turn "Temporal is away" into a TransientError; every other answer of the server passes."""
+def reaching_temporal(missing: str | None = None) -> Iterator[None]:
+    """Turn "Temporal is away" into a TransientError and, given a text for it, "no such thing" into a NotFoundError."""
     try:
         yield
     except RPCError as error:
-        if error.status not in _AWAY:
-            raise
-        raise TransientError(f"Temporal does not answer: {error.message}") from error
+        if error.status in _AWAY:
+            raise TransientError(f"Temporal does not answer: {error.message}") from error
+        if error.status is RPCStatusCode.NOT_FOUND and missing is not None:
+            raise NotFoundError(missing) from error
+        raise
     except RuntimeError as error:
         # What a lazy client raises when it cannot dial; the SDK has no narrower type for it.
         raise TransientError(f"Temporal does not answer: {error}") from error

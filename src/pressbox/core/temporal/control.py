@@ -1,17 +1,14 @@
 """What people may do to a workflow from the activity page: cancel it, or try a failed one again."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.core.temporal.client import reaching_temporal
 
+UNKNOWN = "Temporal knows no such running workflow."
 _ENDED_BADLY = {
     WorkflowExecutionStatus.FAILED,
     WorkflowExecutionStatus.CANCELED,
@@ -22,13 +19,13 @@ _ENDED_BADLY = {
 
 async def cancel(client: Client, workflow_id: str) -> None:
     """Ask the workflow to stop. It ends in its own order; children are cancelled with it."""
-    with _reaching(workflow_id):
+    with reaching_temporal(missing=UNKNOWN):
         await client.get_workflow_handle(workflow_id).cancel()
 
 
 async def retry(client: Client, workflow_id: str) -> None:
     """Start a workflow that ended badly again: same type, same id, same input."""
-    with _reaching(workflow_id):
+    with reaching_temporal(missing=UNKNOWN):
         description = await client.get_workflow_handle(workflow_id).describe()
         if description.status not in _ENDED_BADLY:
             raise ConflictError("Only what failed or was cancelled can be tried again.", workflow_id=workflow_id)
@@ -51,14 +48,3 @@ async def _arguments(handle: WorkflowHandle[object, object]) -> list[RawValue]:
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
             return [RawValue(payload) for payload in event.workflow_execution_started_event_attributes.input.payloads]
     raise NotFoundError("Temporal no longer keeps its history.")
-
-
-@contextmanager
-def _reaching(workflow_id: str) -> Iterator[None]:
-    with reaching_temporal():
-        try:
-            yield
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise
-            raise NotFoundError("Temporal knows no such running workflow.", workflow_id=workflow_id) from error

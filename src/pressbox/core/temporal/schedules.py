@@ -5,8 +5,7 @@ once and no longer declare is deleted; schedules that are not ours are never tou
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -32,7 +31,6 @@ from temporalio.service import RPCError, RPCStatusCode
 from pressbox.core.app import AppManifest, Resources, ScheduleDeclaration
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
-from pressbox.core.errors import NotFoundError
 from pressbox.core.logs import get_logger
 from pressbox.core.temporal.client import reaching_temporal
 from pressbox.core.temporal.rows import ScheduleRow
@@ -90,17 +88,17 @@ async def list_schedules(resources: Resources, manifests: Iterable[AppManifest])
 
 
 async def pause(client: Client, schedule_id: str) -> None:
-    with _reaching(schedule_id):
+    with reaching_temporal(missing=_unknown(schedule_id)):
         await client.get_schedule_handle(schedule_id).pause(note="Paused in Pressbox")
 
 
 async def resume(client: Client, schedule_id: str) -> None:
-    with _reaching(schedule_id):
+    with reaching_temporal(missing=_unknown(schedule_id)):
         await client.get_schedule_handle(schedule_id).unpause(note="Resumed in Pressbox")
 
 
 async def run_now(client: Client, schedule_id: str) -> None:
-    with _reaching(schedule_id):
+    with reaching_temporal(missing=_unknown(schedule_id)):
         await client.get_schedule_handle(schedule_id).trigger(overlap=ScheduleOverlapPolicy.SKIP)
 
 
@@ -239,14 +237,5 @@ async def _describe(client: Client, schedule_id: str) -> ScheduleDescription | N
         raise
 
 
-@contextmanager
-def _reaching(schedule_id: str) -> Iterator[None]:
-    with reaching_temporal():
-        try:
-            yield
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise
-            raise NotFoundError(
-                f"There is no schedule {schedule_id}. Create it with: pressbox schedules apply"
-            ) from error
+def _unknown(schedule_id: str) -> str:
+    return f"There is no schedule {schedule_id}. Create it with: pressbox schedules apply"
