@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +18,8 @@ import typer
 import yaml
 from check_jsonschema.builtin_schemas import get_builtin_schema
 from jsonschema.validators import validator_for
+from prometheus_client import REGISTRY
+from typer.core import TyperCommand, TyperGroup
 
 from pressbox.core.config import load_settings, unknown_variables, variables
 from pressbox.entry.cli import cli
@@ -27,6 +30,7 @@ from tests.architecture.source import ROOT
 DEPLOY = ROOT / "deploy"
 KUBERNETES = sorted([*DEPLOY.glob("kubernetes/*.yaml"), *DEPLOY.glob("kubernetes/*.template")])
 SCRIPTS = sorted(DEPLOY.rglob("*.sh"))
+WRITTEN = ("Dockerfile", "*.yaml", "*.template", "*.sh", "*.md", "*.py")
 QUEUES = {queue.name for manifest in APPLICATIONS for queue in manifest.queues}
 IMAGE = f"pressbox:{VERSION}"
 LIVENESS = {"initialDelaySeconds": 30, "periodSeconds": 30, "timeoutSeconds": 10, "failureThreshold": 3}
@@ -34,6 +38,7 @@ READINESS = {"initialDelaySeconds": 10, "periodSeconds": 10, "timeoutSeconds": 5
 
 # What a YAML file holds; the schemas give it its shape.
 Node = dict[str, Any]
+AnyCommand = TyperCommand | TyperGroup
 
 
 def compose() -> Node:
@@ -84,6 +89,13 @@ def stages() -> list[list[tuple[str, str]]]:
     return found
 
 
+def documented_commands() -> Iterator[list[str]]:
+    """What the pages tell people to type, without options and their own words."""
+    for page in (DEPLOY / "README.md", ROOT / "docs" / "operations.md"):
+        for line in re.findall(r"(?:`|^)pressbox ([a-z][^`\n#]*)", page.read_text(), re.MULTILINE):
+            yield list(takewhile(lambda word: re.fullmatch(r"[a-z-]+", word) and word[0] != "-", line.split()))
+
+
 def commands() -> Iterator[list[str]]:
     """What deploy/ lets the program do."""
     for service in compose_services().values():
@@ -114,7 +126,8 @@ def test_script_parses_and_can_be_executed(file: Path) -> None:
 
 
 def test_every_variable_is_a_setting() -> None:
-    names = {name for file in DEPLOY.rglob("*") if file.is_file() for name in named_variables(file)}
+    written = [file for ending in WRITTEN for file in DEPLOY.rglob(ending)]
+    names = {name for file in written for name in named_variables(file)}
     assert "PRESSBOX_DATABASE_URL_FILE" in names
     assert unknown_variables(dict.fromkeys(names, ""), dotenv=None) == ()
     assert {"HEALTH_PORT"} <= {name for variable in variables() for name in variable.names}
@@ -159,12 +172,34 @@ def test_every_task_queue_has_a_worker_and_no_worker_waits_on_another() -> None:
 def test_every_command_exists() -> None:
     root = typer.main.get_command(cli)
     for arguments in commands():
-        context = root.make_context("pressbox", list(arguments))
-        name, command, rest = root.resolve_command(context, list(arguments))  # type: ignore[attr-defined]
-        while hasattr(command, "resolve_command"):
-            name, command, rest = command.resolve_command(context, rest)
-        assert command is not None, arguments
-        command.make_context(name, rest, parent=context)
+        command, rest = found_command(root, arguments)
+        # Refuses an option that the command does not have.
+        command.make_context("pressbox", rest)
+
+
+def test_every_documented_command_exists() -> None:
+    root = typer.main.get_command(cli)
+    documented = list(documented_commands())
+    assert ["schedules", "apply"] in documented
+    for words in documented:
+        found_command(root, words)
+
+
+def found_command(command: AnyCommand, words: list[str]) -> tuple[AnyCommand, list[str]]:
+    """The command that these words lead to, and what is left for it."""
+    rest = list(words)
+    while isinstance(command, TyperGroup):
+        assert rest, f"{words} names no command"
+        assert rest[0] in command.commands, f"there is no command {words}"
+        command = command.commands[rest.pop(0)]
+    return command, rest
+
+
+def test_every_documented_metric_of_ours_exists() -> None:
+    families = {family.name for family in REGISTRY.collect()}
+    named = set(re.findall(r"`((?:pressbox|process)_[a-z_]+)`", (ROOT / "docs" / "operations.md").read_text()))
+    assert "pressbox_stream_clients" in named
+    assert {name for name in named if name.removesuffix("_total") not in families} == set()
 
 
 @pytest.mark.parametrize("name", [name for name in pods() if name != "pressbox-migrate"])

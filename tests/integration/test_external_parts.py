@@ -6,6 +6,7 @@ No `pressbox up` and no home: this is how the containers of deploy/ run.
 import asyncio
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -35,6 +36,7 @@ from tests.conftest import Parts, execute
 from tests.integration.objects.seaweed import S3Server, running_s3_server
 
 PROGRAM = Path(sys.executable).with_name("pressbox")
+OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 EVERYWHERE = "0.0.0.0"
 # On Linux, all of 127/8 is this machine: here it stands for the address of a pod.
 POD_ADDRESS = "127.0.0.2"
@@ -286,7 +288,10 @@ async def the_probes_of_deploy_are_answered(webs: list[str], worker: str) -> Non
         assert "PRESSBOX_WEB_ALLOWED_HOSTS" in refusal.text
     for probe in ("/health", "/ready"):
         assert (await answers(worker + probe)).json()["status"] == "ok"
-    assert "temporal_" in (await answers(f"{worker}/metrics")).text
+    metrics = (await answers(f"{worker}/metrics")).text
+    documented = set(re.findall(r"`(temporal_[a-z_]+)`", OPERATIONS.read_text()))
+    # Counters of failures begin with the first failure.
+    assert {name for name in documented if "_failed" not in name and f"# TYPE {name} " not in metrics} == set()
 
 
 async def test_temporal_wants_our_certificate_and_we_want_its_own(parts: Parts, certificates: Certificates) -> None:
