@@ -1,0 +1,96 @@
+// Keeps `[data-follow]` parts of a page true: when one of its topics changes, the part is fetched again and only what
+// differs is written. The stream says that something changed, never what: the fetch asks with the reader's own rights.
+import { LiveStream } from "./live.js";
+import { clock } from "./times.js";
+
+// Several changes in a row are one fetch.
+const GATHER = 250;
+const saying = document.querySelector("[data-live]");
+let stream = null;
+let waiting = null;
+
+const parts = () => [...document.querySelectorAll("[data-follow]")];
+const topics = () => parts().flatMap((part) => part.dataset.follow.split(",")).filter(Boolean);
+
+function sync(old, fresh) {
+  if (old.nodeName !== fresh.nodeName || old.id !== fresh.id) return old.replaceWith(fresh.cloneNode(true));
+  if (old.nodeType === Node.TEXT_NODE) {
+    if (old.data !== fresh.data) old.data = fresh.data;
+    return;
+  }
+  if (old.isEqualNode(fresh) || old.hasAttribute("data-own")) return;
+  for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  syncChildren(old, fresh);
+}
+
+function syncChildren(old, fresh) {
+  let at = old.firstChild;
+  for (const wanted of [...fresh.childNodes]) {
+    const known = wanted.id && document.getElementById(wanted.id);
+    if (wanted.id && !known) {
+      const arrived = wanted.cloneNode(true);
+      arrived.classList.add("arrived");
+      old.insertBefore(arrived, at);
+      continue;
+    }
+    if (known && known !== at) old.insertBefore(known, at);
+    const present = known || at;
+    if (!present) {
+      old.append(wanted.cloneNode(true));
+      continue;
+    }
+    at = present.nextSibling;
+    sync(present, wanted);
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+}
+
+async function refresh(part) {
+  try {
+    const answer = await fetch(part.dataset.from, { headers: { Accept: "text/html" } });
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-follow]");
+    if (fresh) sync(part, fresh);
+  } catch {
+    // The server is away: the stream says so, and the next change asks again.
+  }
+}
+
+function gather() {
+  waiting ??= setTimeout(async () => {
+    waiting = null;
+    const before = topics().join();
+    await Promise.all(parts().map(refresh));
+    if (topics().join() !== before) follow();
+  }, GATHER);
+}
+
+function say(state, heard) {
+  if (!saying) return;
+  const text = state === "live" ? saying.dataset.liveText : saying.dataset.staleText.replace("%s", clock(heard));
+  saying.classList.toggle("stale", state !== "live");
+  if (saying.textContent !== text) saying.textContent = text;
+}
+
+function follow() {
+  stream?.close();
+  if (!topics().length) return;
+  const cursor = stream?.cursor ?? parts()[0].dataset.cursor;
+  stream = new LiveStream(topics().join(), cursor, {
+    change: gather,
+    reload(newest) {
+      stream.cursor = newest || stream.cursor;
+      gather();
+      stream.open();
+    },
+    state: say,
+  });
+  stream.open();
+}
+
+follow();
