@@ -99,7 +99,9 @@ class Supervisor:
         began = time.monotonic()
         self.home.create()
         self._check_space()
-        handlers = {number: signal.signal(number, self._on_signal) for number in _SIGNALS}
+        # Under nohup, the end of the terminal is to be ignored.
+        heeded = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        handlers = {number: signal.signal(number, self._on_signal) for number in heeded}
         try:
             with InstanceLock(self.home) as lock:
                 self._serve(lock, began)

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,12 +24,18 @@ from pressbox.embedded.processes import ProcessRecord, SystemAccount, reachable,
 as_root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change accounts")
 
 
-@pytest.fixture
-def postgres(home: Home) -> Iterator[EmbeddedPostgres]:
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[EmbeddedPostgres]:
+    """One server that the gentler tests share."""
+    folder = Path(tempfile.mkdtemp(prefix="pressbox-test-", dir="/tmp"))
+    folder.chmod(0o711)
+    home = Home(folder / "home")
+    home.create()
     server = EmbeddedPostgres(home)
     server.start()
     yield server
     server.stop()
+    shutil.rmtree(folder)
 
 
 def write_row(server: EmbeddedPostgres, text: str) -> None:
@@ -52,22 +59,24 @@ def test_rows_survive_kill_minus_nine_and_the_port_stays(postgres: EmbeddedPostg
     assert postgres.port == port
 
 
-def test_a_second_handle_takes_over_the_running_server(postgres: EmbeddedPostgres, home: Home) -> None:
-    second = EmbeddedPostgres(home)
+def test_a_second_handle_takes_over_the_running_server(postgres: EmbeddedPostgres) -> None:
+    second = EmbeddedPostgres(postgres.home)
     second.start()
     assert second.pid == postgres.pid
     assert second.url == postgres.url
 
 
-def test_a_leftover_is_replaced_when_it_must_be_our_own_child(postgres: EmbeddedPostgres, home: Home) -> None:
-    write_row(postgres, "kept")
-    second = EmbeddedPostgres(home)
+def test_a_leftover_is_replaced_when_it_must_be_our_own_child(home: Home) -> None:
+    first, second = EmbeddedPostgres(home), EmbeddedPostgres(home)
+    first.start()
+    write_row(first, "kept")
     second.start(adopt=False)
     try:
-        assert second.pid != postgres.pid
+        assert second.pid != first.pid
         assert read_rows(second) == ["kept"]
     finally:
         second.stop()
+        first.stop()
 
 
 def test_a_stranger_with_the_recorded_pid_is_left_alone(home: Home) -> None:
@@ -139,10 +148,11 @@ def test_a_very_long_home_path_works(folder: Path) -> None:
 
 
 @as_root_only
-def test_root_lends_the_server_another_account(postgres: EmbeddedPostgres, home: Home) -> None:
+def test_root_lends_the_server_another_account(postgres: EmbeddedPostgres) -> None:
+    cluster = postgres.home.postgres.stat()
     assert psutil.Process(postgres.pid).uids().real != 0
-    assert home.postgres.stat().st_uid == psutil.Process(postgres.pid).uids().real
-    assert home.postgres.stat().st_mode & 0o777 == 0o700
+    assert cluster.st_uid == psutil.Process(postgres.pid).uids().real
+    assert cluster.st_mode & 0o777 == 0o700
 
 
 @as_root_only

@@ -17,11 +17,13 @@ import psycopg
 import pytest
 
 from pressbox.core.config import Settings
-from pressbox.core.errors import ConfigurationError
+from pressbox.core.errors import ConfigurationError, ConflictError
+from pressbox.embedded.backup import write_backup
 from pressbox.embedded.home import Endpoints, Home
 from pressbox.embedded.leftovers import load_parts
 from pressbox.embedded.ports import free_port
 from pressbox.embedded.processes import ProcessRecord, wait_until
+from pressbox.embedded.restore import restore_backup
 from pressbox.embedded.supervisor import Steps, Supervisor
 
 TOY_UP = Path(__file__).with_name("toy_up.py")
@@ -145,6 +147,15 @@ def test_a_second_start_on_the_same_home_says_who_runs_where(running: Instance) 
     said = running.fail()
     assert f"pid {running.up.pid}" in said
     assert f"http://127.0.0.1:{running.web_port}" in said
+    assert running.serves()
+
+
+def test_a_backup_can_be_made_and_a_restore_is_refused_while_it_runs(running: Instance, folder: Path) -> None:
+    settings = Settings(home=running.home.path)
+    manifest = write_backup(settings, folder / "backup.tar.gz", product_version="0.1.0")
+    assert {"database.dump", "temporal.db", "secret-key"} <= {member.name for member in manifest.members}
+    with pytest.raises(ConflictError, match="already runs"):
+        restore_backup(settings, folder / "backup.tar.gz", product_version="0.1.0", force=True)
     assert running.serves()
 
 
