@@ -19,6 +19,8 @@ from pressbox.core.config import Group, LogFormat, LogSettings, Settings
 
 BLOT = "[secret]"
 _CREDENTIALS_IN_URL = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s@:]*:[^/\s@]+@", re.IGNORECASE)
+# Our own tokens are known by their shape, wherever they come from.
+_OWN_TOKEN = re.compile(r"pbx_[\w-]{20,}")
 _SHORTEST_SECRET = 6
 
 
@@ -37,7 +39,7 @@ class Redactor:
     def __call__(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, BLOT)
-        return _CREDENTIALS_IN_URL.sub(rf"\g<scheme>{BLOT}@", text)
+        return _OWN_TOKEN.sub(BLOT, _CREDENTIALS_IN_URL.sub(rf"\g<scheme>{BLOT}@", text))
 
 
 # One per process, as logging is: everything that formats text for the outside asks it.

@@ -46,7 +46,13 @@ class Database:
     def __init__(self, url: str, *, pool_size: int = 10) -> None:
         self.url = make_url(url).set(drivername="postgresql+psycopg")
         self.engine: AsyncEngine = create_async_engine(
-            self.url, pool_size=pool_size, max_overflow=0, pool_pre_ping=True, pool_timeout=15
+            self.url,
+            pool_size=pool_size,
+            max_overflow=0,
+            pool_pre_ping=True,
+            pool_timeout=15,
+            # The text of a database error ends in logs and histories; values do not belong there.
+            hide_parameters=True,
         )
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
 

@@ -9,6 +9,7 @@ import json
 import threading
 from collections.abc import Iterable
 
+from prometheus_client import Counter
 from sqlalchemy import text
 
 from pressbox.core.db.database import Database, UnitOfWork
@@ -22,6 +23,9 @@ log = get_logger(__name__)
 THROTTLE_SECONDS = 0.3
 RETRY_SECONDS = 2.0
 
+REPORTS = Counter("pressbox_progress_reports", "Reports that workflows gave to the sink")
+WRITES = Counter("pressbox_progress_writes", "Progress rows that were written")
+
 
 class ProgressSink:
     """`offer` may be called from any thread and never blocks; `run` writes until it is cancelled."""
@@ -34,6 +38,7 @@ class ProgressSink:
         self._loop = asyncio.get_running_loop()
 
     def offer(self, update: ProgressUpdate) -> None:
+        REPORTS.inc()
         with self._lock:
             self._latest[update.workflow_id] = update
         if update.state.final:
@@ -57,6 +62,7 @@ class ProgressSink:
             batch, self._latest = self._latest, {}
         if not batch:
             return
+        WRITES.inc(len(batch))
         try:
             async with self._database.unit_of_work() as work:
                 await store(work, batch.values())

@@ -2,11 +2,11 @@
 
 import asyncio
 from typing import Annotated
-from urllib.parse import quote
 
 import typer
 
 from pressbox.core.accounts.service import AccountService
+from pressbox.core.accounts.setup import setup_address
 from pressbox.core.config import Settings
 from pressbox.core.db.migrate import upgrade
 from pressbox.core.logs import redact
@@ -61,7 +61,7 @@ async def _setup_link(settings: Settings, endpoints: Endpoints) -> str | None:
     """An address that makes the first account; None once there is one."""
     async with open_resources(settings, endpoints) as resources:
         secret = await AccountService(resources.database, settings).create_setup_link()
-    return f"{endpoints.web_url}/setup?token={quote(secret)}" if secret else None
+    return setup_address(endpoints.web_url or "", secret) if secret else None
 
 
 def _say_aside(line: str) -> None:
