@@ -90,13 +90,20 @@ def _filters(locale: Locale) -> dict[str, Any]:
         text = times.relative(value, locale, now)
         return times.time_element(value, text, times.exact(value, locale, zone), "relative")
 
+    def in_zone(value: datetime, zone_name: str) -> Markup:
+        zone = times.zone_of(zone_name)
+        return times.time_element(value, times.in_zone(value, locale, zone), times.exact(value, locale, zone), None)
+
+    def span(value: timedelta | float) -> str:
+        return times.span(value if isinstance(value, timedelta) else timedelta(seconds=value), locale)
+
     def count(value: int | float) -> str:
         return format_decimal(value, locale=locale)
 
     def duration(value: timedelta | float) -> str:
         return times.duration(value if isinstance(value, timedelta) else timedelta(seconds=value))
 
-    own = {"clock": clock, "relative": relative, "count": count, "duration": duration}
+    own = {"clock": clock, "relative": relative, "count": count, "duration": duration, "in_zone": in_zone, "span": span}
     return {**own, "commands": commands, "browser": browser_in_words}
 
 

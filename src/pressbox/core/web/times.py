@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from babel import Locale
 from babel.dates import format_date, format_datetime, format_time, format_timedelta
+from babel.units import format_unit
 from markupsafe import Markup
 
 ZONE_COOKIE = "pressbox_zone"
@@ -43,6 +44,21 @@ def exact(value: datetime, locale: Locale, zone: tzinfo) -> str:
     return format_datetime(value.astimezone(zone), "EEEE d MMMM y, HH:mm:ss zzz", tzinfo=zone, locale=locale)
 
 
+def in_zone(value: datetime, locale: Locale, zone: tzinfo) -> str:
+    """Sat 21 Nov 2026, 19:30: as the clocks of that zone show it."""
+    return format_datetime(value.astimezone(zone), "EEE d MMM y, HH:mm", tzinfo=zone, locale=locale)
+
+
+def span(value: timedelta, locale: Locale) -> str:
+    """1 day, 25 minutes, 1 hour 30 minutes: exactly, with two units at most."""
+    rest, parts = int(value.total_seconds()), []
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(str(format_unit(count, f"duration-{unit}", length="long", locale=locale)))
+    return " ".join(parts[:2]) or str(format_unit(0, "duration-second", length="long", locale=locale))
+
+
 def duration(value: timedelta) -> str:
     """0:12, 4:05, 1:02:45 or "3 d 4 h": as wide as it must be, and no wider."""
     seconds = max(0, int(value.total_seconds()))
@@ -52,7 +68,9 @@ def duration(value: timedelta) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def time_element(value: datetime, text: str, title: str, style: str) -> Markup:
-    """`data-time` tells `times.js` how to keep the words true while the page stays open."""
+def time_element(value: datetime, text: str, title: str, style: str | None) -> Markup:
+    """`data-time` tells `times.js` how to keep the words true while the page stays open; without it they stay."""
     moment = value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    if style is None:
+        return Markup('<time datetime="{}" title="{}">{}</time>').format(moment, title, text)
     return Markup('<time datetime="{}" title="{}" data-time="{}">{}</time>').format(moment, title, style, text)
