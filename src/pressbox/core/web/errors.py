@@ -115,7 +115,7 @@ def safe_next(target: str | None, default: str = "/") -> str:
     # Browsers read a backslash as a slash and drop control characters: both can turn a path into a host.
     if "\\" in target or not target.isprintable():
         return default
-    return default if urlsplit(target).path in (SIGN_IN_PATH, "/sign-out", "/set-up", "/setup") else target
+    return default if urlsplit(target).path in (SIGN_IN_PATH, "/sign-out", "/set-up") else target
 
 
 def sign_in_location(target: str | None) -> str:

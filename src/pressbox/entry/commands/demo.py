@@ -47,7 +47,7 @@ def demo(
     for item in faults:
         plant(planted_in, item)
     try:
-        with running_instance(home, **_environment(settings, planted_in)) as instance:
+        with running_instance(home, log=None, **_environment(settings, planted_in)) as instance:
             if headless:
                 _finish(asyncio.run(_play_once(instance, settings, scenarios, speed)), as_json, planted_in)
             else:

@@ -2,7 +2,6 @@
 
 from http import HTTPStatus
 from typing import Annotated
-from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Form, Path, Request
 from starlette.responses import RedirectResponse, Response
@@ -11,7 +10,6 @@ from pressbox.core.accounts import tokens as token_rules
 from pressbox.core.accounts.models import Scope
 from pressbox.core.accounts.opaque import well_formed
 from pressbox.core.accounts.service import AccountService
-from pressbox.core.accounts.setup import setup_address
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
 from pressbox.core.web.connection import account_service
 from pressbox.core.web.errors import refusal_headers, safe_next
@@ -53,11 +51,6 @@ _REFUSALS = (InvalidInputError, ConflictError, RateLimitedError)
 async def set_up_form(request: Request, accounts: Accounts, token: str = "") -> Response:
     await accounts.check_setup_link(token)
     return render(request, "setup.html", token=token, error=None, field=None, values={})
-
-
-@router.get("/setup")
-async def set_up_other_spelling(token: str = "") -> Response:
-    return _see(setup_address("", quote(token)))
 
 
 @router.post("/set-up")
