@@ -12,10 +12,11 @@ from sqlalchemy import insert
 from pressbox.core.accounts.models import User
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
-from pressbox.core.config import Settings
+from pressbox.core.config import Settings, TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.rows import ProgressRow
+from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.schedules import declared_schedules, reconcile
 from pressbox.core.web.app import create_app
 from pressbox.entry.manifests import APPLICATIONS
@@ -182,6 +183,20 @@ async def test_the_twins_in_json_say_the_same(
     (schedule,) = (await signed_in.get("/api/schedules")).json()
     assert schedule["id"] == "core-maintenance"
     assert schedule["next_run"] is not None
+
+
+async def test_the_status_page_stands_while_temporal_is_away(
+    signed_in: httpx.AsyncClient, app: FastAPI, resources: Resources, database: Database
+) -> None:
+    nobody_there = await connect(TemporalSettings(), "127.0.0.1:9")
+    app.state.resources = Resources(resources.settings, database, nobody_there, resources.objects, resources.http)
+    answer = await signed_in.get("/status")
+    assert answer.status_code == 200
+    assert "Something is wrong" in answer.text
+    assert "The schedules cannot be read." in answer.text
+    refused = await signed_in.post("/status/schedules/core-maintenance/pause")
+    assert refused.status_code == 503
+    assert "Not available right now" in refused.text
 
 
 async def test_a_schedule_is_paused_resumed_and_run(signed_in: httpx.AsyncClient, schedules: None) -> None:

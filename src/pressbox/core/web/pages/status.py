@@ -1,6 +1,8 @@
 """The status page: every part, the last errors, and the schedules with what may be done to them."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
 
@@ -8,12 +10,11 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import select
 from temporalio.client import Client
-from temporalio.service import RPCError
 
 from pressbox.core.app import Resources
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
-from pressbox.core.errors import NotFoundError
+from pressbox.core.errors import NotFoundError, TransientError
 from pressbox.core.health import HealthState, PartHealth, check_parts, worst
 from pressbox.core.logs import get_logger
 from pressbox.core.progress.contracts import ProgressState
@@ -25,6 +26,7 @@ from pressbox.core.web.pages.access import Administrator, Parts, Reader
 from pressbox.core.web.rendering import render
 
 LAST_ERRORS = 10
+SCHEDULES_LIMIT = timedelta(seconds=3)
 
 log = get_logger(__name__)
 router = APIRouter(tags=["status"])
@@ -53,12 +55,13 @@ _ACTS: dict[ScheduleAct, Callable[[Client, str], Awaitable[None]]] = {
 
 @router.get("/status", include_in_schema=False)
 async def status_page(request: Request, parts: Parts, identity: Reader) -> HTMLResponse:
+    view, found = await asyncio.gather(_status(request, parts), _schedules_if_possible(request, parts))
     return render(
         request,
         "status.html",
         identity=identity,
-        view=await _status(request, parts),
-        schedules=await _schedules_if_possible(request, parts),
+        view=view,
+        schedules=found,
         may_control=identity.is_administrator,
         pressed=None,
     )
@@ -117,9 +120,10 @@ async def _last_errors(database: Database) -> tuple[ActivityNode, ...]:
 
 
 async def _schedules_if_possible(request: Request, parts: Resources) -> tuple[ScheduleView, ...] | None:
-    """None while Temporal is away: the page must stand exactly then."""
+    """None while Temporal is away: the page must stand exactly then, and soon."""
     try:
-        return await schedules.list_schedules(parts, request.app.state.manifests)
-    except RPCError as error:
+        async with asyncio.timeout(SCHEDULES_LIMIT.total_seconds()):
+            return await schedules.list_schedules(parts, request.app.state.manifests)
+    except (TransientError, TimeoutError) as error:
         log.warning("schedules_unreadable", msg="Temporal does not list the schedules", error=str(error))
         return None
