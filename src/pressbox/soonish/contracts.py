@@ -1,6 +1,7 @@
 """What crosses Temporal for soonish. Ids only: never an address, an Apprise URL or a token."""
 
 from datetime import datetime, timedelta
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -17,39 +18,54 @@ class SoonishPolicy(Contract):
     batch_size: int = 500
     concurrent_deliveries: int = 64
     notifications_per_run: int = 100
+    # How long an event waits for one broadcast before it goes on with the next message: order for people, but a target
+    # that asks us to come back in an hour must not hold up a cancellation.
+    order_patience: timedelta = timedelta(minutes=2)
+    # How long a reminder schedule may be silent after its moment before the sweep looks after it.
+    overdue_after: timedelta = timedelta(seconds=30)
 
 
 class Told(Contract):
-    """Base of every signal: the outbox number, so that a repeated signal is recognised."""
+    """Base of every signal: the outbox number, so that a repeated signal is recognised.
+
+    `kind` is the signal's name. It also tells messages with the same fields apart when the queue is carried over
+    continue-as-new: without it a cancellation would come back as an announcement.
+    """
 
     outbox_id: int
 
 
 class ParticipantAdded(Told):
+    kind: Literal["participant_added"] = "participant_added"
     subscription_id: int
 
 
 class ParticipantRemoved(Told):
+    kind: Literal["participant_removed"] = "participant_removed"
     subscription_id: int
 
 
 class ParticipantChanged(Told):
+    kind: Literal["participant_changed"] = "participant_changed"
     subscription_id: int
 
 
 class EventUpdated(Told):
     """The event has this version now; what changed is read from its versions."""
 
+    kind: Literal["event_updated"] = "event_updated"
     version: int
 
 
 class ManualNotificationSent(Told):
     """An announcement was accepted; its text and recipients are in the database."""
 
+    kind: Literal["send_manual_notification"] = "send_manual_notification"
     notification_id: int
 
 
 class EventCancelled(Told):
+    kind: Literal["cancel_event"] = "cancel_event"
     notification_id: int
 
 
@@ -62,19 +78,25 @@ class EventWorkflowState(Contract):
     """Carried over continue-as-new: nothing that was heard is lost, nothing is done twice."""
 
     started: bool = False
-    queue: tuple[Message, ...] = ()
+    queue: tuple[Annotated[Message, Field(discriminator="kind")], ...] = ()
     heard: tuple[int, ...] = ()
     notifications: int = 0
-    # The version that people last heard of, and until when edits are still collected.
+    # The version that people last heard of; from which one on edits are being collected, and until when.
     announced_version: int = 1
+    announce_from: int | None = None
     announce_at: datetime | None = None
 
 
 class EventWorkflowInput(Contract):
     event_id: int
-    created_notification_id: int | None = None
     policy: SoonishPolicy = SoonishPolicy()
     state: EventWorkflowState = EventWorkflowState()
+
+
+class EventProgress(Progress):
+    """`done` counts messages to people; `failed` those of them whose broadcast failed."""
+
+    failed: int = 0
 
 
 class EventWorkflowResult(Contract):
@@ -96,7 +118,10 @@ class EventDetails(Contract):
 
 
 class ExistsResult(Contract):
+    """`created_notification_id` is the message to the organiser; None for a draft."""
+
     exists: bool
+    created_notification_id: int | None = None
 
 
 class AcceptUpdateInput(Contract):
@@ -196,8 +221,12 @@ class ScheduleChange(Contract):
     too_late: tuple[str, ...] = ()
 
 
-class ReconcileCursor(Contract):
-    done: int = 0
+class SendCursor(Contract):
+    """Nothing to resume from: the ledger knows what was sent."""
+
+
+class ScheduleCursor(Contract):
+    """Nothing to resume from: the database knows which schedules exist."""
 
 
 class SweepInput(Contract):
@@ -207,6 +236,7 @@ class SweepInput(Contract):
 class SweepResult(Contract):
     told: int = 0
     started: int = 0
+    fired: int = 0
     missed: int = 0
     deleted: int = 0
 

@@ -9,17 +9,45 @@ from pressbox.soonish.contracts import DeliveryCounts, EventDetails, Message
 from pressbox.soonish.domain.delivery import AttemptResult, Cause, Level, Verdict
 from pressbox.soonish.domain.events import EventFacts
 from pressbox.soonish.domain.messages import MessageText
-from pressbox.soonish.domain.reminders import Circumstances, Subscriber, TooLate, WantedReminder
+from pressbox.soonish.domain.reminders import (
+    Circumstances,
+    ReminderOutcome,
+    Subscriber,
+    TooLate,
+    WantedReminder,
+)
 
 
 @dataclass(frozen=True)
 class Due:
-    """One delivery that may be tried now. `channel_key` says where the address is kept; the address is not here."""
+    """One delivery that may be tried now. `channel_key` says where the address is kept; the address is not here.
+
+    `tries` is how many were begun before: the next one is number `tries + 1`.
+    """
 
     delivery_id: int
     subscription_id: int
     channel_key: str
     tries: int
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The result of one try, for the ledger."""
+
+    delivery_id: int
+    verdict: Verdict
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class AskedReminder:
+    """ "Remind me in X" as it waits for its moment."""
+
+    event_id: int
+    subscription_id: int
+    reminder_id: int
+    fire_at: datetime
 
 
 @dataclass(frozen=True)
@@ -63,6 +91,14 @@ class Events(Protocol):
         """Mark an active event as completed."""
         ...
 
+    async def created_notification(self, event_id: int) -> int | None:
+        """The message that tells the organiser of the creation; None while the event is a draft."""
+        ...
+
+    async def purge_deleted(self, before: datetime) -> int:
+        """Remove events that were deleted before this instant and whose messages are all out; gives their number."""
+        ...
+
 
 class Ledger(Protocol):
     """The delivery ledger. Each method is one transaction; nothing is sent while one is open."""
@@ -88,11 +124,15 @@ class Ledger(Protocol):
         ...
 
     async def begin(self, delivery_ids: Iterable[int], now: datetime) -> None:
-        """Note, durably, that these are being tried."""
+        """Note, durably, that these are being tried; counts the try."""
         ...
 
     async def record(self, delivery_id: int, verdict: Verdict, reason: str, now: datetime) -> None:
         """The result of a try; counts failures of the channel and marks it broken when it was too often."""
+        ...
+
+    async def record_many(self, results: Sequence[Recorded], now: datetime) -> None:
+        """The same for many at once, in a few statements."""
         ...
 
     async def message(self, notification_id: int) -> tuple[MessageText, Level]: ...
@@ -103,6 +143,10 @@ class Ledger(Protocol):
 
     async def cancel(self, notification_id: int) -> None:
         """Skip everything that is still pending or not yet opened, and mark the message as stopped."""
+        ...
+
+    async def skip(self, notification_id: int, reason: str) -> None:
+        """Record that nobody gets this one, and why: a reminder that came too late, for one. Finishes the message."""
         ...
 
     async def finish(self, notification_id: int) -> None: ...
@@ -131,6 +175,14 @@ class Reminders(Protocol):
         """Schedules whose moment passed before this instant although they never fired, with their event ids."""
         ...
 
+    async def asked_unstarted(self) -> Sequence[AskedReminder]:
+        """Asked for, not cancelled, and not yet told to Temporal."""
+        ...
+
+    async def note_asked_started(self, reminder_ids: Iterable[int]) -> None: ...
+
+    async def note_asked_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None: ...
+
 
 class ReminderSchedules(Protocol):
     """Schedules in Temporal. Creating what exists and deleting what is gone are fine, recognised by error type."""
@@ -141,7 +193,19 @@ class ReminderSchedules(Protocol):
         """Change the one in place: at no moment are there none or two."""
         ...
 
+    async def fire(self, event_id: int, reminder: WantedReminder) -> None:
+        """Let a silent one act now, also when it is gone; nothing happens while its reminder is being sent."""
+        ...
+
     async def delete(self, event_id: int, subscription_id: int, offset_seconds: int) -> None: ...
+
+
+class Links(Protocol):
+    """Private addresses for one person: signed, not stored."""
+
+    def why(self, delivery_id: int) -> str: ...
+
+    def unsubscribe(self, subscription_id: int) -> str: ...
 
 
 class Outbox(Protocol):

@@ -125,9 +125,10 @@ def difference(wanted: Iterable[WantedReminder], existing: Mapping[tuple[int, in
 
 
 class ReminderOutcome(StrEnum):
-    """How a reminder ended. Only SENT reached somebody; the others say why nothing was sent."""
+    """How a reminder ended. SENT reached somebody, UNCERTAIN may have; the others say why nothing was sent."""
 
     SENT = "sent"
+    UNCERTAIN = "uncertain: it may have arrived"
     FAILED = "failed"
     EVENT_GONE = "event gone"
     CANCELLED = "event cancelled"
@@ -167,6 +168,20 @@ def judge(
     if now > planned_start - offset + CATCH_UP:
         return ReminderOutcome.MISSED
     return None
+
+
+def outcome_of(*, sent: int, uncertain: int, failed: int) -> ReminderOutcome:
+    """What a reminder's deliveries came to, the best of them; without any there was no usable channel."""
+    if sent:
+        return ReminderOutcome.SENT
+    if uncertain:
+        return ReminderOutcome.UNCERTAIN
+    return ReminderOutcome.FAILED if failed else ReminderOutcome.NO_TARGETS
+
+
+def message_version(reminder: WantedReminder) -> str:
+    """What makes a reminder the same message again: its person, offset and start. A moved start is a new one."""
+    return f"{reminder.subscription_id}-{reminder.key[1]}s-{reminder.start_date:%Y%m%dT%H%M%SZ}"
 
 
 def starts_text(offset: timedelta) -> str:
