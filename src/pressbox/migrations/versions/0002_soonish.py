@@ -65,6 +65,7 @@ def _create_events() -> None:
         sa.Column("version", sa.Integer, server_default="1", nullable=False),
         _moment("created_at"),
         _moment("updated_at"),
+        sa.Column("deleted_at", _TIME),
         schema="soonish",
     )
     _index("events", "organiser_id", "start_date")

@@ -43,6 +43,8 @@ class EventRow(Base):
     version: Mapped[int] = mapped_column(Integer, server_default="1")
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    # Gone for everybody; the row stays until its last message is out and its links have grown old.
+    deleted_at: Mapped[datetime | None]
 
 
 class EventVersionRow(Base):

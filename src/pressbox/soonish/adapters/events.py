@@ -1,0 +1,105 @@
+"""Events in PostgreSQL, as the workflows read and end them."""
+
+from datetime import datetime
+
+from sqlalchemy import Integer, cast, delete, exists, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database
+from pressbox.soonish.adapters import messages
+from pressbox.soonish.adapters.facts import facts_of, from_stored
+from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, EventVersionRow, NotificationRow
+from pressbox.soonish.contracts import EventDetails
+from pressbox.soonish.domain.delivery import Cause, Level
+from pressbox.soonish.domain.events import EventFacts, EventStatus, changes
+from pressbox.soonish.domain.messages import updated
+
+
+class SqlEvents:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def details(self, event_id: int) -> EventDetails | None:
+        row = await self._row(event_id)
+        if row is None:
+            return None
+        return EventDetails(
+            event_id=row.id,
+            status=EventStatus(row.status),
+            start_date=row.start_date,
+            ends_at=facts_of(row).ends_at,
+            version=row.version,
+        )
+
+    async def facts(self, event_id: int) -> EventFacts | None:
+        row = await self._row(event_id)
+        return facts_of(row) if row else None
+
+    async def accept_update(self, event_id: int, from_version: int) -> tuple[int | None, int]:
+        async with self._database.unit_of_work() as work:
+            row = await work.session.get(EventRow, event_id, with_for_update=True)
+            if row is None or row.status != EventStatus.ACTIVE:
+                return None, row.version if row else from_version
+            await _drop_unsent_updates(work.session, row, from_version)
+            before = await work.session.get(EventVersionRow, (event_id, from_version))
+            changed = changes(from_stored(before.facts), facts_of(row)) if before else ()
+            if not changed:
+                return None, row.version
+            notification_id = await messages.accept(
+                work.session,
+                event_id,
+                Cause.UPDATED,
+                str(row.version),
+                Level.WARNING,
+                updated(facts_of(row), changed),
+                messages.everybody(),
+                changes=[{"label": item.label, "old": item.old, "new": item.new} for item in changed],
+            )
+            work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
+            work.changed(messages.EVENT_CHANGED, row.slug)
+            return notification_id, row.version
+
+    async def complete(self, event_id: int) -> None:
+        statement = (
+            update(EventRow)
+            .where(EventRow.id == event_id, EventRow.status == EventStatus.ACTIVE)
+            .values(status=EventStatus.COMPLETED, updated_at=func.now())
+            .returning(EventRow.slug)
+        )
+        async with self._database.unit_of_work() as work:
+            slug = await work.session.scalar(statement)
+            if slug is not None:
+                work.changed(messages.EVENT_CHANGED, slug)
+
+    async def created_notification(self, event_id: int) -> int | None:
+        statement = select(NotificationRow.id).where(
+            NotificationRow.event_id == event_id, NotificationRow.cause == Cause.CREATED
+        )
+        async with self._database.unit_of_work() as work:
+            found: int | None = await work.session.scalar(statement)
+            return found
+
+    async def purge_deleted(self, before: datetime) -> int:
+        open_message = exists().where(NotificationRow.event_id == EventRow.id, NotificationRow.finished_at.is_(None))
+        statement = delete(EventRow).where(EventRow.deleted_at < before, ~open_message).returning(EventRow.id)
+        async with self._database.unit_of_work() as work:
+            return len((await work.session.scalars(statement)).all())
+
+    async def _row(self, event_id: int) -> EventRow | None:
+        async with self._database.unit_of_work() as work:
+            return await work.session.get(EventRow, event_id)
+
+
+async def _drop_unsent_updates(session: AsyncSession, row: EventRow, from_version: int) -> None:
+    """Forget messages that an earlier attempt wrote and nobody heard of, since another edit came meanwhile."""
+    version = cast(NotificationRow.version, Integer)
+    begun = exists().where(DeliveryRow.notification_id == NotificationRow.id)
+    await session.execute(
+        delete(NotificationRow).where(
+            NotificationRow.event_id == row.id,
+            NotificationRow.cause == Cause.UPDATED,
+            version > from_version,
+            version < row.version,
+            ~begun,
+        )
+    )

@@ -1,0 +1,236 @@
+"""The delivery ledger in PostgreSQL. Each method is one transaction; a whole batch costs a handful of statements."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database
+from pressbox.core.errors import NotFoundError
+from pressbox.soonish.adapters import messages
+from pressbox.soonish.adapters.recipients import deliveries, load_addresses
+from pressbox.soonish.adapters.rows import DeliveryRow, NotificationRow, RecipientRow
+from pressbox.soonish.contracts import DeliveryCounts
+from pressbox.soonish.domain.delivery import BROKEN_AFTER, Cause, DeliveryState, Level, SkipReason, Verdict
+from pressbox.soonish.domain.messages import MessageText
+from pressbox.soonish.ports import Due, Recorded
+
+# A message that was stopped while a try was on its way: its result is still the truth.
+_CUT_OFF = "stopped while it was being sent"
+
+_RECORD = text("""
+    UPDATE soonish.deliveries AS delivery
+    SET state = result.state,
+        reason = result.reason,
+        trying_since = NULL,
+        next_try_at = CASE WHEN result.state = 'pending'
+            THEN CAST(:now AS timestamptz) + make_interval(secs => result.pause) END,
+        finished_at = CASE WHEN result.state <> 'pending' THEN CAST(:now AS timestamptz) END
+    FROM unnest(CAST(:ids AS bigint[]), CAST(:states AS text[]), CAST(:reasons AS text[]), CAST(:pauses AS float8[]))
+        AS result (id, state, reason, pause)
+    WHERE delivery.id = result.id
+      AND (delivery.state = 'pending' OR (delivery.reason = :cut_off AND result.state <> 'pending'))
+    RETURNING delivery.notification_id, delivery.channel_key, delivery.state, delivery.reason
+""")
+
+_HEALTH = """
+    UPDATE soonish.{table} AS place
+    SET failures = CASE WHEN result.worked THEN 0 ELSE place.failures + result.failed END,
+        broken_at = CASE WHEN result.worked THEN NULL
+            WHEN place.failures + result.failed >= :limit THEN coalesce(place.broken_at, CAST(:now AS timestamptz))
+            ELSE place.broken_at END{more}
+    FROM unnest(CAST(:ids AS bigint[]), CAST(:worked AS boolean[]), CAST(:failed AS integer[]),
+        CAST(:errors AS text[])) AS result (id, worked, failed, error)
+    WHERE place.id = result.id AND (result.failed > 0 OR place.failures > 0 OR place.broken_at IS NOT NULL)
+"""
+_LAST_ERROR = ", last_error = CASE WHEN result.worked THEN '' ELSE result.error END"
+_CHANNEL_HEALTH = text(_HEALTH.format(table="channels", more=_LAST_ERROR))
+_CONTACT_HEALTH = text(_HEALTH.format(table="contacts", more=""))
+
+
+class SqlLedger:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def accept(
+        self,
+        event_id: int,
+        cause: Cause,
+        version: str,
+        level: Level,
+        text: MessageText,
+        subscription_ids: Sequence[int],
+    ) -> int:
+        async with self._database.unit_of_work() as work:
+            recipients = messages.only(subscription_ids)
+            notification_id = await messages.accept(work.session, event_id, cause, version, level, text, recipients)
+            work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
+        return notification_id
+
+    async def open_batch(self, notification_id: int, after: int, limit: int) -> tuple[int | None, int]:
+        async with self._database.unit_of_work() as work:
+            message = await _notification(work.session, notification_id, lock=True)
+            mine = RecipientRow.notification_id == notification_id
+            total = await work.session.scalar(select(func.count()).where(mine)) or 0
+            if message.cancelled_at is not None:
+                return None, total
+            following = select(RecipientRow.subscription_id).where(mine, RecipientRow.subscription_id > after)
+            found = await work.session.scalars(following.order_by(RecipientRow.subscription_id).limit(limit + 1))
+            # One more than the batch, to know whether anybody is left.
+            seen = found.all()
+            batch = seen[:limit]
+            if batch:
+                addresses = await load_addresses(work.session, batch)
+                now = await _now(work.session)
+                rows = list(deliveries(message, batch, addresses, now))
+                await work.session.execute(insert(DeliveryRow).on_conflict_do_nothing(), rows)
+                work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
+            return batch[-1] if len(seen) > limit else None, total
+
+    async def due(self, notification_id: int, now: datetime) -> Sequence[Due]:
+        pending = _pending(notification_id)
+        ready = or_(DeliveryRow.next_try_at.is_(None), DeliveryRow.next_try_at <= now)
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(
+                update(DeliveryRow).where(*pending, DeliveryRow.trying_since.is_not(None)).values(maybe_twice=True)
+            )
+            found = await work.session.execute(
+                select(DeliveryRow.id, DeliveryRow.subscription_id, DeliveryRow.channel_key, DeliveryRow.tries)
+                .where(*pending, ready)
+                .order_by(DeliveryRow.id)
+            )
+            return [Due(*row) for row in found.tuples()]
+
+    async def begin(self, delivery_ids: Iterable[int], now: datetime) -> None:
+        row = DeliveryRow
+        statement = (
+            update(row)
+            .where(row.id.in_(list(delivery_ids)), row.state == DeliveryState.PENDING)
+            .values(trying_since=now, tries=row.tries + 1, next_try_at=None)
+        )
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(statement)
+
+    async def record(self, delivery_id: int, verdict: Verdict, reason: str, now: datetime) -> None:
+        await self.record_many([Recorded(delivery_id, verdict, reason)], now)
+
+    async def record_many(self, results: Sequence[Recorded], now: datetime) -> None:
+        if not results:
+            return
+        values = {
+            "ids": [item.delivery_id for item in results],
+            "states": [str(item.verdict.state) for item in results],
+            "reasons": [item.reason for item in results],
+            "pauses": [item.verdict.pause.total_seconds() if item.verdict.pause else 0.0 for item in results],
+            "now": now,
+            "cut_off": _CUT_OFF,
+        }
+        async with self._database.unit_of_work() as work:
+            recorded = [tuple(row) for row in await work.session.execute(_RECORD, values)]
+            for notification_id in {row[0] for row in recorded}:
+                work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
+            await _count_health(work.session, [(key, state, reason) for _, key, state, reason in recorded], now)
+
+    async def message(self, notification_id: int) -> tuple[MessageText, Level]:
+        async with self._database.unit_of_work() as work:
+            row = await _notification(work.session, notification_id)
+            return MessageText(row.title, row.body), Level(row.level)
+
+    async def counts(self, notification_id: int) -> tuple[DeliveryCounts, datetime | None]:
+        due_at = func.coalesce(DeliveryRow.next_try_at, DeliveryRow.created_at)
+        statement = (
+            select(DeliveryRow.state, func.count(), func.min(due_at))
+            .where(DeliveryRow.notification_id == notification_id)
+            .group_by(DeliveryRow.state)
+        )
+        async with self._database.unit_of_work() as work:
+            found = {state: (count, first) for state, count, first in (await work.session.execute(statement)).tuples()}
+        counts = DeliveryCounts.model_validate({state: count for state, (count, _) in found.items()})
+        return counts, found[DeliveryState.PENDING][1] if DeliveryState.PENDING in found else None
+
+    async def cancel(self, notification_id: int) -> None:
+        await self._end(notification_id, SkipReason.BROADCAST_CANCELLED, cancelled=True)
+
+    async def skip(self, notification_id: int, reason: str) -> None:
+        await self._end(notification_id, reason, cancelled=False)
+
+    async def finish(self, notification_id: int) -> None:
+        row = NotificationRow
+        statement = update(row).where(row.id == notification_id, row.finished_at.is_(None))
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(statement.values(finished_at=func.now()))
+            work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
+
+    async def _end(self, notification_id: int, reason: str, *, cancelled: bool) -> None:
+        async with self._database.unit_of_work() as work:
+            session = work.session
+            message = await _notification(session, notification_id, lock=True)
+            now = await _now(session)
+            pending = _pending(notification_id)
+            # Somebody may have got these: another try would be wrong, and so would "skipped".
+            uncertain = {"state": DeliveryState.UNCERTAIN, "reason": _CUT_OFF, "finished_at": now}
+            await session.execute(
+                update(DeliveryRow).where(*pending, DeliveryRow.trying_since.is_not(None)).values(**uncertain)
+            )
+            skipped = {"state": DeliveryState.SKIPPED, "reason": reason, "finished_at": now, "next_try_at": None}
+            await session.execute(update(DeliveryRow).where(*pending).values(**skipped))
+            await session.execute(_SKIP_UNOPENED, {"id": notification_id, "reason": reason, "now": now})
+            message.finished_at = message.finished_at or now
+            message.cancelled_at = (message.cancelled_at or now) if cancelled else message.cancelled_at
+            work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
+
+
+_SKIP_UNOPENED = text("""
+    INSERT INTO soonish.deliveries
+        (notification_id, event_id, subscription_id, cause, version, channel_key, state, reason, finished_at)
+    SELECT message.id, message.event_id, recipient.subscription_id, message.cause, message.version, 'none', 'skipped',
+        :reason, :now
+    FROM soonish.notifications AS message
+    JOIN soonish.notification_recipients AS recipient ON recipient.notification_id = message.id
+    WHERE message.id = :id AND NOT EXISTS (
+        SELECT FROM soonish.deliveries AS delivery
+        WHERE delivery.notification_id = message.id AND delivery.subscription_id = recipient.subscription_id)
+    ON CONFLICT DO NOTHING
+""")
+
+
+def _pending(notification_id: int) -> tuple[ColumnElement[bool], ...]:
+    return DeliveryRow.notification_id == notification_id, DeliveryRow.state == DeliveryState.PENDING
+
+
+async def _notification(session: AsyncSession, notification_id: int, *, lock: bool = False) -> NotificationRow:
+    row = await session.get(NotificationRow, notification_id, with_for_update=lock)
+    if row is None:
+        raise NotFoundError("This message no longer exists.", notification_id=notification_id)
+    return row
+
+
+async def _now(session: AsyncSession) -> datetime:
+    return (await session.execute(select(func.now()))).scalar_one()
+
+
+async def _count_health(session: AsyncSession, recorded: Sequence[tuple[str, str, str]], now: datetime) -> None:
+    """A channel that keeps failing is broken; one success mends it."""
+    for prefix, statement in (("channel:", _CHANNEL_HEALTH), ("contact:", _CONTACT_HEALTH)):
+        outcomes: dict[int, tuple[bool, int, str]] = {}
+        for key, state, reason in recorded:
+            if key.startswith(prefix) and state in (DeliveryState.SENT, DeliveryState.FAILED):
+                place = int(key.removeprefix(prefix))
+                worked, failed, error = outcomes.get(place, (False, 0, ""))
+                sent = state == DeliveryState.SENT
+                outcomes[place] = (worked or sent, failed + (not sent), error or reason)
+        if outcomes:
+            worked_of, failed_of, errors = zip(*outcomes.values(), strict=True)
+            await session.execute(
+                statement,
+                {
+                    "ids": list(outcomes),
+                    "worked": list(worked_of),
+                    "failed": list(failed_of),
+                    "errors": list(errors),
+                    "limit": BROKEN_AFTER,
+                    "now": now,
+                },
+            )

@@ -1,0 +1,73 @@
+"""Messages and their recipients: statements inside a unit of work."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, insert, literal, select
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.soonish.adapters.rows import NotificationRow, RecipientRow, SubscriptionRow
+from pressbox.soonish.domain.delivery import Cause, Level
+from pressbox.soonish.domain.messages import MessageText
+from pressbox.soonish.domain.reminders import SubscriptionState
+
+NOTIFICATION_CHANGED = "soonish.notification"
+EVENT_CHANGED = "soonish.event"
+
+# Unconfirmed addresses hear nothing, and who left hears nothing more. Who is muted is recorded as skipped.
+HEARING = (SubscriptionState.ACTIVE, SubscriptionState.MUTED)
+
+
+async def accept(
+    session: AsyncSession,
+    event_id: int,
+    cause: Cause,
+    version: str,
+    level: Level,
+    text: MessageText,
+    recipients: ColumnElement[bool],
+    *,
+    changes: Sequence[dict[str, Any]] = (),
+    created_by: int | None = None,
+) -> int:
+    """Write the message and the snapshot of its recipients; the same key again gives the first one's id."""
+    written = await session.scalar(
+        upsert(NotificationRow)
+        .values(
+            event_id=event_id,
+            cause=cause,
+            version=version,
+            level=level,
+            title=text.title,
+            body=text.body,
+            changes=list(changes),
+            created_by=created_by,
+        )
+        .on_conflict_do_nothing()
+        .returning(NotificationRow.id)
+    )
+    if written is None:
+        return await _existing(session, event_id, cause, version)
+    chosen = select(literal(written), SubscriptionRow.id).where(
+        SubscriptionRow.event_id == event_id, SubscriptionRow.state.in_(HEARING), recipients
+    )
+    await session.execute(insert(RecipientRow).from_select(["notification_id", "subscription_id"], chosen))
+    return written
+
+
+def everybody() -> ColumnElement[bool]:
+    """All who subscribed; the organiser only when they did so themselves."""
+    return SubscriptionRow.organiser_only.is_(False)
+
+
+def only(subscription_ids: Sequence[int]) -> ColumnElement[bool]:
+    """These and nobody else: an empty choice reaches nobody."""
+    return SubscriptionRow.id.in_(subscription_ids)
+
+
+async def _existing(session: AsyncSession, event_id: int, cause: Cause, version: str) -> int:
+    statement = select(NotificationRow.id).where(
+        NotificationRow.event_id == event_id, NotificationRow.cause == cause, NotificationRow.version == version
+    )
+    return (await session.execute(statement)).scalar_one()

@@ -1,0 +1,169 @@
+"""Subscriptions and their reminder schedules in PostgreSQL."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, func, select, text, update
+from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
+
+from pressbox.core.db.database import Database
+from pressbox.soonish.adapters.messages import EVENT_CHANGED
+from pressbox.soonish.adapters.rows import (
+    AskedReminderRow,
+    EventRow,
+    ReminderOffsetRow,
+    ReminderScheduleRow,
+    SubscriptionRow,
+    TooLateRow,
+)
+from pressbox.soonish.domain.events import EventStatus
+from pressbox.soonish.domain.reminders import (
+    Circumstances,
+    ReminderOutcome,
+    Subscriber,
+    SubscriptionState,
+    TooLate,
+    WantedReminder,
+)
+from pressbox.soonish.ports import AskedReminder
+
+# One array per column: the number of parameters of a statement has an end, the length of an array has none.
+_NOTE = text(
+    "INSERT INTO soonish.reminder_schedules (event_id, subscription_id, offset_seconds, start_date)"
+    " SELECT CAST(:event_id AS bigint), wanted.* FROM unnest(CAST(:subscriptions AS bigint[]),"
+    " CAST(:offsets AS integer[]), CAST(:starts AS timestamptz[])) AS wanted"
+    " ON CONFLICT (subscription_id, offset_seconds)"
+    " DO UPDATE SET start_date = excluded.start_date, event_id = excluded.event_id"
+)
+_FORGET = text(
+    "DELETE FROM soonish.reminder_schedules AS found"
+    " USING unnest(CAST(:subscriptions AS bigint[]), CAST(:offsets AS integer[])) AS gone (subscription_id, seconds)"
+    " WHERE found.subscription_id = gone.subscription_id AND found.offset_seconds = gone.seconds"
+)
+_NOT_TOO_LATE = text(
+    "DELETE FROM soonish.too_late_reminders AS found"
+    " USING unnest(CAST(:subscriptions AS bigint[]), CAST(:offsets AS integer[])) AS gone (subscription_id, seconds)"
+    " WHERE found.subscription_id = gone.subscription_id AND found.offset_seconds = gone.seconds"
+)
+
+
+class SqlReminders:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def subscribers(self, event_id: int, subscription_id: int | None = None) -> Sequence[Subscriber]:
+        offset = ReminderOffsetRow.offset_seconds
+        statement = (
+            select(
+                SubscriptionRow.id,
+                SubscriptionRow.state,
+                SubscriptionRow.own_offsets,
+                func.array_agg(aggregate_order_by(offset, offset.desc())).filter(offset.is_not(None)),
+            )
+            .outerjoin(ReminderOffsetRow, ReminderOffsetRow.subscription_id == SubscriptionRow.id)
+            .where(SubscriptionRow.event_id == event_id)
+            .group_by(SubscriptionRow.id)
+            .order_by(SubscriptionRow.id)
+        )
+        if subscription_id is not None:
+            statement = statement.where(SubscriptionRow.id == subscription_id)
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.execute(statement)).all()
+        return [
+            Subscriber(key, SubscriptionState(state), _durations(offsets) if own else None)
+            for key, state, own, offsets in rows
+        ]
+
+    async def existing(self, event_id: int, subscription_id: int | None = None) -> Mapping[tuple[int, int], datetime]:
+        statement = select(ReminderScheduleRow).where(ReminderScheduleRow.event_id == event_id)
+        if subscription_id is not None:
+            statement = statement.where(ReminderScheduleRow.subscription_id == subscription_id)
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.scalars(statement)).all()
+        return {(row.subscription_id, row.offset_seconds): row.start_date for row in rows}
+
+    async def note(self, event_id: int, reminders: Iterable[WantedReminder]) -> None:
+        items = list(reminders)
+        subscriptions, offsets = _columns(item.key for item in items)
+        starts = [item.start_date for item in items]
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(
+                _NOTE, {"event_id": event_id, "subscriptions": subscriptions, "offsets": offsets, "starts": starts}
+            )
+            await work.session.execute(_NOT_TOO_LATE, {"subscriptions": subscriptions, "offsets": offsets})
+
+    async def forget(self, keys: Iterable[tuple[int, int]]) -> None:
+        subscriptions, offsets = _columns(keys)
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(_FORGET, {"subscriptions": subscriptions, "offsets": offsets})
+
+    async def note_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None:
+        rows = [
+            {"subscription_id": item.subscription_id, "offset_seconds": int(item.offset.total_seconds())}
+            for item in offsets
+        ]
+        if not rows:
+            return
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(insert(TooLateRow).on_conflict_do_nothing(), rows)
+            slug = await work.session.scalar(select(EventRow.slug).where(EventRow.id == event_id))
+            if slug is not None:
+                work.changed(EVENT_CHANGED, slug)
+
+    async def circumstances(self, event_id: int, subscription_id: int) -> Circumstances:
+        mine: ColumnElement[bool] = (SubscriptionRow.event_id == EventRow.id) & (SubscriptionRow.id == subscription_id)
+        statement = (
+            select(EventRow.status, EventRow.start_date, SubscriptionRow.state)
+            .outerjoin(SubscriptionRow, mine)
+            .where(EventRow.id == event_id)
+        )
+        async with self._database.unit_of_work() as work:
+            found = (await work.session.execute(statement)).one_or_none()
+        if found is None:
+            return Circumstances(None, None, None)
+        status, start_date, state = found
+        return Circumstances(EventStatus(status), start_date, SubscriptionState(state) if state else None)
+
+    async def overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
+        row = ReminderScheduleRow
+        fire_at = row.start_date - func.make_interval(0, 0, 0, 0, 0, 0, row.offset_seconds)
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.scalars(select(row).where(fire_at < before))).all()
+        return [
+            (
+                found.event_id,
+                WantedReminder(found.subscription_id, timedelta(seconds=found.offset_seconds), found.start_date),
+            )
+            for found in rows
+        ]
+
+    async def asked_unstarted(self) -> Sequence[AskedReminder]:
+        row = AskedReminderRow
+        statement = (
+            select(SubscriptionRow.event_id, row.subscription_id, row.id, row.fire_at)
+            .join(SubscriptionRow, SubscriptionRow.id == row.subscription_id)
+            .where(row.started_at.is_(None), row.cancelled_at.is_(None))
+            .order_by(row.id)
+        )
+        async with self._database.unit_of_work() as work:
+            return [AskedReminder(*found) for found in (await work.session.execute(statement)).tuples()]
+
+    async def note_asked_started(self, reminder_ids: Iterable[int]) -> None:
+        row = AskedReminderRow
+        statement = update(row).where(row.id.in_(list(reminder_ids)), row.started_at.is_(None))
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(statement.values(started_at=func.now()))
+
+    async def note_asked_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None:
+        statement = update(AskedReminderRow).where(AskedReminderRow.id == reminder_id).values(outcome=outcome)
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(statement)
+
+
+def _durations(seconds: Sequence[int] | None) -> tuple[timedelta, ...]:
+    return tuple(timedelta(seconds=item) for item in seconds or ())
+
+
+def _columns(keys: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    pairs = list(keys)
+    return [subscription_id for subscription_id, _ in pairs], [seconds for _, seconds in pairs]
