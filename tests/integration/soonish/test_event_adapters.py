@@ -1,0 +1,192 @@
+"""Events, reminders and the outbox in a real database."""
+
+from datetime import timedelta
+
+from sqlalchemy import select, update
+
+from pressbox.soonish.adapters import outbox
+from pressbox.soonish.adapters.events import SqlEvents
+from pressbox.soonish.adapters.ledger import SqlLedger
+from pressbox.soonish.adapters.outbox import SqlOutbox
+from pressbox.soonish.adapters.reminders import SqlReminders
+from pressbox.soonish.adapters.rows import (
+    AskedReminderRow,
+    EventRow,
+    NotificationRow,
+    RecipientRow,
+    ReminderOffsetRow,
+    TooLateRow,
+)
+from pressbox.soonish.contracts import EventUpdated, ParticipantAdded
+from pressbox.soonish.domain.events import EventStatus
+from pressbox.soonish.domain.reminders import ReminderOutcome, SubscriptionState, TooLate, WantedReminder
+from tests.integration.soonish.conftest import NOW, START, World
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+async def recipients(world: World, notification_id: int) -> list[int]:
+    statement = select(RecipientRow.subscription_id).where(RecipientRow.notification_id == notification_id)
+    async with world.database.unit_of_work() as work:
+        return sorted(await work.session.scalars(statement))
+
+
+async def test_several_edits_become_one_message_from_old_to_new(world: World) -> None:
+    events, subscriber = SqlEvents(world.database), await world.subscriber()
+    muted = await world.subscriber(state=SubscriptionState.MUTED)
+    await world.subscriber(user_id=world.organiser_id, organiser_only=True)
+    await world.by_address(SubscriptionState.PENDING)
+    await world.edit(location="Barn")
+    await world.edit(location="Library", start_date=START + HOUR, end_date=START + 4 * HOUR)
+    notification, version = await events.accept_update(world.event_id, 1)
+    assert notification is not None
+    assert version == 3
+    text, level = await SqlLedger(world.database).message(notification)
+    assert text.body.splitlines()[1:] == [
+        "• Start: Sat 1 May 2027, 19:30 (Europe/Berlin) → Sat 1 May 2027, 20:30 (Europe/Berlin)",
+        "• End: Sat 1 May 2027, 22:30 (Europe/Berlin) → Sat 1 May 2027, 23:30 (Europe/Berlin)",
+        "• Location: Town hall → Library",
+    ]
+    assert level == "warning"
+    assert await recipients(world, notification) == [subscriber, muted], "not the organiser, not the unconfirmed"
+    assert await events.accept_update(world.event_id, 1) == (notification, 3), "a retry writes nothing more"
+
+
+async def test_edits_that_undo_each_other_are_no_news(world: World) -> None:
+    await world.edit(location="Barn")
+    await world.edit(location="Town hall")
+    assert await SqlEvents(world.database).accept_update(world.event_id, 1) == (None, 3)
+
+
+async def test_a_message_that_nobody_heard_is_replaced_when_another_edit_came_meanwhile(world: World) -> None:
+    events = SqlEvents(world.database)
+    await world.edit(location="Barn")
+    lost, _ = await events.accept_update(world.event_id, 1)
+    await world.edit(name="Autumn fair")
+    kept, version = await events.accept_update(world.event_id, 1)
+    assert version == 3
+    async with world.database.unit_of_work() as work:
+        assert (await work.session.scalars(select(NotificationRow.id))).all() == [kept]
+    assert lost != kept
+
+
+async def test_a_cancelled_event_has_no_updates_and_is_not_completed(world: World) -> None:
+    events = SqlEvents(world.database)
+    await world.edit(location="Barn", status=EventStatus.CANCELLED)
+    assert await events.accept_update(world.event_id, 1) == (None, 2)
+    await events.complete(world.event_id)
+    details = await events.details(world.event_id)
+    assert details is not None
+    assert details.status is EventStatus.CANCELLED
+
+
+async def test_details_know_when_the_event_is_over(world: World) -> None:
+    events = SqlEvents(world.database)
+    details = await events.details(world.event_id)
+    assert details is not None
+    assert (details.ends_at, details.version) == (START + 3 * HOUR, 1)
+    await world.edit(end_date=None)
+    details = await events.details(world.event_id)
+    assert details is not None
+    assert details.ends_at == START + 4 * HOUR
+    await events.complete(world.event_id)
+    assert (await events.details(world.event_id)) == details.model_copy(update={"status": EventStatus.COMPLETED})
+    assert await events.details(world.event_id + 1) is None
+    assert await events.facts(world.event_id + 1) is None
+
+
+async def test_a_deleted_event_goes_once_its_messages_are_out(world: World) -> None:
+    events, ledger = SqlEvents(world.database), SqlLedger(world.database)
+    await world.subscriber()
+    await world.edit(location="Barn")
+    notification, _ = await events.accept_update(world.event_id, 1)
+    assert notification is not None
+    async with world.database.unit_of_work() as work:
+        await work.session.execute(update(EventRow).values(deleted_at=NOW))
+    assert await events.purge_deleted(NOW + HOUR) == 0
+    await ledger.finish(notification)
+    assert await events.purge_deleted(NOW - HOUR) == 0
+    assert await events.purge_deleted(NOW + HOUR) == 1
+    assert await events.details(world.event_id) is None
+
+
+async def test_no_offsets_of_ones_own_differ_from_none_chosen(world: World) -> None:
+    reminders = SqlReminders(world.database)
+    default, none = await world.subscriber(), await world.subscriber(own_offsets=True)
+    own = await world.subscriber(own_offsets=True)
+    async with world.database.unit_of_work() as work:
+        work.session.add_all(ReminderOffsetRow(subscription_id=own, offset_seconds=item) for item in (60, 3600))
+    found = {item.subscription_id: item.offsets for item in await reminders.subscribers(world.event_id)}
+    assert found == {default: None, none: (), own: (HOUR, timedelta(minutes=1))}
+    assert [item.subscription_id for item in await reminders.subscribers(world.event_id, none)] == [none]
+
+
+async def test_schedules_are_noted_moved_and_forgotten(world: World) -> None:
+    reminders = SqlReminders(world.database)
+    wanted = [WantedReminder(number, offset, START) for number in (1, 2) for offset in (HOUR, DAY)]
+    await reminders.note(world.event_id, wanted)
+    await reminders.note(world.event_id, [WantedReminder(1, HOUR, START + HOUR)])
+    assert await reminders.existing(world.event_id, 1) == {(1, 3600): START + HOUR, (1, 86400): START}
+    await reminders.forget([(1, 3600), (2, 86400), (9, 60)])
+    assert set(await reminders.existing(world.event_id)) == {(1, 86400), (2, 3600)}
+    await reminders.note(world.event_id, [])
+    await reminders.forget([])
+    assert await reminders.overdue(START - DAY) == []
+    assert await reminders.overdue(START - DAY + HOUR) == [(world.event_id, WantedReminder(1, DAY, START))]
+
+
+async def test_what_was_too_late_is_told_until_it_is_wanted_again(world: World) -> None:
+    reminders, subscription = SqlReminders(world.database), await world.subscriber()
+    for _ in range(2):
+        await reminders.note_too_late(world.event_id, [TooLate(subscription, DAY)])
+    await reminders.note_too_late(world.event_id, [])
+    async with world.database.unit_of_work() as work:
+        assert (await work.session.scalars(select(TooLateRow.offset_seconds))).all() == [86400]
+    await reminders.note(world.event_id, [WantedReminder(subscription, DAY, START + DAY)])
+    async with world.database.unit_of_work() as work:
+        assert (await work.session.scalars(select(TooLateRow))).all() == []
+
+
+async def test_circumstances_are_those_of_this_moment(world: World) -> None:
+    reminders, subscription = SqlReminders(world.database), await world.subscriber()
+    found = await reminders.circumstances(world.event_id, subscription)
+    assert (found.status, found.start_date, found.subscription) == (
+        EventStatus.ACTIVE,
+        START,
+        SubscriptionState.ACTIVE,
+    )
+    assert (await reminders.circumstances(world.event_id, subscription + 1)).subscription is None
+    assert (await reminders.circumstances(world.event_id + 1, subscription)).status is None
+
+
+async def test_asked_reminders_wait_until_they_are_started(world: World) -> None:
+    reminders, subscription = SqlReminders(world.database), await world.subscriber()
+    async with world.database.unit_of_work() as work:
+        work.session.add_all(
+            AskedReminderRow(subscription_id=subscription, fire_at=START, cancelled_at=cancelled)
+            for cancelled in (None, NOW)
+        )
+    [waiting] = await reminders.asked_unstarted()
+    assert (waiting.event_id, waiting.subscription_id, waiting.fire_at) == (world.event_id, subscription, START)
+    await reminders.note_asked_started([waiting.reminder_id])
+    assert await reminders.asked_unstarted() == []
+    await reminders.note_asked_outcome(waiting.reminder_id, ReminderOutcome.SENT)
+    async with world.database.unit_of_work() as work:
+        assert (await work.session.get_one(AskedReminderRow, waiting.reminder_id)).outcome == "sent"
+
+
+async def test_the_outbox_keeps_its_order_until_told(world: World) -> None:
+    box = SqlOutbox(world.database)
+    async with world.database.unit_of_work() as work:
+        await outbox.put(work.session, 1, ParticipantAdded, subscription_id=5)
+        await outbox.put(work.session, 2, EventUpdated, version=2)
+        await outbox.put(work.session, 1, EventUpdated, version=3)
+    waiting = await box.untold()
+    assert [(event, type(message)) for event, message in waiting] == [
+        (1, ParticipantAdded),
+        (2, EventUpdated),
+        (1, EventUpdated),
+    ]
+    assert await box.untold(2) == [waiting[1]]
+    await box.told([waiting[0][1].outbox_id, waiting[2][1].outbox_id])
+    assert await box.untold() == [waiting[1]]
