@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-import httpx
-
 from pressbox.embedded.home import Home, unusable_home
+from pressbox.embedded.http_probe import answers_well
 from pressbox.embedded.processes import ManagedProcess, start_process
 
 
@@ -57,8 +56,4 @@ class Program:
             self.process = None
 
     def answers(self) -> bool:
-        try:
-            with httpx.Client(trust_env=False, timeout=3.0) as client:
-                return all(client.get(url).is_success for url in self._settings.health_urls)
-        except httpx.HTTPError:
-            return False
+        return all(answers_well(url) for url in self._settings.health_urls)

@@ -127,9 +127,6 @@ class Supervisor:
             self.home.forget_endpoints()
             forget_parts(self.home)
 
-    def request_stop(self) -> None:
-        self._stop.set()
-
     def _on_signal(self, number: int, _: FrameType | None) -> None:
         if self._stop.is_set() and number == signal.SIGINT:
             raise ForcedStop

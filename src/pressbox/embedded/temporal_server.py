@@ -9,13 +9,13 @@ import sysconfig
 from pathlib import Path
 from urllib.parse import quote
 
-import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pressbox.core.errors import ConfigurationError, PermanentError
 from pressbox.core.logs import get_logger
 from pressbox.embedded import ports
 from pressbox.embedded.home import Home, unusable_home, write_private
+from pressbox.embedded.http_probe import answers_well
 from pressbox.embedded.processes import ManagedProcess, ProcessRecord, log_tail, run_program, start_process, wait_until
 
 START_SECONDS = 45.0
@@ -120,14 +120,7 @@ class EmbeddedTemporal:
         """Does the frontend serve its namespace? Asked through the server's own UI port, which forwards to it."""
         if self._ports is None:
             return False
-        try:
-            with httpx.Client(trust_env=False, timeout=3.0) as client:
-                return (
-                    client.get(f"{self.ui_url}/api/v1/namespaces/{quote(self.namespace, safe='')}").status_code
-                    == httpx.codes.OK
-                )
-        except httpx.HTTPError:
-            return False
+        return answers_well(f"{self.ui_url}/api/v1/namespaces/{quote(self.namespace, safe='')}")
 
     def find_running(self) -> ManagedProcess | None:
         """The server that an earlier start left on this home."""
