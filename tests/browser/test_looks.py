@@ -57,13 +57,13 @@ async def test_every_page_with_its_styles_is_small(page: Page, site: Site, work:
 
 
 @pytest.mark.parametrize(("name", "viewport"), [("wide", DESKTOP), ("phone", PHONE)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_the_styleguide_and_the_activity_page_stand_in_both_schemes_and_widths(
-    open_page: OpenPage, site: Site, work: Work, scheme: str, name: str, viewport: dict[str, int]
+@pytest.mark.parametrize(("scheme", "locale"), [("light", "en-GB"), ("dark", "de-DE")])
+async def test_the_styleguide_and_the_activity_page_stand_in_both_schemes_languages_and_widths(
+    open_page: OpenPage, site: Site, work: Work, scheme: str, locale: str, name: str, viewport: dict[str, int]
 ) -> None:
     await fill(work)
     SCREENSHOTS.mkdir(exist_ok=True)
-    page = await open_page(viewport, color_scheme=scheme, reduced_motion="reduce")
+    page = await open_page(viewport, color_scheme=scheme, locale=locale, reduced_motion="reduce")
     for path in ("/styleguide", "/activity"):
         await page.goto(f"{site.url}{path}")
         await page.screenshot(path=SCREENSHOTS / f"{path[1:]}-{scheme}-{name}.png", full_page=True)
