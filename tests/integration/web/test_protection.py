@@ -19,7 +19,6 @@ from tests.integration.web.conftest import MEMBER, PASSWORD, Browse, cheap_passw
 
 PUBLIC = {
     ("GET", "/set-up"),
-    ("GET", "/setup"),
     ("POST", "/set-up"),
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),

@@ -56,7 +56,7 @@ class AccountService:
             return await people.anybody(work.session)
 
     async def create_setup_link(self) -> str | None:
-        """The secret of a new link, for `/setup?token=…`; None when Pressbox is set up already."""
+        """The secret of a new link, for `/set-up?token=…`; None when Pressbox is set up already."""
         async with self._database.unit_of_work() as work:
             secret = await setup.create(work.session)
         if secret is not None:
