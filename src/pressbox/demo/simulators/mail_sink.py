@@ -1,0 +1,156 @@
+"""A mail server on loopback that delivers nothing: it keeps what it got, and shows it over HTTP.
+
+Behaviours are told per recipient: BUSY and FAILING refuse for now (451), GONE for good (550), RESET and HANGING take
+the whole mail and never confirm it.
+"""
+
+import asyncio
+import email
+import email.policy
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from pressbox.core.contracts import Contract
+from pressbox.demo.simulators.behaviour import Kind
+from pressbox.demo.simulators.http_service import Answer, HttpService, Request
+
+_REFUSALS = {
+    Kind.BUSY: b"451 Too busy\r\n",
+    Kind.FAILING: b"451 Trouble here\r\n",
+    Kind.GONE: b"550 No such person\r\n",
+}
+
+
+class Mail(Contract):
+    sender: str
+    recipient: str
+    subject: str
+    body: str
+    headers: dict[str, str]
+
+
+class MailSink(HttpService):
+    """`smtp_port` takes mail; `port` and `url` are the inspection."""
+
+    def __init__(self, port: int = 0, smtp_port: int = 0) -> None:
+        super().__init__(port)
+        self.smtp_port = smtp_port
+        self.received: list[Mail] = []
+        self._smtp: asyncio.Server | None = None
+        self._talks: set[asyncio.StreamWriter] = set()
+
+    def to(self, recipient: str) -> list[Mail]:
+        return [mail for mail in self.received if mail.recipient == recipient]
+
+    async def inspect(self, request: Request) -> Answer:
+        recipient = request.first("to")
+        return Answer.of([mail.model_dump() for mail in self.received if recipient in (None, mail.recipient)])
+
+    def forget(self) -> None:
+        self.received.clear()
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        self._smtp = await asyncio.start_server(self._talk, "127.0.0.1", self.smtp_port)
+        self.smtp_port = self._smtp.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._smtp is not None:
+            self._smtp.close()
+            for writer in tuple(self._talks):
+                writer.transport.abort()
+            await self._smtp.wait_closed()
+        await super().__aexit__(kind, error, traceback)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._talks.add(writer)
+        try:
+            await _Conversation(self, reader, writer).hold()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            # The sender has gone: nobody is left to tell.
+            writer.transport.abort()
+        finally:
+            self._talks.discard(writer)
+            with suppress(ConnectionError):
+                writer.close()
+                await writer.wait_closed()
+
+
+class _Conversation:
+    """One connection of a sender: just enough SMTP for one."""
+
+    def __init__(self, sink: MailSink, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._sink = sink
+        self._reader = reader
+        self._writer = writer
+        self._sender = ""
+        self._recipients: list[str] = []
+        self._unconfirmed: Kind | None = None
+
+    async def hold(self) -> None:
+        await self._say(b"220 mail sink\r\n")
+        while line := await self._reader.readline():
+            verb = line[:4].upper()
+            if verb == b"QUIT":
+                await self._say(b"221 Bye\r\n")
+                return
+            answer = await self._answer(verb, line.decode("utf-8", "replace"))
+            if answer is None:
+                return
+            await self._say(answer)
+
+    async def _answer(self, verb: bytes, line: str) -> bytes | None:
+        match verb:
+            case b"EHLO":
+                return b"250-mail sink\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n"
+            case b"MAIL":
+                self._sender, self._recipients, self._unconfirmed = _address(line), [], None
+            case b"RCPT":
+                return await self._recipient(_address(line))
+            case b"DATA":
+                return await self._data()
+            case b"HELO" | b"RSET" | b"NOOP":
+                pass
+            case _:
+                return b"502 Not here\r\n"
+        return b"250 Yes\r\n"
+
+    async def _recipient(self, address: str) -> bytes:
+        behaviour = await self._sink.behaviours.take(address)
+        if behaviour.kind in _REFUSALS:
+            return _REFUSALS[behaviour.kind]
+        if behaviour.kind in (Kind.RESET, Kind.HANGING):
+            self._unconfirmed = behaviour.kind
+        self._recipients.append(address)
+        return b"250 Yes\r\n"
+
+    async def _data(self) -> bytes | None:
+        await self._say(b"354 Go on\r\n")
+        text = await self._reader.readuntil(b"\r\n.\r\n")
+        message = email.message_from_bytes(text[:-5].replace(b"\r\n..", b"\r\n."), policy=email.policy.default)
+        part = message.get_body(("plain",))
+        for recipient in self._recipients:
+            self._sink.received.append(
+                Mail(
+                    sender=self._sender,
+                    recipient=recipient,
+                    subject=str(message["Subject"]),
+                    body="" if part is None else str(part.get_content()),
+                    headers={name: str(value) for name, value in message.items()},
+                )
+            )
+        if self._unconfirmed is Kind.HANGING:
+            await asyncio.Event().wait()
+        return b"250 Taken\r\n" if self._unconfirmed is None else None
+
+    async def _say(self, line: bytes) -> None:
+        self._writer.write(line)
+        await self._writer.drain()
+
+
+def _address(line: str) -> str:
+    return line.partition("<")[2].partition(">")[0]
