@@ -90,9 +90,10 @@ def _filters(locale: Locale) -> dict[str, Any]:
         text = times.relative(value, locale, now)
         return times.time_element(value, text, times.exact(value, locale, zone), "relative")
 
-    def in_zone(value: datetime, zone_name: str) -> Markup:
+    def in_zone(value: datetime, zone_name: str, after: datetime | None = None) -> Markup:
         zone = times.zone_of(zone_name)
-        return times.time_element(value, times.in_zone(value, locale, zone), times.exact(value, locale, zone), None)
+        text = times.in_zone(value, locale, zone, after)
+        return times.time_element(value, text, times.exact(value, locale, zone), None)
 
     def span(value: timedelta | float) -> str:
         return times.span(value if isinstance(value, timedelta) else timedelta(seconds=value), locale)

@@ -44,9 +44,11 @@ def exact(value: datetime, locale: Locale, zone: tzinfo) -> str:
     return format_datetime(value.astimezone(zone), "EEEE d MMMM y, HH:mm:ss zzz", tzinfo=zone, locale=locale)
 
 
-def in_zone(value: datetime, locale: Locale, zone: tzinfo) -> str:
-    """Sat 21 Nov 2026, 19:30: as the clocks of that zone show it."""
-    return format_datetime(value.astimezone(zone), "EEE d MMM y, HH:mm", tzinfo=zone, locale=locale)
+def in_zone(value: datetime, locale: Locale, zone: tzinfo, after: datetime | None = None) -> str:
+    """Sat 21 Nov 2026, 19:30: as the clocks of that zone show it; the hour alone on the day of `after`."""
+    same_day = after is not None and after.astimezone(zone).date() == value.astimezone(zone).date()
+    pattern = "HH:mm" if same_day else "EEE d MMM y, HH:mm"
+    return format_datetime(value.astimezone(zone), pattern, tzinfo=zone, locale=locale)
 
 
 def span(value: timedelta, locale: Locale) -> str:
