@@ -8,6 +8,7 @@ what is durable, in the order in which it became so.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from psycopg.errors import InvalidSchemaName, UndefinedTable
 from sqlalchemy import func, insert, make_url, select
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
@@ -74,6 +75,8 @@ class Database:
         except DBAPIError as error:
             if error.connection_invalidated:
                 raise TransientError("The connection to the database was lost.") from error
+            if isinstance(error.orig, UndefinedTable | InvalidSchemaName):
+                raise TransientError("The database is not migrated yet. Run `pressbox migrate`.") from error
             raise
 
     async def close(self) -> None:

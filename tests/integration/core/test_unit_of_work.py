@@ -1,0 +1,80 @@
+"""The unit of work: all or nothing, and clear words when the database is not there or not ready."""
+
+import asyncio
+import secrets
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+
+from pressbox.core.accounts.rows import UserRow
+from pressbox.core.db.changes import ChangeRow
+from pressbox.core.db.database import Database
+from pressbox.core.errors import TransientError
+from tests.conftest import Parts, execute
+
+
+def user(email: str) -> UserRow:
+    return UserRow(email=email, password_hash="x", role="member")
+
+
+async def count(database: Database) -> int:
+    async with database.unit_of_work() as work:
+        return await work.session.scalar(select(func.count()).select_from(UserRow)) or 0
+
+
+async def test_an_error_leaves_neither_rows_nor_changes(database: Database) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with database.unit_of_work() as work:
+            work.session.add(user("a@example.org"))
+            work.changed("thing", "a")
+            await work.session.flush()
+            raise ZeroDivisionError
+    assert await count(database) == 0
+    async with database.unit_of_work() as work:
+        assert await work.session.scalar(select(func.count()).select_from(ChangeRow)) == 0
+
+
+async def test_a_cancelled_unit_of_work_leaves_nothing(database: Database) -> None:
+    started = asyncio.Event()
+
+    async def slow() -> None:
+        async with database.unit_of_work() as work:
+            work.session.add(user("a@example.org"))
+            await work.session.flush()
+            started.set()
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(slow())
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await count(database) == 0
+
+
+async def test_a_database_that_is_away_is_a_transient_error() -> None:
+    nobody = Database("postgresql://nobody:none@127.0.0.1:1/none")
+    with pytest.raises(TransientError, match="does not answer"):
+        async with nobody.unit_of_work() as work:
+            await work.session.execute(select(1))
+    await nobody.close()
+
+
+async def test_a_database_that_is_not_migrated_says_what_to_do(parts: Parts) -> None:
+    name = f"empty_{secrets.token_hex(4)}"
+    execute(parts.postgres_url, f"CREATE DATABASE {name}")
+    empty = Database(parts.database_url(name))
+    with pytest.raises(TransientError, match="Run `pressbox migrate`"):
+        async with empty.unit_of_work() as work:
+            await work.session.scalar(select(func.count()).select_from(UserRow))
+    await empty.close()
+    execute(parts.postgres_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+async def test_values_do_not_appear_in_database_errors(database: Database) -> None:
+    twice = [UserRow(email="a@example.org", password_hash="planted-hash", role="member") for _ in range(2)]
+    with pytest.raises(IntegrityError) as refused:
+        async with database.unit_of_work() as work:
+            work.session.add_all(twice)
+    assert "planted-hash" not in str(refused.value)
