@@ -1,7 +1,7 @@
 """Events as an application. In this version it has a page that says what it is for, and runs nothing."""
 
 from pressbox.core.app import AppManifest, NavigationEntry
-from pressbox.soonish.web import PATH, router
+from pressbox.soonish.web.routes import PATH, router
 
 APP = AppManifest(
     name="soonish",
