@@ -82,6 +82,11 @@ class AppriseSender:
         plugin = self._plugin(url)
         return Target(_scheme(url), str(plugin.service_name), _own_host(plugin))
 
+    def kind(self, url: str) -> tuple[str, str]:
+        """The scheme, and what people may see of the address."""
+        target = self.checked(url)
+        return target.scheme, f"{target.service} · {target.host}" if target.host else target.service
+
     async def send(self, channel_key: str, url: str, title: str, body: str, level: Level) -> Attempt:
         """`channel_key` names the target in limits, because the URL must not."""
         wait = self._channels.wait_for(f"asked {channel_key}")
