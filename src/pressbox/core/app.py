@@ -5,6 +5,7 @@ turns it into activity objects and services.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -30,6 +31,10 @@ class Resources:
     temporal: Client
     objects: ObjectStore
     http: GuardedClient
+
+
+# How a command gets the resources: `context.obj` of every command is one of these.
+OpenResources = Callable[[], AbstractAsyncContextManager[Resources]]
 
 
 @dataclass(frozen=True)
@@ -94,3 +99,5 @@ class AppManifest:
     router: APIRouter | None = None
     navigation: NavigationEntry | None = None
     commands: typer.Typer | None = None
+    # The use cases, as pages and commands get them: made once for the resources of a process.
+    service: Callable[[Resources], Any] | None = None

@@ -20,7 +20,7 @@ from pressbox.entry.commands.up import up
 from pressbox.entry.manifests import APPLICATIONS
 from pressbox.entry.version import show_version
 from pressbox.entry.web import run_web
-from pressbox.entry.wiring import find_endpoints
+from pressbox.entry.wiring import find_endpoints, open_resources, with_secret_key
 from pressbox.entry.worker import run_worker
 
 cli = typer.Typer(
@@ -34,11 +34,13 @@ cli = typer.Typer(
 
 @cli.callback()
 def root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None:
     """Start everything with `pressbox up`; look at it with `pressbox doctor`."""
+    context.obj = lambda: open_resources(with_secret_key(prepared_settings()))
 
 
 @cli.command()
