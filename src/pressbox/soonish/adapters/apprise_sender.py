@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
+from threading import Lock
 
 import apprise
 from apprise.exception import AppriseException
@@ -41,6 +42,7 @@ _KINDS = {
     Level.WARNING: apprise.NotifyType.WARNING,
     Level.CRITICAL: apprise.NotifyType.FAILURE,
 }
+_loading = Lock()
 _BUSY = frozenset({408, 425, 429})
 
 
@@ -71,8 +73,8 @@ class AppriseSender:
         logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
         logging.getLogger("urllib3").setLevel(logging.ERROR)
 
-    async def warm(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._threads, _load_plugins)
+    def warm(self) -> None:
+        self._threads.submit(_load_plugins)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -139,9 +141,14 @@ class AppriseSender:
         return plugin
 
 
-@cache
 def _load_plugins() -> None:
     """All of them, before anything is watched: loading reads files."""
+    with _loading:
+        _load_once()
+
+
+@cache
+def _load_once() -> None:
     with warnings.catch_warnings():
         # Some of their libraries use modules that a later Python drops; that is for them to mend.
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -1,8 +1,12 @@
 """The Sender port: finds the address behind a channel key, and hands the message to mail or to Apprise."""
 
-from pressbox.soonish.adapters.address_book import EMAIL, AddressBook
+from pressbox.core.config import Settings
+from pressbox.core.db.database import Database
+from pressbox.core.http.guard import AllowList
+from pressbox.soonish.adapters.address_book import EMAIL, AddressBook, Reveal
 from pressbox.soonish.adapters.apprise_api import AppriseApi
 from pressbox.soonish.adapters.apprise_sender import AppriseSender
+from pressbox.soonish.adapters.limits import SendLimits
 from pressbox.soonish.adapters.mail_sender import Mailer, one_click
 from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.ports import Attempt, Outgoing
@@ -29,6 +33,30 @@ class RoutingSender:
         if self._api is not None:
             return await self._api.send(destination.address, message.title, body, message.level)
         return await self._apprise.send(channel_key, destination.address, message.title, body, message.level)
+
+
+def apprise_sender(settings: Settings) -> AppriseSender:
+    """As the settings say; also what tells which Apprise URLs can be used."""
+    soonish = settings.soonish
+    at_once = soonish.concurrent_deliveries
+    return AppriseSender(
+        AllowList.parse(settings.http.allow),
+        SendLimits(
+            at_once=at_once,
+            # A quarter is always left for those whose target is quick.
+            at_once_per_host=max(1, at_once * 3 // 4),
+            per_host_per_second=soonish.deliveries_per_host_per_second,
+        ),
+        frozenset(soonish.allow_local_schemes),
+    )
+
+
+def routing_sender(settings: Settings, database: Database, reveal: Reveal) -> RoutingSender:
+    """For a worker: everything that sends, with the plugins loading meanwhile."""
+    apprise = apprise_sender(settings)
+    apprise.warm()
+    api = AppriseApi(settings.soonish.apprise_api_url) if settings.soonish.apprise_api_url else None
+    return RoutingSender(AddressBook(database, reveal), apprise, Mailer(settings.soonish), api)
 
 
 def signed(message: Outgoing) -> str:
