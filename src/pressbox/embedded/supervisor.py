@@ -215,6 +215,8 @@ class Supervisor:
             PRESSBOX_HOME=str(self.home.path),
             PRESSBOX_WORKER_HEALTH_PORT=str(self._worker_health_port),
             PRESSBOX_DEMO="1" if self._settings.demo else "0",
+            # glibc otherwise keeps an arena per thread, which our thread pools would pay for in idle memory.
+            MALLOC_ARENA_MAX="2",
         )
         worker = ProgramSettings(
             name="worker",
