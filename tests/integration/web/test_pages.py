@@ -19,6 +19,7 @@ from pressbox.core.progress.rows import ProgressRow
 from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.schedules import declared_schedules, reconcile
 from pressbox.core.web.app import create_app
+from pressbox.core.web.pages.activity import DETAIL_CHILDREN
 from pressbox.entry.manifests import APPLICATIONS
 from tests.integration.web.conftest import MEMBER, PASSWORD, Browse, cheap_passwords
 
@@ -241,3 +242,17 @@ async def test_old_finished_work_is_a_link_away(signed_in: httpx.AsyncClient, da
     assert "/activity?finished=200" in page
     assert (await signed_in.get("/activity?finished=200")).text.count('class="node"') > 25
     assert (await signed_in.get("/activity?finished=9999")).status_code == 422
+
+
+async def test_the_page_of_a_workflow_shows_many_children_in_parts(
+    signed_in: httpx.AsyncClient, database: Database
+) -> None:
+    await add_work(database, "parent", ProgressState.RUNNING)
+    for number in range(DETAIL_CHILDREN + 3):
+        await add_work(database, f"c{number}", ProgressState.COMPLETED, parent_workflow_id="parent")
+    first = (await signed_in.get("/activity/parent")).text
+    assert first.count('class="node"') == DETAIL_CHILDREN
+    assert f'href="?after={DETAIL_CHILDREN}"' in first
+    rest = (await signed_in.get(f"/activity/parent?after={DETAIL_CHILDREN}")).text
+    assert rest.count('class="node"') == 3
+    assert "?after=" not in rest

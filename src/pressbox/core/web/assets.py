@@ -33,9 +33,11 @@ def _content(name: str) -> tuple[bytes, str]:
 
 
 def _without_notes(styles: bytes) -> bytes:
-    """Comments, indentation and empty lines are for us, not for the wire."""
-    lines = re.sub(rb"/\*.*?\*/", b"", styles, flags=re.DOTALL).splitlines()
-    return b"\n".join(line.strip() for line in lines if line.strip())
+    """Comments and the spaces that only we read are not for the wire. Spaces inside values stay."""
+    text = re.sub(rb"/\*.*?\*/", b"", styles, flags=re.DOTALL)
+    text = re.sub(rb"\s+", b" ", text)
+    text = re.sub(rb" ?([{};,>]) ?", rb"\1", text)
+    return re.sub(rb"(?<=[a-z-]): ", b":", text).replace(b";}", b"}").strip()
 
 
 def static_url(name: str) -> str:

@@ -41,7 +41,7 @@ def relative(value: datetime, locale: Locale, now: datetime) -> str:
 
 
 def exact(value: datetime, locale: Locale, zone: tzinfo) -> str:
-    return format_datetime(value.astimezone(zone), "EEEE d MMMM y, HH:mm:ss zzz", tzinfo=zone, locale=locale)
+    return format_datetime(value.astimezone(zone), "EEE d MMM y, HH:mm:ss z", tzinfo=zone, locale=locale)
 
 
 def in_zone(value: datetime, locale: Locale, zone: tzinfo, after: datetime | None = None) -> str:

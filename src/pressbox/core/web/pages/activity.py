@@ -26,9 +26,9 @@ from pressbox.core.web.pages.branches import (
 from pressbox.core.web.rendering import render
 
 # As many as fit a small page; older ones are a link away.
-FINISHED_SHOWN = 20
+FINISHED_SHOWN = 15
 FINISHED_AT_MOST = 200
-DETAIL_CHILDREN = 500
+DETAIL_CHILDREN = 25
 
 router = APIRouter(tags=["activity"])
 
@@ -106,7 +106,13 @@ async def retry(parts: Parts, identity: Administrator, workflow_id: str) -> Redi
 
 
 @router.get("/activity/{workflow_id:path}", include_in_schema=False)
-async def activity_detail(request: Request, parts: Parts, identity: Reader, workflow_id: str) -> HTMLResponse:
+async def activity_detail(
+    request: Request,
+    parts: Parts,
+    identity: Reader,
+    workflow_id: str,
+    after: Annotated[int, Query(ge=0, le=100_000)] = 0,
+) -> HTMLResponse:
     node = await _existing(parts.database, workflow_id)
     parent = await reader.node(parts.database, node.parent_workflow_id) if node.parent_workflow_id else None
     return render(
@@ -115,7 +121,9 @@ async def activity_detail(request: Request, parts: Parts, identity: Reader, work
         identity=identity,
         node=node,
         parent=parent,
-        it=branch(node, -1, open_limit=DETAIL_CHILDREN, closed_limit=DETAIL_CHILDREN),
+        it=branch(node, -1, closed_from=after, closed_limit=DETAIL_CHILDREN),
+        after=after,
+        next_page=after + DETAIL_CHILDREN,
         may_control=identity.is_administrator,
         temporal_link=temporal_link(parts, node),
     )

@@ -13,7 +13,7 @@ from pressbox.core.progress.reader import ActivityNode
 DEEPEST_LEVEL = 3
 # A page stays small whatever runs; the page of a workflow shows the rest.
 OPEN_CHILDREN = 60
-CLOSED_CHILDREN = 10
+CLOSED_CHILDREN = 8
 # Old failures must not push what runs out of sight; beyond these they fold into a list of their own.
 SETTLED_TROUBLE = 5
 EARLIER_FAILURES = 30
@@ -58,13 +58,11 @@ def fold_earlier(opened: list[ActivityNode]) -> tuple[list[ActivityNode], list[A
     return kept, failed[:EARLIER_FAILURES]
 
 
-def branch(
-    node: ActivityNode, level: int = 0, *, open_limit: int = OPEN_CHILDREN, closed_limit: int = CLOSED_CHILDREN
-) -> Branch:
+def branch(node: ActivityNode, level: int = 0, *, closed_from: int = 0, closed_limit: int = CLOSED_CHILDREN) -> Branch:
     opened, closed = split(node.children)
     below = min(level + 1, DEEPEST_LEVEL)
-    shown_open = tuple(branch(child, below) for child in opened[:open_limit])
-    shown_closed = tuple(leaf(child, below) for child in closed[:closed_limit])
+    shown_open = tuple(branch(child, below) for child in opened[:OPEN_CHILDREN])
+    shown_closed = tuple(leaf(child, below) for child in closed[closed_from : closed_from + closed_limit])
     unseen = len(opened) + len(closed) - len(shown_open) - len(shown_closed)
     return Branch(node, level, shown_open, shown_closed, len(closed), unseen)
 

@@ -15,7 +15,7 @@ from pressbox.core.web.rendering import render
 LATEST = 6
 LOOKED_AT = 30
 SEARCHED_FINISHED = 200
-FOUND_AT_MOST = 50
+FOUND_AT_MOST = 25
 
 router = APIRouter(include_in_schema=False)
 
