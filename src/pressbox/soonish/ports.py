@@ -51,6 +51,25 @@ class AskedReminder:
 
 
 @dataclass(frozen=True)
+class Sealed:
+    """An address at rest. `target` is the same for two addresses of the same place; `shown` is what may be seen."""
+
+    key_id: str
+    encrypted: bytes
+    target: bytes
+    kind: str
+    shown: str
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who acts on a subscription: its account, or, without a user, whoever has the private link to it."""
+
+    subscription_id: int
+    user_id: int | None = None
+
+
+@dataclass(frozen=True)
 class Outgoing:
     """A message on its way to one target. `why_url` and `unsubscribe_url` are private to that person."""
 

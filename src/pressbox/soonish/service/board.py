@@ -9,8 +9,9 @@ from pressbox.soonish.domain.delivery import DeliveryState
 from pressbox.soonish.domain.links import Purpose, SignedLinks
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import DeliveryView, MessageView, Reach, SubscriberView, Viewer, WhyView
+from pressbox.soonish.ports import Holder
 from pressbox.soonish.service.inputs import Announcement
-from pressbox.soonish.service.stores import BoardStore, EventStore, Holder, SubscriptionStore
+from pressbox.soonish.service.stores import BoardStore, EventStore, SubscriptionStore
 from pressbox.soonish.service.telling import Teller
 
 log = get_logger(__name__)

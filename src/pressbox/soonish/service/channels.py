@@ -8,9 +8,9 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.core.logs import get_logger
 from pressbox.soonish.domain.delivery import Level
 from pressbox.soonish.domain.views import ChannelView
-from pressbox.soonish.ports import Attempt, Outgoing, Sender
+from pressbox.soonish.ports import Attempt, Outgoing, Sealed, Sender
 from pressbox.soonish.service.inputs import MOST_CHANNELS, ChannelInput
-from pressbox.soonish.service.stores import AddressCheck, ChannelStore, Sealed, Vault
+from pressbox.soonish.service.stores import AddressCheck, ChannelStore, Vault
 
 log = get_logger(__name__)
 

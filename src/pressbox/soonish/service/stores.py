@@ -1,7 +1,6 @@
 """What the use cases need from outside. A method of a store is one transaction: the change and its outbox entry."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -23,25 +22,7 @@ from pressbox.soonish.domain.views import (
     Viewer,
     WhyView,
 )
-
-
-@dataclass(frozen=True)
-class Sealed:
-    """An address at rest. `target` is the same for two addresses of the same place; `shown` is what may be seen."""
-
-    key_id: str
-    encrypted: bytes
-    target: bytes
-    kind: str
-    shown: str
-
-
-@dataclass(frozen=True)
-class Holder:
-    """Who acts on a subscription: its account, or whoever has the private link to it."""
-
-    subscription_id: int
-    user_id: int | None = None
+from pressbox.soonish.ports import Holder, Sealed
 
 
 class Mailer(Protocol):
