@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from httpx import HTTPError
 from temporalio.service import RPCError
 
-from pressbox.core.app import Resources
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import InvalidInputError, TransientError
-from pressbox.demo.scenarios import SCENARIOS, Finding, Scenario, Stage
+from pressbox.demo.scenarios import SCENARIOS
+from pressbox.demo.stage import Finding, Scenario, Stage
 
 PAUSE_SECONDS = 10.0
 
@@ -32,23 +34,19 @@ def chosen(names: Sequence[str]) -> tuple[Scenario, ...]:
     return tuple(known[name] for name in names) if names else SCENARIOS
 
 
-async def play_once(resources: Resources, scenarios: Sequence[Scenario], *, speed: float, round: int = 1) -> Summary:
+async def play_once(stage: Stage, scenarios: Sequence[Scenario]) -> Summary:
     """All scenarios side by side, to their end."""
-    stage = Stage(resources, speed, round)
     results = await asyncio.gather(*(scenario.play(stage) for scenario in scenarios))
     return Summary(findings=tuple(finding for result in results for finding in result))
 
 
-async def play_on(
-    resources: Resources, scenarios: Sequence[Scenario], *, speed: float, say: Callable[[str], None]
-) -> None:
+async def play_on(stage: Stage, scenarios: Sequence[Scenario], *, say: Callable[[str], None]) -> None:
     """Round after round until cancelled. A part that is away only makes the show pause."""
-    round = 1
     while True:
         try:
-            summary = await play_once(resources, scenarios, speed=speed, round=round)
-            say(f"Round {round}: {'as expected' if summary.met else 'not as expected'}")
-        except (RPCError, TransientError, TimeoutError) as error:
-            say(f"Round {round} was interrupted: {error}")
-        round += 1
-        await asyncio.sleep(PAUSE_SECONDS / speed)
+            summary = await play_once(stage, scenarios)
+            say(f"Round {stage.round}: {'as expected' if summary.met else 'not as expected'}")
+        except (RPCError, HTTPError, TransientError, TimeoutError) as error:
+            say(f"Round {stage.round} was interrupted: {error}")
+        stage = replace(stage, round=stage.round + 1)
+        await asyncio.sleep(PAUSE_SECONDS / stage.speed)

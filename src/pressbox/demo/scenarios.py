@@ -1,52 +1,18 @@
 """What the demo plays: each scenario drives the real product and says afterwards what should have come of it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import timedelta
 
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 
 from pressbox.core.app import Resources
-from pressbox.core.contracts import Contract
 from pressbox.core.progress.reader import ActivityNode, node
 from pressbox.demo.contracts import DemoTreeWorkflowInput
 from pressbox.demo.ids import MARKS_PREFIX, QUEUE, tree_workflow_id
+from pressbox.demo.stage import Finding, Scenario, Stage
 from pressbox.demo.workflows.tree import DemoTreeWorkflow
 
 MAINTENANCE_SCHEDULE = "core-maintenance"
 SETTLE_SECONDS = 60.0
-
-
-class Finding(Contract):
-    """One figure of the summary beside what the script expected."""
-
-    name: str
-    expected: int
-    found: int
-
-    @property
-    def met(self) -> bool:
-        return self.expected == self.found
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What a scenario plays on. Times are divided by `speed`."""
-
-    resources: Resources
-    speed: float
-    round: int
-
-    def time(self, seconds: float) -> timedelta:
-        return timedelta(seconds=seconds / self.speed)
-
-
-@dataclass(frozen=True)
-class Scenario:
-    name: str
-    summary: str
-    play: Callable[[Stage], Awaitable[tuple[Finding, ...]]]
 
 
 async def play_maintenance(stage: Stage) -> tuple[Finding, ...]:

@@ -14,7 +14,8 @@ from pressbox.core.errors import InvalidInputError, PermanentError
 from pressbox.core.temporal.faults import Fault, plant, planted
 from pressbox.demo.instance import Instance, running_instance
 from pressbox.demo.player import Summary, chosen, play_on, play_once
-from pressbox.demo.scenarios import Scenario
+from pressbox.demo.stage import Scenario, Stage
+from pressbox.demo.world import WorldPorts, open_world
 from pressbox.entry.commands.process import prepared_settings
 from pressbox.entry.wiring import open_resources
 
@@ -43,15 +44,16 @@ def demo(
     home = Path(tempfile.mkdtemp(prefix="pressbox-demo-")) if headless else demo_home(settings)
     if headless:
         home.chmod(0o711)
+    ports = WorldPorts.choose()
     planted_in = home.parent / f"{home.name}-faults"
     for item in faults:
         plant(planted_in, item)
     try:
-        with running_instance(home, log=None, **_environment(settings, planted_in)) as instance:
+        with running_instance(home, log=None, **_environment(settings, planted_in), **ports.environment()) as instance:
             if headless:
-                _finish(asyncio.run(_play_once(instance, settings, scenarios, speed)), as_json, planted_in)
+                _finish(asyncio.run(_play_once(instance, settings, scenarios, speed, ports)), as_json, planted_in)
             else:
-                _show(instance, settings, scenarios, speed)
+                _show(instance, settings, scenarios, speed, ports)
     finally:
         shutil.rmtree(planted_in, ignore_errors=True)
         if headless:
@@ -72,19 +74,23 @@ def _environment(settings: Settings, faults: Path) -> dict[str, str]:
     }
 
 
-async def _play_once(instance: Instance, settings: Settings, scenarios: Sequence[Scenario], speed: float) -> Summary:
+async def _play_once(
+    instance: Instance, settings: Settings, scenarios: Sequence[Scenario], speed: float, ports: WorldPorts
+) -> Summary:
     at_home = settings.model_copy(update={"home": instance.home.path})
-    async with open_resources(at_home, instance.endpoints) as resources:
-        return await play_once(resources, scenarios, speed=speed)
+    async with open_resources(at_home, instance.endpoints) as resources, open_world(ports) as world:
+        return await play_once(Stage(resources, speed, 1, world, instance.web_url), scenarios)
 
 
-def _show(instance: Instance, settings: Settings, scenarios: Sequence[Scenario], speed: float) -> None:
+def _show(
+    instance: Instance, settings: Settings, scenarios: Sequence[Scenario], speed: float, ports: WorldPorts
+) -> None:
     typer.echo(f"The demo runs. Look at {instance.web_url}/activity\nCtrl-C stops it.")
     at_home = settings.model_copy(update={"home": instance.home.path})
 
     async def play() -> None:
-        async with open_resources(at_home, instance.endpoints) as resources:
-            await play_on(resources, scenarios, speed=speed, say=typer.echo)
+        async with open_resources(at_home, instance.endpoints) as resources, open_world(ports) as world:
+            await play_on(Stage(resources, speed, 1, world, instance.web_url), scenarios, say=typer.echo)
 
     try:
         asyncio.run(play())

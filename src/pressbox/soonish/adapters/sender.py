@@ -7,7 +7,7 @@ from pressbox.soonish.adapters.address_book import EMAIL, AddressBook, Reveal
 from pressbox.soonish.adapters.apprise_api import AppriseApi
 from pressbox.soonish.adapters.apprise_sender import AppriseSender
 from pressbox.soonish.adapters.limits import SendLimits
-from pressbox.soonish.adapters.mail_sender import Mailer, one_click
+from pressbox.soonish.adapters.mail_sender import NO_HEADERS, Mailer, one_click
 from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.ports import Attempt, Outgoing
 
@@ -27,9 +27,8 @@ class RoutingSender:
             return Attempt(AttemptResult.REFUSED, "The channel is gone or switched off.")
         body = signed(message)
         if destination.kind == EMAIL:
-            return await self._mail.attempt(
-                destination.address, message.title, body, one_click(message.unsubscribe_url)
-            )
+            headers = one_click(message.unsubscribe_url) if message.unsubscribe_url else NO_HEADERS
+            return await self._mail.attempt(destination.address, message.title, body, headers)
         if self._api is not None:
             return await self._api.send(destination.address, message.title, body, message.level)
         return await self._apprise.send(channel_key, destination.address, message.title, body, message.level)
@@ -60,5 +59,7 @@ def routing_sender(settings: Settings, database: Database, reveal: Reveal) -> Ro
 
 
 def signed(message: Outgoing) -> str:
-    """The text with the two links that belong to every message."""
-    return f"{message.body}\n\nWhy did I get this? {message.why_url}\nUnsubscribe: {message.unsubscribe_url}\n"
+    """The text with the two links that belong to every message; a test of a channel has none."""
+    links = (("Why did I get this?", message.why_url), ("Unsubscribe:", message.unsubscribe_url))
+    lines = "\n".join(f"{label} {url}" for label, url in links if url)
+    return f"{message.body}\n\n{lines}" if lines else message.body
