@@ -139,7 +139,7 @@ class _Conversation:
                     sender=self._sender,
                     recipient=recipient,
                     subject=str(message["Subject"]),
-                    body="" if part is None else str(part.get_content()),
+                    body="" if part is None else str(part.get_content()).replace("\r\n", "\n"),
                     headers={name: str(value) for name, value in message.items()},
                 )
             )

@@ -1,0 +1,156 @@
+"""From a channel key to the right address: loaded, decrypted, and given to mail, Apprise or the Apprise server."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+from sqlalchemy import event, update
+
+from pressbox.core.config import HttpSettings, Settings, SmtpSecurity, SoonishSettings
+from pressbox.core.db.database import Database
+from pressbox.core.errors import ConfigurationError
+from pressbox.demo.simulators.http_service import Answer, HttpService, Request
+from pressbox.demo.simulators.mail_sink import MailSink
+from pressbox.demo.simulators.notification_target import NotificationTarget
+from pressbox.soonish.adapters.rows import ChannelRow, ContactRow
+from pressbox.soonish.adapters.secrets import AddressVault
+from pressbox.soonish.adapters.sender import routing_sender
+from pressbox.soonish.domain.delivery import AttemptResult, Level
+from pressbox.soonish.ports import Outgoing
+from tests.integration.soonish.conftest import World
+
+MESSAGE = Outgoing(
+    "Room change", "Room 12.", Level.INFO, "https://example.org/why/1", "https://example.org/unsubscribe/1"
+)
+SIGNED = "Room 12.\n\nWhy did I get this? https://example.org/why/1\nUnsubscribe: https://example.org/unsubscribe/1"
+
+
+@dataclass(frozen=True)
+class Outside:
+    database: Database
+    vault: AddressVault
+    target: NotificationTarget
+    mail: MailSink
+    user_id: int
+
+    def settings(self, api: str | None = None) -> Settings:
+        return Settings(
+            http=HttpSettings(allow=(f"127.0.0.1:{self.target.port}",)),
+            soonish=SoonishSettings(
+                smtp_host="127.0.0.1",
+                smtp_port=self.mail.smtp_port,
+                smtp_from="events@example.org",
+                smtp_security=SmtpSecurity.NONE,
+                apprise_api_url=api,
+            ),
+        )
+
+    async def channel(self, name: str, *, is_active: bool = True) -> str:
+        sealed = self.vault.seal(self.target.apprise_url(name), "json", "JSON")
+        async with self.database.unit_of_work() as work:
+            row = ChannelRow(
+                user_id=self.user_id,
+                name=name,
+                is_active=is_active,
+                encrypted_url=sealed.encrypted,
+                key_id=sealed.key_id,
+                kind=sealed.kind,
+                target=sealed.target,
+            )
+            work.session.add(row)
+            await work.session.flush()
+            return f"channel:{row.id}"
+
+    async def contact(self, address: str, kind: str) -> str:
+        sealed = self.vault.seal(address, kind, "a***")
+        async with self.database.unit_of_work() as work:
+            row = ContactRow(
+                kind=kind,
+                encrypted_address=sealed.encrypted,
+                key_id=sealed.key_id,
+                target=sealed.target,
+                shown=sealed.shown,
+            )
+            work.session.add(row)
+            await work.session.flush()
+            return f"contact:{row.id}"
+
+
+@pytest.fixture
+async def outside(database: Database, world: World) -> AsyncIterator[Outside]:
+    async with NotificationTarget() as target, MailSink() as mail:
+        yield Outside(database, AddressVault(["an instance key"]), target, mail, world.organiser_id)
+
+
+async def test_each_kind_of_address_goes_its_own_way(outside: Outside) -> None:
+    sender = routing_sender(outside.settings(), outside.database, outside.vault.reveal)
+    for key in (
+        await outside.channel("phone"),
+        await outside.contact(outside.target.apprise_url("stranger"), "json"),
+        await outside.contact("anna@example.org", "email"),
+    ):
+        assert (await sender.send(key, MESSAGE)).result is AttemptResult.ACCEPTED
+    assert [item.body for item in outside.target.received] == [SIGNED, SIGNED]
+    [mail] = outside.mail.to("anna@example.org")
+    assert mail.body.strip() == SIGNED
+    assert mail.headers["List-Unsubscribe"] == "<https://example.org/unsubscribe/1>"
+
+
+async def test_a_test_message_has_no_links(outside: Outside) -> None:
+    sender = routing_sender(outside.settings(), outside.database, outside.vault.reveal)
+    await sender.send(await outside.channel("phone"), Outgoing("Test", "It works.", Level.INFO, "", ""))
+    await sender.send(
+        await outside.contact("a@example.org", "email"), Outgoing("Test", "It works.", Level.INFO, "", "")
+    )
+    assert outside.target.received[0].body == "It works."
+    assert "List-Unsubscribe" not in outside.mail.received[0].headers
+
+
+async def test_a_channel_that_is_gone_or_switched_off_is_refused(outside: Outside) -> None:
+    sender = routing_sender(outside.settings(), outside.database, outside.vault.reveal)
+    for key in (await outside.channel("off", is_active=False), "channel:999999", "contact:999999", "none"):
+        assert (await sender.send(key, MESSAGE)).result is AttemptResult.REFUSED
+    assert outside.target.received == []
+
+
+async def test_with_an_apprise_server_nothing_but_mail_leaves_this_process(outside: Outside) -> None:
+    class Server(HttpService):
+        asked = 0
+
+        async def answer(self, request: Request) -> Answer:
+            Server.asked += 1
+            return Answer.of({"error": None})
+
+    async with Server() as server:
+        sender = routing_sender(outside.settings(server.url), outside.database, outside.vault.reveal)
+        assert (await sender.send(await outside.channel("phone"), MESSAGE)).result is AttemptResult.ACCEPTED
+        await sender.send(await outside.contact("anna@example.org", "email"), MESSAGE)
+    assert Server.asked == 1
+    assert outside.target.received == []
+    assert len(outside.mail.received) == 1
+
+
+async def test_many_at_once_share_a_few_statements(outside: Outside) -> None:
+    keys = [await outside.channel(f"phone-{number}") for number in range(40)]
+    sender = routing_sender(outside.settings(), outside.database, outside.vault.reveal)
+    asked: list[str] = []
+
+    def note(_: object, __: object, statement: str, *___: object) -> None:
+        if "FROM soonish.channels" in statement:
+            asked.append(statement)
+
+    event.listen(outside.database.engine.sync_engine, "before_cursor_execute", note)
+    attempts = await asyncio.gather(*(sender.send(key, MESSAGE) for key in keys))
+    assert {attempt.result for attempt in attempts} == {AttemptResult.ACCEPTED}
+    assert len(asked) == 1
+
+
+async def test_an_address_of_an_unknown_key_is_an_error_and_not_an_attempt(outside: Outside) -> None:
+    """It is ours to mend: the channel of a person must not be called broken for it."""
+    key = await outside.channel("phone")
+    async with outside.database.unit_of_work() as work:
+        await work.session.execute(update(ChannelRow).values(key_id="lost"))
+    sender = routing_sender(outside.settings(), outside.database, outside.vault.reveal)
+    with pytest.raises(ConfigurationError, match="PRESSBOX_SOONISH_OLD_SECRET_KEYS"):
+        await sender.send(key, MESSAGE)
