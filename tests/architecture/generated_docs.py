@@ -4,10 +4,11 @@ import inspect
 from collections.abc import Iterator
 
 import typer
-from click import Command, Context, Group
 from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 from temporalio import workflow
+from typer._click import Command, Context
+from typer.core import TyperGroup
 
 from pressbox.core import config
 from pressbox.core.config import Settings, Variable, variables
@@ -75,9 +76,12 @@ def commands_page() -> str:
 
 def _commands(path: str, command: Command) -> Iterator[tuple[str, Command]]:
     yield path, command
-    if isinstance(command, Group):
-        for name, child in sorted(command.commands.items()):
-            yield from _commands(f"{path} {name}", child)
+    if isinstance(command, TyperGroup):
+        context = Context(command)
+        for name in sorted(command.list_commands(context)):
+            child = command.get_command(context, name)
+            if child is not None:
+                yield from _commands(f"{path} {name}", child)
 
 
 def workflows_page() -> str:

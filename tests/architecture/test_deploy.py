@@ -19,7 +19,8 @@ import yaml
 from check_jsonschema.builtin_schemas import get_builtin_schema
 from jsonschema.validators import validator_for
 from prometheus_client import REGISTRY
-from typer.core import TyperCommand, TyperGroup
+from typer._click import Command, Context
+from typer.core import TyperGroup
 
 from pressbox.core.config import load_settings, unknown_variables, variables
 from pressbox.entry.cli import cli
@@ -38,7 +39,6 @@ READINESS = {"initialDelaySeconds": 10, "periodSeconds": 10, "timeoutSeconds": 5
 
 # What a YAML file holds; the schemas give it its shape.
 Node = dict[str, Any]
-AnyCommand = TyperCommand | TyperGroup
 
 
 def compose() -> Node:
@@ -185,13 +185,14 @@ def test_every_documented_command_exists() -> None:
         found_command(root, words)
 
 
-def found_command(command: AnyCommand, words: list[str]) -> tuple[AnyCommand, list[str]]:
+def found_command(command: Command, words: list[str]) -> tuple[Command, list[str]]:
     """The command that these words lead to, and what is left for it."""
     rest = list(words)
     while isinstance(command, TyperGroup):
         assert rest, f"{words} names no command"
-        assert rest[0] in command.commands, f"there is no command {words}"
-        command = command.commands[rest.pop(0)]
+        found = command.get_command(Context(command), rest.pop(0))
+        assert found is not None, f"there is no command {words}"
+        command = found
     return command, rest
 
 

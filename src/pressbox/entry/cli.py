@@ -1,30 +1,74 @@
-"""The command line: every command, from the manifests and from `commands/`."""
+"""The command line. Each command is loaded when it is used, so that `up` is quick and small."""
 
-import asyncio
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pressbox.core.db.migrate import upgrade
+# Typer carries a click of its own, and these two types are exported nowhere else.
+from typer._click import Command, Context
+from typer.core import TyperGroup
+from typer.main import get_group
+
 from pressbox.core.errors import InvalidInputError, PressboxError
 from pressbox.core.logs import redact
-from pressbox.entry.commands.accounts import token_commands, user_commands
-from pressbox.entry.commands.backup import backup, restore
-from pressbox.entry.commands.bench import bench_commands
-from pressbox.entry.commands.demo import demo
-from pressbox.entry.commands.doctor import doctor
 from pressbox.entry.commands.process import prepared_settings
-from pressbox.entry.commands.schedules import schedule_commands
-from pressbox.entry.commands.up import up
-from pressbox.entry.manifests import APPLICATIONS
 from pressbox.entry.version import show_version
-from pressbox.entry.web import run_web
-from pressbox.entry.wiring import find_endpoints, open_resources, with_secret_key
-from pressbox.entry.worker import run_worker
+
+if TYPE_CHECKING:
+    from pressbox.core.app import Resources
+
+_HERE = "pressbox.entry.commands"
+
+# Name → module and attribute: a function is a command, a Typer is a group of them.
+COMMANDS = {
+    "up": (f"{_HERE}.up", "up"),
+    "demo": (f"{_HERE}.demo", "demo"),
+    "doctor": (f"{_HERE}.doctor", "doctor"),
+    "web": (f"{_HERE}.parts", "web"),
+    "worker": (f"{_HERE}.parts", "worker"),
+    "migrate": (f"{_HERE}.parts", "migrate"),
+    "schedules": (f"{_HERE}.schedules", "schedule_commands"),
+    "backup": (f"{_HERE}.backup", "backup"),
+    "restore": (f"{_HERE}.backup", "restore"),
+    "user": (f"{_HERE}.accounts", "user_commands"),
+    "token": (f"{_HERE}.accounts", "token_commands"),
+    "bench": (f"{_HERE}.bench", "bench_commands"),
+}
+APPLICATIONS = ("footy", "soonish", "curator")
+
+
+class Commands(TyperGroup):
+    """Our own commands, then those of the applications."""
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        return [*COMMANDS, *APPLICATIONS]
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        if cmd_name in APPLICATIONS:
+            commands = import_module(f"pressbox.{cmd_name}.manifest").APP.commands
+            return _named(cmd_name, commands) if commands is not None else None
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[cmd_name]
+        return _named(cmd_name, getattr(import_module(module), attribute))
+
+
+def _named(name: str, found: typer.Typer | Callable[..., None]) -> Command:
+    holder = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
+    if isinstance(found, typer.Typer):
+        holder.add_typer(found, name=name)
+    else:
+        holder.command(name)(found)
+    return get_group(holder).commands[name]
+
 
 cli = typer.Typer(
     name="pressbox",
+    cls=Commands,
     help="Follows matches, events and feeds for you, and tells you what matters. Durably, on your own machine.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -40,40 +84,14 @@ def root(
     ] = False,
 ) -> None:
     """Start everything with `pressbox up`; look at it with `pressbox doctor`."""
-    context.obj = lambda: open_resources(with_secret_key(prepared_settings()))
+    context.obj = _open_resources
 
 
-@cli.command()
-def web() -> None:
-    """Serve the web application against parts that already run."""
-    run_web(prepared_settings())
+def _open_resources() -> AbstractAsyncContextManager["Resources"]:
+    """For the commands of applications, which may not import this layer."""
+    from pressbox.entry.wiring import open_resources, with_secret_key
 
-
-@cli.command()
-def worker(
-    queue: Annotated[list[str] | None, typer.Option(help="Poll only this task queue; may be repeated.")] = None,
-) -> None:
-    """Run workflows and activities against parts that already run."""
-    asyncio.run(run_worker(prepared_settings(), queue or ()))
-
-
-@cli.command()
-def migrate() -> None:
-    """Bring the database to the version that this program needs."""
-    settings = prepared_settings()
-    upgrade(find_endpoints(settings).database_url)
-    typer.echo("The database is up to date.")
-
-
-for command in (up, doctor, demo, backup, restore):
-    cli.command()(command)
-cli.add_typer(schedule_commands, name="schedules")
-cli.add_typer(user_commands, name="user")
-cli.add_typer(token_commands, name="token")
-cli.add_typer(bench_commands, name="bench")
-for manifest in APPLICATIONS:
-    if manifest.commands is not None:
-        cli.add_typer(manifest.commands, name=manifest.name)
+    return open_resources(with_secret_key(prepared_settings()))
 
 
 def main() -> None:

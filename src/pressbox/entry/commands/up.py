@@ -1,14 +1,14 @@
-"""`pressbox up`: everything on one home, until Ctrl-C."""
+"""`pressbox up`: everything on one home, until Ctrl-C.
+
+What only a later step needs is imported by that step: the servers start meanwhile.
+"""
 
 import asyncio
 from typing import Annotated
 
 import typer
 
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.accounts.setup import setup_address
 from pressbox.core.config import Settings
-from pressbox.core.db.migrate import upgrade
 from pressbox.core.logs import redact
 from pressbox.embedded.announcement import announcement
 from pressbox.embedded.home import Endpoints, Home
@@ -16,7 +16,6 @@ from pressbox.embedded.log_follower import LogFollower
 from pressbox.embedded.supervisor import Running, Steps, Supervisor
 from pressbox.entry.commands.process import prepared_settings
 from pressbox.entry.version import VERSION
-from pressbox.entry.wiring import apply_schedules, check_database_url, open_resources
 
 PARTS = ("postgres", "temporal", "worker", "web")
 
@@ -33,6 +32,8 @@ def up(
     if demo:
         settings = settings.model_copy(update={"demo": True})
     if settings.database.url:
+        from pressbox.entry.wiring import check_database_url
+
         check_database_url(settings.database.url.get_secret_value())
     follower = LogFollower(Home(settings.home).logs, PARTS, _say_aside) if verbose else None
     Supervisor(settings, _steps(settings, as_json=as_json), follower=follower).run()
@@ -40,9 +41,13 @@ def up(
 
 def _steps(settings: Settings, *, as_json: bool) -> Steps:
     def migrate(endpoints: Endpoints) -> None:
+        from pressbox.core.db.migrate import upgrade
+
         upgrade(endpoints.database_url)
 
     def prepare(endpoints: Endpoints) -> None:
+        from pressbox.entry.wiring import apply_schedules
+
         asyncio.run(apply_schedules(settings, endpoints))
 
     def ready(running: Running) -> None:
@@ -59,6 +64,10 @@ def _steps(settings: Settings, *, as_json: bool) -> Steps:
 
 async def _setup_link(settings: Settings, endpoints: Endpoints) -> str | None:
     """An address that makes the first account; None once there is one."""
+    from pressbox.core.accounts.service import AccountService
+    from pressbox.core.accounts.setup import setup_address
+    from pressbox.entry.wiring import open_resources
+
     async with open_resources(settings, endpoints) as resources:
         secret = await AccountService(resources.database, settings).create_setup_link()
     return setup_address(endpoints.web_url or "", secret) if secret else None
