@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, func, select, text, update
+from sqlalchemy import ARRAY, ColumnElement, Text, any_, func, literal, select, text, update
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 
 from pressbox.core.db.database import Database
@@ -11,11 +11,13 @@ from pressbox.soonish.adapters.messages import EVENT_CHANGED
 from pressbox.soonish.adapters.rows import (
     AskedReminderRow,
     EventRow,
+    NotificationRow,
     ReminderOffsetRow,
     ReminderScheduleRow,
     SubscriptionRow,
     TooLateRow,
 )
+from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import (
     Circumstances,
@@ -24,6 +26,7 @@ from pressbox.soonish.domain.reminders import (
     SubscriptionState,
     TooLate,
     WantedReminder,
+    message_version,
 )
 from pressbox.soonish.ports import AskedReminder
 
@@ -98,17 +101,26 @@ class SqlReminders:
             await work.session.execute(_FORGET, {"subscriptions": subscriptions, "offsets": offsets})
 
     async def note_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None:
-        rows = [
-            {"subscription_id": item.subscription_id, "offset_seconds": int(item.offset.total_seconds())}
-            for item in offsets
-        ]
-        if not rows:
-            return
         async with self._database.unit_of_work() as work:
-            await work.session.execute(insert(TooLateRow).on_conflict_do_nothing(), rows)
-            slug = await work.session.scalar(select(EventRow.slug).where(EventRow.id == event_id))
-            if slug is not None:
-                work.changed(EVENT_CHANGED, slug)
+            event = await work.session.get(EventRow, event_id)
+            if event is None:
+                return
+            passed = {
+                message_version(WantedReminder(item.subscription_id, item.offset, event.start_date)): item
+                for item in offsets
+            }
+            # A reminder that has fired for this start has passed as well, but was not too late.
+            fired = await work.session.scalars(
+                select(NotificationRow.version).where(
+                    NotificationRow.event_id == event_id,
+                    NotificationRow.cause == Cause.REMINDER,
+                    NotificationRow.version == any_(literal(list(passed), ARRAY(Text))),
+                )
+            )
+            rows = [_too_late(passed[version]) for version in passed.keys() - set(fired)]
+            if rows:
+                await work.session.execute(insert(TooLateRow).on_conflict_do_nothing(), rows)
+                work.changed(EVENT_CHANGED, event.slug)
 
     async def circumstances(self, event_id: int, subscription_id: int) -> Circumstances:
         mine: ColumnElement[bool] = (SubscriptionRow.event_id == EventRow.id) & (SubscriptionRow.id == subscription_id)
@@ -167,3 +179,7 @@ def _durations(seconds: Sequence[int] | None) -> tuple[timedelta, ...]:
 def _columns(keys: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:
     pairs = list(keys)
     return [subscription_id for subscription_id, _ in pairs], [seconds for _, seconds in pairs]
+
+
+def _too_late(item: TooLate) -> dict[str, int]:
+    return {"subscription_id": item.subscription_id, "offset_seconds": int(item.offset.total_seconds())}
