@@ -99,5 +99,3 @@ class AppManifest:
     router: APIRouter | None = None
     navigation: NavigationEntry | None = None
     commands: typer.Typer | None = None
-    # The use cases, as pages and commands get them: made once for the resources of a process.
-    service: Callable[[Resources], Any] | None = None

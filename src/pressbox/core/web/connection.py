@@ -1,16 +1,15 @@
 """The web process and its parts: it starts without them, keeps trying, and says so until they are there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from typing import Any
 
 from fastapi import Request
 from starlette.datastructures import State
 
 from pressbox.core.accounts.service import AccountService
-from pressbox.core.app import AppManifest, LiveTopic, Resources
+from pressbox.core.app import LiveTopic, Resources
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.logs import get_logger
@@ -29,7 +28,7 @@ FEED_PAUSE_SECONDS = 1.0
 @asynccontextmanager
 async def keep_connected(state: State, connect: Connect, topics: Mapping[str, LiveTopic]) -> AsyncIterator[None]:
     """Put `resources`, `accounts` and `feed` into the state as soon as the parts answer; close all at the end."""
-    state.resources, state.accounts, state.feed, state.services = None, None, None, {}
+    state.resources, state.accounts, state.feed = None, None, None
     state.connection_problem = "Pressbox is starting."
     attempted = asyncio.Event()
     # One task opens and closes: the resources may hold things that must be left where they were entered.
@@ -104,16 +103,3 @@ def account_service(request: Request) -> AccountService:
     connected(request)
     service: AccountService = request.app.state.accounts
     return service
-
-
-def application_service(request: Request, name: str) -> Any:
-    """The use cases of one application, made once for as long as the same resources are connected."""
-    resources = connected(request)
-    made: dict[str, tuple[Resources, Any]] = request.app.state.services
-    if name not in made or made[name][0] is not resources:
-        manifests: Sequence[AppManifest] = request.app.state.manifests
-        build = next(manifest.service for manifest in manifests if manifest.name == name)
-        if build is None:
-            raise ConfigurationError(f"The application {name} has no service.")
-        made[name] = resources, build(resources)
-    return made[name][1]
