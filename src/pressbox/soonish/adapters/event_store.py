@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database, UnitOfWork
-from pressbox.core.errors import ConflictError
+from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.soonish.adapters import access, messages, outbox
 from pressbox.soonish.adapters.facts import facts_of, put_facts, to_stored
 from pressbox.soonish.adapters.rows import EventRow, EventVersionRow, SubscriptionRow
@@ -103,10 +103,16 @@ class SqlEventStore:
             row = await access.visible(work.session, viewer, slug)
             return await access.view(work.session, row, viewer.user_id)
 
-    async def by_number(self, event_id: int) -> EventView | None:
+    async def everything(self, limit: int) -> Sequence[EventView]:
+        return await self._views(_listed(None).order_by(EventRow.start_date.desc()).limit(limit), None)
+
+    async def organiser_of(self, slug: str) -> int:
+        statement = select(EventRow.organiser_id).where(EventRow.slug == slug, EventRow.deleted_at.is_(None))
         async with self._database.unit_of_work() as work:
-            row = await work.session.get(EventRow, event_id)
-            return await access.view(work.session, row, None) if row else None
+            organiser_id = await work.session.scalar(statement)
+        if organiser_id is None:
+            raise NotFoundError("There is no such event.")
+        return organiser_id
 
     async def organised(self, organiser_id: int) -> Sequence[EventView]:
         mine = EventRow.organiser_id == organiser_id

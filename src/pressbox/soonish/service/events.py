@@ -102,6 +102,14 @@ class EventService:
         """Public events that are not over, the next one first."""
         return await self._events.public(self._now(), min(limit, MOST_LISTED))
 
+    async def everything(self, limit: int = MOST_LISTED) -> Sequence[EventView]:
+        """All events of the instance, for whoever runs it."""
+        return await self._events.everything(limit)
+
+    async def organiser_of(self, slug: str) -> int:
+        """For whoever runs the instance, and may act for an organiser."""
+        return await self._events.organiser_of(slug)
+
     async def invite(self, organiser_id: int, slug: str) -> NewInvitation:
         """A link for a private event: good for a week, shown once."""
         token = new_secret()

@@ -1,0 +1,239 @@
+"""`pressbox soonish`: events from the terminal of whoever runs this machine, in the name of their organisers."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import OpenResources, Resources
+from pressbox.core.errors import InvalidInputError
+from pressbox.soonish.domain.delivery import DeliveryState, Level
+from pressbox.soonish.domain.events import Visibility
+from pressbox.soonish.domain.times import spoken
+from pressbox.soonish.domain.views import EventView, MessageView
+from pressbox.soonish.service.inputs import Announcement, EventInput
+from pressbox.soonish.service.soonish import Soonish
+
+Result = TypeVar("Result")
+MakeService = Callable[[Resources], Soonish]
+Slug = Annotated[str, typer.Argument(help="The event, as `events` shows it.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+class EventCommands:
+    """The commands on the service that `make` gives for the connected parts."""
+
+    def __init__(self, make: MakeService, rotate: Callable[[Resources], Awaitable[int]]) -> None:
+        self._make = make
+        self._rotate = rotate
+
+    def events(self, context: typer.Context, as_json: Json = False) -> None:
+        """Show all events of this instance, the newest start first."""
+        found = self._run(context, lambda service: service.events.everything())
+        if as_json:
+            _print_json([asdict(event) for event in found])
+            return
+        for event in found:
+            typer.echo(_line(event))
+
+    def create(
+        self,
+        context: typer.Context,
+        name: Annotated[str, typer.Argument(help="What it is called.")],
+        organiser: Annotated[str, typer.Option(help="E-mail address of the account that organises it.")],
+        start: Annotated[str, typer.Option(help="As 2027-05-01T19:30, in the zone of the event.")],
+        timezone: Annotated[str, typer.Option(help="Such as Europe/Berlin.")],
+        end: Annotated[str | None, typer.Option(help="As the start; otherwise four hours later.")] = None,
+        location: Annotated[str, typer.Option(help="A place, or the address of a meeting.")] = "",
+        description: Annotated[str, typer.Option(help="What it is about.")] = "",
+        private: Annotated[bool, typer.Option("--private", help="Only for invited people.")] = False,
+        draft: Annotated[bool, typer.Option("--draft", help="Not yet for anybody but its organiser.")] = False,
+        as_json: Json = False,
+    ) -> None:
+        """Create an event."""
+        stated = EventInput(
+            name=name,
+            start_date=_moment(start, "start"),
+            timezone=timezone,
+            end_date=_moment(end, "end") if end else None,
+            description=description,
+            location=location,
+            visibility=Visibility.PRIVATE if private else Visibility.PUBLIC,
+            draft=draft,
+        )
+
+        async def make(resources: Resources) -> EventView:
+            user = await AccountService(resources.database, resources.settings).user_by_email(organiser)
+            return await self._make(resources).events.create(user.id, stated)
+
+        event = _with_resources(context, make)
+        if as_json:
+            _print_json(asdict(event))
+        else:
+            typer.echo(_line(event))
+
+    def announce(
+        self,
+        context: typer.Context,
+        slug: Slug,
+        text: Annotated[str, typer.Argument(help="What to say.")],
+        title: Annotated[str, typer.Option(help="Otherwise the name of the event.")] = "",
+        level: Annotated[Level, typer.Option(help="info, warning or critical.")] = Level.INFO,
+        to: Annotated[list[int] | None, typer.Option(help="Only this subscription; may be repeated.")] = None,
+    ) -> None:
+        """Say something to all subscribers, or to some."""
+        stated = Announcement(text=text, title=title, level=level, subscription_ids=tuple(to) if to else None)
+
+        async def act(service: Soonish) -> MessageView:
+            return await service.board.announce(await service.events.organiser_of(slug), slug, stated)
+
+        message = self._run(context, act)
+        typer.echo(f"Message {message.id} goes to {message.recipients} people.")
+
+    def cancel(self, context: typer.Context, slug: Slug) -> None:
+        """Cancel an event; its subscribers are told."""
+
+        async def act(service: Soonish) -> EventView:
+            return await service.events.cancel(await service.events.organiser_of(slug), slug)
+
+        typer.echo(_line(self._run(context, act)))
+
+    def subscribers(self, context: typer.Context, slug: Slug, as_json: Json = False) -> None:
+        """Show who subscribed to an event; of an address only what may be shown."""
+
+        async def act(service: Soonish) -> list[dict[str, Any]]:
+            organiser_id = await service.events.organiser_of(slug)
+            return await _all_pages(
+                lambda after: service.board.subscribers(organiser_id, slug, after=after, limit=500), "subscription_id"
+            )
+
+        found = self._run(context, act)
+        if as_json:
+            _print_json(found)
+            return
+        for item in found:
+            kinds = ", ".join(item["kinds"]) or "no usable channel"
+            typer.echo(f"{item['subscription_id']:<8} {item['name']:<30} {item['state']:<8} {kinds}")
+
+    def deliveries(
+        self,
+        context: typer.Context,
+        slug: Slug,
+        message: Annotated[int | None, typer.Option(help="The ledger of this message instead of all messages.")] = None,
+        state: Annotated[DeliveryState | None, typer.Option(help="Only deliveries in this state.")] = None,
+        as_json: Json = False,
+    ) -> None:
+        """Show the messages of an event and what became of them."""
+
+        async def act(service: Soonish) -> list[dict[str, Any]]:
+            organiser_id = await service.events.organiser_of(slug)
+            if message is None:
+                return [asdict(item) for item in await service.board.messages(organiser_id, slug)]
+            return await _all_pages(
+                lambda after: service.board.deliveries(organiser_id, message, state=state, after=after, limit=500), "id"
+            )
+
+        found = self._run(context, act)
+        if as_json:
+            _print_json(found)
+            return
+        for item in found:
+            typer.echo(_message_line(item) if message is None else _delivery_line(item))
+
+    def why(
+        self,
+        context: typer.Context,
+        delivery_id: Annotated[int, typer.Argument(help="As `deliveries --message` shows it.")],
+        as_json: Json = False,
+    ) -> None:
+        """Say why somebody got a message, over which channel, and what became of it."""
+        found = self._run(context, lambda service: service.board.why_of(delivery_id))
+        if as_json:
+            _print_json(asdict(found))
+            return
+        twice = ", one of which was cut off and repeated" if found.maybe_twice else ""
+        typer.echo(f"{found.title}\nEvent: {found.event_name}\nCause: {found.cause}\nRule: {found.rule or 'none'}")
+        typer.echo(f"Channel: {found.channel or 'none'}\nTries: {found.tries}{twice}")
+        typer.echo(f"Result: {found.state}{f' ({found.reason})' if found.reason else ''}")
+
+    def rotate_key(self, context: typer.Context) -> None:
+        """Seal all addresses with the present instance key; older keys are then no longer needed."""
+        count = _with_resources(context, self._rotate)
+        typer.echo(f"{count} addresses were sealed again. PRESSBOX_SOONISH_OLD_SECRET_KEYS can be removed.")
+
+    def _run(self, context: typer.Context, act: Callable[[Soonish], Awaitable[Result]]) -> Result:
+        async def run(resources: Resources) -> Result:
+            return await act(self._make(resources))
+
+        return _with_resources(context, run)
+
+
+def build_commands(make: MakeService, rotate: Callable[[Resources], Awaitable[int]]) -> typer.Typer:
+    commands = typer.Typer(help="Events, announcements and reminders.", no_args_is_help=True)
+    of_events = EventCommands(make, rotate)
+    for command in (
+        of_events.events,
+        of_events.create,
+        of_events.announce,
+        of_events.cancel,
+        of_events.subscribers,
+        of_events.deliveries,
+        of_events.why,
+    ):
+        commands.command()(command)
+    commands.command("rotate-key")(of_events.rotate_key)
+    return commands
+
+
+def _with_resources(context: typer.Context, act: Callable[[Resources], Awaitable[Result]]) -> Result:
+    open_resources: OpenResources = context.obj
+
+    async def run() -> Result:
+        async with open_resources() as resources:
+            return await act(resources)
+
+    return asyncio.run(run())
+
+
+async def _all_pages(page: Callable[[int], Awaitable[Sequence[Any]]], key: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    while items := await page(found[-1][key] if found else 0):
+        found.extend(asdict(item) for item in items)
+    return found
+
+
+def _moment(text: str, option: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidInputError(f"--{option} has the form 2027-05-01T19:30.", field=option) from error
+
+
+def _line(event: EventView) -> str:
+    return f"{event.slug:<18} {event.status:<10} {spoken(event.start_date, event.timezone):<42} {event.name}"
+
+
+def _message_line(item: dict[str, Any]) -> str:
+    counts = ", ".join(f"{count} {state}" for state, count in item["counts"].items() if count) or "nothing yet"
+    return f"{item['id']:<8} {item['cause']:<13} {item['title']:<40} to {item['recipients']}: {counts}"
+
+
+def _delivery_line(item: dict[str, Any]) -> str:
+    told = f" ({item['reason']})" if item["reason"] else ""
+    return f"{item['id']:<8} {item['name']:<30} {item['channel']:<24} {item['state']}{told}, {item['tries']} tries"
+
+
+def _print_json(value: object) -> None:
+    typer.echo(json.dumps(value, default=_plain))
+
+
+def _plain(value: object) -> str | float:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    assert isinstance(value, datetime)
+    return value.isoformat()
