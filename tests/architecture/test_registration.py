@@ -3,6 +3,7 @@
 from typing import cast
 
 import pytest
+from pydantic import SecretStr
 from temporalio import activity, workflow
 
 from pressbox.core.app import AppManifest, Resources
@@ -15,10 +16,28 @@ MANIFESTS = (*APPLICATIONS, DEMO)
 
 # Change these lines only together with a migration of everything that still runs under the old name.
 WORKFLOWS = {
+    "soonish": ["BroadcastWorkflow", "EventWorkflow", "ReconcileWorkflow", "ReminderWorkflow"],
     "core": ["MaintenanceWorkflow"],
     "demo": ["DemoTreeWorkflow"],
 }
 ACTIVITIES = {
+    "soonish": [
+        "accept_update_notification",
+        "cancel_notification",
+        "complete_event",
+        "create_reminder_schedules",
+        "create_reminder_schedules_for_subscription",
+        "delete_reminder_schedules",
+        "finish_notification",
+        "get_event_details",
+        "remove_fired_schedule",
+        "send_notification",
+        "send_reminder_notification",
+        "sweep_asked_reminders",
+        "sweep_outbox",
+        "sweep_reminders",
+        "validate_event_exists",
+    ],
     "core": [
         "prune_changes",
         "prune_progress",
@@ -29,11 +48,13 @@ ACTIVITIES = {
     ],
     "demo": ["take_demo_step"],
 }
-SCHEDULES = ["core-maintenance"]
+SCHEDULES = ["soonish-reconcile", "core-maintenance"]
 
 
 class AnyResources:
-    """Wiring only passes parts on, so any object will do to read names."""
+    """Wiring only passes parts on, so any object will do to read names; only the settings are read."""
+
+    settings = Settings(secret_key=SecretStr("not a secret"))
 
     def __getattr__(self, name: str) -> object:
         return self

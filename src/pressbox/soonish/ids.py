@@ -4,6 +4,10 @@ QUEUE = "soonish"
 RECONCILE_SCHEDULE = "soonish-reconcile"
 RECONCILE_WORKFLOW = "soonish-reconcile"
 
+# The registered names of what adapters start: they do not see the workflows themselves.
+EVENT_WORKFLOW = "EventWorkflow"
+REMINDER_WORKFLOW = "ReminderWorkflow"
+
 
 def event_workflow_id(event_id: int) -> str:
     return f"event-{event_id}"

@@ -1,12 +1,47 @@
-"""Events as an application. In this version it has a page that says what it is for, and runs nothing."""
+"""Events as an application."""
 
-from pressbox.core.app import AppManifest, NavigationEntry
-from pressbox.soonish.web.routes import PATH, router
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration, TaskQueue
+from pressbox.core.config import Settings
+from pressbox.soonish.cli import build_commands
+from pressbox.soonish.contracts import ReconcileWorkflowInput
+from pressbox.soonish.ids import QUEUE, RECONCILE_SCHEDULE, RECONCILE_WORKFLOW
+from pressbox.soonish.web.access import PATH
+from pressbox.soonish.web.routes import build_router
+from pressbox.soonish.web.topics import TOPICS
+from pressbox.soonish.wiring import activities, policy, rotate_keys, service
+from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
+from pressbox.soonish.workflows.event import EventWorkflow
+from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
+from pressbox.soonish.workflows.reminder import ReminderWorkflow
+
+
+def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
+    return (
+        ScheduleDeclaration(
+            id=RECONCILE_SCHEDULE,
+            workflow=ReconcileWorkflow.__name__,
+            workflow_id=RECONCILE_WORKFLOW,
+            task_queue=QUEUE,
+            input=ReconcileWorkflowInput(policy=policy(settings)),
+            summary="Tells workflows what they have not heard, and looks after reminders that were silent",
+            every=timedelta(minutes=1),
+        ),
+    )
+
 
 APP = AppManifest(
     name="soonish",
     title="Events",
     summary="Events, announcements to everybody who must hear of them, and reminders that move with the date.",
-    router=router,
+    queues=(TaskQueue(QUEUE),),
+    workflows={QUEUE: (EventWorkflow, BroadcastWorkflow, ReminderWorkflow, ReconcileWorkflow)},
+    activities=activities,
+    schedules=schedules,
+    topics=TOPICS,
+    router=build_router(service),
+    commands=build_commands(service, rotate_keys),
     navigation=NavigationEntry(title="Events", path=PATH, key="e", icon="bell"),
 )

@@ -1,0 +1,36 @@
+"""The effects on events themselves: reading them, writing their update messages, ending them."""
+
+from temporalio import activity
+
+from pressbox.soonish.contracts import (
+    AcceptedNotification,
+    AcceptUpdateInput,
+    EventDetails,
+    EventReference,
+    ExistsResult,
+)
+from pressbox.soonish.ports import Events
+
+
+class EventActivities:
+    def __init__(self, events: Events) -> None:
+        self._events = events
+
+    @activity.defn
+    async def validate_event_exists(self, input: EventReference) -> ExistsResult:
+        exists = await self._events.details(input.event_id) is not None
+        created = await self._events.created_notification(input.event_id) if exists else None
+        return ExistsResult(exists=exists, created_notification_id=created)
+
+    @activity.defn
+    async def get_event_details(self, input: EventReference) -> EventDetails | None:
+        return await self._events.details(input.event_id)
+
+    @activity.defn
+    async def accept_update_notification(self, input: AcceptUpdateInput) -> AcceptedNotification:
+        notification_id, version = await self._events.accept_update(input.event_id, input.from_version)
+        return AcceptedNotification(notification_id=notification_id, version=version)
+
+    @activity.defn
+    async def complete_event(self, input: EventReference) -> None:
+        await self._events.complete(input.event_id)

@@ -1,0 +1,194 @@
+"""EventWorkflow: one event from its creation to its end."""
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.core.progress.report import report
+    from pressbox.core.temporal.options import QUICK
+    from pressbox.soonish.activities.events import EventActivities
+    from pressbox.soonish.activities.schedules import ScheduleActivities
+    from pressbox.soonish.contracts import (
+        AcceptUpdateInput,
+        EventCancelled,
+        EventDetails,
+        EventProgress,
+        EventReference,
+        EventUpdated,
+        EventWorkflowInput,
+        EventWorkflowResult,
+        ManualNotificationSent,
+        Message,
+        ParticipantAdded,
+        ParticipantChanged,
+        ParticipantRemoved,
+        ScheduleInput,
+    )
+    from pressbox.soonish.domain.events import EventStatus
+    from pressbox.soonish.domain.lifecycle import PendingUpdate, next_wake
+    from pressbox.soonish.workflows.children import broadcast
+    from pressbox.soonish.workflows.mailbox import Mailbox
+    from pressbox.soonish.workflows.rounds import SCHEDULES, in_rounds
+
+
+@workflow.defn
+class EventWorkflow:
+    """Keeps one event's promises: messages in the order in which they were accepted, reminders that fit its dates.
+
+    Id `event-{event_id}`; started by the service after its commit, or by the sweep, always together with a signal.
+    Signals only enqueue; one loop works. Ends when the event was cancelled, or at its end, with its schedules deleted;
+    a signal after that starts a short run of its own. Continues as new between two messages, with queue and state. A
+    broadcast that fails is counted and never fails the event.
+    """
+
+    @workflow.init
+    def __init__(self, input: EventWorkflowInput) -> None:
+        self._input = input
+        self._mailbox = Mailbox(input.state)
+        self._progress = EventProgress(title=f"Event {input.event_id}", done=input.state.notifications)
+        self._event: EventDetails | None = None
+        self._over = False
+
+    @workflow.signal
+    def participant_added(self, message: ParticipantAdded) -> None:
+        self._mailbox.put(message)
+
+    @workflow.signal
+    def participant_removed(self, message: ParticipantRemoved) -> None:
+        self._mailbox.put(message)
+
+    @workflow.signal
+    def participant_changed(self, message: ParticipantChanged) -> None:
+        self._mailbox.put(message)
+
+    @workflow.signal
+    def event_updated(self, message: EventUpdated) -> None:
+        self._mailbox.put(message)
+
+    @workflow.signal
+    def send_manual_notification(self, message: ManualNotificationSent) -> None:
+        self._mailbox.put(message)
+
+    @workflow.signal
+    def cancel_event(self, message: EventCancelled) -> None:
+        self._mailbox.put(message)
+
+    @workflow.query
+    def get_progress(self) -> EventProgress:
+        return self._progress
+
+    @workflow.run
+    async def run(self, input: EventWorkflowInput) -> EventWorkflowResult:
+        await self._begin()
+        while self._mailbox or not self._over:
+            await self._wait_for_work()
+            pending = self._mailbox.pending
+            if self._mailbox:
+                await self._heed(self._mailbox.take())
+            elif pending is not None and workflow.now() >= pending.at:
+                await self._announce(pending)
+            else:
+                await self._complete_when_ended()
+            if self._run_is_long():
+                state = self._mailbox.state(started=True, notifications=self._progress.done)
+                workflow.continue_as_new(input.model_copy(update={"state": state}))
+        return EventWorkflowResult(status=self._event.status if self._event else EventStatus.CANCELLED)
+
+    async def _begin(self) -> None:
+        found = await workflow.execute_activity_method(
+            EventActivities.validate_event_exists, self._reference(), **QUICK
+        )
+        await self._read()
+        if self._over:
+            await self._delete_schedules()
+        elif not self._input.state.started:
+            if found.created_notification_id is not None:
+                await self._broadcast(found.created_notification_id)
+            await self._reconcile_schedules()
+
+    async def _wait_for_work(self) -> None:
+        """Until somebody says something, or the next moment has come: a real timer, made anew each time."""
+        if self._mailbox or self._over or self._event is None:
+            return
+        pause = next_wake(self._event.ends_at, self._mailbox.pending) - workflow.now()
+        try:
+            await workflow.wait_condition(lambda: bool(self._mailbox), timeout=max(pause, timedelta(0)))
+        except TimeoutError:
+            return
+
+    async def _heed(self, message: Message) -> None:
+        match message:
+            case ParticipantAdded() | ParticipantChanged():
+                await self._reconcile_schedules_of(message.subscription_id)
+            case ParticipantRemoved():
+                await self._delete_schedules(message.subscription_id)
+            case EventUpdated():
+                await self._read()
+                await self._reconcile_schedules()
+                self._mailbox.note_edit(message.version, workflow.now(), self._input.policy.merge_window)
+            case ManualNotificationSent():
+                await self._broadcast(message.notification_id)
+            case EventCancelled():
+                self._mailbox.pending = None
+                await self._delete_schedules()
+                await self._broadcast(message.notification_id)
+                await self._read()
+                self._over = True
+
+    async def _announce(self, pending: PendingUpdate) -> None:
+        accepted = await workflow.execute_activity_method(
+            EventActivities.accept_update_notification,
+            AcceptUpdateInput(event_id=self._input.event_id, from_version=pending.from_version),
+            **QUICK,
+        )
+        self._mailbox.note_announced(accepted.version)
+        if accepted.notification_id is not None:
+            await self._broadcast(accepted.notification_id)
+
+    async def _complete_when_ended(self) -> None:
+        await self._read()
+        if self._event is not None and not self._over:
+            if workflow.now() < self._event.ends_at:
+                return
+            if self._mailbox.pending is not None:
+                await self._announce(self._mailbox.pending)
+            await workflow.execute_activity_method(EventActivities.complete_event, self._reference(), **QUICK)
+            await self._read()
+        await self._delete_schedules()
+        self._over = True
+
+    async def _read(self) -> None:
+        self._event = await workflow.execute_activity_method(
+            EventActivities.get_event_details, self._reference(), **QUICK
+        )
+        self._over = self._event is None or self._event.status.over
+
+    async def _broadcast(self, notification_id: int) -> None:
+        worked = await broadcast(self._input.event_id, notification_id, self._input.policy)
+        failed = self._progress.failed + (not worked)
+        self._progress = self._progress.model_copy(update={"done": self._progress.done + 1, "failed": failed})
+        report(self._progress)
+
+    async def _reconcile_schedules(self) -> None:
+        input = ScheduleInput(event_id=self._input.event_id)
+        call = ScheduleActivities.create_reminder_schedules
+        await in_rounds(lambda: workflow.execute_activity_method(call, input, **SCHEDULES))
+
+    async def _reconcile_schedules_of(self, subscription_id: int) -> None:
+        input = ScheduleInput(event_id=self._input.event_id, subscription_id=subscription_id)
+        call = ScheduleActivities.create_reminder_schedules_for_subscription
+        await in_rounds(lambda: workflow.execute_activity_method(call, input, **SCHEDULES))
+
+    async def _delete_schedules(self, subscription_id: int | None = None) -> None:
+        input = ScheduleInput(event_id=self._input.event_id, subscription_id=subscription_id)
+        call = ScheduleActivities.delete_reminder_schedules
+        await in_rounds(lambda: workflow.execute_activity_method(call, input, **SCHEDULES))
+
+    def _run_is_long(self) -> bool:
+        sent = self._progress.done - self._input.state.notifications
+        long = sent >= self._input.policy.notifications_per_run or workflow.info().is_continue_as_new_suggested()
+        return long and (bool(self._mailbox) or not self._over)
+
+    def _reference(self) -> EventReference:
+        return EventReference(event_id=self._input.event_id)

@@ -1,0 +1,45 @@
+"""ReconcileWorkflow: the sweep."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.core.progress.report import report
+    from pressbox.core.temporal.options import LONG
+    from pressbox.soonish.activities.sweeps import SweepActivities
+    from pressbox.soonish.contracts import ReconcileProgress, ReconcileWorkflowInput, SweepInput, SweepResult
+
+
+@workflow.defn
+class ReconcileWorkflow:
+    """Tells workflows what they have not heard, and looks after reminders that were silent at their moment.
+
+    Id `soonish-reconcile-…`; started every minute by the schedule `soonish-reconcile`. Repeating it is harmless.
+    """
+
+    @workflow.init
+    def __init__(self, input: ReconcileWorkflowInput) -> None:
+        self._progress = ReconcileProgress(title="Looking for what was left behind", total=3)
+
+    @workflow.query
+    def get_progress(self) -> ReconcileProgress:
+        return self._progress
+
+    @workflow.run
+    async def run(self, input: ReconcileWorkflowInput) -> SweepResult:
+        sweep = SweepInput(policy=input.policy)
+        self._add(await workflow.execute_activity_method(SweepActivities.sweep_outbox, sweep, **LONG))
+        self._add(await workflow.execute_activity_method(SweepActivities.sweep_asked_reminders, sweep, **LONG))
+        self._add(await workflow.execute_activity_method(SweepActivities.sweep_reminders, sweep, **LONG))
+        return self._progress.result
+
+    def _add(self, found: SweepResult) -> None:
+        so_far = self._progress.result
+        total = SweepResult(
+            told=so_far.told + found.told,
+            started=so_far.started + found.started,
+            fired=so_far.fired + found.fired,
+            missed=so_far.missed + found.missed,
+            deleted=so_far.deleted + found.deleted,
+        )
+        self._progress = self._progress.model_copy(update={"done": self._progress.done + 1, "result": total})
+        report(self._progress)

@@ -1,0 +1,444 @@
+"""Hand-written doubles of soonish's ports: one small world in memory, with a clock that a test can set."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from pressbox.soonish.activities.deliveries import DeliveryActivities
+from pressbox.soonish.activities.events import EventActivities
+from pressbox.soonish.activities.post import Post
+from pressbox.soonish.activities.reminder_post import ReminderPost
+from pressbox.soonish.activities.schedules import ScheduleActivities
+from pressbox.soonish.activities.sweeps import SweepActivities
+from pressbox.soonish.contracts import DeliveryCounts, EventDetails, Message
+from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level, Verdict
+from pressbox.soonish.domain.events import EventFacts, EventStatus
+from pressbox.soonish.domain.messages import MessageText
+from pressbox.soonish.domain.reminders import (
+    Circumstances,
+    ReminderOutcome,
+    Subscriber,
+    SubscriptionState,
+    TooLate,
+    WantedReminder,
+)
+from pressbox.soonish.ports import AskedReminder, Attempt, Due, Outgoing, Recorded
+
+ORGANISER = 1
+
+
+@dataclass
+class FakeEvent:
+    facts: EventFacts
+    status: EventStatus = EventStatus.ACTIVE
+    version: int = 1
+    versions: dict[int, EventFacts] = field(default_factory=dict)
+
+
+@dataclass
+class FakeMessage:
+    event_id: int
+    cause: Cause
+    version: str
+    level: Level
+    text: MessageText
+    recipients: tuple[int, ...]
+    finished: bool = False
+    cancelled: bool = False
+
+
+@dataclass
+class FakeDelivery:
+    delivery_id: int
+    notification_id: int
+    subscription_id: int
+    channel_key: str
+    state: DeliveryState = DeliveryState.PENDING
+    reason: str = ""
+    tries: int = 0
+    trying: bool = False
+    maybe_twice: bool = False
+    next_try_at: datetime | None = None
+
+
+class FakeClock:
+    """Real time plus what a test adds."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta(0)
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+
+class FakeEvents:
+    def __init__(self, ledger: "FakeLedger") -> None:
+        self.all: dict[int, FakeEvent] = {}
+        self.subscribers: dict[int, dict[int, Subscriber]] = {}
+        self._ledger = ledger
+
+    def create(self, event_id: int, facts: EventFacts, *, announced: bool = True) -> None:
+        """Subscription 1 is the organiser's own: "created" goes there."""
+        self.all[event_id] = FakeEvent(facts, versions={1: facts})
+        self.subscribers[event_id] = {}
+        if announced:
+            self._ledger.write(event_id, Cause.CREATED, "1", [ORGANISER])
+
+    def edit(self, event_id: int, **changes: object) -> int:
+        event = self.all[event_id]
+        event.facts = replace(event.facts, **changes)  # type: ignore[arg-type]
+        event.version += 1
+        event.versions[event.version] = event.facts
+        return event.version
+
+    def subscribe(self, event_id: int, subscription_id: int, offsets: Sequence[timedelta] | None = None) -> None:
+        self.subscribers[event_id][subscription_id] = Subscriber(
+            subscription_id, SubscriptionState.ACTIVE, None if offsets is None else tuple(offsets)
+        )
+
+    def set_state(self, event_id: int, subscription_id: int, state: SubscriptionState) -> None:
+        people = self.subscribers[event_id]
+        people[subscription_id] = replace(people[subscription_id], state=state)
+
+    async def details(self, event_id: int) -> EventDetails | None:
+        event = self.all.get(event_id)
+        return event and EventDetails(
+            event_id=event_id,
+            status=event.status,
+            start_date=event.facts.start_date,
+            ends_at=event.facts.ends_at,
+            version=event.version,
+        )
+
+    async def facts(self, event_id: int) -> EventFacts | None:
+        event = self.all.get(event_id)
+        return event.facts if event else None
+
+    async def accept_update(self, event_id: int, from_version: int) -> tuple[int | None, int]:
+        event = self.all[event_id]
+        if event.status is not EventStatus.ACTIVE or event.versions[from_version] == event.facts:
+            return None, event.version
+        everybody = list(self.subscribers[event_id])
+        version = f"{from_version}→{event.version}"
+        return self._ledger.write(event_id, Cause.UPDATED, version, everybody, Level.WARNING), event.version
+
+    async def complete(self, event_id: int) -> None:
+        if self.all[event_id].status is EventStatus.ACTIVE:
+            self.all[event_id].status = EventStatus.COMPLETED
+
+    async def created_notification(self, event_id: int) -> int | None:
+        return self._ledger.find(event_id, Cause.CREATED)
+
+
+class FakeLedger:
+    def __init__(self) -> None:
+        self.messages: dict[int, FakeMessage] = {}
+        self.deliveries: dict[int, FakeDelivery] = {}
+        self.without_channel: set[int] = set()
+        self.last_begun: list[int] = []
+        self._of: dict[int, list[FakeDelivery]] = {}
+        self._opened: set[tuple[int, int]] = set()
+
+    def write(
+        self,
+        event_id: int,
+        cause: Cause,
+        version: str,
+        recipients: Sequence[int],
+        level: Level = Level.INFO,
+        text: MessageText | None = None,
+    ) -> int:
+        found = self.find(event_id, cause, version)
+        if found is not None:
+            return found
+        number = len(self.messages) + 1
+        text = text or MessageText(f"{cause} {version}", "")
+        self.messages[number] = FakeMessage(event_id, cause, version, level, text, tuple(sorted(recipients)))
+        self._of[number] = []
+        return number
+
+    def find(self, event_id: int, cause: Cause, version: str | None = None) -> int | None:
+        for number, message in self.messages.items():
+            if (message.event_id, message.cause) == (event_id, cause) and version in (None, message.version):
+                return number
+        return None
+
+    def of(self, notification_id: int) -> list[FakeDelivery]:
+        return self._of[notification_id]
+
+    async def accept(
+        self,
+        event_id: int,
+        cause: Cause,
+        version: str,
+        level: Level,
+        text: MessageText,
+        subscription_ids: Sequence[int],
+    ) -> int:
+        return self.write(event_id, cause, version, subscription_ids, level, text)
+
+    async def open_batch(self, notification_id: int, after: int, limit: int) -> tuple[int | None, int]:
+        message = self.messages[notification_id]
+        if message.cancelled:
+            return None, len(message.recipients)
+        following = [number for number in message.recipients if number > after]
+        for subscription_id in following[:limit]:
+            self._open(notification_id, subscription_id)
+        last = following[limit - 1] if len(following) > limit else None
+        return last, len(message.recipients)
+
+    async def due(self, notification_id: int, now: datetime) -> Sequence[Due]:
+        found = []
+        for item in self.of(notification_id):
+            if item.state is DeliveryState.PENDING:
+                item.maybe_twice = item.maybe_twice or item.trying
+                if item.next_try_at is None or item.next_try_at <= now:
+                    found.append(Due(item.delivery_id, item.subscription_id, item.channel_key, item.tries))
+        return found
+
+    async def begin(self, delivery_ids: Iterable[int], now: datetime) -> None:
+        self.last_begun = list(delivery_ids)
+        for number in self.last_begun:
+            item = self.deliveries[number]
+            item.trying, item.tries, item.next_try_at = True, item.tries + 1, None
+
+    async def record(self, delivery_id: int, verdict: Verdict, reason: str, now: datetime) -> None:
+        await self.record_many([Recorded(delivery_id, verdict, reason)], now)
+
+    async def record_many(self, results: Sequence[Recorded], now: datetime) -> None:
+        for result in results:
+            item = self.deliveries[result.delivery_id]
+            item.state, item.reason, item.trying = result.verdict.state, result.reason, False
+            item.next_try_at = now + result.verdict.pause if result.verdict.pause else None
+
+    async def message(self, notification_id: int) -> tuple[MessageText, Level]:
+        message = self.messages[notification_id]
+        return message.text, message.level
+
+    async def counts(self, notification_id: int) -> tuple[DeliveryCounts, datetime | None]:
+        counts = {str(state): 0 for state in DeliveryState}
+        waiting = []
+        for item in self.of(notification_id):
+            counts[item.state] += 1
+            if item.state is DeliveryState.PENDING:
+                waiting.append(item.next_try_at or datetime.min.replace(tzinfo=UTC))
+        return DeliveryCounts.model_validate(counts), min(waiting, default=None)
+
+    async def cancel(self, notification_id: int) -> None:
+        self.messages[notification_id].cancelled = True
+        await self.skip(notification_id, "broadcast_cancelled")
+
+    async def skip(self, notification_id: int, reason: str) -> None:
+        message = self.messages[notification_id]
+        for subscription_id in message.recipients:
+            self._open(notification_id, subscription_id)
+        for item in self.of(notification_id):
+            if item.state is DeliveryState.PENDING:
+                item.state, item.reason = DeliveryState.SKIPPED, reason
+        message.finished = True
+
+    async def finish(self, notification_id: int) -> None:
+        self.messages[notification_id].finished = True
+
+    def _open(self, notification_id: int, subscription_id: int) -> None:
+        if (notification_id, subscription_id) in self._opened:
+            return
+        self._opened.add((notification_id, subscription_id))
+        item = FakeDelivery(len(self.deliveries) + 1, notification_id, subscription_id, f"channel:{subscription_id}")
+        if subscription_id in self.without_channel:
+            item.state, item.reason, item.channel_key = DeliveryState.SKIPPED, "no_targets", "none"
+        self.deliveries[item.delivery_id] = item
+        self.of(notification_id).append(item)
+
+
+class FakeReminders:
+    def __init__(self, events: FakeEvents) -> None:
+        self.noted: dict[int, dict[tuple[int, int], datetime]] = {}
+        self.too_late: list[TooLate] = []
+        self.asked: dict[int, AskedReminder] = {}
+        self.outcomes: dict[int, ReminderOutcome] = {}
+        self._events = events
+
+    async def subscribers(self, event_id: int, subscription_id: int | None = None) -> Sequence[Subscriber]:
+        people = self._events.subscribers.get(event_id, {}).values()
+        return [person for person in people if subscription_id in (None, person.subscription_id)]
+
+    async def existing(self, event_id: int, subscription_id: int | None = None) -> Mapping[tuple[int, int], datetime]:
+        noted = self.noted.get(event_id, {})
+        return {key: start for key, start in noted.items() if subscription_id in (None, key[0])}
+
+    async def note(self, event_id: int, reminders: Iterable[WantedReminder]) -> None:
+        self.noted.setdefault(event_id, {}).update({item.key: item.start_date for item in reminders})
+
+    async def forget(self, keys: Iterable[tuple[int, int]]) -> None:
+        for key in keys:
+            for noted in self.noted.values():
+                noted.pop(key, None)
+
+    async def note_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None:
+        self.too_late.extend(offsets)
+
+    async def circumstances(self, event_id: int, subscription_id: int) -> Circumstances:
+        event = self._events.all.get(event_id)
+        person = self._events.subscribers.get(event_id, {}).get(subscription_id)
+        if event is None:
+            return Circumstances(None, None, None)
+        return Circumstances(event.status, event.facts.start_date, person.state if person else None)
+
+    async def overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
+        every = [
+            (event_id, WantedReminder(subscription_id, timedelta(seconds=offset), start))
+            for event_id, noted in self.noted.items()
+            for (subscription_id, offset), start in noted.items()
+        ]
+        return [item for item in every if item[1].fire_at < before]
+
+    async def asked_unstarted(self) -> Sequence[AskedReminder]:
+        return list(self.asked.values())
+
+    async def note_asked_started(self, reminder_ids: Iterable[int]) -> None:
+        for number in reminder_ids:
+            self.asked.pop(number, None)
+
+    async def note_asked_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None:
+        self.outcomes[reminder_id] = outcome
+
+
+class FakeSchedules:
+    """Which schedules exist in "Temporal", and every call that was made."""
+
+    def __init__(self) -> None:
+        self.exist: dict[tuple[int, int, int], datetime] = {}
+        self.calls: list[tuple[str, int, int, int]] = []
+        self.before_delete: Callable[[], Awaitable[None]] | None = None
+
+    async def create(self, event_id: int, reminder: WantedReminder) -> None:
+        self._call("create", event_id, *reminder.key)
+        self.exist[(event_id, *reminder.key)] = reminder.start_date
+
+    async def move(self, event_id: int, reminder: WantedReminder) -> None:
+        self._call("move", event_id, *reminder.key)
+        self.exist[(event_id, *reminder.key)] = reminder.start_date
+
+    async def fire(self, event_id: int, reminder: WantedReminder) -> None:
+        self._call("fire", event_id, *reminder.key)
+
+    async def delete(self, event_id: int, subscription_id: int, offset_seconds: int) -> None:
+        if self.before_delete is not None:
+            await self.before_delete()
+        self._call("delete", event_id, subscription_id, offset_seconds)
+        self.exist.pop((event_id, subscription_id, offset_seconds), None)
+
+    def _call(self, name: str, event_id: int, subscription_id: int, offset_seconds: int) -> None:
+        self.calls.append((name, event_id, subscription_id, offset_seconds))
+
+
+class FakeSender:
+    """Says yes, unless a script says what a channel answers, try by try."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, Outgoing]] = []
+        self.scripts: dict[str, list[Attempt]] = {}
+        self.seconds = 0.0
+        self.hold: asyncio.Event | None = None
+        self.arrived = asyncio.Event()
+
+    def answers(self, subscription_id: int, *results: AttemptResult, retry_after: timedelta | None = None) -> None:
+        self.scripts[f"channel:{subscription_id}"] = [Attempt(result, "", retry_after) for result in results]
+
+    def to(self, subscription_id: int) -> list[str]:
+        return [message.title for key, message in self.sent if key == f"channel:{subscription_id}"]
+
+    async def send(self, channel_key: str, message: Outgoing) -> Attempt:
+        self.arrived.set()
+        if self.hold is not None:
+            await self.hold.wait()
+        if self.seconds:
+            await asyncio.sleep(self.seconds)
+        self.sent.append((channel_key, message))
+        script = self.scripts.get(channel_key)
+        return script.pop(0) if script else Attempt(AttemptResult.ACCEPTED)
+
+
+class FakeLinks:
+    def why(self, delivery_id: int) -> str:
+        return f"https://events.example.org/why/{delivery_id}"
+
+    def unsubscribe(self, subscription_id: int) -> str:
+        return f"https://events.example.org/unsubscribe/{subscription_id}"
+
+
+class FakeOutbox:
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, Message]] = []
+        self.told_ids: list[int] = []
+
+    async def untold(self, event_id: int | None = None) -> Sequence[tuple[int, Message]]:
+        return [row for row in self.rows if row[1].outbox_id not in self.told_ids and event_id in (None, row[0])]
+
+    async def told(self, outbox_ids: Iterable[int]) -> None:
+        self.told_ids.extend(outbox_ids)
+
+
+class FakeWorkflows:
+    def __init__(self) -> None:
+        self.told: list[tuple[int, Message]] = []
+        self.asked: list[int] = []
+        self.cancelled: list[tuple[str, int]] = []
+
+    async def tell(self, event_id: int, messages: Sequence[Message]) -> None:
+        self.told.extend((event_id, message) for message in messages)
+
+    async def start_asked_reminder(
+        self, event_id: int, subscription_id: int, reminder_id: int, fire_at: datetime
+    ) -> None:
+        self.asked.append(reminder_id)
+
+    async def cancel_asked_reminder(self, subscription_id: int, reminder_id: int) -> None:
+        self.cancelled.append(("asked", reminder_id))
+
+    async def cancel_broadcast(self, event_id: int, notification_id: int) -> None:
+        self.cancelled.append(("broadcast", notification_id))
+
+
+class FakeWorld:
+    """All ports together, and the real activities on them."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.ledger = FakeLedger()
+        self.events = FakeEvents(self.ledger)
+        self.reminders = FakeReminders(self.events)
+        self.schedules = FakeSchedules()
+        self.sender = FakeSender()
+        self.outbox = FakeOutbox()
+        self.workflows = FakeWorkflows()
+        self.post = Post(self.ledger, self.sender, FakeLinks(), self.clock)
+        self.reminder_post = ReminderPost(self.events, self.ledger, self.reminders, self.post, self.clock)
+        self.event_activities = EventActivities(self.events)
+        self.deliveries = DeliveryActivities(self.ledger, self.reminders, self.post, self.reminder_post)
+        self.schedule_activities = ScheduleActivities(self.events, self.reminders, self.schedules, self.clock)
+        self.sweeps = SweepActivities(
+            self.outbox, self.workflows, self.reminders, self.schedules, self.reminder_post, self.clock
+        )
+
+    @property
+    def activities(self) -> list[Callable[..., object]]:
+        return [
+            self.event_activities.validate_event_exists,
+            self.event_activities.get_event_details,
+            self.event_activities.accept_update_notification,
+            self.event_activities.complete_event,
+            self.deliveries.send_notification,
+            self.deliveries.send_reminder_notification,
+            self.deliveries.finish_notification,
+            self.deliveries.cancel_notification,
+            self.schedule_activities.create_reminder_schedules,
+            self.schedule_activities.create_reminder_schedules_for_subscription,
+            self.schedule_activities.delete_reminder_schedules,
+            self.schedule_activities.remove_fired_schedule,
+            self.sweeps.sweep_outbox,
+            self.sweeps.sweep_asked_reminders,
+            self.sweeps.sweep_reminders,
+        ]

@@ -1,0 +1,278 @@
+"""EventWorkflow on a real server: order, merging, cancellation, completion, continuing as new."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.testing import WorkflowEnvironment
+
+from pressbox.core.errors import PermanentError
+from pressbox.core.progress.contracts import ProgressState
+from pressbox.soonish.contracts import (
+    EventCancelled,
+    EventUpdated,
+    ManualNotificationSent,
+    ParticipantAdded,
+    ParticipantChanged,
+    ParticipantRemoved,
+)
+from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level
+from pressbox.soonish.domain.events import EventStatus
+from pressbox.soonish.domain.reminders import SubscriptionState
+from pressbox.soonish.ids import broadcast_workflow_id
+from pressbox.soonish.ports import Outgoing
+from tests.fakes.soonish import ORGANISER, FakeWorld
+from tests.workflows.soonish.conftest import QUICK_POLICY, Stage, in_two_days, staged
+
+HOUR, DAY = 3600, 86_400
+
+
+async def until(condition: Callable[[], bool], what: str = "it") -> None:
+    for _ in range(500):
+        if condition():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError(f"{what} did not happen")
+
+
+def announce(stage: Stage, version: str, *recipients: int) -> ManualNotificationSent:
+    number = stage.world.ledger.write(stage.event_id, Cause.ANNOUNCEMENT, version, recipients)
+    return ManualNotificationSent(outbox_id=stage.number, notification_id=number)
+
+
+def cancel(stage: Stage, *recipients: int) -> EventCancelled:
+    """What the service writes before it tells."""
+    stage.world.events.all[stage.event_id].status = EventStatus.CANCELLED
+    number = stage.world.ledger.write(stage.event_id, Cause.CANCELLED, "1", recipients, Level.CRITICAL)
+    return EventCancelled(outbox_id=stage.number, notification_id=number)
+
+
+def edit(stage: Stage, **changes: object) -> EventUpdated:
+    return EventUpdated(outbox_id=stage.number, version=stage.world.events.edit(stage.event_id, **changes))
+
+
+def titles(world: FakeWorld) -> list[str]:
+    return [message.title for _, message in world.sender.sent]
+
+
+async def test_created_goes_to_the_organiser_only(stage: Stage) -> None:
+    for person in (2, 3):
+        stage.world.events.subscribe(stage.event_id, person)
+    await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+    await until(lambda: len(stage.world.schedules.exist) == 4, "every reminder schedule")
+    assert [key for key, _ in stage.world.sender.sent] == [f"channel:{ORGANISER}"]
+    assert titles(stage.world) == ["created 1"]
+
+
+async def test_messages_go_out_in_the_order_in_which_they_were_accepted(stage: Stage) -> None:
+    people = range(2, 32)
+    stage.world.sender.seconds = 0.005
+    await stage.tell(announce(stage, "a", *people), announce(stage, "b", *people), announce(stage, "c", *people))
+    await until(lambda: len(stage.world.sender.sent) == 91, "everything")
+    assert titles(stage.world)[1:] == [f"announcement {letter}" for letter in "abc" for _ in people]
+
+
+async def test_edits_within_the_window_are_one_message_from_the_first_to_the_last(stage: Stage) -> None:
+    stage.world.events.subscribe(stage.event_id, 2)
+    await stage.tell(edit(stage, location="Hall 1"), edit(stage, location="Hall 2"), edit(stage, name="Recital"))
+    await until(lambda: len(stage.world.sender.to(2)) == 1, "the update")
+    await stage.tell(edit(stage, location="Hall 3"))
+    await until(lambda: len(stage.world.sender.to(2)) == 2, "the second update")
+    assert stage.world.sender.to(2) == ["updated 1→4", "updated 4→5"]
+
+
+async def test_edits_that_undo_each_other_are_no_news(stage: Stage) -> None:
+    stage.world.events.subscribe(stage.event_id, 2)
+    await stage.tell(edit(stage, location="Hall 1"), edit(stage, location=""))
+    await asyncio.sleep(QUICK_POLICY.merge_window.total_seconds() + 0.3)
+    await stage.tell(announce(stage, "later", 2))
+    await until(lambda: bool(stage.world.sender.to(2)), "the announcement")
+    assert stage.world.sender.to(2) == ["announcement later"]
+
+
+async def test_a_cancellation_drops_a_pending_update_and_ends_the_event(stage: Stage) -> None:
+    stage.world.events.subscribe(stage.event_id, 2)
+    handle = await stage.tell(edit(stage, location="Hall 1"), cancel(stage, 2))
+    assert (await handle.result()).status is EventStatus.CANCELLED
+    assert stage.world.sender.to(2) == ["cancelled 1"]
+    assert stage.world.schedules.exist == {}
+    assert stage.reports[-1].state is ProgressState.COMPLETED
+
+
+async def test_schedules_are_gone_before_the_cancellation_is_sent(stage: Stage) -> None:
+    stage.world.events.subscribe(stage.event_id, 2)
+    await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+    await until(lambda: len(stage.world.schedules.exist) == 2, "the schedules")
+    stage.world.sender.hold, stage.world.sender.arrived = asyncio.Event(), asyncio.Event()
+    handle = await stage.tell(cancel(stage, 2))
+    await asyncio.wait_for(stage.world.sender.arrived.wait(), 10)
+    assert stage.world.schedules.exist == {}
+    stage.world.sender.hold.set()
+    await handle.result()
+
+
+async def test_a_repeated_signal_is_ignored(stage: Stage) -> None:
+    message = announce(stage, "once", 2)
+    await stage.tell(message, message, announce(stage, "then", 2), message)
+    await until(lambda: len(stage.world.sender.to(2)) >= 2, "both announcements")
+    await asyncio.sleep(0.2)
+    assert stage.world.sender.to(2) == ["announcement once", "announcement then"]
+
+
+async def test_a_participant_who_leaves_loses_the_schedules(stage: Stage) -> None:
+    for person in (2, 3):
+        stage.world.events.subscribe(stage.event_id, person)
+    await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+    await until(lambda: len(stage.world.schedules.exist) == 4, "the schedules")
+    stage.world.events.set_state(stage.event_id, 2, SubscriptionState.LEFT)
+    await stage.tell(ParticipantRemoved(outbox_id=stage.number, subscription_id=2))
+    await until(lambda: {key[1] for key in stage.world.schedules.exist} == {3}, "the deletion")
+    assert {key[0] for key in stage.world.reminders.noted[stage.event_id]} == {3}
+
+
+async def test_changed_offsets_change_only_what_differs(stage: Stage) -> None:
+    stage.world.events.subscribe(stage.event_id, 2)
+    await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+    await until(lambda: len(stage.world.schedules.exist) == 2, "the schedules")
+    stage.world.events.subscribe(stage.event_id, 2, [timedelta(days=1), timedelta(minutes=30)])
+    await stage.tell(ParticipantChanged(outbox_id=stage.number, subscription_id=2))
+    wanted = {(stage.event_id, 2, DAY), (stage.event_id, 2, 1800)}
+    await until(lambda: set(stage.world.schedules.exist) == wanted, "the new offsets")
+    assert sorted(call[0] for call in stage.world.schedules.calls) == ["create", "create", "create", "delete"]
+
+
+async def test_a_moved_start_moves_every_schedule_in_place(stage: Stage) -> None:
+    for person in (2, 3):
+        stage.world.events.subscribe(stage.event_id, person)
+    await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+    await until(lambda: len(stage.world.schedules.exist) == 4, "the schedules")
+    later = stage.world.events.all[stage.event_id].facts.start_date + timedelta(hours=1)
+    await stage.tell(edit(stage, start_date=later))
+    await until(lambda: set(stage.world.schedules.exist.values()) == {later}, "the move")
+    assert [call[0] for call in stage.world.schedules.calls] == ["create"] * 4 + ["move"] * 4
+
+
+async def test_a_broadcast_that_fails_never_fails_the_event(stage: Stage) -> None:
+    async def broken(notification_id: int) -> None:
+        raise PermanentError("The table is not ours.")
+
+    good = stage.world.ledger.message
+    stage.world.ledger.message = broken  # type: ignore[assignment, method-assign]
+    await stage.tell(announce(stage, "lost", 2))
+    await until(lambda: any(report.detail.get("failed") == 2 for report in stage.reports), "both failures")
+    stage.world.ledger.message = good  # type: ignore[method-assign]
+    handle = await stage.tell(announce(stage, "good", 2))
+    await until(lambda: stage.world.sender.to(2) == ["announcement good"], "the next message")
+    assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
+
+
+async def test_a_slow_answer_delays_the_next_message_only_so_long(temporal: Client, world: FakeWorld) -> None:
+    policy = QUICK_POLICY.model_copy(update={"order_patience": timedelta(milliseconds=500)})
+    async with staged(temporal, policy, in_two_days(), world) as stage:
+        world.sender.answers(2, AttemptResult.TROUBLED, retry_after=timedelta(hours=1))
+        message = announce(stage, "a", 2, 3)
+        handle = await stage.tell(message, cancel(stage, 2, 3))
+        assert (await handle.result()).status is EventStatus.CANCELLED
+        assert world.sender.to(3) == ["announcement a", "cancelled 1"]
+        child = temporal.get_workflow_handle(broadcast_workflow_id(stage.event_id, message.notification_id))
+        assert (await child.describe()).status is WorkflowExecutionStatus.RUNNING, "it ends on its own"
+        await child.terminate()
+
+
+async def test_continuing_as_new_loses_nothing_and_repeats_nothing(temporal: Client, world: FakeWorld) -> None:
+    policy = QUICK_POLICY.model_copy(update={"notifications_per_run": 2})
+    async with staged(temporal, policy, in_two_days(), world) as stage:
+        world.events.subscribe(stage.event_id, 2)
+        world.sender.hold = asyncio.Event()
+        first = announce(stage, "1", 2)
+        handle = await stage.tell(first)
+        await asyncio.wait_for(world.sender.arrived.wait(), 10)
+        first_run = (await handle.describe()).run_id
+        messages = [first, *(announce(stage, str(number), 2) for number in range(2, 7))]
+        left = ParticipantRemoved(outbox_id=stage.number, subscription_id=2)
+        changed = edit(stage, location="Hall 9")
+        await stage.tell(*messages, first, left, changed, cancel(stage, 2))
+        world.sender.hold.set()
+        assert (await handle.result()).status is EventStatus.CANCELLED
+        assert (await handle.describe()).run_id != first_run, "it was long enough to continue as new"
+        assert world.sender.to(ORGANISER) == ["created 1"], "created is said once"
+        assert world.sender.to(2) == [f"announcement {number}" for number in range(1, 7)] + ["cancelled 1"]
+        assert world.schedules.exist == {}
+
+
+async def test_an_update_that_waits_is_carried_over_continuing_as_new(temporal: Client, world: FakeWorld) -> None:
+    policy = QUICK_POLICY.model_copy(update={"notifications_per_run": 2, "merge_window": timedelta(seconds=1)})
+    async with staged(temporal, policy, in_two_days(), world) as stage:
+        world.events.subscribe(stage.event_id, 2)
+        handle = await stage.tell(edit(stage, location="Hall 1"), announce(stage, "a", 2), announce(stage, "b", 2))
+        await until(lambda: len(world.sender.to(2)) == 3, "the update after two announcements")
+        assert world.sender.to(2)[-1] == "updated 1→2"
+        await handle.terminate()
+
+
+async def test_an_event_completes_at_its_end_although_nobody_says_anything(
+    skipping: WorkflowEnvironment, world: FakeWorld
+) -> None:
+    began = await skipping.get_current_time()
+    async with staged(skipping.client, QUICK_POLICY, in_two_days(start_date=began + timedelta(days=2)), world) as stage:
+        world.events.subscribe(stage.event_id, 2)
+        handle = await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+        assert (await handle.result()).status is EventStatus.COMPLETED
+        passed = await skipping.get_current_time() - began
+        assert timedelta(days=2, hours=3) < passed < timedelta(days=2, hours=5), "start plus four hours"
+        assert world.events.all[stage.event_id].status is EventStatus.COMPLETED
+        assert world.schedules.exist == {}
+
+
+async def test_the_end_is_computed_again_when_the_dates_change(skipping: WorkflowEnvironment, world: FakeWorld) -> None:
+    now = await skipping.get_current_time()
+    facts = in_two_days(start_date=now + timedelta(days=2), end_date=now + timedelta(days=3))
+    async with staged(skipping.client, QUICK_POLICY, facts, world) as stage:
+        with skipping.auto_time_skipping_disabled():
+            await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+            handle = await stage.tell(edit(stage, start_date=now + timedelta(days=5), end_date=now + timedelta(days=6)))
+            await until(lambda: bool(world.sender.sent), "the start")
+        assert (await handle.result()).status is EventStatus.COMPLETED
+        assert await skipping.get_current_time() - now > timedelta(days=6)
+
+
+async def test_a_new_end_that_nobody_told_is_read_before_completing(
+    skipping: WorkflowEnvironment, world: FakeWorld
+) -> None:
+    now = await skipping.get_current_time()
+    facts = in_two_days(start_date=now + timedelta(days=2), end_date=now + timedelta(days=3))
+    async with staged(skipping.client, QUICK_POLICY, facts, world) as stage:
+        with skipping.auto_time_skipping_disabled():
+            handle = await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+            await until(lambda: bool(world.sender.sent), "the start")
+            world.events.edit(stage.event_id, end_date=now + timedelta(days=9))
+        await handle.result()
+        assert await skipping.get_current_time() - now > timedelta(days=9)
+
+
+async def test_a_message_after_the_end_is_still_sent(stage: Stage) -> None:
+    handle = await stage.tell(cancel(stage, 2))
+    await handle.result()
+    assert (await (await stage.tell(announce(stage, "sorry", 2))).result()).status is EventStatus.CANCELLED
+    assert stage.world.sender.to(2) == ["cancelled 1", "announcement sorry"]
+    assert stage.world.sender.to(ORGANISER) == [], "an event that is over is not created"
+
+
+async def test_an_event_that_does_not_exist_ends_and_leaves_no_schedules(stage: Stage) -> None:
+    del stage.world.events.all[stage.event_id]
+    key = (stage.event_id, 2, HOUR)
+    stage.world.schedules.exist[key] = in_two_days().start_date
+    stage.world.reminders.noted[stage.event_id] = {(2, HOUR): in_two_days().start_date}
+    handle = await stage.tell(ParticipantRemoved(outbox_id=stage.number, subscription_id=2))
+    assert (await handle.result()).status is EventStatus.CANCELLED
+    assert stage.world.schedules.exist == {}
+
+
+async def test_every_message_carries_the_links_of_its_own_person(stage: Stage) -> None:
+    await stage.tell(announce(stage, "a", 2, 3))
+    await until(lambda: len(stage.world.sender.sent) == 3, "everything")
+    for key, message in stage.world.sender.sent:
+        assert isinstance(message, Outgoing)
+        assert message.unsubscribe_url.endswith(key.replace("channel:", "/"))
+    assert {item.state for item in stage.world.ledger.deliveries.values()} == {DeliveryState.SENT}
