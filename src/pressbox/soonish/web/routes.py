@@ -1,18 +1,15 @@
-"""The page of events: what it will be for, and that it is not part of this version."""
+"""Everything that soonish serves: its pages, the pages behind signed links, and its API."""
 
-from typing import Annotated
+from fastapi import APIRouter, Depends
 
-from fastapi import APIRouter, Depends, Request
-from fastapi.responses import HTMLResponse
-
-from pressbox.core.web.identity import Identity, signed_in
-from pressbox.core.web.rendering import render
-
-PATH = "/events"
-
-router = APIRouter(include_in_schema=False)
+from pressbox.soonish.web import api_events, api_people, board, events, links, people
+from pressbox.soonish.web.access import MakeService, provider
 
 
-@router.get(PATH)
-async def index(request: Request, identity: Annotated[Identity, Depends(signed_in)]) -> HTMLResponse:
-    return render(request, "soonish/index.html", identity=identity)
+def build_router(make: MakeService) -> APIRouter:
+    """The routes on the service that `make` gives for the connected parts."""
+    router = APIRouter(dependencies=[Depends(provider(make))])
+    # Addresses with a fixed word come before the one that takes any slug.
+    for part in (api_events, api_people, links, people, board, events):
+        router.include_router(part.router)
+    return router
