@@ -14,7 +14,7 @@ from pressbox.core.config import child_environment
 from pressbox.core.errors import PermanentError
 from pressbox.core.logs import redact
 from pressbox.embedded.home import Endpoints, Home
-from pressbox.embedded.processes import log_tail
+from pressbox.embedded.processes import end_with_parent, log_tail
 
 START_SECONDS = 180.0
 STOP_SECONDS = 60.0
@@ -63,8 +63,9 @@ def running_instance(home: Path, *, log: Path | None = None, **environment: str)
             stdout=subprocess.PIPE,
             stderr=messages,
             text=True,
-            # A session of its own: Ctrl-C reaches us, and we stop it in order.
+            # A session of its own: Ctrl-C reaches us, and we stop it in order. When we are killed, it stops by itself.
             start_new_session=True,
+            preexec_fn=end_with_parent(signal.SIGTERM),
         )
     try:
         _await_ready(process, log, began + START_SECONDS)

@@ -131,7 +131,7 @@ def start_process(
             cwd=folder,
             env=None if environment is None else dict(environment),
             start_new_session=True,
-            preexec_fn=_end_with_parent(when_we_die),
+            preexec_fn=end_with_parent(when_we_die),
             user=account.uid if account else None,
             group=account.gid if account else None,
             extra_groups=[] if account else None,
@@ -202,7 +202,7 @@ def _permits(path: Path, account: SystemAccount, bits: int) -> bool:
     return mode & bits == bits
 
 
-def _end_with_parent(number: signal.Signals) -> Callable[[], None] | None:
+def end_with_parent(number: signal.Signals) -> Callable[[], None] | None:
     """Runs in the child after the change of uid, which would reset it: the kernel signals the child when we die."""
     libc = _LIBC
     if libc is None:

@@ -1,0 +1,86 @@
+"""`pressbox demo` as a newcomer runs it: it plays, it is judged, and it leaves nothing behind."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from pressbox.core.config import child_environment
+from pressbox.embedded.ports import free_port
+
+
+def demo(home: Path, *arguments: str, **pipes: int) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "pressbox", "demo", *arguments],
+        env=child_environment(PRESSBOX_HOME=str(home), PRESSBOX_WEB_PORT=str(free_port())),
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        **pipes,
+    )
+
+
+def processes_on(home: Path) -> list[str]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            words = [*process.cmdline(), process.environ().get("PRESSBOX_HOME", "")]
+        except psutil.Error:
+            continue
+        if any(word.startswith(str(home)) for word in words) and process.status() != psutil.STATUS_ZOMBIE:
+            found.append(" ".join(words))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_headless_demo_with_a_killed_worker_meets_every_expectation(reachable_folder: Path) -> None:
+    playing = demo(
+        reachable_folder / "headless", "--headless", "--json", "--speed", "20",
+        "--only", "tree", "--only", "maintenance", "--fault", "prune_sessions.after.kill",
+    )  # fmt: skip
+    output, _ = playing.communicate(timeout=170)
+    assert playing.returncode == 0, output
+    findings = json.loads(output)["findings"]
+    assert {finding["name"] for finding in findings} >= {"maintenance runs", "toy steps done"}
+    assert all(finding["expected"] == finding["found"] for finding in findings)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
+def test_a_demo_that_is_ended_leaves_nothing_running(reachable_folder: Path, number: signal.Signals) -> None:
+    home = reachable_folder / f"demo-{number.name.lower()}"
+    playing = demo(home, "--only", "tree")
+    assert playing.stdout is not None
+    line = playing.stdout.readline()
+    address = line.split()[-1]
+    assert httpx.get(address, trust_env=False, timeout=30).status_code == 200
+    playing.send_signal(number)
+    playing.wait(60)
+    playing.stdout.close()
+    deadline = time.monotonic() + 60
+    while (left := processes_on(home)) and time.monotonic() < deadline:
+        time.sleep(0.3)
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--only", "nothing"), "No scenario nothing"),
+        (("--fault", "x.y"), "is not a fault"),
+        (("--speed", "0"), "speed"),
+    ],
+)
+def test_wrong_use_is_said_and_exits_with_2(reachable_folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    playing = demo(reachable_folder / "wrong", *arguments, stderr=subprocess.STDOUT)
+    output, _ = playing.communicate(timeout=50)
+    assert playing.returncode == 2
+    assert message in output
