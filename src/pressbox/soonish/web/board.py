@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from pressbox.core.errors import PressboxError
@@ -101,7 +101,7 @@ async def board(request: Request, service: Service, identity: Reader, slug: str,
 
 @router.post(f"{PATH}/{{slug}}/board")
 async def announce(
-    request: Request, service: Service, identity: Reader, slug: str, values: Annotated[AnnouncementForm, Form()]
+    request: Request, service: Service, identity: Reader, slug: str, values: Annotated[AnnouncementForm, Depends()]
 ) -> Response:
     try:
         await service.board.announce(identity.user_id, slug, values.read())

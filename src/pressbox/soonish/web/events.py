@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import HTMLResponse, Response
 
 from pressbox.core.errors import InvalidInputError, PressboxError
@@ -77,7 +77,7 @@ async def new_form(request: Request, identity: Reader) -> HTMLResponse:
 
 @router.post(f"{PATH}/new")
 async def create(
-    request: Request, service: Service, identity: Reader, values: Annotated[EventForm, Form()]
+    request: Request, service: Service, identity: Reader, values: Annotated[EventForm, Depends()]
 ) -> Response:
     try:
         event = await service.events.create(identity.user_id, values.read())
@@ -94,7 +94,7 @@ async def edit_form(request: Request, service: Service, identity: Reader, slug: 
 
 @router.post(f"{PATH}/{{slug}}/edit")
 async def edit(
-    request: Request, service: Service, identity: Reader, slug: str, values: Annotated[EventForm, Form()]
+    request: Request, service: Service, identity: Reader, slug: str, values: Annotated[EventForm, Depends()]
 ) -> Response:
     event = await _own(service, identity, slug)
     try:
@@ -172,7 +172,7 @@ class SubscribeValues:
 
 @router.post(f"{PATH}/{{slug}}/subscribe")
 async def subscribe(
-    request: Request, service: Service, identity: Visitor, slug: str, form: Annotated[SubscribeForm, Form()]
+    request: Request, service: Service, identity: Visitor, slug: str, form: Annotated[SubscribeForm, Depends()]
 ) -> Response:
     try:
         return see(await _subscribe(request, service, identity, slug, form))

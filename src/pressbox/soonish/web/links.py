@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import HTMLResponse, Response
 
 from pressbox.core.web.rendering import render
@@ -82,7 +82,7 @@ async def manage(request: Request, service: Service, token: str, done: str = "")
 
 
 @router.post(f"{PATH}/manage/{{token}}")
-async def change(request: Request, service: Service, token: str, form: Annotated[ChoiceForm, Form()]) -> Response:
+async def change(request: Request, service: Service, token: str, form: Annotated[ChoiceForm, Depends()]) -> Response:
     return await _pages(service, token).change(request, service, form)
 
 

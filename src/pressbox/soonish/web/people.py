@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Header, Request
+from fastapi import APIRouter, Depends, Form, Header, Request
 from fastapi.responses import HTMLResponse, Response
 
 from pressbox.core.errors import PressboxError
@@ -63,7 +63,7 @@ async def change_subscription(
     service: Service,
     identity: Reader,
     subscription_id: RowId,
-    form: Annotated[ChoiceForm, Form()],
+    form: Annotated[ChoiceForm, Depends()],
 ) -> Response:
     return await _pages(identity, subscription_id).change(request, service, form)
 
@@ -141,7 +141,7 @@ async def channels(request: Request, service: Service, identity: Reader, done: s
 
 @router.post(CHANNELS)
 async def add_channel(
-    request: Request, service: Service, identity: Reader, form: Annotated[ChannelForm, Form()]
+    request: Request, service: Service, identity: Reader, form: Annotated[ChannelForm, Depends()]
 ) -> Response:
     try:
         await service.channels.add(identity.user_id, form.read(is_new=True))
@@ -173,7 +173,7 @@ async def change_channel(
     service: Service,
     identity: Reader,
     channel_id: RowId,
-    form: Annotated[ChannelForm, Form()],
+    form: Annotated[ChannelForm, Depends()],
     hx_request: HxRequest = False,
 ) -> Response:
     user = identity.user_id

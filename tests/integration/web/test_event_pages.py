@@ -1,0 +1,357 @@
+"""Pages and API of events on the real application: what people see, what strangers do not, what links may do."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from icalendar import Calendar
+from pydantic import SecretStr
+from sqlalchemy import update
+
+from pressbox.core.accounts.models import User
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import Resources
+from pressbox.core.config import HttpSettings, Settings
+from pressbox.core.web.app import create_app
+from pressbox.entry.manifests import APPLICATIONS
+from pressbox.soonish.adapters.rows import EventRow
+from pressbox.soonish.wiring import links
+from tests.integration.web.conftest import ADMIN, MEMBER, PASSWORD, Browse, cheap_passwords
+
+NEXT_WEEK = (datetime.now(UTC) + timedelta(days=7)).replace(hour=18, minute=30, second=0, microsecond=0)
+TARGET = "json://127.0.0.1:9/inbox"
+FORM = {
+    "name": "Summer party",
+    "start_date": f"{NEXT_WEEK:%Y-%m-%dT%H:%M}",
+    "timezone": "Europe/Berlin",
+    "location": "Hall 2",
+    "description": "Bring something.",
+    "visibility": "public",
+}
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    http = HttpSettings(allow=("127.0.0.0/8",))
+    return settings.model_copy(update={"secret_key": SecretStr("k" * 40), "http": http})
+
+
+@pytest.fixture
+async def app(resources: Resources, settings: Settings, admin: User, member: User) -> AsyncIterator[FastAPI]:
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Resources]:
+        yield resources
+
+    app = create_app(settings, APPLICATIONS, connect)
+    async with app.router.lifespan_context(app):
+        app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+        yield app
+
+
+async def signed(browse: Browse, app: FastAPI, email: str) -> httpx.AsyncClient:
+    client = browse(app)
+    answer = await client.post("/sign-in", data={"email": email, "password": PASSWORD})
+    assert answer.status_code == 303
+    return client
+
+
+@pytest.fixture
+async def organiser(app: FastAPI, browse: Browse) -> httpx.AsyncClient:
+    return await signed(browse, app, ADMIN)
+
+
+@pytest.fixture
+async def other(app: FastAPI, browse: Browse) -> httpx.AsyncClient:
+    return await signed(browse, app, MEMBER)
+
+
+@pytest.fixture
+def stranger(app: FastAPI, browse: Browse) -> httpx.AsyncClient:
+    return browse(app)
+
+
+async def new_event(client: httpx.AsyncClient, **changes: str) -> str:
+    answer = await client.post("/events/new", data=FORM | changes)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"].split("/")[2]
+
+
+async def join(client: httpx.AsyncClient, slug: str, **data: Any) -> str:
+    """Subscribe with an Apprise address; gives the path of the private link."""
+    answer = await client.post(f"/events/{slug}/subscribe", data={"url": TARGET, "offsets_asked": "1", **data})
+    assert answer.status_code == 303, answer.text
+    return httpx.URL(answer.headers["location"]).path
+
+
+async def state_of(client: httpx.AsyncClient, slug: str) -> list[str]:
+    answer = await client.get(f"/api/soonish/events/{slug}/subscriptions")
+    return [row["state"] for row in answer.json()]
+
+
+async def test_a_public_event_is_created_changed_and_seen_by_anybody(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser)
+    page = (await stranger.get(f"/events/{slug}")).text
+    assert "Summer party" in page
+    assert f"{NEXT_WEEK.day} {NEXT_WEEK:%b} {NEXT_WEEK.year}, 18:30" in page
+    assert "Europe/Berlin" in page
+    edit = (await organiser.get(f"/events/{slug}/edit")).text
+    assert f'value="{NEXT_WEEK:%Y-%m-%dT%H:%M}"' in edit
+    changed = await organiser.post(f"/events/{slug}/edit", data=FORM | {"location": "Hall 3"})
+    assert changed.status_code == 303
+    assert "Hall 3" in (await stranger.get(f"/events/{slug}")).text
+    for page in ("/events", f"/events/{slug}/board", f"/events/{slug}/cancel"):
+        assert (await organiser.get(page)).status_code == 200
+
+
+async def test_what_was_typed_stays_when_a_field_is_wrong(organiser: httpx.AsyncClient) -> None:
+    answer = await organiser.post("/events/new", data=FORM | {"end_date": "2020-01-01T10:00"})
+    assert answer.status_code == 422
+    assert 'id="e-end_date"' in answer.text
+    assert 'value="Hall 2"' in answer.text
+    assert (await organiser.post("/events/new", data=FORM | {"start_date": "soon"})).status_code == 422
+    assert (await organiser.post("/events/new", data=FORM | {"timezone": "Mars/Base"})).status_code == 422
+
+
+async def test_a_private_event_is_not_there_without_its_invitation(
+    organiser: httpx.AsyncClient, other: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser, visibility="private")
+    for client in (other, stranger):
+        for path in (f"/events/{slug}", f"/events/{slug}?invitation=guess", f"/events/{slug}/calendar.ics"):
+            assert (await client.get(path)).status_code == 404
+        refused = await client.post(f"/events/{slug}/subscribe", data={"url": TARGET})
+        assert refused.status_code == 404
+    assert (await other.get(f"/events/{slug}/board")).status_code == 404
+    assert (await other.get(f"/api/soonish/events/{slug}")).status_code == 404
+    assert (await other.get(f"/api/soonish/events/{slug}/messages")).status_code == 404
+    assert "Summer party" not in (await other.get("/events")).text
+    made = await organiser.post(f"/events/{slug}/invitations")
+    board = (await organiser.get(made.headers["location"])).text
+    found = re.search(r"invitation=([\w-]+)<", board)
+    assert found is not None
+    assert "data-invitation" not in (await organiser.get(f"/events/{slug}/board")).text
+    page = await stranger.get(f"/events/{slug}?invitation={found[1]}")
+    assert page.status_code == 200
+    await join(stranger, slug, invitation=found[1])
+    invitations = (await organiser.get(f"/api/soonish/events/{slug}/invitations")).json()
+    await organiser.post(f"/events/{slug}/invitations/{invitations[0]['id']}/revoke")
+    assert (await stranger.get(f"/events/{slug}?invitation={found[1]}")).status_code == 404
+
+
+async def test_somebody_elses_event_cannot_be_changed(organiser: httpx.AsyncClient, other: httpx.AsyncClient) -> None:
+    slug = await new_event(organiser)
+    for path in ("edit", "cancel", "delete", "board"):
+        assert (await other.get(f"/events/{slug}/{path}")).status_code in (403, 404), path
+    assert (await other.post(f"/events/{slug}/cancel")).status_code in (403, 404)
+    assert (await other.post(f"/events/{slug}/board", data={"text": "x"})).status_code in (403, 404)
+    assert (await other.patch(f"/api/soonish/events/{slug}", json={"name": "Mine"})).status_code in (403, 404)
+    assert (await organiser.get(f"/api/soonish/events/{slug}")).json()["status"] == "active"
+
+
+async def test_the_private_link_changes_mutes_reminds_and_leaves(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser)
+    manage = await join(stranger, slug, offset=["3600"], own_amount="25", own_unit="60")
+    page = (await stranger.get(f"{manage}?done=subscribed")).text
+    assert 'value="1500" checked' in page
+    assert 'value="86400" checked' not in page
+    assert "127.0.0.1:9/inbox" not in page
+    await stranger.post(manage, data={"offset": ["86400"]})
+    assert 'value="86400" checked' in (await stranger.get(manage)).text
+    wrong = await stranger.post(manage, data={"own_amount": "999999999", "own_unit": "86400"})
+    assert wrong.status_code == 422
+    await stranger.post(f"{manage}/mute")
+    assert await state_of(organiser, slug) == ["muted"]
+    await stranger.post(f"{manage}/unmute")
+    assert (await stranger.post(f"{manage}/remind", data={"amount": "2", "unit": "3600"})).status_code == 303
+    page = (await stranger.get(manage)).text
+    assert (taken := re.search(r'action="([^"]+/remind/\d+/cancel)"', page))
+    await stranger.post(taken[1])
+    assert "/cancel" not in (await stranger.get(manage)).text
+    await stranger.post(f"{manage}/leave")
+    assert "You have left" in (await stranger.get(manage)).text
+
+
+async def test_a_link_that_was_not_made_here_opens_nothing(stranger: httpx.AsyncClient) -> None:
+    for word in ("manage", "confirm", "unsubscribe", "why"):
+        assert (await stranger.get(f"/events/{word}/1.AAAAAAAAAAAAAAAAAAAAAAAA")).status_code == 404
+        assert (await stranger.post(f"/events/{word}/1.AAAAAAAAAAAAAAAAAAAAAAAA")).status_code in (404, 405)
+    assert (await stranger.get("/events/calendar/1.AAAAAAAAAAAAAAAAAAAAAAAA.ics")).status_code == 404
+
+
+async def test_a_scanner_that_opens_the_unsubscribe_link_changes_nothing_and_one_click_does(
+    app: FastAPI, settings: Settings, organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser)
+    await join(stranger, slug)
+    number = (await organiser.get(f"/api/soonish/events/{slug}/subscriptions")).json()[0]["subscription_id"]
+    path = httpx.URL(links(settings).unsubscribe(number)).path
+    page = await stranger.get(path)
+    assert "Unsubscribe?" in page.text
+    assert await state_of(organiser, slug) == ["active"]
+    # A mail server: no cookies, no origin, the body that RFC 8058 asks for.
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8030") as server:
+        answer = await server.post(path, data={"List-Unsubscribe": "One-Click"})
+    assert answer.status_code == 200
+    assert "active" not in await state_of(organiser, slug)
+    assert "You are unsubscribed" in (await stranger.get(path)).text
+
+
+async def test_channels_are_kept_without_ever_showing_their_address(
+    organiser: httpx.AsyncClient, other: httpx.AsyncClient
+) -> None:
+    secret = "json://user:hunter2@127.0.0.1:9/inbox"
+    added = await other.post("/events/channels", data={"name": "phone", "url": secret, "tags": "me, urgent"})
+    assert added.status_code == 303, added.text
+    channel = (await other.get("/api/soonish/channels")).json()[0]
+    assert channel["tags"] == ["me", "urgent"]
+    page = (await other.get("/events/channels")).text
+    assert "hunter2" not in page + str(channel)
+    wrong = await other.post("/events/channels", data={"name": "phone", "url": "nonsense-hunter2"})
+    assert wrong.status_code == 422
+    assert "hunter2" not in wrong.text
+    number = channel["id"]
+    assert (await organiser.get(f"/events/channels/{number}")).status_code == 404
+    assert (await organiser.post(f"/api/soonish/channels/{number}/test")).status_code == 404
+    tested = await other.post(f"/events/channels/{number}/test", headers={"HX-Request": "true"})
+    assert "It was not taken" in tested.text
+    changed = await other.patch(f"/api/soonish/channels/{number}", json={"is_active": False})
+    assert changed.json()["is_active"] is False
+    await other.post(f"/events/channels/{number}", data={"remove": "1"})
+    assert (await other.get("/api/soonish/channels")).json() == []
+
+
+async def test_a_member_subscribes_with_own_channels_and_not_with_those_of_others(
+    organiser: httpx.AsyncClient, other: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser)
+    foreign = (await organiser.post("/api/soonish/channels", json={"name": "mine", "url": TARGET})).json()["id"]
+    own = (await other.post("/api/soonish/channels", json={"name": "phone", "url": TARGET, "tags": ["me"]})).json()[
+        "id"
+    ]
+    nothing = await other.post(f"/events/{slug}/subscribe", data={"offsets_asked": "1"})
+    assert nothing.status_code == 422
+    refused = await other.post(f"/events/{slug}/subscribe", data={"channel": [foreign], "offsets_asked": "1"})
+    assert refused.status_code in (404, 422)
+    answer = await other.post(f"/events/{slug}/subscribe", data={"channel": [own], "tag": ["me"], "offsets_asked": "1"})
+    assert answer.status_code == 303
+    found = (await other.get("/api/soonish/subscriptions")).json()[0]
+    assert (found["channel_ids"], found["tags"], found["offsets"], found["default_offsets"]) == (
+        [own],
+        ["me"],
+        [],
+        False,
+    )
+    assert "You follow this" in (await other.get(f"/events/{slug}")).text
+    reset = await other.patch(f"/api/soonish/subscriptions/{found['id']}", json={"offsets": None})
+    assert reset.json()["default_offsets"] is True
+    assert (await organiser.get(f"/events/subscriptions/{found['id']}")).status_code == 404
+    assert (await other.get("/events/subscriptions")).status_code == 200
+    assert (await other.delete(f"/api/soonish/subscriptions/{found['id']}")).status_code == 204
+
+
+async def test_an_announcement_is_previewed_accepted_once_and_shown_with_its_ledger(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser)
+    await join(stranger, slug)
+    reach = await organiser.get(f"/events/{slug}/board/reach?to=all")
+    assert "<b>1</b>" in reach.text
+    assert "reaches nobody" in (await organiser.get(f"/events/{slug}/board/reach?to=some")).text
+    form = {"title": "New room", "text": "Hall 3.", "level": "warning", "to": "all", "key": "once"}
+    for _ in range(2):
+        assert (await organiser.post(f"/events/{slug}/board", data=form)).status_code == 303
+    messages = (await organiser.get(f"/api/soonish/events/{slug}/messages")).json()
+    announced = [message for message in messages if message["cause"] == "announcement"]
+    assert len(announced) == 1
+    board = (await organiser.get(f"/events/{slug}/board")).text
+    assert f"soonish.notification:{announced[0]['id']}" in board
+    assert (await organiser.get(f"/events/{slug}/board/messages/{announced[0]['id']}")).status_code == 200
+    deliveries = await organiser.get(f"/api/soonish/deliveries?message_id={announced[0]['id']}")
+    assert deliveries.status_code == 200
+    nobody = await organiser.post(f"/events/{slug}/board", data=form | {"to": "some", "key": "two"})
+    assert nobody.status_code == 422
+    assert "Hall 3." in nobody.text
+    empty = await organiser.post(f"/api/soonish/events/{slug}/announce", json={"text": " "})
+    assert empty.json()["error"]["field"] == "text"
+
+
+async def test_a_calendar_keeps_its_uid_and_its_sequence_rises(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient, resources: Resources
+) -> None:
+    slug = await new_event(organiser)
+
+    async def read(client: httpx.AsyncClient, path: str) -> Any:
+        answer = await client.get(path)
+        assert answer.headers["content-type"] == "text/calendar; charset=utf-8"
+        return Calendar.from_ical(answer.content).walk("VEVENT")[0]
+
+    path = f"/events/{slug}/calendar.ics"
+    first = await read(stranger, path)
+    assert first["SUMMARY"] == "Summer party"
+    assert first["LOCATION"] == "Hall 2"
+    assert first["STATUS"] == "CONFIRMED"
+    start = first.decoded("DTSTART")
+    await organiser.patch(f"/api/soonish/events/{slug}", json={"start_date": (start + timedelta(hours=1)).isoformat()})
+    moved = await read(stranger, path)
+    assert moved["UID"] == first["UID"]
+    assert int(moved["SEQUENCE"]) > int(first["SEQUENCE"])
+    assert moved.decoded("DTSTART") == start + timedelta(hours=1)
+    found = re.search(r'href="[^"]*(/events/calendar/[^"]+\.ics)"', (await organiser.get("/events")).text)
+    assert found is not None
+    await organiser.post(f"/events/{slug}/cancel")
+    cancelled = await read(stranger, found[1])
+    assert cancelled["STATUS"] == "CANCELLED"
+    assert cancelled["UID"] == first["UID"]
+    assert int(cancelled["SEQUENCE"]) > int(moved["SEQUENCE"])
+    assert "This event is cancelled." in (await stranger.get(f"/events/{slug}")).text
+    async with resources.database.unit_of_work() as work:
+        await work.session.execute(update(EventRow).values(status="completed"))
+    assert "This event is over." in (await stranger.get(f"/events/{slug}")).text
+
+
+async def test_the_api_names_the_wrong_field_and_writes_nothing(organiser: httpx.AsyncClient) -> None:
+    body = {"name": "A", "start_date": NEXT_WEEK.isoformat(), "timezone": "Europe/Berlin"}
+    for change, field in (
+        ({"name": " "}, "name"),
+        ({"timezone": "Mars/Base"}, "timezone"),
+        ({"end_date": "2020-01-01T00:00:00Z"}, "end_date"),
+        ({"start_date": "soon"}, "start_date"),
+        ({"visibility": "secret"}, "visibility"),
+        ({"colour": "green"}, "colour"),
+    ):
+        answer = await organiser.post("/api/soonish/events", json=body | change)
+        assert answer.status_code == 422, change
+        assert answer.json()["error"]["field"] == field
+    assert (await organiser.get("/api/soonish/events")).json()["organised"] == []
+    assert (await organiser.post("/api/soonish/events", json=body)).status_code == 201
+
+
+async def test_too_many_subscriptions_from_one_address_are_refused_for_a_while(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser)
+    answers = [
+        (await stranger.post(f"/events/{slug}/subscribe", data={"url": f"{TARGET}{number}"})).status_code
+        for number in range(31)
+    ]
+    assert answers[:30] == [303] * 30
+    assert answers[30] == 429
+
+
+async def test_an_event_is_deleted_and_gone_for_everybody(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser)
+    assert (await organiser.post(f"/events/{slug}/delete")).status_code == 303
+    assert (await stranger.get(f"/events/{slug}")).status_code == 404
+    assert (await organiser.get(f"/events/{slug}/board")).status_code == 404
