@@ -26,10 +26,11 @@ def temporary_home() -> Iterator[Home]:
 
 
 @contextmanager
-def measured_instance(home: Home) -> Iterator[Instance]:
-    """Start on this home, quietly, and stop at the end."""
+def measured_instance(home: Home, **environment: str) -> Iterator[Instance]:
+    """Start on this home with further settings, quietly, and stop at the end."""
     log = home.path.parent / "up.log"
-    with running_instance(home.path, log=log, PRESSBOX_OPEN="1", PRESSBOX_WEB_PORT=str(free_port())) as instance:
+    chosen = {"PRESSBOX_OPEN": "1", "PRESSBOX_WEB_PORT": str(free_port()), **environment}
+    with running_instance(home.path, log=log, **chosen) as instance:
         yield instance
 
 

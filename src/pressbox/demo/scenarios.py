@@ -8,6 +8,7 @@ from pressbox.core.app import Resources
 from pressbox.core.progress.reader import ActivityNode, node
 from pressbox.demo.contracts import DemoTreeWorkflowInput
 from pressbox.demo.ids import MARKS_PREFIX, QUEUE, tree_workflow_id
+from pressbox.demo.organiser_day import play_soonish
 from pressbox.demo.stage import Finding, Scenario, Stage
 from pressbox.demo.workflows.tree import DemoTreeWorkflow
 
@@ -73,4 +74,5 @@ async def _settled_leaves(resources: Resources, workflow_id: str, wanted: int) -
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario("maintenance", "the clean-up that runs every hour", play_maintenance),
     Scenario("tree", "a tree of toy work with a failing leaf", play_tree),
+    Scenario("soonish", "the day of an organiser, with three people who follow an event", play_soonish),
 )

@@ -8,6 +8,9 @@ from pressbox.demo.simulators.mail_sink import MailSink
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.embedded.ports import free_port
 
+# How long edits are gathered into one message: shorter than in earnest, so that somebody can watch.
+MERGE_SECONDS = 6.0
+
 
 @dataclass(frozen=True)
 class WorldPorts:
@@ -21,9 +24,10 @@ class WorldPorts:
     def choose(cls) -> "WorldPorts":
         return cls(free_port(), free_port(), free_port())
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, speed: float = 1.0) -> dict[str, str]:
         """Settings with which an instance lives in this world and in no other."""
         return {
+            "PRESSBOX_SOONISH_MERGE_WINDOW_SECONDS": f"{MERGE_SECONDS / speed:g}",
             "PRESSBOX_HTTP_ALLOW": f"127.0.0.1:{self.notifications}",
             "PRESSBOX_SOONISH_SMTP_HOST": "127.0.0.1",
             "PRESSBOX_SOONISH_SMTP_PORT": str(self.mail),

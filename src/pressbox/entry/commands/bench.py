@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from pressbox.bench.broadcast import run_broadcast
 from pressbox.bench.platform import run_platform
 from pressbox.bench.report import Report, table
 from pressbox.entry.commands.process import prepared_settings
@@ -19,6 +20,13 @@ def platform(as_json: Json = False) -> None:
     """Starts, idle memory, workflows per second, history of progress, live updates to 500 browsers."""
     prepared_settings()
     _print(run_platform(_say), as_json=as_json)
+
+
+@bench_commands.command()
+def broadcast(as_json: Json = False) -> None:
+    """One message to 10,000 people, beside one HTTP call after the other."""
+    prepared_settings()
+    _print(run_broadcast(_say), as_json=as_json)
 
 
 def _print(report: Report, *, as_json: bool) -> None:

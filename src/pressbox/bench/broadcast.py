@@ -1,0 +1,193 @@
+"""`pressbox bench broadcast`: one message to ten thousand people, against one HTTP call after the other."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import httpx
+from sqlalchemy import text
+
+from pressbox.bench.instance import measured_instance, temporary_home
+from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.core.config import TemporalSettings
+from pressbox.core.db.database import Database
+from pressbox.core.temporal.client import connect
+from pressbox.demo.instance import Instance
+from pressbox.demo.simulators.behaviour import Behaviour, Kind
+from pressbox.soonish.ids import broadcast_workflow_id
+
+DELIVERIES = 10_000
+SAMPLED = 100
+TARGET_SECONDS = 0.1
+TIMES_FASTER_AIM = 25.0
+HISTORY_EVENTS_AIM = 2_000
+LONGEST_SECONDS = 900.0
+
+# One subscription was made as people make it; the others are copies with a number of their own. Without reminders:
+# ten thousand schedules are another benchmark.
+_COPY = text("""
+    WITH first AS (
+        SELECT subscription.event_id, contact.*
+        FROM soonish.subscriptions AS subscription JOIN soonish.contacts AS contact ON contact.id = contact_id
+        WHERE subscription.id = :subscription_id
+    ), copied AS (
+        INSERT INTO soonish.contacts (kind, encrypted_address, key_id, target, shown, verified_at)
+        SELECT kind, encrypted_address, key_id, sha256(convert_to('bench ' || number, 'UTF8')), shown, now()
+        FROM first, generate_series(2, :people) AS number
+        RETURNING id
+    )
+    INSERT INTO soonish.subscriptions (event_id, contact_id, state, own_offsets)
+    SELECT first.event_id, copied.id, 'active', true FROM first, copied
+""")
+_MESSAGE = text("""
+    SELECT message.created_at, message.finished_at,
+        count(*) FILTER (WHERE delivery.state = 'sent'), count(delivery.id), count(*) FILTER (WHERE delivery.tries > 1)
+    FROM soonish.notifications AS message
+    LEFT JOIN soonish.deliveries AS delivery ON delivery.notification_id = message.id
+    WHERE message.id = :id GROUP BY message.id
+""")
+
+
+@dataclass(frozen=True)
+class Broadcast:
+    """What one message came to. `received` counts what arrived at the target."""
+
+    seconds: float
+    deliveries: int
+    sent: int
+    tried_again: int
+    received: int
+    history_events: int
+
+
+def run_broadcast(say: Say, deliveries: int = DELIVERIES) -> Report:
+    """Takes a minute or two, on a home of its own that is removed afterwards."""
+    machine = this_machine()
+    with _target() as target, temporary_home() as home:
+        allow = httpx.URL(target).netloc.decode()
+        with measured_instance(home, PRESSBOX_HTTP_ALLOW=allow, PRESSBOX_SOONISH_APPRISE_API_URL="") as instance:
+            ours, loop = asyncio.run(_measure(instance, target, deliveries, say))
+    return Report(name="broadcast", measured_at=datetime.now(UTC), machine=machine, figures=_figures(ours, loop))
+
+
+async def _measure(instance: Instance, target: str, deliveries: int, say: Say) -> tuple[Broadcast, float]:
+    database = Database(instance.endpoints.database_url)
+    client = httpx.AsyncClient(base_url=f"{instance.web_url}/api/soonish", trust_env=False, timeout=60.0)
+    try:
+        async with client:
+            say(f"One after the other: {SAMPLED} deliveries")
+            loop = await _one_after_the_other(target)
+            say(f"{deliveries:,} subscribers")
+            slug = await _event(client, database, target, deliveries)
+            say(f"One message to {deliveries:,}")
+            return await _broadcast(client, database, instance, target, slug), loop
+    finally:
+        await database.close()
+
+
+async def _one_after_the_other(target: str) -> float:
+    """The loop of the original document: a client for each call, the next one when the last has answered."""
+    message = {"title": "Room change", "message": "We meet in room 12.", "type": "info"}
+    began = time.perf_counter()
+    for number in range(SAMPLED):
+        async with httpx.AsyncClient(timeout=30.0) as client:
+            (await client.post(f"{target}/loop-{number}", json=message)).raise_for_status()
+    return SAMPLED / (time.perf_counter() - began)
+
+
+async def _event(client: httpx.AsyncClient, database: Database, target: str, people: int) -> str:
+    start = datetime.now(UTC) + timedelta(days=30)
+    event = await _posted(client, "/events", name="Measured", start_date=start.isoformat(), timezone="UTC")
+    slug = str(event["slug"])
+    url = f"json://{httpx.URL(target).netloc.decode()}/bench"
+    joined = await _posted(client, f"/events/{slug}/subscriptions", url=url, offsets=[])
+    subscription = joined["subscription"]
+    assert isinstance(subscription, dict)
+    async with database.unit_of_work() as work:
+        await work.session.execute(_COPY, {"subscription_id": subscription["id"], "people": people})
+    return slug
+
+
+async def _broadcast(
+    client: httpx.AsyncClient, database: Database, instance: Instance, target: str, slug: str
+) -> Broadcast:
+    await client.delete(f"{target}/-/received")
+    message = await _posted(client, f"/events/{slug}/announce", text="We meet in room 12.")
+    number = int(str(message["id"]))
+    async with asyncio.timeout(LONGEST_SECONDS):
+        while True:
+            async with database.unit_of_work() as work:
+                created, finished, sent, deliveries, again = (
+                    await work.session.execute(_MESSAGE, {"id": number})
+                ).one()
+            if finished is not None:
+                break
+            await asyncio.sleep(0.5)
+    received = len((await client.get(f"{target}/-/received")).json())
+    temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False)
+    async with database.unit_of_work() as work:
+        event_id = await work.session.scalar(text("SELECT id FROM soonish.events WHERE slug = :slug"), {"slug": slug})
+    assert isinstance(event_id, int)
+    history = await temporal.get_workflow_handle(broadcast_workflow_id(event_id, number)).fetch_history()
+    return Broadcast((finished - created).total_seconds(), deliveries, sent, again, received, len(history.events))
+
+
+async def _posted(client: httpx.AsyncClient, path: str, **body: object) -> dict[str, object]:
+    answer = (await client.post(path, json=body)).raise_for_status().json()
+    assert isinstance(answer, dict)
+    return answer
+
+
+@contextmanager
+def _target() -> Iterator[str]:
+    """In a process of its own: what it costs must not be our cost."""
+    module = "pressbox.demo.simulators.notification_target"
+    process = subprocess.Popen([sys.executable, "-m", module], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        url = f"http://127.0.0.1:{int(process.stdout.readline())}"
+        slow = Behaviour(kind=Kind.SLOW, seconds=TARGET_SECONDS)
+        httpx.put(f"{url}/-/behaviours", content=slow.model_dump_json(), trust_env=False).raise_for_status()
+        yield url
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _figures(ours: Broadcast, loop: float) -> tuple[Figure, ...]:
+    rate = ours.deliveries / ours.seconds
+    return (
+        Figure(
+            name=f"broadcast to {ours.deliveries:,}",
+            value=rate,
+            unit="per second",
+            better=Better.HIGHER,
+            peer=loop,
+            peer_name=f"one after the other, {SAMPLED} sampled",
+            aim=TIMES_FASTER_AIM * loop,
+            note=f"{ours.seconds:.1f} s from accepted to finished; the target takes {TARGET_SECONDS:g} s",
+        ),
+        Figure(
+            name="times faster than the loop",
+            value=rate / loop,
+            unit="times",
+            better=Better.HIGHER,
+            aim=TIMES_FASTER_AIM,
+        ),
+        Figure(
+            name="deliveries that are not sent",
+            value=ours.deliveries - ours.sent,
+            unit="deliveries",
+            aim=0,
+            note=f"{ours.tried_again} were tried again",
+        ),
+        Figure(name="copies beyond one each", value=ours.received - ours.sent, unit="messages", aim=0),
+        Figure(
+            name="events in the broadcast's history", value=ours.history_events, unit="events", aim=HISTORY_EVENTS_AIM
+        ),
+    )
