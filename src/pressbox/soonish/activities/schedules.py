@@ -98,7 +98,7 @@ class ScheduleActivities:
         async def delete(key: tuple[int, int]) -> None:
             await self._schedules.delete(event_id, *key)
 
-        async with Heartbeater(ScheduleCursor, ScheduleCursor()):
+        async with Heartbeater(ScheduleCursor, ScheduleCursor(), every_seconds=2):
             await _in_groups(change.create, lambda item: self._schedules.create(event_id, item), note)
             await _in_groups(change.move, lambda item: self._schedules.move(event_id, item), note)
             await _in_groups(change.delete, delete, self._reminders.forget)

@@ -83,6 +83,9 @@ class BroadcastWorkflow:
         )
         self._recipients = max(self._recipients, result.recipients_total)
         self._show(result.counts)
+        if workflow.cancellation_reason() is not None:
+            # The batch ended before it heard of the cancellation, which must not be lost with that.
+            raise asyncio.CancelledError
         return result
 
     def _counts(self) -> DeliveryCounts:

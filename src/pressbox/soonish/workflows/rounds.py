@@ -13,10 +13,12 @@ ResultT = TypeVar("ResultT")
 
 FIRST_PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(minutes=5)
+# Short: a cancellation travels on the answer to a heartbeat, and the SDK holds heartbeats back for most of this time.
+SILENCE = timedelta(seconds=10)
 
 NOTIFICATIONS = ActivityConfig(
     start_to_close_timeout=timedelta(minutes=30),
-    heartbeat_timeout=timedelta(seconds=30),
+    heartbeat_timeout=SILENCE,
     # What is on its way when somebody stops a broadcast is waited for and recorded.
     cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry_policy=RetryPolicy(
@@ -26,7 +28,7 @@ NOTIFICATIONS = ActivityConfig(
 
 REMINDERS = ActivityConfig(
     start_to_close_timeout=timedelta(minutes=5),
-    heartbeat_timeout=timedelta(seconds=30),
+    heartbeat_timeout=SILENCE,
     retry_policy=RetryPolicy(
         initial_interval=timedelta(seconds=2), maximum_interval=timedelta(seconds=30), maximum_attempts=3
     ),
@@ -34,7 +36,7 @@ REMINDERS = ActivityConfig(
 
 SCHEDULES = ActivityConfig(
     start_to_close_timeout=timedelta(minutes=30),
-    heartbeat_timeout=timedelta(seconds=30),
+    heartbeat_timeout=SILENCE,
     retry_policy=RetryPolicy(
         initial_interval=timedelta(seconds=2), maximum_interval=timedelta(seconds=30), maximum_attempts=2
     ),

@@ -1,0 +1,177 @@
+"""Soonish's activities alone, in Temporal's activity environment, on fakes."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from pressbox.core.errors import TransientError
+from pressbox.soonish.contracts import (
+    EventReference,
+    ParticipantAdded,
+    ScheduleInput,
+    SendNotificationInput,
+    SoonishPolicy,
+    SweepInput,
+)
+from pressbox.soonish.domain.delivery import Cause, DeliveryState
+from pressbox.soonish.domain.events import EventFacts, EventStatus
+from pressbox.soonish.domain.reminders import ReminderOutcome, WantedReminder
+from pressbox.soonish.ports import AskedReminder
+from tests.fakes.soonish import FakeWorld
+
+EVENT = 5
+HOUR, DAY = 3600, 86_400
+START = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)
+SWEEP = SweepInput(policy=SoonishPolicy())
+
+
+@pytest.fixture
+def world() -> FakeWorld:
+    world = FakeWorld()
+    world.events.create(EVENT, EventFacts("Concert", START, "Europe/Berlin"))
+    for person in (2, 3):
+        world.events.subscribe(EVENT, person)
+    return world
+
+
+@pytest.fixture
+def environment() -> ActivityEnvironment:
+    return ActivityEnvironment()
+
+
+async def test_only_the_difference_is_called(world: FakeWorld, environment: ActivityEnvironment) -> None:
+    reconcile = world.schedule_activities.create_reminder_schedules
+    first = await environment.run(reconcile, ScheduleInput(event_id=EVENT))
+    assert (first.created, first.moved, first.deleted) == (4, 0, 0)
+    again = await environment.run(reconcile, ScheduleInput(event_id=EVENT))
+    assert (again.created, again.moved, again.deleted) == (0, 0, 0)
+    assert len(world.schedules.calls) == 4
+    world.events.edit(EVENT, start_date=START + timedelta(hours=1))
+    moved = await environment.run(reconcile, ScheduleInput(event_id=EVENT))
+    assert (moved.created, moved.moved, moved.deleted) == (0, 4, 0)
+
+
+async def test_an_offset_that_has_passed_is_reported(world: FakeWorld, environment: ActivityEnvironment) -> None:
+    world.events.edit(EVENT, start_date=datetime.now(UTC) + timedelta(hours=2))
+    change = await environment.run(
+        world.schedule_activities.create_reminder_schedules_for_subscription,
+        ScheduleInput(event_id=EVENT, subscription_id=2),
+    )
+    assert (change.created, change.too_late) == (1, ("too late for 1 day",))
+    assert [item.subscription_id for item in world.reminders.too_late] == [2]
+
+
+async def test_what_worked_before_a_failure_is_noted(world: FakeWorld, environment: ActivityEnvironment) -> None:
+    good = world.schedules.create
+
+    async def sometimes(event_id: int, reminder: WantedReminder) -> None:
+        if reminder.subscription_id == 3:
+            raise TransientError("Temporal does not answer.")
+        await good(event_id, reminder)
+
+    world.schedules.create = sometimes  # type: ignore[method-assign]
+    with pytest.raises(TransientError):
+        await environment.run(world.schedule_activities.create_reminder_schedules, ScheduleInput(event_id=EVENT))
+    assert set(world.reminders.noted[EVENT]) == {(2, HOUR), (2, DAY)}
+
+
+async def test_deleting_takes_all_of_one_person_or_of_the_event(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    await environment.run(world.schedule_activities.create_reminder_schedules, ScheduleInput(event_id=EVENT))
+    delete = world.schedule_activities.delete_reminder_schedules
+    assert (await environment.run(delete, ScheduleInput(event_id=EVENT, subscription_id=2))).deleted == 2
+    assert {key[1] for key in world.schedules.exist} == {3}
+    assert (await environment.run(delete, ScheduleInput(event_id=EVENT))).deleted == 2
+    assert (world.schedules.exist, world.reminders.noted) == ({}, {EVENT: {}})
+
+
+async def test_an_event_says_whether_it_exists_and_which_message_created_it(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    found = await environment.run(world.event_activities.validate_event_exists, EventReference(event_id=EVENT))
+    assert (found.exists, found.created_notification_id) == (True, 1)
+    missing = await environment.run(world.event_activities.validate_event_exists, EventReference(event_id=99))
+    assert (missing.exists, missing.created_notification_id) == (False, None)
+
+
+async def test_stopping_a_batch_lets_nothing_more_leave_and_records_what_had_left(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    number = world.ledger.write(EVENT, Cause.ANNOUNCEMENT, "a", range(10, 210))
+    world.sender.seconds = 0.05
+    input = SendNotificationInput(notification_id=number, limit=200, concurrency=4)
+    running = asyncio.create_task(environment.run(world.deliveries.send_notification, input))
+    while len(world.sender.sent) < 8:
+        await asyncio.sleep(0.01)
+    environment.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    states = [item.state for item in world.ledger.of(number)]
+    assert states.count(DeliveryState.SENT) == len(world.sender.sent) < 50
+    assert not any(item.trying for item in world.ledger.of(number)), "no result was thrown away"
+
+
+async def test_a_try_that_was_cut_off_is_repeated_and_marked(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    number = world.ledger.write(EVENT, Cause.ANNOUNCEMENT, "a", [2, 3])
+    await world.ledger.open_batch(number, 0, 10)
+    cut_off = world.ledger.of(number)[0]
+    await world.ledger.begin([cut_off.delivery_id], datetime.now(UTC))
+    result = await environment.run(world.deliveries.send_notification, SendNotificationInput(notification_id=number))
+    assert result.counts.sent == 2
+    assert [item.maybe_twice for item in world.ledger.of(number)] == [True, False]
+
+
+async def test_the_sweep_tells_what_nobody_told_in_order(world: FakeWorld, environment: ActivityEnvironment) -> None:
+    messages = [ParticipantAdded(outbox_id=number, subscription_id=number) for number in (1, 2, 3)]
+    world.outbox.rows = [(EVENT, messages[0]), (6, messages[1]), (EVENT, messages[2])]
+    world.outbox.told_ids = [1]
+    assert (await environment.run(world.sweeps.sweep_outbox, SWEEP)).told == 2
+    assert world.workflows.told == [(6, messages[1]), (EVENT, messages[2])]
+    assert (await environment.run(world.sweeps.sweep_outbox, SWEEP)).told == 0
+
+
+async def test_the_sweep_starts_asked_reminders_once(world: FakeWorld, environment: ActivityEnvironment) -> None:
+    world.reminders.asked = {7: AskedReminder(EVENT, 2, 7, START)}
+    assert (await environment.run(world.sweeps.sweep_asked_reminders, SWEEP)).started == 1
+    assert (await environment.run(world.sweeps.sweep_asked_reminders, SWEEP)).started == 0
+    assert world.workflows.asked == [7]
+
+
+async def test_a_silent_schedule_within_the_catch_up_window_is_made_to_act(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    await environment.run(world.schedule_activities.create_reminder_schedules, ScheduleInput(event_id=EVENT))
+    world.schedules.calls.clear()
+    world.clock.ahead = timedelta(days=1, minutes=5)
+    result = await environment.run(world.sweeps.sweep_reminders, SWEEP)
+    assert (result.fired, result.missed, result.deleted) == (2, 0, 0)
+    assert world.schedules.calls == [("fire", EVENT, 2, DAY), ("fire", EVENT, 3, DAY)]
+
+
+async def test_a_schedule_that_missed_its_window_is_recorded_and_removed(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    await environment.run(world.schedule_activities.create_reminder_schedules, ScheduleInput(event_id=EVENT))
+    world.clock.ahead = timedelta(days=1, minutes=11)
+    result = await environment.run(world.sweeps.sweep_reminders, SWEEP)
+    assert (result.fired, result.missed, result.deleted) == (0, 2, 2)
+    assert {key[2] for key in world.schedules.exist} == {HOUR}
+    missed = [item for item in world.ledger.deliveries.values() if item.subscription_id in (2, 3)]
+    assert [(item.state, item.reason) for item in missed] == [(DeliveryState.SKIPPED, ReminderOutcome.MISSED)] * 2
+    assert world.sender.sent == []
+
+
+async def test_an_overdue_schedule_of_a_cancelled_event_is_removed_without_a_word(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    await environment.run(world.schedule_activities.create_reminder_schedules, ScheduleInput(event_id=EVENT))
+    world.events.all[EVENT].status = EventStatus.CANCELLED
+    world.clock.ahead = timedelta(days=3)
+    result = await environment.run(world.sweeps.sweep_reminders, SWEEP)
+    assert (result.missed, result.deleted) == (0, 4)
+    assert [item for item in world.ledger.deliveries.values() if item.subscription_id != 1] == []
