@@ -184,10 +184,10 @@ class SqlBoardStore:
             .where(DeliveryRow.id == delivery_id)
         )
         async with self._database.unit_of_work() as work:
-            found = (await work.session.execute(statement)).one_or_none()
+            found = (await work.session.execute(statement)).tuples().one_or_none()
         if found is None:
             raise NotFoundError("This message is too old: nothing is kept about it any more.")
-        delivery, message, event, state, place = found.tuple()
+        delivery, message, event, state, place = found
         return WhyView(
             delivery_id=delivery.id,
             subscription_id=delivery.subscription_id,

@@ -159,9 +159,12 @@ class SubscriptionService:
         return reminder
 
     async def cancel_reminder(self, holder: Holder, reminder_id: int) -> None:
+        """First in Temporal, then here: nothing is called cancelled that would still come."""
+        view = await self._subscriptions.view(holder)
+        if reminder_id not in {reminder.id for reminder in view.reminders}:
+            raise NotFoundError("There is no such reminder.")
+        await self._teller.cancel_reminder(holder.subscription_id, reminder_id)
         await self._subscriptions.cancel_reminder(holder, reminder_id)
-        event_id = (await self._subscriptions.view(holder)).event.id
-        await self._teller.cancel_reminder(holder.subscription_id, reminder_id, event_id)
 
     async def _told(self, holder: Holder) -> SubscriptionView:
         view = await self._subscriptions.view(holder)

@@ -25,9 +25,9 @@ class Teller:
     async def start_reminder(self, reminder_id: int, event_id: int) -> None:
         await self._attempt(self._start_reminder(reminder_id), event_id)
 
-    async def cancel_reminder(self, subscription_id: int, reminder_id: int, event_id: int) -> None:
-        """Best effort: at its moment the reminder also finds itself cancelled."""
-        await self._attempt(self._workflows.cancel_asked_reminder(subscription_id, reminder_id), event_id)
+    async def cancel_reminder(self, subscription_id: int, reminder_id: int) -> None:
+        """Not best effort: who cancels a reminder must know that it will not come."""
+        await self._workflows.cancel_asked_reminder(subscription_id, reminder_id)
 
     async def stop_broadcast(self, event_id: int, notification_id: int) -> None:
         """Not best effort: who stops a message must know whether it stopped."""

@@ -1,0 +1,164 @@
+"""The use cases of soonish on a real database; Temporal, mail and targets are stand-ins that remember."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from pressbox.core.accounts.limits import RateLimits
+from pressbox.core.accounts.rows import UserRow
+from pressbox.core.db.database import Database
+from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.soonish.adapters.board_store import SqlBoardStore
+from pressbox.soonish.adapters.channel_store import SqlChannelStore
+from pressbox.soonish.adapters.event_store import SqlEventStore
+from pressbox.soonish.adapters.invitation_store import SqlInvitationStore
+from pressbox.soonish.adapters.ledger import SqlLedger
+from pressbox.soonish.adapters.outbox import SqlOutbox
+from pressbox.soonish.adapters.reminders import SqlReminders
+from pressbox.soonish.adapters.secrets import AddressVault
+from pressbox.soonish.adapters.subscription_store import SqlSubscriptionStore
+from pressbox.soonish.contracts import Message
+from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.soonish.domain.events import Visibility
+from pressbox.soonish.domain.links import SignedLinks
+from pressbox.soonish.domain.views import ChannelView, EventView
+from pressbox.soonish.ports import Attempt, Outgoing
+from pressbox.soonish.service.board import BoardService
+from pressbox.soonish.service.channels import ChannelService
+from pressbox.soonish.service.events import EventService
+from pressbox.soonish.service.inputs import ChannelInput, EventInput
+from pressbox.soonish.service.soonish import Soonish
+from pressbox.soonish.service.subscriptions import SubscriptionService
+from pressbox.soonish.service.telling import Teller
+
+KEY = "an instance key for tests"
+BASE = "https://events.example.org"
+
+
+@dataclass
+class Temporal:
+    """What workflows were told; `away` as when the server is down."""
+
+    told: list[tuple[int, str]] = field(default_factory=list)
+    reminders: list[int] = field(default_factory=list)
+    cancelled: list[int] = field(default_factory=list)
+    away: bool = False
+
+    async def tell(self, event_id: int, messages: Sequence[Message]) -> None:
+        self._answer()
+        self.told += [(event_id, message.kind) for message in messages]
+
+    async def start_asked_reminder(
+        self, event_id: int, subscription_id: int, reminder_id: int, fire_at: datetime
+    ) -> None:
+        self._answer()
+        self.reminders.append(reminder_id)
+
+    async def cancel_asked_reminder(self, subscription_id: int, reminder_id: int) -> None:
+        self._answer()
+        self.cancelled.append(reminder_id)
+
+    async def cancel_broadcast(self, event_id: int, notification_id: int) -> None:
+        self._answer()
+        self.cancelled.append(notification_id)
+
+    def _answer(self) -> None:
+        if self.away:
+            raise TransientError("Temporal does not answer.")
+
+
+@dataclass
+class Mailbox:
+    sent: list[tuple[str, str, str]] = field(default_factory=list)
+    away: bool = False
+
+    async def send(self, to: str, subject: str, body: str, headers: Mapping[str, str]) -> None:
+        if self.away:
+            raise TransientError("The mail server does not answer.")
+        self.sent.append((to, subject, body))
+
+    def link(self, purpose: str) -> str:
+        """The token of the last link of this purpose."""
+        return self.sent[-1][2].split(f"{BASE}/events/{purpose}/")[1].split()[0]
+
+
+class Schemes:
+    def kind(self, url: str) -> tuple[str, str]:
+        scheme, separator, rest = url.partition("://")
+        if not separator:
+            raise InvalidInputError("This is not an Apprise address.", field="url")
+        return scheme, f"{scheme} · {rest.partition('/')[0]}"
+
+
+@dataclass
+class Target:
+    sent: list[tuple[str, Outgoing]] = field(default_factory=list)
+
+    async def send(self, channel_key: str, message: Outgoing) -> Attempt:
+        self.sent.append((channel_key, message))
+        return Attempt(AttemptResult.ACCEPTED)
+
+
+@dataclass
+class House:
+    database: Database
+    temporal: Temporal = field(default_factory=Temporal)
+    mailbox: Mailbox = field(default_factory=Mailbox)
+    target: Target = field(default_factory=Target)
+    links: SignedLinks = field(default_factory=lambda: SignedLinks(BASE, [KEY]))
+
+    def __post_init__(self) -> None:
+        database, vault, limits = self.database, AddressVault([KEY]), RateLimits(self.database)
+        teller = Teller(SqlOutbox(database), SqlReminders(database), self.temporal)
+        events, subscriptions = SqlEventStore(database), SqlSubscriptionStore(database)
+        self.service = Soonish(
+            EventService(events, SqlInvitationStore(database), self.links, teller),
+            ChannelService(SqlChannelStore(database), vault, Schemes(), self.target, limits),
+            SubscriptionService(events, subscriptions, vault, Schemes(), self.mailbox, self.links, limits, teller),
+            BoardService(events, SqlBoardStore(database), subscriptions, self.links, teller),
+        )
+        self.ledger = SqlLedger(database)
+        self.outbox = SqlOutbox(database)
+
+    async def person(self, name: str = "") -> int:
+        async with self.database.unit_of_work() as work:
+            row = UserRow(
+                email=f"{secrets.token_hex(4)}@example.org", name=name, password_hash="unusable", role="member"
+            )
+            work.session.add(row)
+            await work.session.flush()
+            return row.id
+
+    async def event(
+        self, organiser_id: int, *, visibility: Visibility = Visibility.PUBLIC, draft: bool = False
+    ) -> EventView:
+        return await self.service.events.create(organiser_id, stated(visibility=visibility, draft=draft))
+
+    async def channel(self, user_id: int, *tags: str, url: str = "ntfy://example.org/secret-topic") -> ChannelView:
+        return await self.service.channels.add(user_id, ChannelInput("Phone", url, tags))
+
+
+def soon(days: float = 10) -> datetime:
+    return (datetime.now(UTC) + timedelta(days=days)).replace(microsecond=0)
+
+
+def stated(
+    *,
+    name: str = "Summer fair",
+    start: datetime | None = None,
+    location: str = "Town hall",
+    visibility: Visibility = Visibility.PUBLIC,
+    draft: bool = False,
+) -> EventInput:
+    return EventInput(
+        name=name,
+        start_date=start or START,
+        timezone="Europe/Berlin",
+        location=location,
+        visibility=visibility,
+        draft=draft,
+    )
+
+
+START = soon()

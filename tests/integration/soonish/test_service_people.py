@@ -1,0 +1,386 @@
+"""Channels, subscriptions, the board and private links through their use cases."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text, update
+
+from pressbox.core.db.database import Database
+from pressbox.core.errors import (
+    ConflictError,
+    GoneError,
+    InvalidInputError,
+    NotFoundError,
+    NotSignedInError,
+    RateLimitedError,
+    TransientError,
+)
+from pressbox.soonish.adapters.channel_store import rotate
+from pressbox.soonish.adapters.reminders import SqlReminders
+from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
+from pressbox.soonish.adapters.secrets import AddressVault
+from pressbox.soonish.domain.delivery import Cause, DeliveryState, Level, Verdict
+from pressbox.soonish.domain.links import Purpose
+from pressbox.soonish.domain.reminders import SubscriptionState
+from pressbox.soonish.domain.views import Viewer
+from pressbox.soonish.ports import Holder
+from pressbox.soonish.service.inputs import Announcement, ChannelInput, Choice
+from tests.integration.soonish.service_world import KEY, START, House, soon
+
+SECRET_URL = "ntfy://example.org/k3y-of-nobody-else"
+ADDRESS = "guest.person@example.org"
+CLIENT = "192.0.2.7"
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@pytest.fixture
+def house(database: Database) -> House:
+    return House(database)
+
+
+async def test_an_address_goes_in_and_never_comes_out(house: House) -> None:
+    organiser = await house.person()
+    event = await house.event(organiser)
+    channel = await house.channel(organiser, url=SECRET_URL)
+    joined = await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
+    await house.service.subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, None, CLIENT)
+    shown = repr((channel, joined, await house.service.board.subscribers(organiser, event.slug)))
+    assert "k3y" not in shown
+    async with house.database.unit_of_work() as work:
+        names = await work.session.scalars(
+            text("SELECT table_name FROM information_schema.tables WHERE table_schema = 'soonish'")
+        )
+        for name in names.all():
+            rows = (await work.session.execute(text(f"SELECT * FROM soonish.{name}"))).all()
+            everything = repr(
+                [[bytes(value) if isinstance(value, memoryview) else value for value in row] for row in rows]
+            )
+            assert "k3y" not in everything, name
+            assert "guest.person" not in everything, name
+    assert channel.kind == "ntfy · example.org"
+
+
+async def test_channels_are_their_owners_alone(house: House) -> None:
+    owner, other = await house.person(), await house.person()
+    channel = await house.channel(owner, "Family ", "family", "")
+    assert channel.tags == ("family",)
+    for attempt in (
+        house.service.channels.get(other, channel.id),
+        house.service.channels.test(other, channel.id),
+        house.service.channels.change(other, channel.id, ChannelInput("Mine", None)),
+        house.service.channels.remove(other, channel.id),
+    ):
+        with pytest.raises(NotFoundError):
+            await attempt
+    event = await house.event(other)
+    with pytest.raises(InvalidInputError) as caught:
+        await house.service.subscriptions.subscribe(Viewer(other), event.slug, Choice(channel_ids=(channel.id,)))
+    assert caught.value.field == "channel_ids"
+    assert await house.service.subscriptions.of_user(other) == [], "nothing is half-written"
+    assert (await house.service.channels.test(owner, channel.id)).result == "accepted"
+    assert [key for key, _ in house.target.sent] == [f"channel:{channel.id}"]
+    changed = await house.service.channels.change(owner, channel.id, ChannelInput("Pager", None, (), is_active=False))
+    assert (changed.name, changed.is_active, changed.kind) == ("Pager", False, channel.kind)
+    await house.service.channels.remove(owner, channel.id)
+    assert await house.service.channels.all(owner) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        (ChannelInput(" ", SECRET_URL), "name"),
+        (ChannelInput("Phone", None), "url"),
+        (ChannelInput("Phone", "not an address"), "url"),
+        (ChannelInput("Phone", "ntfy://" + "x" * 2_000), "url"),
+        (ChannelInput("Phone", SECRET_URL, ("t" * 41,)), "tags"),
+    ],
+)
+async def test_a_wrong_channel_names_its_field(house: House, wrong: ChannelInput, field: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        await house.service.channels.add(await house.person(), wrong)
+    assert caught.value.field == field
+    assert "k3y" not in repr(caught.value)
+
+
+async def test_a_subscriber_chooses_channels_tags_and_offsets(house: House) -> None:
+    organiser, follower = await house.person(), await house.person()
+    event, channel = await house.event(organiser), await house.channel(follower, "family")
+    house.temporal.told.clear()
+    choice = Choice(channel_ids=(channel.id,), tags=("Family",), offsets=(HOUR, DAY, HOUR))
+    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, choice)
+    assert (made.state, made.offsets, made.channel_ids, made.tags) == (
+        SubscriptionState.ACTIVE,
+        (DAY, HOUR),
+        (channel.id,),
+        ("family",),
+    )
+    assert house.temporal.told == [(event.id, "participant_added")]
+    again = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice(offsets=()))
+    assert (again.id, again.offsets, again.channel_ids) == (made.id, (), ())
+    assert house.temporal.told[-1] == (event.id, "participant_changed")
+    default = await house.service.subscriptions.change(Holder(made.id, follower), Choice(tags=("family",)))
+    assert default.offsets is None
+    with pytest.raises(NotSignedInError):
+        await house.service.subscriptions.subscribe(Viewer(), event.slug, Choice())
+    with pytest.raises(NotFoundError):
+        await house.service.subscriptions.view(Holder(made.id, organiser))
+
+
+async def test_offsets_that_are_too_late_are_said_at_once(house: House) -> None:
+    organiser, follower = await house.person(), await house.person()
+    event = await house.event(organiser)
+    async with house.database.unit_of_work() as work:
+        await work.session.execute(update(EventRow).values(start_date=soon(0.5)))
+    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice())
+    assert made.too_late == ("too late for 1 day",)
+    changed = await house.service.subscriptions.change(Holder(made.id, follower), Choice(offsets=(HOUR,)))
+    assert changed.too_late == ()
+
+
+async def test_muting_and_leaving_tell_the_workflow_and_coming_back_is_new(house: House) -> None:
+    organiser, follower = await house.person(), await house.person()
+    event = await house.event(organiser)
+    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice())
+    holder = Holder(made.id, follower)
+    house.temporal.told.clear()
+    assert (await house.service.subscriptions.mute(holder)).state is SubscriptionState.MUTED
+    assert (await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice())).state == "muted"
+    assert (await house.service.subscriptions.unmute(holder)).state is SubscriptionState.ACTIVE
+    await house.service.subscriptions.leave(holder)
+    await house.service.subscriptions.leave(holder)
+    with pytest.raises(GoneError):
+        await house.service.subscriptions.unmute(holder)
+    assert await house.service.subscriptions.of_user(follower) == []
+    await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice())
+    kinds = [kind for _, kind in house.temporal.told]
+    assert kinds == ["participant_changed"] * 3 + ["participant_removed", "participant_added"]
+
+
+async def test_an_unconfirmed_address_gets_one_mail_and_nothing_else(house: House) -> None:
+    organiser = await house.person()
+    event = await house.event(organiser)
+    house.temporal.told.clear()
+    subscriptions = house.service.subscriptions
+    for spelling in (ADDRESS, f" {ADDRESS.upper()} "):
+        await subscriptions.subscribe_by_email(Viewer(), event.slug, spelling, (HOUR,), CLIENT)
+    assert [(to, subject) for to, subject, _ in house.mailbox.sent] == [(ADDRESS, "Confirm: Summer fair")]
+    await house.service.board.announce(organiser, event.slug, Announcement("Hello"))
+    assert (await house.service.board.messages(organiser, event.slug))[0].recipients == 0
+    assert await house.service.board.subscribers(organiser, event.slug) == []
+    assert "participant_added" not in {kind for _, kind in house.temporal.told}
+    token = house.mailbox.link("confirm")
+    assert (await subscriptions.pending(token)).state is SubscriptionState.PENDING, "looking changes nothing"
+    joined = await subscriptions.confirm(token)
+    assert (joined.subscription.state, joined.subscription.offsets) == (SubscriptionState.ACTIVE, (HOUR,))
+    assert joined.subscription.address == "g***@example.org"
+    assert house.temporal.told[-1] == (event.id, "participant_added")
+    await subscriptions.confirm(token)
+    manage = joined.manage_url.rpartition("/")[2]
+    assert (await subscriptions.view(subscriptions.holder(manage))).id == joined.subscription.id
+
+
+async def test_a_confirmation_link_grows_old_and_another_can_be_asked_for(house: House) -> None:
+    event = await house.event(await house.person())
+    subscriptions = house.service.subscriptions
+    await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, None, CLIENT)
+    token = house.mailbox.link("confirm")
+    async with house.database.unit_of_work() as work:
+        await work.session.execute(update(SubscriptionRow).values(confirm_until=soon(-1)))
+    with pytest.raises(GoneError):
+        await subscriptions.confirm(token)
+    await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, None, CLIENT)
+    assert len(house.mailbox.sent) == 2
+    await subscriptions.confirm(token)
+
+
+async def test_a_mail_that_did_not_go_out_can_be_asked_for_again(house: House) -> None:
+    event = await house.event(await house.person())
+    house.mailbox.away = True
+    with pytest.raises(TransientError):
+        await house.service.subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, None, CLIENT)
+    house.mailbox.away = False
+    await house.service.subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, None, CLIENT)
+    assert len(house.mailbox.sent) == 1
+
+
+async def test_somebody_else_cannot_change_a_subscription_by_giving_its_address_again(house: House) -> None:
+    event = await house.event(await house.person())
+    subscriptions = house.service.subscriptions
+    await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, (HOUR,), CLIENT)
+    joined = await subscriptions.confirm(house.mailbox.link("confirm"))
+    await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, (), CLIENT)
+    assert house.mailbox.sent[-1][1] == "Your subscription: Summer fair"
+    assert (await subscriptions.view(Holder(joined.subscription.id))).offsets == (HOUR,)
+    with pytest.raises(RateLimitedError):
+        await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, (), CLIENT)
+
+
+async def test_a_link_is_good_for_its_own_purpose_only(house: House) -> None:
+    event = await house.event(await house.person())
+    subscriptions = house.service.subscriptions
+    joined = await subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
+    number = joined.subscription.id
+    tokens = {purpose: house.links.token(purpose, number) for purpose in Purpose}
+    with pytest.raises(NotFoundError):
+        subscriptions.holder(tokens[Purpose.UNSUBSCRIBE])
+    for wrong in (tokens[Purpose.MANAGE], tokens[Purpose.WHY], "", "x", f"{number:x}." + "A" * 24):
+        with pytest.raises(NotFoundError):
+            await subscriptions.unsubscribe(wrong)
+    assert (await subscriptions.to_unsubscribe(tokens[Purpose.UNSUBSCRIBE])).state is SubscriptionState.ACTIVE
+    for _ in range(2):
+        await subscriptions.unsubscribe(tokens[Purpose.UNSUBSCRIBE])
+    assert (await subscriptions.view(Holder(number))).state is SubscriptionState.LEFT
+
+
+async def test_being_reminded_once_can_be_asked_and_cancelled(house: House) -> None:
+    organiser, follower = await house.person(), await house.person()
+    event = await house.event(organiser)
+    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice())
+    holder = Holder(made.id, follower)
+    house.temporal.away = True
+    reminder = await house.service.subscriptions.remind_in(holder, timedelta(hours=2))
+    assert [item.reminder_id for item in await SqlReminders(house.database).asked_unstarted()] == [reminder.id], (
+        "the sweep starts it"
+    )
+    with pytest.raises(TransientError):
+        await house.service.subscriptions.cancel_reminder(holder, reminder.id)
+    assert [item.id for item in (await house.service.subscriptions.view(holder)).reminders] == [reminder.id]
+    house.temporal.away = False
+    await house.service.subscriptions.cancel_reminder(holder, reminder.id)
+    assert (await house.service.subscriptions.view(holder)).reminders == ()
+    assert await SqlReminders(house.database).asked_unstarted() == []
+    second = await house.service.subscriptions.remind_in(holder, timedelta(hours=3))
+    assert house.temporal.reminders == [second.id]
+    for delay, error in ((timedelta(seconds=5), InvalidInputError), (timedelta(days=30), ConflictError)):
+        with pytest.raises(error):
+            await house.service.subscriptions.remind_in(holder, delay)
+    with pytest.raises(NotFoundError):
+        await house.service.subscriptions.cancel_reminder(Holder(made.id, organiser), second.id)
+
+
+async def test_an_announcement_goes_to_all_or_to_some_and_never_to_all_by_mistake(house: House) -> None:
+    organiser = await house.person()
+    event = await house.event(organiser)
+    people = []
+    for name in ("Ada", "Bo", "Cy"):
+        user = await house.person(name)
+        channel = await house.channel(user, url=f"ntfy://example.org/{name}")
+        choice = Choice(channel_ids=(channel.id,))
+        people.append((await house.service.subscriptions.subscribe(Viewer(user), event.slug, choice)).id)
+    await house.service.subscriptions.mute(Holder(people[2]))
+    joined = await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
+    board = house.service.board
+    reach = await board.reach(organiser, event.slug)
+    assert (reach.people, reach.unreachable, dict(reach.by_kind)) == (3, 1, {"ntfy": 3})
+    assert (await board.reach(organiser, event.slug, ())).people == 0
+    assert (await board.reach(organiser, event.slug, tuple(people[:1]))).people == 1
+    house.temporal.told.clear()
+    some = Announcement("Room 2", level=Level.WARNING, subscription_ids=(people[0], joined.subscription.id))
+    message = await board.announce(organiser, event.slug, some)
+    assert (message.recipients, message.title, message.level) == (2, "Summer fair", Level.WARNING)
+    assert house.temporal.told == [(event.id, "send_manual_notification")]
+    assert (await board.announce(organiser, event.slug, Announcement("All"))).recipients == 4
+    with pytest.raises(InvalidInputError) as caught:
+        await board.announce(organiser, event.slug, Announcement("None", subscription_ids=()))
+    assert caught.value.field == "subscription_ids"
+    with pytest.raises(InvalidInputError):
+        await board.announce(organiser, event.slug, Announcement("  "))
+    other = await house.event(organiser)
+    foreign = await board.announce(organiser, other.slug, Announcement("Hello", subscription_ids=tuple(people)))
+    assert foreign.recipients == 0, "subscribers of another event are not reached"
+    listed = await board.subscribers(organiser, event.slug)
+    assert [(item.name, item.state, item.kinds) for item in listed] == [
+        ("Ada", "active", ("ntfy",)),
+        ("Bo", "active", ("ntfy",)),
+        ("Cy", "muted", ()),
+        ("ntfy · example.org", "active", ("ntfy",)),
+    ]
+    assert [item.subscription_id for item in await board.subscribers(organiser, event.slug, after=people[1])] == [
+        people[2],
+        joined.subscription.id,
+    ]
+
+
+async def test_a_repeated_request_is_one_announcement(house: House) -> None:
+    organiser = await house.person()
+    event = await house.event(organiser)
+    stated = Announcement("Room 2", request_key="form-1")
+    house.temporal.told.clear()
+    first = await house.service.board.announce(organiser, event.slug, stated)
+    assert (await house.service.board.announce(organiser, event.slug, stated)).id == first.id
+    assert house.temporal.told == [(event.id, "send_manual_notification")]
+
+
+async def test_the_board_shows_every_delivery_and_the_link_says_why(house: House) -> None:
+    organiser, follower = await house.person(), await house.person("Ada")
+    event, channel = await house.event(organiser), await house.channel(follower, "family")
+    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice(tags=("family",)))
+    message = await house.service.board.announce(organiser, event.slug, Announcement("Room 2", title="Room change"))
+    await house.ledger.open_batch(message.id, 0, 500)
+    [due] = await house.ledger.due(message.id, START)
+    await house.ledger.begin([due.delivery_id], START)
+    await house.ledger.record(due.delivery_id, Verdict(DeliveryState.UNCERTAIN), "no answer in time", START)
+    board = house.service.board
+    [line] = await board.deliveries(organiser, message.id)
+    assert (line.name, line.channel, line.state, line.tries, line.reason) == (
+        "Ada",
+        "ntfy · example.org",
+        DeliveryState.UNCERTAIN,
+        1,
+        "no answer in time",
+    )
+    assert await board.deliveries(organiser, message.id, state=DeliveryState.SENT) == []
+    assert await board.deliveries(organiser, message.id, after=line.id) == []
+    assert (await board.message(organiser, message.id)).counts.uncertain == 1
+    token = house.links.why(due.delivery_id).rpartition("/")[2]
+    why = await board.why(token)
+    assert (why.cause, why.rule, why.channel, why.tries, why.state, why.event_name, why.title) == (
+        Cause.ANNOUNCEMENT,
+        "you chose the tag family",
+        "Phone (ntfy · example.org)",
+        1,
+        DeliveryState.UNCERTAIN,
+        "Summer fair",
+        "Room change",
+    )
+    assert why.subscription_state is SubscriptionState.ACTIVE
+    assert (await board.mute(token)).subscription_state is SubscriptionState.MUTED
+    assert house.temporal.told[-1] == (event.id, "participant_changed")
+    assert (await board.mute(token)).subscription_state is SubscriptionState.MUTED
+    with pytest.raises(NotFoundError):
+        await board.why(house.links.token(Purpose.MANAGE, due.delivery_id))
+    await house.service.channels.remove(follower, channel.id)
+    assert (await board.why(token)).channel == "", "a channel that is gone is not named"
+    await board.stop(organiser, message.id)
+    assert house.temporal.cancelled == [message.id]
+    assert made.id == why.subscription_id
+
+
+async def test_many_questions_from_one_place_are_refused(house: House) -> None:
+    event = await house.event(await house.person())
+    for number in range(30):
+        url = f"ntfy://example.org/{number}"
+        await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, url, (), "192.0.2.9")
+    with pytest.raises(RateLimitedError):
+        await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, (), "192.0.2.9")
+
+
+async def test_after_a_change_of_the_instance_key_addresses_are_sealed_again(house: House) -> None:
+    user = await house.person()
+    await house.channel(user, url=SECRET_URL)
+    event = await house.event(user)
+    await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
+    vault = AddressVault(["the next key", KEY])
+    assert await rotate(house.database, vault) == 2
+    assert await rotate(house.database, vault) == 0
+    async with house.database.unit_of_work() as work:
+        rows = await work.session.execute(
+            text(
+                "SELECT encrypted_url, key_id, target FROM soonish.channels"
+                " UNION ALL SELECT encrypted_address, key_id, target FROM soonish.contacts"
+            )
+        )
+        alone = AddressVault(["the next key"])
+        for encrypted, key_id, target in rows:
+            assert alone.reveal(bytes(encrypted), key_id) == SECRET_URL
+            assert bytes(target) == alone.target(SECRET_URL)
