@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from pydantic import SecretStr
 from temporalio.client import Client
 
 from pressbox.core.app import Resources
@@ -25,6 +26,8 @@ from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.temporal_server import EmbeddedTemporal
 
 TEMPLATE = "pressbox_template"
+# As entry points make sure that there is one.
+TEST_KEY = SecretStr("the instance key of the tests, long enough")
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ async def temporal(parts: Parts) -> Client:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(home=tmp_path)
+    return Settings(home=tmp_path, secret_key=TEST_KEY)
 
 
 @pytest.fixture

@@ -21,14 +21,14 @@ from temporalio.client import Client
 from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
-from pressbox.core.config import Settings, TemporalSettings, WebSettings
+from pressbox.core.config import HttpSettings, Settings, TemporalSettings, WebSettings
 from pressbox.core.db.database import Database
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
 from pressbox.core.web.app import create_app
 from pressbox.entry.manifests import APPLICATIONS
 from tests.browser.install import find_browser
-from tests.conftest import TEMPLATE, Parts, execute, open_test_resources
+from tests.conftest import TEMPLATE, TEST_KEY, Parts, execute, open_test_resources
 
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 DESKTOP = {"width": 1280, "height": 900}
@@ -116,7 +116,12 @@ async def shared_site(parts: Parts, temporal: Client, reachable_folder: Path) ->
     name = "test_browser"
     execute(parts.postgres_url, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
     database = Database(parts.database_url(name))
-    settings = Settings(home=reachable_folder / "browser", temporal=TemporalSettings(ui_url=parts.temporal_ui_url))
+    settings = Settings(
+        home=reachable_folder / "browser",
+        secret_key=TEST_KEY,
+        temporal=TemporalSettings(ui_url=parts.temporal_ui_url),
+        http=HttpSettings(allow=("127.0.0.0/8",)),
+    )
     async with (
         open_test_resources(settings, database, temporal) as resources,
         serving(settings, resources, everybody=True) as site,
