@@ -60,7 +60,7 @@ class AddressVault:
             )
         try:
             return keys.cipher.decrypt(encrypted[:_NONCE_BYTES], encrypted[_NONCE_BYTES:], _BOUND_TO).decode()
-        except InvalidTag as error:
+        except (InvalidTag, ValueError) as error:
             raise ConfigurationError("A sealed address was changed outside of Pressbox.", key_id=key_id) from error
 
 

@@ -1,0 +1,97 @@
+"""Who gets what over which channel, and what one try means."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pressbox.soonish.domain.delivery import (
+    MOST_TRIES,
+    AttemptResult,
+    Channel,
+    DeliveryState,
+    Selector,
+    Verdict,
+    after_attempt,
+    chosen_channels,
+)
+
+CHANNELS = st.lists(
+    st.builds(
+        Channel,
+        st.integers(1, 10),
+        st.frozensets(st.sampled_from(["family", "work", "all"])),
+        st.sampled_from([b"a", b"b", b"c"]),
+        st.booleans(),
+        st.booleans(),
+    ),
+    unique_by=lambda channel: channel.channel_id,
+    max_size=8,
+)
+SELECTORS = st.lists(
+    st.builds(Selector, st.integers(1, 10)) | st.builds(Selector, st.none(), st.sampled_from(["family", "work"])),
+    max_size=5,
+)
+
+
+def channel(number: int, *tags: str, target: bytes = b"", is_active: bool = True, broken: bool = False) -> Channel:
+    return Channel(number, frozenset(tags), target or bytes([number]), is_active, broken)
+
+
+def test_no_choice_chooses_no_channel() -> None:
+    assert chosen_channels([], [channel(1, "family")]) == ()
+
+
+def test_ids_and_tags_choose_active_channels_in_order() -> None:
+    own = [channel(3, "family"), channel(1), channel(2, "family", is_active=False), channel(4, "work")]
+    found = chosen_channels([Selector(channel_id=1), Selector(tag="family"), Selector(channel_id=99)], own)
+    assert [item.channel_id for item in found] == [1, 3]
+
+
+def test_two_channels_to_the_same_place_count_once() -> None:
+    own = [channel(2, "family", target=b"same"), channel(1, "family", target=b"same"), channel(3, "family")]
+    assert [item.channel_id for item in chosen_channels([Selector(tag="family")], own)] == [1, 3]
+
+
+def test_a_broken_channel_is_chosen_so_that_its_owner_can_see_why_nothing_came() -> None:
+    assert chosen_channels([Selector(channel_id=1)], [channel(1, broken=True)])[0].broken
+
+
+@given(SELECTORS, CHANNELS)
+def test_every_target_is_chosen_at_most_once_and_only_from_what_was_asked(
+    selectors: list[Selector], own: list[Channel]
+) -> None:
+    found = chosen_channels(selectors, own)
+    asked = {
+        item.target
+        for item in own
+        if item.is_active
+        and any(item.channel_id == selector.channel_id or selector.tag in item.tags for selector in selectors)
+    }
+    assert sorted(item.target for item in found) == sorted(asked)
+
+
+@pytest.mark.parametrize(
+    ("result", "tries", "verdict"),
+    [
+        (AttemptResult.ACCEPTED, 1, Verdict(DeliveryState.SENT)),
+        (AttemptResult.REFUSED, 1, Verdict(DeliveryState.FAILED)),
+        (AttemptResult.SILENT, 1, Verdict(DeliveryState.UNCERTAIN)),
+        (AttemptResult.TROUBLED, 1, Verdict(DeliveryState.PENDING, timedelta(seconds=1))),
+        (AttemptResult.TROUBLED, 2, Verdict(DeliveryState.PENDING, timedelta(seconds=2))),
+        (AttemptResult.TROUBLED, MOST_TRIES, Verdict(DeliveryState.FAILED)),
+        (AttemptResult.TROUBLED, MOST_TRIES + 1, Verdict(DeliveryState.FAILED)),
+    ],
+)
+def test_what_a_try_came_to_decides_the_state(result: AttemptResult, tries: int, verdict: Verdict) -> None:
+    assert after_attempt(result, tries) == verdict
+
+
+def test_a_target_that_says_when_to_come_back_is_obeyed() -> None:
+    asked = timedelta(minutes=5)
+    assert after_attempt(AttemptResult.TROUBLED, 1, asked) == Verdict(DeliveryState.PENDING, asked)
+
+
+def test_only_pending_is_not_final() -> None:
+    assert [state for state in DeliveryState if not state.final] == [DeliveryState.PENDING]

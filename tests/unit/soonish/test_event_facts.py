@@ -1,0 +1,85 @@
+"""What an event is, what changed, and what messages say about it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pressbox.core.errors import InvalidInputError
+from pressbox.soonish.domain.events import EventFacts, EventStatus, changes, validated
+from pressbox.soonish.domain.messages import asked_reminder, cancelled, created, reminder, updated
+
+START = datetime(2027, 5, 1, 17, 30, tzinfo=UTC)
+FAIR = EventFacts("Summer fair", START, "Europe/Berlin", location="Town hall")
+HOUR = timedelta(hours=1)
+
+
+def test_an_event_without_an_end_is_over_after_four_hours() -> None:
+    assert FAIR.ends_at == START + 4 * HOUR
+    assert replace(FAIR, end_date=START + HOUR).ends_at == START + HOUR
+
+
+def test_what_is_stated_is_trimmed() -> None:
+    stated = replace(FAIR, name=" Summer fair ", description=" a\n", location=" Town hall ")
+    assert validated(stated) == replace(FAIR, description="a")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"name": " "}, "name"),
+        ({"name": "x" * 201}, "name"),
+        ({"description": "x" * 10_001}, "description"),
+        ({"location": "x" * 10_001}, "location"),
+        ({"timezone": "Nowhere"}, "timezone"),
+        ({"end_date": START}, "end_date"),
+    ],
+)
+def test_a_wrong_field_is_named(wrong: dict[str, str], field: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        validated(replace(FAIR, **wrong))  # type: ignore[arg-type]
+    assert caught.value.field == field
+
+
+def test_nothing_changed_is_no_news() -> None:
+    assert changes(FAIR, replace(FAIR)) == ()
+
+
+def test_changes_are_said_from_old_to_new_in_the_new_zone() -> None:
+    moved = replace(FAIR, start_date=START + HOUR, location="", end_date=START + 3 * HOUR)
+    assert [str(change) for change in changes(FAIR, moved)] == [
+        "Start: Sat 1 May 2027, 19:30 (Europe/Berlin) → Sat 1 May 2027, 20:30 (Europe/Berlin)",
+        "End: none → Sat 1 May 2027, 22:30 (Europe/Berlin)",
+        "Location: Town hall → none",
+    ]
+    abroad = replace(FAIR, timezone="America/New_York", start_date=START + HOUR)
+    assert [str(change) for change in changes(FAIR, abroad)] == [
+        "Start: Sat 1 May 2027, 13:30 (America/New_York) → Sat 1 May 2027, 14:30 (America/New_York)",
+        "Time zone: Europe/Berlin → America/New_York",
+    ]
+
+
+def test_every_message_names_the_event_and_its_local_time() -> None:
+    when = "When: Sat 1 May 2027, 19:30 (Europe/Berlin)\nWhere: Town hall"
+    for text in (created(FAIR), cancelled(FAIR), reminder(FAIR, HOUR), asked_reminder(FAIR)):
+        assert "Summer fair" in text.title
+        assert text.body.endswith(when)
+    assert "Where" not in cancelled(replace(FAIR, location="")).body
+    assert updated(FAIR, changes(FAIR, replace(FAIR, name="Fair"))).body.endswith("• Name: Summer fair → Fair")
+
+
+@pytest.mark.parametrize(
+    ("offset", "title"),
+    [
+        (timedelta(days=1), "Summer fair is tomorrow"),
+        (HOUR, "Summer fair starts in 1 hour"),
+        (timedelta(minutes=25), "Summer fair starts in 25 minutes"),
+        (timedelta(days=2), "Summer fair starts in 2 days"),
+    ],
+)
+def test_a_reminder_says_how_long_it_is_until_the_start(offset: timedelta, title: str) -> None:
+    assert reminder(FAIR, offset).title == title
+
+
+def test_only_cancelled_and_completed_events_are_over() -> None:
+    assert [status.over for status in EventStatus] == [False, False, True, True]
