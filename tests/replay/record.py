@@ -10,8 +10,9 @@ import secrets
 import tempfile
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
-from temporalio.client import Client, WorkflowFailureError
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.worker import Worker
 
@@ -30,6 +31,7 @@ from pressbox.maintenance.contracts import MaintenanceWorkflowInput
 from pressbox.maintenance.wiring import policy
 from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
 from tests.fakes.maintenance import FakeRecords, FakeScratch
+from tests.replay import soonish_cases
 
 ANONYMOUS = {"identity": "recorder", "stackTrace": ""}
 HISTORIES = Path(__file__).parent / "histories"
@@ -67,6 +69,10 @@ async def record(client: Client, case: str, workflow: type, input: Contract, act
             await handle.result()
         except WorkflowFailureError as error:
             print(f"{case}: ended in failure, as it should when its name says so: {error.cause}")
+    await keep(handle, workflow, case)
+
+
+async def keep(handle: WorkflowHandle[Any, Any], workflow: type, case: str) -> None:
     file = HISTORIES / workflow.__name__ / f"{case}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     history = json.loads((await handle.fetch_history()).to_json())
@@ -109,6 +115,9 @@ async def main() -> None:
             await record(client, "tree", DemoTreeWorkflow, tree, [*toy])
             failing = tree.model_copy(update={"failing": (2,)})
             await record(client, "tree-with-failing-leaf", DemoTreeWorkflow, failing, [*toy])
+            for event_id, (workflow, case, play) in enumerate(soonish_cases.CASES, start=1):
+                async with soonish_cases.playing(client, event_id) as stage:
+                    await keep(await play(stage), workflow, case)
         finally:
             server.stop()
 

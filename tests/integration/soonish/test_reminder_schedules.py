@@ -1,0 +1,170 @@
+"""Reminder schedules on a real Temporal server."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from temporalio.client import Client, ScheduleDescription
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.worker import Worker
+
+from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.soonish.adapters.schedules import TemporalReminderSchedules
+from pressbox.soonish.contracts import ReminderWorkflowInput
+from pressbox.soonish.domain.events import EventFacts
+from pressbox.soonish.domain.reminders import CATCH_UP, WantedReminder
+from pressbox.soonish.ids import reminder_schedule_id
+from pressbox.soonish.workflows.reminder import ReminderWorkflow
+from tests.fakes.soonish import FakeWorld
+
+START = datetime(2031, 3, 30, 1, 30, 5, tzinfo=UTC)
+REMINDER = WantedReminder(2, timedelta(hours=1), START)
+
+
+@pytest.fixture
+def event_id() -> int:
+    return secrets.randbelow(10**12)
+
+
+@pytest.fixture
+def queue() -> str:
+    return f"test-{secrets.token_hex(4)}"
+
+
+@pytest.fixture
+def schedules(temporal: Client, queue: str) -> TemporalReminderSchedules:
+    return TemporalReminderSchedules(temporal, queue)
+
+
+async def describe(client: Client, event_id: int, reminder: WantedReminder = REMINDER) -> ScheduleDescription | None:
+    try:
+        return await client.get_schedule_handle(reminder_schedule_id(event_id, *reminder.key)).describe()
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return None
+        raise
+
+
+async def planned(client: Client, description: ScheduleDescription) -> ReminderWorkflowInput:
+    arguments = await client.data_converter.decode(description.schedule.action.args, [ReminderWorkflowInput])  # type: ignore[union-attr]
+    found: ReminderWorkflowInput = arguments[0]
+    return found
+
+
+async def test_a_schedule_acts_once_at_its_moment_in_utc(
+    temporal: Client, schedules: TemporalReminderSchedules, event_id: int
+) -> None:
+    await schedules.create(event_id, REMINDER)
+    found = await describe(temporal, event_id)
+    assert found is not None
+    assert list(found.info.next_action_times) == [START - timedelta(hours=1)]
+    assert found.schedule.policy.catchup_window == CATCH_UP
+    state = found.schedule.state
+    assert (state.limited_actions, state.remaining_actions) == (True, 1)
+    assert found.schedule.action.id == reminder_schedule_id(event_id, 2, 3600)  # type: ignore[union-attr]
+    assert (await planned(temporal, found)).start_date == START
+
+
+async def test_moving_changes_the_one_in_place(
+    temporal: Client, schedules: TemporalReminderSchedules, event_id: int
+) -> None:
+    await schedules.create(event_id, REMINDER)
+    moved = WantedReminder(2, timedelta(hours=1), START + timedelta(days=3))
+    await schedules.move(event_id, moved)
+    found = await describe(temporal, event_id)
+    assert found is not None
+    assert list(found.info.next_action_times) == [moved.fire_at]
+    assert (await planned(temporal, found)).start_date == moved.start_date
+
+
+async def test_creating_what_exists_moves_it_and_moving_what_is_gone_creates_it(
+    temporal: Client, schedules: TemporalReminderSchedules, event_id: int
+) -> None:
+    moved = WantedReminder(2, timedelta(hours=1), START + timedelta(days=3))
+    await schedules.create(event_id, REMINDER)
+    await schedules.create(event_id, moved)
+    found = await describe(temporal, event_id)
+    assert found is not None
+    assert list(found.info.next_action_times) == [moved.fire_at]
+    await schedules.delete(event_id, *REMINDER.key)
+    assert await describe(temporal, event_id) is None
+    await schedules.move(event_id, REMINDER)
+    assert await describe(temporal, event_id) is not None
+
+
+async def test_deleting_what_is_gone_is_fine(schedules: TemporalReminderSchedules, event_id: int) -> None:
+    await schedules.delete(event_id, 2, 3600)
+    await schedules.create(event_id, REMINDER)
+    await schedules.delete(event_id, 2, 3600)
+    await schedules.delete(event_id, 2, 3600)
+
+
+@pytest.fixture
+async def world(temporal: Client, schedules: TemporalReminderSchedules, queue: str) -> AsyncIterator[FakeWorld]:
+    """A worker that sends reminders on fakes, but with the real schedules."""
+    world = FakeWorld()
+    world.schedule_activities._schedules = schedules
+    world.sweeps._schedules = schedules
+    async with Worker(
+        temporal,
+        task_queue=queue,
+        workflows=[ReminderWorkflow],
+        activities=world.activities,
+        interceptors=[ErrorInterceptor()],
+    ):
+        yield world
+
+
+def soon(world: FakeWorld, event_id: int, fire_in: timedelta) -> WantedReminder:
+    start = (datetime.now(UTC) + fire_in + timedelta(minutes=1)).replace(microsecond=0)
+    world.events.create(event_id, EventFacts("Concert", start, "Europe/Berlin"), announced=False)
+    world.events.subscribe(event_id, 2, [timedelta(minutes=1)])
+    return WantedReminder(2, timedelta(minutes=1), start)
+
+
+async def until_gone(client: Client, event_id: int, reminder: WantedReminder) -> None:
+    for _ in range(300):
+        if await describe(client, event_id, reminder) is None:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("the schedule is still there")
+
+
+async def test_a_reminder_fires_at_its_moment_and_its_schedule_is_gone(
+    temporal: Client, schedules: TemporalReminderSchedules, world: FakeWorld, event_id: int
+) -> None:
+    reminder = soon(world, event_id, timedelta(seconds=7))
+    await schedules.create(event_id, reminder)
+    await until_gone(temporal, event_id, reminder)
+    assert datetime.now(UTC) >= reminder.fire_at
+    assert world.sender.to(2) == ["Concert starts in 1 minute"]
+
+
+async def test_a_moment_that_comes_while_the_schedule_is_made_is_not_lost(
+    temporal: Client, schedules: TemporalReminderSchedules, world: FakeWorld, event_id: int
+) -> None:
+    reminder = soon(world, event_id, timedelta(seconds=0))
+    await schedules.create(event_id, reminder)
+    await until_gone(temporal, event_id, reminder)
+    assert world.sender.to(2) == ["Concert starts in 1 minute"]
+
+
+async def test_a_move_to_a_moment_that_is_now_fires_at_once(
+    temporal: Client, schedules: TemporalReminderSchedules, world: FakeWorld, event_id: int
+) -> None:
+    reminder = soon(world, event_id, timedelta(seconds=0))
+    await schedules.create(event_id, WantedReminder(2, reminder.offset, START))
+    await schedules.move(event_id, reminder)
+    await until_gone(temporal, event_id, reminder)
+    assert world.sender.to(2) == ["Concert starts in 1 minute"]
+
+
+async def test_a_schedule_that_is_silent_or_gone_can_be_made_to_act(
+    temporal: Client, schedules: TemporalReminderSchedules, world: FakeWorld, event_id: int
+) -> None:
+    reminder = soon(world, event_id, timedelta(minutes=1))
+    await schedules.fire(event_id, reminder)
+    await until_gone(temporal, event_id, reminder)
+    assert world.sender.to(2) == ["Concert starts in 1 minute"]
