@@ -10,6 +10,8 @@ from pressbox.core.db.database import Database
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow
 
 EMAIL = "email"
+# Nobody waits for a message so short a time, and a statement for many costs hardly more than one for a single one.
+GATHER_SECONDS = 0.02
 
 # Opens what is kept encrypted: the bytes and the id of the key with which they were written.
 Reveal = Callable[[bytes, str], str]
@@ -44,8 +46,7 @@ class AddressBook:
         return await asyncio.shield(self._asked[channel_key])
 
     async def _load(self) -> None:
-        # Everybody who is ready to run asks first.
-        await asyncio.sleep(0)
+        await asyncio.sleep(GATHER_SECONDS)
         asked, self._asked = self._asked, {}
         try:
             found = await self._rows(tuple(asked))
