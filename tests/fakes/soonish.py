@@ -11,6 +11,7 @@ from pressbox.soonish.activities.post import Post
 from pressbox.soonish.activities.reminder_post import ReminderPost
 from pressbox.soonish.activities.schedules import ScheduleActivities
 from pressbox.soonish.activities.sweeps import SweepActivities
+from pressbox.soonish.activities.upkeep import UpkeepActivities
 from pressbox.soonish.contracts import DeliveryCounts, EventDetails, Message
 from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level, Verdict
 from pressbox.soonish.domain.events import EventFacts, EventStatus
@@ -23,7 +24,7 @@ from pressbox.soonish.domain.reminders import (
     TooLate,
     WantedReminder,
 )
-from pressbox.soonish.ports import AskedReminder, Attempt, Due, Outgoing, Recorded
+from pressbox.soonish.ports import AskedReminder, Attempt, BrokenChannel, Due, Outgoing, Recorded
 
 ORGANISER = 1
 
@@ -126,6 +127,9 @@ class FakeEvents:
     async def complete(self, event_id: int) -> None:
         if self.all[event_id].status is EventStatus.ACTIVE:
             self.all[event_id].status = EventStatus.COMPLETED
+
+    async def purge_deleted(self, before: datetime) -> int:
+        return 0
 
     async def created_notification(self, event_id: int) -> int | None:
         return self._ledger.find(event_id, Cause.CREATED)
@@ -402,6 +406,15 @@ class FakeWorkflows:
         self.cancelled.append(("broadcast", notification_id))
 
 
+class FakeBrokenChannels:
+    def __init__(self) -> None:
+        self.untold: list[BrokenChannel] = []
+
+    async def claim(self, limit: int) -> Sequence[BrokenChannel]:
+        claimed, self.untold = self.untold[:limit], self.untold[limit:]
+        return claimed
+
+
 class FakeWorld:
     """All ports together, and the real activities on them."""
 
@@ -412,6 +425,7 @@ class FakeWorld:
         self.reminders = FakeReminders(self.events)
         self.schedules = FakeSchedules()
         self.sender = FakeSender()
+        self.broken = FakeBrokenChannels()
         self.outbox = FakeOutbox()
         self.workflows = FakeWorkflows()
         self.post = Post(self.ledger, self.sender, FakeLinks(), self.clock)
@@ -422,6 +436,8 @@ class FakeWorld:
         self.sweeps = SweepActivities(
             self.outbox, self.workflows, self.reminders, self.schedules, self.reminder_post, self.clock
         )
+
+        self.upkeep = UpkeepActivities(self.events, self.broken, self.sender, None, self.clock)
 
     @property
     def activities(self) -> list[Callable[..., object]]:
@@ -441,4 +457,6 @@ class FakeWorld:
             self.sweeps.sweep_outbox,
             self.sweeps.sweep_asked_reminders,
             self.sweeps.sweep_reminders,
+            self.upkeep.tell_owners_of_broken_channels,
+            self.upkeep.purge_deleted_events,
         ]

@@ -239,6 +239,9 @@ class SweepResult(Contract):
     fired: int = 0
     missed: int = 0
     deleted: int = 0
+    # Channels whose owners were told, and deleted events that are gone for good.
+    broken: int = 0
+    purged: int = 0
 
 
 class ReconcileWorkflowInput(Contract):

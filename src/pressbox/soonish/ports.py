@@ -1,7 +1,7 @@
 """What soonish needs from outside. Times are aware UTC; every trouble with a part of ours is a TransientError."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -51,6 +51,17 @@ class AskedReminder:
 
 
 @dataclass(frozen=True)
+class BrokenChannel:
+    """A channel that is marked broken, and how else its owner can be reached."""
+
+    channel_id: int
+    name: str
+    reason: str
+    other_channels: tuple[str, ...]
+    owner_email: str = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Sealed:
     """An address at rest. `target` is the same for two addresses of the same place; `shown` is what may be seen."""
 
@@ -93,6 +104,20 @@ class Sender(Protocol):
     """Sends one message to one target. Never raises for what the other side does: that is an Attempt."""
 
     async def send(self, channel_key: str, message: Outgoing) -> Attempt: ...
+
+
+class Mailer(Protocol):
+    """Mail of the instance itself."""
+
+    async def send(self, to: str, subject: str, body: str, headers: Mapping[str, str]) -> None: ...
+
+
+class BrokenChannels(Protocol):
+    """Channels that stopped working and whose owners have not heard of it."""
+
+    async def claim(self, limit: int) -> Sequence[BrokenChannel]:
+        """Each is given out once: an owner who hears nothing still sees it on the page, one told twice is annoyed."""
+        ...
 
 
 class Events(Protocol):

@@ -13,7 +13,9 @@ from pressbox.soonish.activities.post import Post
 from pressbox.soonish.activities.reminder_post import ReminderPost
 from pressbox.soonish.activities.schedules import ScheduleActivities
 from pressbox.soonish.activities.sweeps import SweepActivities
+from pressbox.soonish.activities.upkeep import UpkeepActivities
 from pressbox.soonish.adapters.board_store import SqlBoardStore
+from pressbox.soonish.adapters.broken_channels import SqlBrokenChannels
 from pressbox.soonish.adapters.channel_store import SqlChannelStore, rotate
 from pressbox.soonish.adapters.event_store import SqlEventStore
 from pressbox.soonish.adapters.events import SqlEvents
@@ -54,6 +56,10 @@ def activities_on(resources: Resources, sender: Sender, schedules: ReminderSched
     of_events = EventActivities(events)
     deliveries = DeliveryActivities(ledger, reminders, post, reminder_post)
     of_schedules = ScheduleActivities(events, reminders, schedules)
+    mailer = Mailer(resources.settings.soonish)
+    upkeep = UpkeepActivities(
+        events, SqlBrokenChannels(resources.database), sender, mailer if mailer.configured else None
+    )
     sweeps = SweepActivities(SqlOutbox(resources.database), workflows(resources), reminders, schedules, reminder_post)
     return (
         of_events.validate_event_exists,
@@ -71,6 +77,8 @@ def activities_on(resources: Resources, sender: Sender, schedules: ReminderSched
         sweeps.sweep_outbox,
         sweeps.sweep_asked_reminders,
         sweeps.sweep_reminders,
+        upkeep.tell_owners_of_broken_channels,
+        upkeep.purge_deleted_events,
     )
 
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from sqlalchemy import event, update
 
+from pressbox.soonish.adapters.broken_channels import SqlBrokenChannels
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, SubscriptionRow
 from pressbox.soonish.domain.delivery import Cause, DeliveryState, Level, SkipReason, Verdict
@@ -230,3 +231,14 @@ async def test_a_batch_of_many_costs_a_handful_of_statements(world: World) -> No
     event.remove(world.database.engine.sync_engine, "before_cursor_execute", note)
     assert len(due) == 60
     assert len(statements) <= 25
+
+
+async def test_a_broken_channel_is_given_out_once_with_the_ways_that_still_work(world: World) -> None:
+    user = await world.user()
+    broken, working = await world.channel(user, broken=True), await world.channel(user)
+    await world.channel(user, is_active=False)
+    await world.channel(await world.user())
+    [found] = await SqlBrokenChannels(world.database).claim(10)
+    assert (found.channel_id, found.other_channels) == (broken, (f"channel:{working}",))
+    assert "@" not in repr(found)
+    assert await SqlBrokenChannels(world.database).claim(10) == []

@@ -39,6 +39,15 @@ def asked_reminder(event: EventFacts) -> MessageText:
     return MessageText(f"Reminder: {event.name}", f"You asked to be reminded.\n\n{_where_and_when(event)}")
 
 
+def channel_broken(name: str, reason: str) -> MessageText:
+    why = f"\n\nWhat it said last: {reason}" if reason else ""
+    return MessageText(
+        f"Your channel {name} does not work",
+        f"Several messages in a row could not be delivered over {name}, so it is no longer used.{why}\n\n"
+        "Give it a new address on the page of your channels.",
+    )
+
+
 def _where_and_when(event: EventFacts) -> str:
     lines = [f"When: {spoken(event.start_date, event.timezone)}"]
     if event.location:

@@ -1,6 +1,6 @@
 """What the use cases need from outside. A method of a store is one transaction: the change and its outbox entry."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -23,12 +23,6 @@ from pressbox.soonish.domain.views import (
     WhyView,
 )
 from pressbox.soonish.ports import Holder, Sealed
-
-
-class Mailer(Protocol):
-    """Mail of the instance itself."""
-
-    async def send(self, to: str, subject: str, body: str, headers: Mapping[str, str]) -> None: ...
 
 
 class Vault(Protocol):

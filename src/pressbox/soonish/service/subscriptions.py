@@ -11,10 +11,10 @@ from pressbox.core.logs import get_logger
 from pressbox.soonish.domain.links import Purpose, SignedLinks
 from pressbox.soonish.domain.reminders import SubscriptionState, checked_offsets
 from pressbox.soonish.domain.views import AskedReminderView, EventView, SubscriptionView, Viewer
-from pressbox.soonish.ports import Holder
+from pressbox.soonish.ports import Holder, Mailer
 from pressbox.soonish.service.events import utc_now
 from pressbox.soonish.service.inputs import Choice, checked_delay, clean_url
-from pressbox.soonish.service.stores import AddressCheck, EventStore, Mailer, SubscriptionStore, Vault
+from pressbox.soonish.service.stores import AddressCheck, EventStore, SubscriptionStore, Vault
 from pressbox.soonish.service.telling import Teller
 
 log = get_logger(__name__)

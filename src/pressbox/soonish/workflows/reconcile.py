@@ -6,19 +6,20 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.options import LONG
     from pressbox.soonish.activities.sweeps import SweepActivities
+    from pressbox.soonish.activities.upkeep import UpkeepActivities
     from pressbox.soonish.contracts import ReconcileProgress, ReconcileWorkflowInput, SweepInput, SweepResult
 
 
 @workflow.defn
 class ReconcileWorkflow:
-    """Tells workflows what they have not heard, and looks after reminders that were silent at their moment.
+    """Tells workflows what they have not heard, and looks after silent reminders, broken channels, deleted events.
 
     Id `soonish-reconcile-…`; started every minute by the schedule `soonish-reconcile`. Repeating it is harmless.
     """
 
     @workflow.init
     def __init__(self, input: ReconcileWorkflowInput) -> None:
-        self._progress = ReconcileProgress(title="Looking for what was left behind", total=3)
+        self._progress = ReconcileProgress(title="Looking for what was left behind", total=5)
 
     @workflow.query
     def get_progress(self) -> ReconcileProgress:
@@ -30,6 +31,9 @@ class ReconcileWorkflow:
         self._add(await workflow.execute_activity_method(SweepActivities.sweep_outbox, sweep, **LONG))
         self._add(await workflow.execute_activity_method(SweepActivities.sweep_asked_reminders, sweep, **LONG))
         self._add(await workflow.execute_activity_method(SweepActivities.sweep_reminders, sweep, **LONG))
+        tell = UpkeepActivities.tell_owners_of_broken_channels
+        self._add(await workflow.execute_activity_method(tell, sweep, **LONG))
+        self._add(await workflow.execute_activity_method(UpkeepActivities.purge_deleted_events, sweep, **LONG))
         return self._progress.result
 
     def _add(self, found: SweepResult) -> None:
@@ -40,6 +44,8 @@ class ReconcileWorkflow:
             fired=so_far.fired + found.fired,
             missed=so_far.missed + found.missed,
             deleted=so_far.deleted + found.deleted,
+            broken=so_far.broken + found.broken,
+            purged=so_far.purged + found.purged,
         )
         self._progress = self._progress.model_copy(update={"done": self._progress.done + 1, "result": total})
         report(self._progress)
