@@ -93,7 +93,7 @@ class EventCommands:
             return await service.board.announce(await service.events.organiser_of(slug), slug, stated)
 
         message = self._run(context, act)
-        typer.echo(f"Message {message.id} goes to {message.recipients} people.")
+        typer.echo(f"Message {message.id} goes to {message.recipients} subscribers.")
 
     def cancel(self, context: typer.Context, slug: Slug) -> None:
         """Cancel an event; its subscribers are told."""
@@ -164,7 +164,11 @@ class EventCommands:
     def rotate_key(self, context: typer.Context) -> None:
         """Seal all addresses with the present instance key; older keys are then no longer needed."""
         count = _with_resources(context, self._rotate)
-        typer.echo(f"{count} addresses were sealed again. PRESSBOX_SOONISH_OLD_SECRET_KEYS can be removed.")
+        typer.echo(f"{count} addresses were sealed again with the present key.")
+        typer.echo(
+            "PRESSBOX_SOONISH_OLD_SECRET_KEYS can be removed; links in old messages work only as long as it is set.",
+            err=True,
+        )
 
     def _run(self, context: typer.Context, act: Callable[[Soonish], Awaitable[Result]]) -> Result:
         async def run(resources: Resources) -> Result:

@@ -7,6 +7,7 @@ from typing import Any
 from pressbox.core.accounts.limits import RateLimits
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
+from pressbox.core.logs import redact
 from pressbox.soonish.activities.deliveries import DeliveryActivities
 from pressbox.soonish.activities.events import EventActivities
 from pressbox.soonish.activities.post import Post
@@ -135,4 +136,7 @@ def secret_keys(settings: Settings) -> tuple[str, ...]:
     """The instance key first, then those that it replaced."""
     old = settings.soonish.old_secret_keys.get_secret_value() if settings.soonish.old_secret_keys else ""
     present = settings.secret_key.get_secret_value() if settings.secret_key else ""
-    return tuple(filter(None, (present, *(key.strip() for key in old.split(",")))))
+    keys = tuple(filter(None, (present, *(key.strip() for key in old.split(",")))))
+    # Logs know the setting as one secret; each key in it is one.
+    redact.add(*keys)
+    return keys

@@ -211,8 +211,8 @@ async def test_somebody_else_cannot_change_a_subscription_by_giving_its_address_
     await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, (), CLIENT)
     assert house.mailbox.sent[-1][1] == "Your subscription: Summer fair"
     assert (await subscriptions.view(Holder(joined.subscription.id))).offsets == (HOUR,)
-    with pytest.raises(RateLimitedError):
-        await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, (), CLIENT)
+    await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, (), CLIENT)
+    assert len(house.mailbox.sent) == 2, "the same answer, and no third mail"
 
 
 async def test_a_link_is_good_for_its_own_purpose_only(house: House) -> None:
@@ -324,7 +324,7 @@ async def test_the_board_shows_every_delivery_and_the_link_says_why(house: House
     [line] = await board.deliveries(organiser, message.id)
     assert (line.name, line.channel, line.state, line.tries, line.reason) == (
         "Ada",
-        "ntfy · example.org",
+        "ntfy",
         DeliveryState.UNCERTAIN,
         1,
         "no answer in time",

@@ -29,6 +29,8 @@ from pressbox.soonish.domain.views import Counts, DeliveryView, MessageView, Rea
 
 # What people see for the place of a delivery that went nowhere.
 _NO_CHANNEL = ""
+_HOST_FOLLOWS = " · "
+_EMAIL = "email"
 # The number of parameters of a statement has an end.
 _AT_ONCE = 5_000
 
@@ -228,8 +230,9 @@ def _who() -> ColumnElement[str]:
 
 
 def _place(*, of_owner: bool) -> ColumnElement[str]:
-    """The channel: by its own name for its owner, by its kind for the organiser."""
-    channel = func.concat(ChannelRow.name, " (", ChannelRow.kind, ")") if of_owner else ChannelRow.kind
+    """The channel: by its own name for its owner; for the organiser by its kind, without the host of anybody."""
+    whole = func.concat(ChannelRow.name, " (", ChannelRow.kind, ")")
+    channel = whole if of_owner else func.split_part(ChannelRow.kind, _HOST_FOLLOWS, 1)
     return case(
         (ChannelRow.id.is_not(None), channel),
         (DeliveryRow.channel_key.like("contact:%"), func.coalesce(ContactRow.shown, "")),
@@ -257,13 +260,16 @@ async def _kinds(session: AsyncSession, event_id: int) -> Mapping[str, str]:
         .where(mine)
     )
     contacts = await session.execute(
-        select(ContactRow.id, ContactRow.kind)
+        select(ContactRow.id, ContactRow.kind, ContactRow.shown)
         .join(SubscriptionRow, SubscriptionRow.contact_id == ContactRow.id)
         .where(mine)
     )
     return {
-        **{f"channel:{number}": kind.partition(" · ")[0] for number, kind in channels.tuples()},
-        **{f"contact:{number}": kind for number, kind in contacts.tuples()},
+        **{f"channel:{number}": kind.partition(_HOST_FOLLOWS)[0] for number, kind in channels.tuples()},
+        **{
+            f"contact:{number}": kind if kind == _EMAIL else shown.partition(_HOST_FOLLOWS)[0]
+            for number, kind, shown in contacts.tuples()
+        },
     }
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from pressbox.core.accounts.limits import Limit, RateLimits, address_subject
 from pressbox.core.accounts.people import normalise_email
-from pressbox.core.errors import ConflictError, NotFoundError, PressboxError
+from pressbox.core.errors import ConflictError, NotFoundError, PressboxError, RateLimitedError
 from pressbox.core.logs import get_logger
 from pressbox.soonish.domain.links import Purpose, SignedLinks
 from pressbox.soonish.domain.reminders import SubscriptionState, checked_offsets
@@ -184,7 +184,11 @@ class SubscriptionService:
             raise
 
     async def _remind_of_link(self, mailer: Mailer, address: str, event: EventView, subscription_id: int) -> None:
-        await self._limits.count(MAIL_AGAIN, f"{subscription_id}")
+        try:
+            await self._limits.count(MAIL_AGAIN, f"{subscription_id}")
+        except RateLimitedError:
+            # Said aloud, it would tell a stranger that this address is subscribed.
+            return
         body = f"You hear of {event.name} already.\n\nChange or leave:\n{self._links.manage(subscription_id)}"
         headers = {
             "List-Unsubscribe": f"<{self._links.unsubscribe(subscription_id)}>",
