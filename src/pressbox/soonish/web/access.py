@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from fastapi import Depends, Path, Request
 from fastapi.responses import RedirectResponse
@@ -53,6 +54,11 @@ def client(request: Request) -> str:
 
 def see(target: str) -> RedirectResponse:
     return RedirectResponse(target, status_code=303)
+
+
+def path_of(url: str) -> str:
+    """The path of an address of ours: a redirect after a form stays on the name under which the page was opened."""
+    return urlsplit(url).path
 
 
 def field_of(error: PressboxError | None) -> str | None:

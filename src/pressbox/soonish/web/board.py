@@ -14,7 +14,7 @@ from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, is_secure
 from pressbox.core.web.rendering import render
-from pressbox.soonish.domain.delivery import DeliveryState
+from pressbox.soonish.domain.delivery import Cause, DeliveryState
 from pressbox.soonish.domain.views import EventView, MessageView
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.web.access import (
@@ -50,6 +50,7 @@ MESSAGES = {
     "cancelled": "The event is cancelled. Everybody is being told.",
     "stopped": "Stopped. Who got it got it; the rest is skipped.",
 }
+_PERSONAL = (Cause.REMINDER, Cause.ADHOC)
 _ORDER = (
     DeliveryState.SENT,
     DeliveryState.UNCERTAIN,
@@ -129,7 +130,7 @@ async def reach(
 async def messages(request: Request, service: Service, identity: Reader, slug: str) -> HTMLResponse:
     """The list of messages alone, which the board asks for again when something changed."""
     event = await service.events.get(viewer(identity), slug)
-    found = await service.board.messages(identity.user_id, slug, MESSAGES_SHOWN)
+    found = await _broadcasts(service, identity, slug)
     return render(
         request,
         "soonish/_messages.html",
@@ -226,7 +227,7 @@ async def _board(
     cursor = await _cursor(request)
     event = await service.events.get(viewer(identity), slug)
     user = identity.user_id
-    found = await service.board.messages(user, slug, MESSAGES_SHOWN)
+    found = await _broadcasts(service, identity, slug)
     everybody = await service.board.reach(user, slug)
     chosen = everybody if values.recipients is None else await service.board.reach(user, slug, values.recipients)
     page = render(
@@ -253,6 +254,12 @@ async def _board(
     )
     page.headers.update(refusal_headers(error) if error else {})
     return page
+
+
+async def _broadcasts(service: Soonish, identity: Identity, slug: str) -> Sequence[MessageView]:
+    """What went to many. Reminders are each person's own, and would bury it."""
+    found = await service.board.messages(identity.user_id, slug)
+    return [message for message in found if message.cause not in _PERSONAL][:MESSAGES_SHOWN]
 
 
 async def _cursor(request: Request) -> int:

@@ -25,6 +25,7 @@ from pressbox.soonish.web.access import (
     base_url,
     client,
     field_of,
+    path_of,
     see,
     viewer,
     words_of,
@@ -198,7 +199,7 @@ async def _subscribe(
         return f"{PATH}/{slug}?{urlencode(asked)}"
     if form.url.strip():
         joined = await service.subscriptions.subscribe_by_url(looks, slug, form.url, offsets, client(request))
-        return f"{joined.manage_url}?done=subscribed"
+        return f"{path_of(joined.manage_url)}?done=subscribed"
     has_channels = identity is not None and await service.channels.all(identity.user_id)
     if has_channels:
         raise InvalidInputError("Choose at least one channel or tag.", field="channel_ids")

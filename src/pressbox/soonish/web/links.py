@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, Response
 from pressbox.core.web.rendering import render
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.service.soonish import Soonish
-from pressbox.soonish.web.access import PATH, RowId, Service, base_url, see
+from pressbox.soonish.web.access import PATH, RowId, Service, base_url, path_of, see
 from pressbox.soonish.web.calendar import calendar_response
 from pressbox.soonish.web.forms import Text
 from pressbox.soonish.web.subscription import ChoiceForm, SubscriptionPages
@@ -23,14 +23,14 @@ MUTED = "Muted. Nothing about this event is sent to you."
 async def confirm_page(request: Request, service: Service, token: str) -> Response:
     found = await service.subscriptions.pending(token)
     if found.state is not SubscriptionState.PENDING:
-        return see(service.subscriptions.manage_url(found.id))
+        return see(path_of(service.subscriptions.manage_url(found.id)))
     return render(request, "soonish/confirm.html", event=found.event)
 
 
 @router.post(f"{PATH}/confirm/{{token}}")
 async def confirm(service: Service, token: str) -> Response:
     joined = await service.subscriptions.confirm(token)
-    return see(f"{joined.manage_url}?done=confirmed")
+    return see(f"{path_of(joined.manage_url)}?done=confirmed")
 
 
 @router.get(f"{PATH}/unsubscribe/{{token}}")
