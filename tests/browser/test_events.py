@@ -161,12 +161,14 @@ async def test_an_organisers_day_from_creation_to_cancellation(open_page: OpenPa
     await expect(organiser.locator("tbody tr").first).to_contain_text("sent")
 
     await mute_from_the_message(member, world)
+    await organiser.screenshot(path=SCREENSHOTS / "event-ledger.png", full_page=True)
     await organiser.goto(f"{site.url}/events/{slug}/board")
     await organiser.get_by_role("link", name="Cancel the event").click()
     await organiser.get_by_role("button", name="Cancel the event").click()
     cancelled = organiser.locator(".message", has_text="Event cancelled")
     await expect(cancelled).to_contain_text("sent 2", timeout=15_000)
     await expect(cancelled).to_contain_text("skipped 1")
+    await organiser.screenshot(path=SCREENSHOTS / "event-board.png", full_page=True)
     await member.goto(f"{site.url}/events/{slug}")
     await expect(member.get_by_text("This event is cancelled.")).to_be_visible()
 
@@ -234,6 +236,7 @@ async def mute_from_the_message(page: Page, world: World) -> None:
     await expect(page.get_by_role("heading", level=1)).to_have_text("Why did I get this?")
     await expect(page.locator(".facts")).to_contain_text("announcement")
     await expect(page.locator(".facts")).to_contain_text("sent")
+    await page.screenshot(path=SCREENSHOTS / "event-why.png", full_page=True)
     await page.get_by_role("button", name="Mute this event").click()
     await expect(page.get_by_role("status").first).to_contain_text("Muted.")
 
@@ -267,8 +270,8 @@ async def test_pages_of_events_stand_in_both_schemes_and_widths(
             assert await has_no_sideways_scroll(page), path
             assert await page.evaluate(OVERLAPS) == [], path
             assert await unlabelled(page) == [], path
-        await page.goto(f"{site.url}/events/{slug}/board")
-        await page.screenshot(path=SCREENSHOTS / f"board-{scheme}-{name}.png", full_page=True)
+            shown = path.replace(slug, "one").strip("/").replace("/", "-")
+            await page.screenshot(path=SCREENSHOTS / f"{shown}-{scheme}-{name}.png", full_page=True)
     stranger = await open_page(locale="de-DE")
     await stranger.goto(invitation)
     await expect(stranger.get_by_role("button", name="Anmelden")).to_be_visible()
