@@ -49,7 +49,9 @@ def demo(
     for item in faults:
         plant(planted_in, item)
     try:
-        with running_instance(home, log=None, **_environment(settings, planted_in), **ports.environment(speed)) as instance:
+        with running_instance(
+            home, log=None, **_environment(settings, planted_in), **ports.environment(speed)
+        ) as instance:
             if headless:
                 _finish(asyncio.run(_play_once(instance, settings, scenarios, speed, ports)), as_json, planted_in)
             else:
