@@ -263,7 +263,8 @@ async def test_pages_of_events_stand_in_both_schemes_and_widths(
     cookies = await first.context.cookies()
     SCREENSHOTS.mkdir(exist_ok=True)
     for scheme, (name, viewport) in (("light", ("wide", DESKTOP)), ("dark", ("phone", PHONE))):
-        page = await open_page(viewport, color_scheme=scheme, reduced_motion="reduce")
+        locale = "de-DE" if viewport is PHONE else "en-GB"
+        page = await open_page(viewport, color_scheme=scheme, reduced_motion="reduce", locale=locale)
         await page.context.add_cookies(cookies)
         for path in paths:
             await page.goto(f"{site.url}{path}")

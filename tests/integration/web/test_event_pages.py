@@ -335,6 +335,41 @@ async def test_the_api_names_the_wrong_field_and_writes_nothing(organiser: httpx
     assert (await organiser.post("/api/soonish/events", json=body)).status_code == 201
 
 
+async def test_a_draft_is_seen_by_its_organiser_only_until_it_is_active(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser, draft="1")
+    assert "This is a draft." in (await organiser.get(f"/events/{slug}/board")).text
+    assert (await stranger.get(f"/events/{slug}")).status_code == 404
+    assert (await organiser.post(f"/events/{slug}/publish")).status_code == 303
+    assert (await stranger.get(f"/events/{slug}")).status_code == 200
+    done = await organiser.post(f"/api/soonish/events/{slug}/complete")
+    assert done.json()["status"] == "completed"
+
+
+async def test_a_subscription_is_muted_reminded_and_left_over_the_api(
+    organiser: httpx.AsyncClient, other: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser)
+    joined = await other.post(f"/api/soonish/events/{slug}/subscriptions", json={"url": TARGET, "offsets": [60]})
+    assert joined.status_code == 201
+    assert joined.json()["subscription"]["offsets"] == [60]
+    assert "/events/manage/" in joined.json()["manage_url"]
+    own = (await other.post("/api/soonish/channels", json={"name": "phone", "url": TARGET})).json()["id"]
+    made = await other.post(f"/api/soonish/events/{slug}/subscriptions", json={"channel_ids": [own]})
+    path = f"/api/soonish/subscriptions/{made.json()['subscription']['id']}"
+    assert (await other.post(f"{path}/mute")).json()["state"] == "muted"
+    assert (await other.post(f"{path}/unmute")).json()["state"] == "active"
+    wrong = await other.post(f"{path}/reminders", json={"delay_seconds": -5})
+    assert wrong.json()["error"]["field"] == "delay_seconds"
+    reminder = await other.post(f"{path}/reminders", json={"delay_seconds": 7200})
+    assert reminder.status_code == 201
+    assert (await other.delete(f"{path}/reminders/{reminder.json()['id']}")).status_code == 204
+    assert b"Summer party" in (await other.get("/api/soonish/calendar.ics")).content
+    assert (await organiser.get(path)).status_code == 404
+    assert (await other.delete(path)).status_code == 204
+
+
 async def test_too_many_subscriptions_from_one_address_are_refused_for_a_while(
     organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
 ) -> None:

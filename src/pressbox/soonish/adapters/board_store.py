@@ -21,7 +21,7 @@ from pressbox.soonish.adapters.rows import (
     SubscriptionRow,
 )
 from pressbox.soonish.contracts import ManualNotificationSent
-from pressbox.soonish.domain.delivery import Cause, DeliveryState, Level
+from pressbox.soonish.domain.delivery import PERSONAL, Cause, DeliveryState, Level
 from pressbox.soonish.domain.events import EventStatus, FieldChange, Visibility
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState
@@ -87,7 +87,7 @@ class SqlBoardStore:
                     by_kind.update(going)
         return Reach(people=reached, unreachable=len(people) - reached, by_kind=dict(sorted(by_kind.items())))
 
-    async def messages(self, organiser_id: int, slug: str, limit: int) -> Sequence[MessageView]:
+    async def messages(self, organiser_id: int, slug: str, limit: int, *, personal: bool) -> Sequence[MessageView]:
         async with self._database.unit_of_work() as work:
             event = await access.organised(work.session, organiser_id, slug)
             statement = (
@@ -96,6 +96,8 @@ class SqlBoardStore:
                 .order_by(NotificationRow.id.desc())
                 .limit(limit)
             )
+            if not personal:
+                statement = statement.where(NotificationRow.cause.not_in(PERSONAL))
             rows = (await work.session.scalars(statement)).all()
             ids = [row.id for row in rows]
             recipients, counts = await _recipients(work.session, ids), await _counts(work.session, ids)

@@ -22,6 +22,9 @@ class Cause(StrEnum):
     ADHOC = "adhoc"
 
 
+PERSONAL = (Cause.REMINDER, Cause.ADHOC)
+
+
 class Level(StrEnum):
     INFO = "info"
     WARNING = "warning"

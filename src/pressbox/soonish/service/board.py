@@ -59,9 +59,11 @@ class BoardService:
         await self._teller.stop_broadcast(message.event_id, notification_id)
         log.info("message_stopped", msg="A message was stopped", notification_id=notification_id)
 
-    async def messages(self, organiser_id: int, slug: str, limit: int = MOST_LISTED) -> Sequence[MessageView]:
-        """Newest first."""
-        return await self._board.messages(organiser_id, slug, min(limit, MOST_LISTED))
+    async def messages(
+        self, organiser_id: int, slug: str, limit: int = MOST_LISTED, *, personal: bool = True
+    ) -> Sequence[MessageView]:
+        """Newest first; without `personal`, only what went to many: reminders are each person's own."""
+        return await self._board.messages(organiser_id, slug, min(limit, MOST_LISTED), personal=personal)
 
     async def message(self, organiser_id: int, notification_id: int) -> MessageView:
         return await self._board.message(notification_id, organiser_id)

@@ -14,7 +14,7 @@ from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, is_secure
 from pressbox.core.web.rendering import render
-from pressbox.soonish.domain.delivery import Cause, DeliveryState
+from pressbox.soonish.domain.delivery import DeliveryState
 from pressbox.soonish.domain.views import EventView, MessageView
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.web.access import (
@@ -50,7 +50,6 @@ MESSAGES = {
     "cancelled": "The event is cancelled. Everybody is being told.",
     "stopped": "Stopped. Who got it got it; the rest is skipped.",
 }
-_PERSONAL = (Cause.REMINDER, Cause.ADHOC)
 _ORDER = (
     DeliveryState.SENT,
     DeliveryState.UNCERTAIN,
@@ -258,8 +257,7 @@ async def _board(
 
 async def _broadcasts(service: Soonish, identity: Identity, slug: str) -> Sequence[MessageView]:
     """What went to many. Reminders are each person's own, and would bury it."""
-    found = await service.board.messages(identity.user_id, slug)
-    return [message for message in found if message.cause not in _PERSONAL][:MESSAGES_SHOWN]
+    return await service.board.messages(identity.user_id, slug, MESSAGES_SHOWN, personal=False)
 
 
 async def _cursor(request: Request) -> int:

@@ -45,6 +45,7 @@ class EventForm:
     location: Text = ""
     description: Text = ""
     visibility: Text = Visibility.PUBLIC.value
+    draft: Text = ""
 
     @property
     def timezone_chosen(self) -> bool:
@@ -66,6 +67,7 @@ class EventForm:
             description=self.description,
             location=self.location,
             visibility=visibility,
+            draft=bool(self.draft),
         )
 
     @classmethod
