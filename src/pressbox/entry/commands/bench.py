@@ -7,6 +7,7 @@ import typer
 
 from pressbox.bench.broadcast import run_broadcast
 from pressbox.bench.platform import run_platform
+from pressbox.bench.reminders import run_reminders
 from pressbox.bench.report import Report, table
 from pressbox.entry.commands.process import prepared_settings
 
@@ -27,6 +28,13 @@ def broadcast(as_json: Json = False) -> None:
     """One message to 10,000 people, beside one HTTP call after the other."""
     prepared_settings()
     _print(run_broadcast(_say), as_json=as_json)
+
+
+@bench_commands.command()
+def reminders(as_json: Json = False) -> None:
+    """Reminder schedules of 1,000 people made, moved and deleted, and a move while some are due."""
+    prepared_settings()
+    _print(run_reminders(_say), as_json=as_json)
 
 
 def _print(report: Report, *, as_json: bool) -> None:

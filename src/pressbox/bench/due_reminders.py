@@ -1,0 +1,141 @@
+"""An event moves while its reminders are firing: who was owed one, who got one, who got two."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import httpx
+from sqlalchemy import text
+
+from pressbox.core.db.database import Database
+from pressbox.demo.simulators.notification_target import NotificationTarget
+from pressbox.soonish.domain.reminders import WantedReminder, message_version
+
+# Reminders fire second by second over this time; in the middle of it the event moves by half of it.
+FIRING = timedelta(seconds=20)
+MOVE_BY = FIRING / 2
+SHORTEST_OFFSET = 60
+# Long enough to make the schedules before the first of them fires.
+PREPARING = timedelta(seconds=20)
+LONGEST_SECONDS = 120.0
+
+_COPY = text("""
+    WITH first AS (
+        SELECT subscription.event_id, contact.*
+        FROM soonish.subscriptions AS subscription JOIN soonish.contacts AS contact ON contact.id = contact_id
+        WHERE subscription.id = :subscription_id
+    ), copied AS (
+        INSERT INTO soonish.contacts (kind, encrypted_address, key_id, target, shown, verified_at)
+        SELECT kind, encrypted_address, key_id, sha256(convert_to('due ' || number, 'UTF8')), shown, now()
+        FROM first, generate_series(1, :people) AS number
+        RETURNING id
+    ), subscribed AS (
+        INSERT INTO soonish.subscriptions (event_id, contact_id, state, own_offsets)
+        SELECT first.event_id, copied.id, 'active', true FROM first, copied
+        RETURNING id
+    )
+    INSERT INTO soonish.reminder_offsets (subscription_id, offset_seconds)
+    SELECT id, :shortest + (row_number() OVER (ORDER BY id)) % :spread FROM subscribed
+    RETURNING subscription_id, offset_seconds
+""")
+_NOTED = text("""
+    SELECT count(*) FROM soonish.reminder_schedules AS schedule
+    JOIN soonish.subscriptions AS subscription ON subscription.id = schedule.subscription_id
+    JOIN soonish.events AS event ON event.id = subscription.event_id
+    WHERE event.slug = :slug
+""")
+_SENT = text("""
+    SELECT message.version FROM soonish.deliveries AS delivery
+    JOIN soonish.notifications AS message ON message.id = delivery.notification_id
+    JOIN soonish.events AS event ON event.id = message.event_id
+    WHERE event.slug = :slug AND delivery.cause = 'reminder' AND delivery.state = 'sent'
+""")
+
+
+@dataclass(frozen=True)
+class MovedWhileDue:
+    sent_before: int
+    sent_after: int
+    expected_after: int
+    lost: int
+    doubled: int
+
+
+async def measure_move_while_due(web_url: str, database: Database, port: int, *, people: int) -> MovedWhileDue:
+    """Through the instance's own API and worker. Who is reminded after the move has a moment that is still to come."""
+    client = httpx.AsyncClient(base_url=f"{web_url}/api/soonish", trust_env=False, timeout=60.0)
+    async with client, NotificationTarget(port) as target:
+        spread = int(FIRING.total_seconds())
+        start = (datetime.now(UTC) + PREPARING).replace(microsecond=0) + timedelta(seconds=SHORTEST_OFFSET + spread)
+        slug, offsets = await _event(client, database, target, start, people, spread)
+        await _until_made(database, slug, people)
+        await _sleep_until(start - timedelta(seconds=SHORTEST_OFFSET) - FIRING / 2)
+        moved = start + MOVE_BY
+        await _patched(client, slug, start_date=moved.isoformat())
+        # Whoever's new moment is within the next seconds may rightly hear "too late" when the schedules are compared.
+        owed = datetime.now(UTC) + timedelta(seconds=3)
+        after = [WantedReminder(subscription, offset, moved) for subscription, offset in offsets]
+        expected = {message_version(item) for item in after if item.fire_at > owed}
+        await _sleep_until(max(item.fire_at for item in after))
+        sent = await _until_sent(database, slug, expected)
+        before = {message_version(WantedReminder(item.subscription_id, item.offset, start)) for item in after}
+        received = [item for item in target.received if "starts in" in item.title]
+        return MovedWhileDue(
+            sent_before=len([version for version in sent if version in before]),
+            sent_after=len([version for version in sent if version in expected]),
+            expected_after=len(expected),
+            lost=len(expected - set(sent)),
+            doubled=len(received) - len(set(sent)),
+        )
+
+
+async def _event(
+    client: httpx.AsyncClient, database: Database, target: NotificationTarget, start: datetime, people: int, spread: int
+) -> tuple[str, Sequence[tuple[int, timedelta]]]:
+    body = {"name": "Measured", "start_date": start.isoformat(), "timezone": "UTC"}
+    event = (await client.post("/events", json=body)).raise_for_status().json()
+    slug = str(event["slug"])
+    follow = {"url": target.apprise_url("due"), "offsets": []}
+    joined = (await client.post(f"/events/{slug}/subscriptions", json=follow)).raise_for_status().json()
+    values = {
+        "subscription_id": joined["subscription"]["id"],
+        "people": people,
+        "shortest": SHORTEST_OFFSET,
+        "spread": spread,
+    }
+    async with database.unit_of_work() as work:
+        rows = (await work.session.execute(_COPY, values)).all()
+    # The copies were not told to the workflow; any edit makes it compare all schedules.
+    await _patched(client, slug, location="Hall 1")
+    return slug, [(subscription_id, timedelta(seconds=seconds)) for subscription_id, seconds in rows]
+
+
+async def _patched(client: httpx.AsyncClient, slug: str, **changes: str) -> None:
+    (await client.patch(f"/events/{slug}", json=changes)).raise_for_status()
+
+
+async def _until_made(database: Database, slug: str, people: int) -> None:
+    async with asyncio.timeout(PREPARING.total_seconds()):
+        while True:
+            async with database.unit_of_work() as work:
+                if await work.session.scalar(_NOTED, {"slug": slug}) == people:
+                    return
+            await asyncio.sleep(0.2)
+
+
+async def _until_sent(database: Database, slug: str, expected: set[str]) -> Sequence[str]:
+    """Everything that was sent, once everybody who is owed one has it, or after a while."""
+    deadline = datetime.now(UTC) + timedelta(seconds=LONGEST_SECONDS)
+    while True:
+        async with database.unit_of_work() as work:
+            sent = [str(version) for version in await work.session.scalars(_SENT, {"slug": slug})]
+        if expected <= set(sent) or datetime.now(UTC) > deadline:
+            # A second copy would come right after the first.
+            await asyncio.sleep(3)
+            return sent
+        await asyncio.sleep(1)
+
+
+async def _sleep_until(moment: datetime) -> None:
+    await asyncio.sleep(max(0.0, (moment - datetime.now(UTC)).total_seconds()))
