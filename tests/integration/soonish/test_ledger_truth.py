@@ -1,0 +1,168 @@
+"""The ledger after one message to targets of every kind: it says what is true of each, and none delays the others."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pressbox.core.config import HttpSettings, Settings
+from pressbox.demo.simulators.behaviour import Kind
+from pressbox.demo.simulators.notification_target import NotificationTarget
+from pressbox.soonish.activities.post import Post
+from pressbox.soonish.adapters.ledger import SqlLedger
+from pressbox.soonish.adapters.rows import ContactRow, DeliveryRow, SubscriptionRow
+from pressbox.soonish.adapters.secrets import AddressVault
+from pressbox.soonish.adapters.sender import routing_sender
+from pressbox.soonish.domain.delivery import Cause, Level
+from pressbox.soonish.domain.links import SignedLinks
+from pressbox.soonish.domain.messages import MessageText
+from pressbox.soonish.domain.reminders import SubscriptionState
+from tests.integration.soonish.conftest import World
+
+SLOW_SECONDS = 1.5
+
+
+class Clock:
+    """Pauses between tries pass at once; what is sent takes its real time."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+
+@pytest.fixture
+async def target() -> AsyncIterator[NotificationTarget]:
+    async with NotificationTarget() as target:
+        yield target
+
+
+class Mailing:
+    """One message to one person per named target."""
+
+    def __init__(self, world: World, target: NotificationTarget) -> None:
+        self.world = world
+        self.target = target
+        self.vault = AddressVault(["an instance key"])
+        self.clock = Clock()
+        self.ledger = SqlLedger(world.database)
+        settings = Settings(http=HttpSettings(allow=(f"127.0.0.1:{target.port}", "127.0.0.1:1")))
+        sender = routing_sender(settings, world.database, self.vault.reveal)
+        self.post = Post(self.ledger, sender, SignedLinks("https://example.org", ["key"]), self.clock)
+        self.names: dict[int, str] = {}
+        self.notification_id = 0
+
+    async def person(self, name: str, url: str | None = None) -> None:
+        sealed = self.vault.seal(url or self.target.apprise_url(name), "json", name)
+        async with self.world.database.unit_of_work() as work:
+            contact = ContactRow(
+                kind="json", encrypted_address=sealed.encrypted, key_id=sealed.key_id, target=sealed.target, shown=name
+            )
+            work.session.add(contact)
+            await work.session.flush()
+            row = SubscriptionRow(
+                event_id=self.world.event_id, contact_id=contact.id, state=SubscriptionState.ACTIVE, own_offsets=True
+            )
+            work.session.add(row)
+            await work.session.flush()
+            self.names[row.id] = name
+
+    async def accept(self) -> None:
+        self.notification_id = await self.ledger.accept(
+            self.world.event_id,
+            Cause.ANNOUNCEMENT,
+            "1",
+            Level.INFO,
+            MessageText("Room", "Room 12."),
+            sorted(self.names),
+        )
+        await self.ledger.open_batch(self.notification_id, 0, 100)
+
+    async def try_once(self) -> None:
+        await self.post.send_due(self.notification_id, 64)
+
+    async def rows(self) -> dict[str, DeliveryRow]:
+        found = await self.world.ledger(self.notification_id)
+        return {self.names[row.subscription_id]: row for row in found}
+
+
+async def test_the_ledger_says_what_is_true_of_every_kind_of_target(world: World, target: NotificationTarget) -> None:
+    mailing = Mailing(world, target)
+    for name in ("good", "slow", "busy", "shaky", "reset", "gone", "down"):
+        await mailing.person(name)
+    await mailing.person("dead", "json://127.0.0.1:1/dead")
+    target.tell("slow", Kind.SLOW, seconds=0.3)
+    target.tell("busy", Kind.BUSY, seconds=7, times=1)
+    target.tell("shaky", Kind.FAILING, times=2)
+    target.tell("reset", Kind.RESET)
+    target.tell("gone", Kind.GONE)
+    target.tell("down", Kind.FAILING)
+    await mailing.accept()
+    await mailing.try_once()
+    first = await mailing.rows()
+    assert {name: row.state for name, row in first.items()} == {
+        "good": "sent",
+        "slow": "sent",
+        "busy": "pending",
+        "shaky": "pending",
+        "reset": "uncertain",
+        "gone": "failed",
+        "down": "pending",
+        "dead": "pending",
+    }
+    wait = first["busy"].next_try_at
+    assert wait is not None
+    assert timedelta(seconds=5) < wait - datetime.now(UTC) <= timedelta(seconds=7), "the wish of the target is obeyed"
+    for ahead in (5, 20):
+        mailing.clock.ahead = timedelta(seconds=ahead)
+        await mailing.try_once()
+    last = await mailing.rows()
+    assert {name: (row.state, row.tries) for name, row in last.items() if name != "busy"} == {
+        "good": ("sent", 1),
+        "slow": ("sent", 1),
+        "shaky": ("sent", 3),
+        "reset": ("uncertain", 1),
+        "gone": ("failed", 1),
+        "down": ("failed", 3),
+        "dead": ("failed", 3),
+    }
+    copies = {name: len(target.of(name)) for name in mailing.names.values()}
+    assert copies == {"good": 1, "slow": 1, "busy": 0, "shaky": 1, "reset": 1, "gone": 0, "down": 0, "dead": 0}
+    assert "410" in last["gone"].reason
+    assert "500" in last["down"].reason
+
+
+async def test_a_busy_target_gets_it_when_it_said(world: World, target: NotificationTarget) -> None:
+    mailing = Mailing(world, target)
+    await mailing.person("busy")
+    target.tell("busy", Kind.BUSY, seconds=1, times=1)
+    await mailing.accept()
+    await mailing.try_once()
+    await mailing.try_once()
+    row = (await mailing.rows())["busy"]
+    assert (row.state, row.tries) == ("pending", 1), "not before its moment"
+    await asyncio.sleep(1.2)
+    await mailing.try_once()
+    row = (await mailing.rows())["busy"]
+    assert (row.state, row.tries) == ("sent", 2)
+    assert len(target.of("busy")) == 1
+
+
+async def test_a_slow_target_delays_nobody_else(world: World, target: NotificationTarget) -> None:
+    mailing = Mailing(world, target)
+    await mailing.person("slow")
+    for number in range(30):
+        await mailing.person(f"quick-{number}")
+    target.tell("slow", Kind.SLOW, seconds=SLOW_SECONDS)
+    await mailing.accept()
+    began = time.monotonic()
+    await mailing.try_once()
+    assert time.monotonic() - began > SLOW_SECONDS
+    rows = await mailing.rows()
+    slow = rows.pop("slow").finished_at
+    assert slow is not None
+    assert all(row.finished_at is not None and row.finished_at < slow for row in rows.values())
+    assert {row.state for row in rows.values()} == {"sent"}
