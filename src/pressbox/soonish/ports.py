@@ -140,7 +140,10 @@ class Events(Protocol):
         ...
 
     async def purge_deleted(self, before: datetime) -> int:
-        """Remove events that were deleted before this instant and whose messages are all out; gives their number."""
+        """Remove events that were deleted before this instant and whose messages are all out; gives their number.
+
+        What workflows were told before this instant goes too.
+        """
         ...
 
 

@@ -13,6 +13,7 @@ from pressbox.soonish.adapters.rows import (
     AskedReminderRow,
     EventRow,
     NotificationRow,
+    OutboxRow,
     RecipientRow,
     ReminderOffsetRow,
     TooLateRow,
@@ -182,11 +183,16 @@ async def test_the_outbox_keeps_its_order_until_told(world: World) -> None:
         await outbox.put(work.session, 2, EventUpdated, version=2)
         await outbox.put(work.session, 1, EventUpdated, version=3)
     waiting = await box.untold()
-    assert [(event, type(message)) for event, message in waiting] == [
-        (1, ParticipantAdded),
-        (2, EventUpdated),
-        (1, EventUpdated),
+    assert [(event, message.kind) for event, message in waiting] == [
+        (1, "participant_added"),
+        (2, "event_updated"),
+        (1, "event_updated"),
     ]
     assert await box.untold(2) == [waiting[1]]
     await box.told([waiting[0][1].outbox_id, waiting[2][1].outbox_id])
     assert await box.untold() == [waiting[1]]
+    async with world.database.unit_of_work() as work:
+        await work.session.execute(update(OutboxRow).where(OutboxRow.event_id == 1).values(told_at=NOW))
+    await SqlEvents(world.database).purge_deleted(NOW + HOUR)
+    async with world.database.unit_of_work() as work:
+        assert (await work.session.scalars(select(OutboxRow.event_id))).all() == [2], "what is untold is kept"

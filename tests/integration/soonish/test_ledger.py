@@ -6,7 +6,7 @@ from sqlalchemy import event, update
 
 from pressbox.soonish.adapters.broken_channels import SqlBrokenChannels
 from pressbox.soonish.adapters.ledger import SqlLedger
-from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, SubscriptionRow
+from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, SelectorRow, SubscriptionRow
 from pressbox.soonish.domain.delivery import Cause, DeliveryState, Level, SkipReason, Verdict
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState
@@ -61,6 +61,18 @@ async def test_batches_page_through_the_snapshot_and_say_when_nobody_is_left(wor
     assert await ledger.open_batch(notification, people[3], 2) == (None, 5), "a repeated batch writes nothing twice"
     assert [row.subscription_id for row in await world.ledger(notification)] == people
     assert late not in people
+
+
+async def test_who_changes_channels_between_two_tries_is_not_asked_again(world: World) -> None:
+    ledger, (subscription, channel) = SqlLedger(world.database), await phone(world)
+    notification = await opened(world, subscription)
+    async with world.database.unit_of_work() as work:
+        user = (await work.session.get_one(ChannelRow, channel)).user_id
+    another = await world.channel(user)
+    async with world.database.unit_of_work() as work:
+        work.session.add(SelectorRow(subscription_id=subscription, channel_id=another))
+    await ledger.open_batch(notification, 0, 500)
+    assert [row.channel_key for row in await world.ledger(notification)] == [f"channel:{channel}"]
 
 
 async def test_a_batch_that_fits_exactly_is_the_last(world: World) -> None:

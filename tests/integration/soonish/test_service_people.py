@@ -1,5 +1,6 @@
 """Channels, subscriptions, the board and private links through their use cases."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -20,6 +21,7 @@ from pressbox.soonish.adapters.reminders import SqlReminders
 from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
 from pressbox.soonish.adapters.secrets import AddressVault
 from pressbox.soonish.domain.delivery import Cause, DeliveryState, Level, Verdict
+from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.links import Purpose
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import Viewer
@@ -124,6 +126,19 @@ async def test_a_subscriber_chooses_channels_tags_and_offsets(house: House) -> N
         await house.service.subscriptions.subscribe(Viewer(), event.slug, Choice())
     with pytest.raises(NotFoundError):
         await house.service.subscriptions.view(Holder(made.id, organiser))
+
+
+async def test_whoever_joins_during_a_cancellation_hears_of_it_or_cannot_join(house: House) -> None:
+    organiser, follower = await house.person(), await house.person()
+    event = await house.event(organiser)
+    async with house.database.unit_of_work() as work:
+        row = await work.session.get_one(EventRow, event.id, with_for_update=True)
+        joining = asyncio.create_task(house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice()))
+        finished, _ = await asyncio.wait({joining}, timeout=0.5)
+        assert not finished, "it waits for the cancellation"
+        row.status = EventStatus.CANCELLED
+    with pytest.raises(ConflictError):
+        await joining
 
 
 async def test_offsets_that_are_too_late_are_said_at_once(house: House) -> None:

@@ -46,5 +46,14 @@ def test_without_a_key_nothing_is_sealed() -> None:
         AddressVault([])
 
 
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [("NTFY://example.org/k3y/", True), ("ntfy://example.org/K3Y", False), ("ntfys://example.org/k3y", False)],
+)
+def test_two_spellings_of_one_place_are_one_target(other: str, same: bool) -> None:
+    vault = AddressVault(["a key"])
+    assert (vault.target(other) == vault.target(URL)) is same
+
+
 def test_an_address_is_shown_by_its_first_letter() -> None:
     assert masked("guest.person@example.org") == "g***@example.org"

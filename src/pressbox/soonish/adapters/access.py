@@ -13,10 +13,17 @@ from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import EventView, Viewer
 
 
-async def visible(session: AsyncSession, viewer: Viewer, slug: str, *, lock: bool = False) -> EventRow:
-    """The event, or the same error for one that does not exist and for one that is hidden from this viewer."""
+async def visible(
+    session: AsyncSession, viewer: Viewer, slug: str, *, lock: bool = False, hold: bool = False
+) -> EventRow:
+    """The event, or the same error for one that does not exist and for one that is hidden from this viewer.
+
+    `lock` is for changing it. `hold` keeps others from changing it until the commit, and any number may hold it.
+    """
     statement = select(EventRow).where(EventRow.slug == slug, EventRow.deleted_at.is_(None))
-    row = await session.scalar(statement.with_for_update() if lock else statement)
+    if lock or hold:
+        statement = statement.with_for_update(read=hold)
+    row = await session.scalar(statement)
     if row is None or not await _may_see(session, viewer, row):
         raise NotFoundError("There is no such event.")
     return row

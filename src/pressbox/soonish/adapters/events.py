@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import Database
 from pressbox.soonish.adapters import messages
 from pressbox.soonish.adapters.facts import facts_of, from_stored
-from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, EventVersionRow, NotificationRow
+from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, EventVersionRow, NotificationRow, OutboxRow
 from pressbox.soonish.contracts import EventDetails
 from pressbox.soonish.domain.delivery import Cause, Level
 from pressbox.soonish.domain.events import EventFacts, EventStatus, changes
@@ -83,6 +83,8 @@ class SqlEvents:
         open_message = exists().where(NotificationRow.event_id == EventRow.id, NotificationRow.finished_at.is_(None))
         statement = delete(EventRow).where(EventRow.deleted_at < before, ~open_message).returning(EventRow.id)
         async with self._database.unit_of_work() as work:
+            # What was told so long ago is told again by nobody.
+            await work.session.execute(delete(OutboxRow).where(OutboxRow.told_at < before))
             return len((await work.session.scalars(statement)).all())
 
     async def _row(self, event_id: int) -> EventRow | None:

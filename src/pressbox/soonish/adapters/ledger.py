@@ -82,10 +82,7 @@ class SqlLedger:
             seen = found.all()
             batch = seen[:limit]
             if batch:
-                addresses = await load_addresses(work.session, batch)
-                now = await _now(work.session)
-                rows = list(deliveries(message, batch, addresses, now))
-                await work.session.execute(insert(DeliveryRow).on_conflict_do_nothing(), rows)
+                await _open(work.session, message, batch)
                 work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
             return batch[-1] if len(seen) > limit else None, total
 
@@ -205,6 +202,21 @@ async def _notification(session: AsyncSession, notification_id: int, *, lock: bo
     if row is None:
         raise NotFoundError("This message no longer exists.", notification_id=notification_id)
     return row
+
+
+async def _open(session: AsyncSession, message: NotificationRow, batch: Sequence[int]) -> None:
+    """Write the deliveries of those who have none: who changes channels between two tries is not asked again."""
+    opened = set(
+        await session.scalars(
+            select(DeliveryRow.subscription_id).where(
+                DeliveryRow.notification_id == message.id, DeliveryRow.subscription_id.in_(batch)
+            )
+        )
+    )
+    new = [subscription_id for subscription_id in batch if subscription_id not in opened]
+    if new:
+        rows = list(deliveries(message, new, await load_addresses(session, new), await _now(session)))
+        await session.execute(insert(DeliveryRow).on_conflict_do_nothing(), rows)
 
 
 async def _now(session: AsyncSession) -> datetime:

@@ -48,7 +48,7 @@ class AddressVault:
 
     def target(self, address: str) -> bytes:
         """A keyed hash: of no use to anybody who only has the database."""
-        return hmac.digest(self._present.targets, address.encode(), "sha256")
+        return hmac.digest(self._present.targets, _same_place(address).encode(), "sha256")
 
     def reveal(self, encrypted: bytes, key_id: str) -> str:
         keys = self._keys.get(key_id)
@@ -62,6 +62,12 @@ class AddressVault:
             return keys.cipher.decrypt(encrypted[:_NONCE_BYTES], encrypted[_NONCE_BYTES:], _BOUND_TO).decode()
         except (InvalidTag, ValueError) as error:
             raise ConfigurationError("A sealed address was changed outside of Pressbox.", key_id=key_id) from error
+
+
+def _same_place(address: str) -> str:
+    """One spelling of what certainly leads to the same place. The rest may be a token, where case matters."""
+    scheme, separator, rest = address.partition("://")
+    return f"{scheme.lower()}{separator}{rest.rstrip('/')}"
 
 
 def _derived(secret_key: str) -> _Keys:

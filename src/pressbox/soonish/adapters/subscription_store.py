@@ -92,6 +92,7 @@ class SqlSubscriptionStore:
             now = await _now(work.session)
             if row.state == LEFT or row.confirm_until is None or row.confirm_until <= now:
                 raise GoneError("This link has grown old. Subscribe again to get a new one.")
+            await work.session.refresh(event, with_for_update={"read": True})
             if event.status != EventStatus.ACTIVE:
                 raise ConflictError(f"This event is {event.status}.")
             row.state, row.confirm_until = ACTIVE, None
@@ -186,7 +187,8 @@ class SqlSubscriptionStore:
 
 
 async def _open_event(session: AsyncSession, viewer: Viewer, slug: str) -> EventRow:
-    event = await access.visible(session, viewer, slug)
+    # Held: whoever joins while it is being cancelled either hears of it or cannot join.
+    event = await access.visible(session, viewer, slug, hold=True)
     if event.status != EventStatus.ACTIVE:
         raise ConflictError(f"This event is {event.status}, so nobody can join it.")
     return event
