@@ -50,10 +50,11 @@ def apprise_sender(settings: Settings) -> AppriseSender:
     )
 
 
-def routing_sender(settings: Settings, database: Database, reveal: Reveal) -> RoutingSender:
-    """For a worker: everything that sends, with the plugins loading meanwhile."""
+def routing_sender(settings: Settings, database: Database, reveal: Reveal, *, warm: bool = False) -> RoutingSender:
+    """Everything that sends. `warm` is for a worker, which will: the plugins load meanwhile."""
     apprise = apprise_sender(settings)
-    apprise.warm()
+    if warm:
+        apprise.warm()
     api = AppriseApi(settings.soonish.apprise_api_url) if settings.soonish.apprise_api_url else None
     return RoutingSender(AddressBook(database, reveal), apprise, Mailer(settings.soonish), api)
 
