@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from argon2 import PasswordHasher
 from fastapi import FastAPI
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
 from sqlalchemy import delete
 from sqlalchemy.dialects.postgresql import insert
 from temporalio.client import Client
@@ -33,6 +33,8 @@ from tests.conftest import TEMPLATE, TEST_KEY, Parts, execute, open_test_resourc
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
+# A machine that does other things as well is slow, not wrong.
+expect.set_options(timeout=10_000)
 
 
 class QuietServer(uvicorn.Server):
