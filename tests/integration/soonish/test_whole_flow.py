@@ -1,0 +1,179 @@
+"""Use cases, workflows and schedules together, on a real database and Temporal server; only targets are fakes."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import select, text
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.worker import Worker
+
+from pressbox.core.accounts.rows import UserRow
+from pressbox.core.app import Resources
+from pressbox.core.config import SoonishSettings
+from pressbox.core.db.database import Database
+from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.soonish.adapters.rows import DeliveryRow, OutboxRow, ReminderScheduleRow
+from pressbox.soonish.contracts import ReconcileWorkflowInput
+from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.soonish.domain.views import Viewer
+from pressbox.soonish.ids import QUEUE, event_workflow_id, reminder_schedule_id
+from pressbox.soonish.manifest import APP
+from pressbox.soonish.ports import Attempt, Holder, Outgoing
+from pressbox.soonish.service.inputs import Announcement, ChannelInput, Choice, EventInput
+from pressbox.soonish.service.soonish import Soonish
+from pressbox.soonish.wiring import activities_on, reminder_schedules, service
+from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
+
+START = (datetime.now(UTC) + timedelta(days=10)).replace(microsecond=0)
+
+
+class Watcher:
+    """Takes everything, and looks whether the database waits for it."""
+
+    def __init__(self, database: Database) -> None:
+        self.sent: list[tuple[str, Outgoing]] = []
+        self.transactions: list[int] = []
+        self._database = database
+
+    async def send(self, channel_key: str, message: Outgoing) -> Attempt:
+        await asyncio.sleep(0.05)
+        async with self._database.engine.connect() as connection:
+            waiting = await connection.scalar(
+                text(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                    " AND state = 'idle in transaction' AND state_change < clock_timestamp() - interval '30 ms'"
+                )
+            )
+        self.transactions.append(waiting or 0)
+        self.sent.append((channel_key, message))
+        return Attempt(AttemptResult.ACCEPTED)
+
+
+@dataclass
+class Day:
+    service: Soonish
+    resources: Resources
+    sender: Watcher
+    organiser: int
+    people: list[int]
+
+    def titles(self, channel_id: int) -> list[str]:
+        return [message.title for key, message in self.sender.sent if key == f"channel:{channel_id}"]
+
+
+async def person(database: Database) -> int:
+    async with database.unit_of_work() as work:
+        row = UserRow(email=f"{secrets.token_hex(4)}@example.org", name="", password_hash="unusable", role="member")
+        work.session.add(row)
+        await work.session.flush()
+        return row.id
+
+
+@pytest.fixture
+async def day(resources: Resources, temporal: Client) -> AsyncIterator[Day]:
+    settings = resources.settings.model_copy(
+        update={"secret_key": SecretStr("for tests"), "soonish": SoonishSettings(merge_window_seconds=0.5)}
+    )
+    connected = replace(resources, settings=settings)
+    # Workflow ids hold the event's, and other tests with databases of their own use the same server.
+    async with connected.database.unit_of_work() as work:
+        await work.session.execute(text(f"ALTER SEQUENCE soonish.events_id_seq RESTART {secrets.randbelow(10**12)}"))
+    sender = Watcher(connected.database)
+    async with Worker(
+        temporal,
+        task_queue=QUEUE,
+        workflows=APP.workflows[QUEUE],
+        activities=activities_on(connected, sender, reminder_schedules(connected)),
+        interceptors=[ErrorInterceptor()],
+    ):
+        people = [await person(connected.database) for _ in range(3)]
+        yield Day(service(connected), connected, sender, people[0], people[1:])
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    for _ in range(400):
+        if await condition():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+async def noted(day: Day, event_id: int) -> dict[tuple[int, int], datetime]:
+    async with day.resources.database.unit_of_work() as work:
+        rows = await work.session.scalars(select(ReminderScheduleRow).where(ReminderScheduleRow.event_id == event_id))
+        return {(row.subscription_id, row.offset_seconds): row.start_date for row in rows}
+
+
+async def join(day: Day, user_id: int, slug: str) -> tuple[int, int]:
+    """Subscribe over a channel of one's own; the ids of channel and subscription."""
+    channel = await day.service.channels.add(user_id, ChannelInput("Phone", "ntfys://ntfy.sh/example", ("phone",)))
+    joined = await day.service.subscriptions.subscribe(Viewer(user_id), slug, Choice(channel_ids=(channel.id,)))
+    return channel.id, joined.id
+
+
+async def test_an_organisers_day(day: Day, temporal: Client) -> None:
+    event = await day.service.events.create(day.organiser, EventInput("Concert", START, "Europe/Berlin"))
+    first, first_subscription = await join(day, day.people[0], event.slug)
+    second, second_subscription = await join(day, day.people[1], event.slug)
+
+    async def four() -> bool:
+        return len(await noted(day, event.id)) == 4
+
+    await until(four)
+    later = START + timedelta(hours=1)
+    await day.service.events.edit(day.organiser, event.slug, EventInput("Concert", later, "Europe/Berlin"))
+
+    async def moved() -> bool:
+        return set((await noted(day, event.id)).values()) == {later} and len(day.titles(second)) == 1
+
+    await until(moved)
+    described = await temporal.get_schedule_handle(reminder_schedule_id(event.id, first_subscription, 3600)).describe()
+    assert list(described.info.next_action_times) == [later - timedelta(hours=1)]
+    await day.service.board.announce(
+        day.organiser, event.slug, Announcement("Room 12", subscription_ids=(first_subscription,))
+    )
+    await day.service.subscriptions.leave(Holder(second_subscription, day.people[1]))
+    await day.service.events.cancel(day.organiser, event.slug)
+    await temporal.get_workflow_handle(event_workflow_id(event.id)).result()
+    assert day.titles(first) == ["Event update: Concert", "Concert", "Event cancelled: Concert"]
+    assert day.titles(second) == ["Event update: Concert"], "who left hears no more"
+    assert await noted(day, event.id) == {}
+    assert set(day.sender.transactions) == {0}, "no transaction waits while a message is on its way"
+    async with day.resources.database.unit_of_work() as work:
+        states = {row.state for row in await work.session.scalars(select(DeliveryRow))}
+        untold = (await work.session.scalars(select(OutboxRow).where(OutboxRow.told_at.is_(None)))).all()
+    assert states <= {"sent", "skipped"}
+    assert untold == []
+
+
+async def test_what_was_accepted_while_temporal_was_away_is_told_by_the_sweep(day: Day, temporal: Client) -> None:
+    async def unreachable(*_: object) -> None:
+        raise TimeoutError
+
+    telling = day.service.events._teller._workflows
+    reachable, telling.tell = telling.tell, unreachable  # type: ignore[method-assign]
+    event = await day.service.events.create(day.organiser, EventInput("Concert", START, "Europe/Berlin"))
+    _, subscription = await join(day, day.people[0], event.slug)
+    telling.tell = reachable  # type: ignore[method-assign]
+    assert await noted(day, event.id) == {}
+    result = await temporal.execute_workflow(
+        ReconcileWorkflow.run,
+        ReconcileWorkflowInput(),
+        id=f"soonish-reconcile-{secrets.token_hex(4)}",
+        task_queue=QUEUE,
+    )
+    assert result.told == 2
+
+    async def planned() -> bool:
+        return {key[0] for key in await noted(day, event.id)} == {subscription}
+
+    await until(planned)
+    handle = temporal.get_workflow_handle(event_workflow_id(event.id))
+    assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
+    await day.service.events.cancel(day.organiser, event.slug)
+    await handle.result()
