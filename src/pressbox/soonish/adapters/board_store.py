@@ -10,7 +10,7 @@ from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.soonish.adapters import access, messages, outbox
-from pressbox.soonish.adapters.recipients import Addresses, load_addresses, targets
+from pressbox.soonish.adapters.recipients import Addresses, load_addresses, one_of, targets
 from pressbox.soonish.adapters.rows import (
     ChannelRow,
     ContactRow,
@@ -31,8 +31,6 @@ from pressbox.soonish.domain.views import Counts, DeliveryView, MessageView, Rea
 _NO_CHANNEL = ""
 _HOST_FOLLOWS = " · "
 _EMAIL = "email"
-# The number of parameters of a statement has an end.
-_AT_ONCE = 5_000
 
 
 class SqlBoardStore:
@@ -76,15 +74,13 @@ class SqlBoardStore:
             if subscription_ids is not None:
                 statement = statement.where(messages.only(subscription_ids))
             people = (await work.session.scalars(statement)).all()
-            kinds = await _kinds(work.session, event.id)
+            kinds = await _kinds(work.session, people)
             reached, by_kind = 0, Counter[str]()
-            for first in range(0, len(people), _AT_ONCE):
-                batch = people[first : first + _AT_ONCE]
-                addresses = await load_addresses(work.session, batch)
-                for subscription_id in batch:
-                    going = _going(subscription_id, addresses, kinds)
-                    reached += bool(going)
-                    by_kind.update(going)
+            addresses = await load_addresses(work.session, people)
+            for subscription_id in people:
+                going = _going(subscription_id, addresses, kinds)
+                reached += bool(going)
+                by_kind.update(going)
         return Reach(people=reached, unreachable=len(people) - reached, by_kind=dict(sorted(by_kind.items())))
 
     async def messages(self, organiser_id: int, slug: str, limit: int, *, personal: bool) -> Sequence[MessageView]:
@@ -160,8 +156,8 @@ class SqlBoardStore:
                 .limit(limit)
             )
             found = (await work.session.execute(statement)).tuples().all()
-            addresses = await load_addresses(work.session, [row.id for row, _ in found])
-            kinds = await _kinds(work.session, event.id)
+            people = [row.id for row, _ in found]
+            addresses, kinds = await load_addresses(work.session, people), await _kinds(work.session, people)
         views = []
         for row, who in found:
             going = _going(row.id, addresses, kinds)
@@ -253,9 +249,9 @@ async def _known(session: AsyncSession, event_id: int, version: str) -> int | No
     return found
 
 
-async def _kinds(session: AsyncSession, event_id: int) -> Mapping[str, str]:
-    """The kind of every channel key that subscribers of the event could use."""
-    mine = SubscriptionRow.event_id == event_id
+async def _kinds(session: AsyncSession, subscription_ids: Sequence[int]) -> Mapping[str, str]:
+    """The kind of every channel key that these subscribers could use."""
+    mine = SubscriptionRow.id == one_of(subscription_ids)
     channels = await session.execute(
         select(ChannelRow.id, ChannelRow.kind)
         .join(SubscriptionRow, SubscriptionRow.user_id == ChannelRow.user_id)

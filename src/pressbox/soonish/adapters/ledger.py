@@ -4,13 +4,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, func, or_, select, text, update
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
 from pressbox.soonish.adapters import messages
-from pressbox.soonish.adapters.recipients import deliveries, load_addresses
+from pressbox.soonish.adapters.recipients import one_of, write_deliveries
 from pressbox.soonish.adapters.rows import DeliveryRow, NotificationRow, RecipientRow
 from pressbox.soonish.contracts import DeliveryCounts
 from pressbox.soonish.domain.delivery import BROKEN_AFTER, Cause, DeliveryState, Level, SkipReason, Verdict
@@ -104,7 +103,7 @@ class SqlLedger:
         row = DeliveryRow
         statement = (
             update(row)
-            .where(row.id.in_(list(delivery_ids)), row.state == DeliveryState.PENDING)
+            .where(row.id == one_of(list(delivery_ids)), row.state == DeliveryState.PENDING)
             .values(trying_since=now, tries=row.tries + 1, next_try_at=None)
         )
         async with self._database.unit_of_work() as work:
@@ -209,14 +208,13 @@ async def _open(session: AsyncSession, message: NotificationRow, batch: Sequence
     opened = set(
         await session.scalars(
             select(DeliveryRow.subscription_id).where(
-                DeliveryRow.notification_id == message.id, DeliveryRow.subscription_id.in_(batch)
+                DeliveryRow.notification_id == message.id, DeliveryRow.subscription_id == one_of(batch)
             )
         )
     )
     new = [subscription_id for subscription_id in batch if subscription_id not in opened]
     if new:
-        rows = list(deliveries(message, new, await load_addresses(session, new), await _now(session)))
-        await session.execute(insert(DeliveryRow).on_conflict_do_nothing(), rows)
+        await write_deliveries(session, message, new, await _now(session))
 
 
 async def _now(session: AsyncSession) -> datetime:

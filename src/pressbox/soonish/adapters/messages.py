@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, insert, literal, select
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, any_, insert, literal, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -63,7 +63,7 @@ def everybody() -> ColumnElement[bool]:
 
 def only(subscription_ids: Sequence[int]) -> ColumnElement[bool]:
     """These and nobody else: an empty choice reaches nobody."""
-    return SubscriptionRow.id.in_(subscription_ids)
+    return SubscriptionRow.id == any_(literal(list(subscription_ids), ARRAY(BigInteger)))
 
 
 async def _existing(session: AsyncSession, event_id: int, cause: Cause, version: str) -> int:

@@ -1,27 +1,35 @@
 """From recipients to deliveries: which channels of whom, in a handful of statements for a whole batch."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ARRAY, BigInteger, any_, literal, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.elements import CollectionAggregate
 
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, NotificationRow, SelectorRow, SubscriptionRow
-from pressbox.soonish.domain.delivery import Channel, DeliveryState, Selector, SkipReason, chosen_channels
+from pressbox.soonish.domain.delivery import Channel, Selector, SkipReason, chosen_channels
 from pressbox.soonish.domain.reminders import SubscriptionState
 
 NOWHERE = "none"
 _SKIPPED_STATES = {SubscriptionState.MUTED: SkipReason.MUTED}
 
 
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    state: str
+    user_id: int | None
+    contact_id: int | None
+    organiser_only: bool
+
+
 @dataclass(frozen=True)
 class Addresses:
     """What is known of a batch of subscribers, by their ids."""
 
-    subscriptions: Mapping[int, SubscriptionRow]
+    subscriptions: Mapping[int, Subscribed]
     selectors: Mapping[int, Sequence[Selector]]
     channels: Mapping[int, Sequence[Channel]]
     usable_contacts: Mapping[int, bool]
@@ -36,29 +44,45 @@ class Target:
     skipped: SkipReason | None = None
 
 
-def channel_of(row: ChannelRow) -> Channel:
-    return Channel(
-        channel_id=row.id,
-        tags=frozenset(row.tags),
-        target=row.target,
-        is_active=row.is_active,
-        broken=row.broken_at is not None,
-    )
-
-
 async def load_addresses(session: AsyncSession, subscription_ids: Sequence[int]) -> Addresses:
-    found = await session.scalars(select(SubscriptionRow).where(SubscriptionRow.id.in_(subscription_ids)))
-    subscriptions = {row.id: row for row in found}
+    """Plain columns and arrays: ten thousand mapped objects and parameters would cost seconds."""
+    row = SubscriptionRow
+    subscriptions = {
+        found[0]: Subscribed(*found[1:])
+        for found in await session.execute(
+            select(row.id, row.state, row.user_id, row.contact_id, row.organiser_only).where(
+                row.id == one_of(subscription_ids)
+            )
+        )
+    }
     selectors: dict[int, list[Selector]] = defaultdict(list)
-    for chosen in await session.scalars(select(SelectorRow).where(SelectorRow.subscription_id.in_(subscription_ids))):
-        selectors[chosen.subscription_id].append(Selector(channel_id=chosen.channel_id, tag=chosen.tag))
-    users = {row.user_id for row in subscriptions.values() if row.user_id is not None}
-    channels: dict[int, list[Channel]] = defaultdict(list)
-    for channel in await session.scalars(select(ChannelRow).where(ChannelRow.user_id.in_(users))):
-        channels[channel.user_id].append(channel_of(channel))
-    contacts = {row.contact_id for row in subscriptions.values() if row.contact_id is not None}
-    usable = await session.execute(select(ContactRow.id, ContactRow.broken_at).where(ContactRow.id.in_(contacts)))
-    return Addresses(subscriptions, selectors, channels, {key: broken is None for key, broken in usable.tuples()})
+    chosen = select(SelectorRow.subscription_id, SelectorRow.channel_id, SelectorRow.tag)
+    for subscription_id, channel_id, tag in await session.execute(
+        chosen.where(SelectorRow.subscription_id == one_of(subscription_ids))
+    ):
+        selectors[subscription_id].append(Selector(channel_id, tag))
+    channels = await _channels(session, {item.user_id for item in subscriptions.values() if item.user_id is not None})
+    contacts = [item.contact_id for item in subscriptions.values() if item.contact_id is not None]
+    usable = await session.execute(
+        select(ContactRow.id, ContactRow.broken_at.is_(None)).where(ContactRow.id == one_of(contacts))
+    )
+    return Addresses(subscriptions, selectors, channels, dict(usable.tuples().all()))
+
+
+def one_of(numbers: Collection[int]) -> CollectionAggregate[bool]:
+    """For `column == one_of(ids)`: one parameter, however many there are."""
+    return any_(literal(list(numbers), ARRAY(BigInteger)))
+
+
+async def _channels(session: AsyncSession, user_ids: Collection[int]) -> Mapping[int, Sequence[Channel]]:
+    row = ChannelRow
+    columns = select(row.user_id, row.id, row.tags, row.target, row.is_active, row.broken_at.is_not(None))
+    found: dict[int, list[Channel]] = defaultdict(list)
+    for user_id, channel_id, tags, target, is_active, broken in await session.execute(
+        columns.where(row.user_id == one_of(user_ids))
+    ):
+        found[user_id].append(Channel(channel_id, frozenset(tags), target, is_active, broken))
+    return found
 
 
 def targets(subscription_id: int, addresses: Addresses) -> Sequence[Target]:
@@ -87,24 +111,39 @@ def targets(subscription_id: int, addresses: Addresses) -> Sequence[Target]:
     return found or (Target(NOWHERE, skipped=SkipReason.NO_TARGETS),)
 
 
-def deliveries(
-    notification: NotificationRow, subscription_ids: Sequence[int], addresses: Addresses, now: datetime
-) -> Iterator[dict[str, Any]]:
-    """The rows to write before anything is sent."""
-    for subscription_id in subscription_ids:
-        for target in targets(subscription_id, addresses):
-            yield {
-                "notification_id": notification.id,
-                "event_id": notification.event_id,
-                "subscription_id": subscription_id,
-                "cause": notification.cause,
-                "version": notification.version,
-                "channel_key": target.channel_key,
-                "state": DeliveryState.SKIPPED if target.skipped else DeliveryState.PENDING,
-                "reason": target.skipped or "",
-                "rule": target.rule,
-                "finished_at": now if target.skipped else None,
-            }
+async def write_deliveries(
+    session: AsyncSession, notification: NotificationRow, subscription_ids: Sequence[int], now: datetime
+) -> None:
+    """Write the rows of these recipients, before anything is sent."""
+    addresses = await load_addresses(session, subscription_ids)
+    rows = [(key, target) for key in subscription_ids for target in targets(key, addresses)]
+    await session.execute(
+        _WRITE,
+        {
+            "notification_id": notification.id,
+            "event_id": notification.event_id,
+            "cause": notification.cause,
+            "version": notification.version,
+            "now": now,
+            "subscriptions": [key for key, _ in rows],
+            "channels": [target.channel_key for _, target in rows],
+            "rules": [target.rule for _, target in rows],
+            "reasons": [str(target.skipped or "") for _, target in rows],
+        },
+    )
+
+
+# A statement with a row per value would be sent once per row; arrays make it one.
+_WRITE = text("""
+    INSERT INTO soonish.deliveries
+        (notification_id, event_id, cause, version, subscription_id, channel_key, rule, reason, state, finished_at)
+    SELECT :notification_id, :event_id, :cause, :version, item.subscription_id, item.channel_key, item.rule,
+        item.reason, CASE WHEN item.reason = '' THEN 'pending' ELSE 'skipped' END,
+        CASE WHEN item.reason <> '' THEN CAST(:now AS timestamptz) END
+    FROM unnest(CAST(:subscriptions AS bigint[]), CAST(:channels AS text[]), CAST(:rules AS text[]),
+        CAST(:reasons AS text[])) AS item (subscription_id, channel_key, rule, reason)
+    ON CONFLICT DO NOTHING
+""")
 
 
 def _rule(channel: Channel, selectors: Sequence[Selector]) -> str:
