@@ -94,10 +94,11 @@ class Schemes:
 @dataclass
 class Target:
     sent: list[tuple[str, Outgoing]] = field(default_factory=list)
+    result: AttemptResult = AttemptResult.ACCEPTED
 
     async def send(self, channel_key: str, message: Outgoing) -> Attempt:
         self.sent.append((channel_key, message))
-        return Attempt(AttemptResult.ACCEPTED)
+        return Attempt(self.result)
 
 
 @dataclass

@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import select, text, update
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import (
@@ -18,9 +18,9 @@ from pressbox.core.errors import (
 )
 from pressbox.soonish.adapters.channel_store import rotate
 from pressbox.soonish.adapters.reminders import SqlReminders
-from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
+from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, EventRow, SubscriptionRow
 from pressbox.soonish.adapters.secrets import AddressVault
-from pressbox.soonish.domain.delivery import Cause, DeliveryState, Level, Verdict
+from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level, Verdict
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.links import Purpose
 from pressbox.soonish.domain.reminders import SubscriptionState
@@ -102,6 +102,30 @@ async def test_a_wrong_channel_names_its_field(house: House, wrong: ChannelInput
         await house.service.channels.add(await house.person(), wrong)
     assert caught.value.field == field
     assert "k3y" not in repr(caught.value)
+
+
+async def test_a_test_that_arrives_mends_a_broken_channel(house: House) -> None:
+    owner = await house.person()
+    channel = await house.channel(owner)
+    async with house.database.unit_of_work() as work:
+        await work.session.execute(update(ChannelRow).values(failures=3, broken_at=START, last_error="410"))
+    house.target.result = AttemptResult.REFUSED
+    await house.service.channels.test(owner, channel.id)
+    assert (await house.service.channels.get(owner, channel.id)).broken_at == START
+    house.target.result = AttemptResult.ACCEPTED
+    await house.service.channels.test(owner, channel.id)
+    assert await house.service.channels.get(owner, channel.id) == channel
+
+
+async def test_an_address_that_is_given_again_is_tried_again(house: House) -> None:
+    event = await house.event(await house.person())
+    first = await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
+    async with house.database.unit_of_work() as work:
+        await work.session.execute(update(ContactRow).values(failures=3, broken_at=START))
+    again = await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
+    assert again.subscription.id == first.subscription.id
+    async with house.database.unit_of_work() as work:
+        assert (await work.session.scalars(select(ContactRow.broken_at))).all() == [None]
 
 
 async def test_a_subscriber_chooses_channels_tags_and_offsets(house: House) -> None:

@@ -54,6 +54,10 @@ class SqlChannelStore:
             if await work.session.scalar(statement) is None:
                 raise _none()
 
+    async def mend(self, user_id: int, channel_id: int) -> None:
+        async with self._database.unit_of_work() as work:
+            _forget_failures(await _own(work.session, user_id, channel_id))
+
     async def all(self, user_id: int) -> Sequence[ChannelView]:
         statement = select(ChannelRow).where(ChannelRow.user_id == user_id).order_by(ChannelRow.id)
         async with self._database.unit_of_work() as work:
@@ -97,6 +101,10 @@ def _put_address(row: ChannelRow, address: Sealed) -> None:
     row.encrypted_url, row.key_id, row.target = address.encrypted, address.key_id, address.target
     row.kind = address.shown or address.kind
     # A new address has not failed yet.
+    _forget_failures(row)
+
+
+def _forget_failures(row: ChannelRow) -> None:
     row.failures, row.broken_at, row.owner_told_at, row.last_error = 0, None, None, ""
 
 

@@ -44,7 +44,11 @@ _HEALTH = """
         CAST(:errors AS text[])) AS result (id, worked, failed, error)
     WHERE place.id = result.id AND (result.failed > 0 OR place.failures > 0 OR place.broken_at IS NOT NULL)
 """
-_LAST_ERROR = ", last_error = CASE WHEN result.worked THEN '' ELSE result.error END"
+# Once it worked, its owner may be told again when it breaks again.
+_LAST_ERROR = (
+    ", last_error = CASE WHEN result.worked THEN '' ELSE result.error END"
+    ", owner_told_at = CASE WHEN result.worked THEN NULL ELSE place.owner_told_at END"
+)
 _CHANNEL_HEALTH = text(_HEALTH.format(table="channels", more=_LAST_ERROR))
 _CONTACT_HEALTH = text(_HEALTH.format(table="contacts", more=""))
 

@@ -206,7 +206,14 @@ async def _contact(session: AsyncSession, address: Sealed) -> int:
     return (
         await session.execute(
             statement.on_conflict_do_update(
-                index_elements=[ContactRow.target], set_={"shown": statement.excluded.shown}
+                index_elements=[ContactRow.target],
+                set_={
+                    "encrypted_address": statement.excluded.encrypted_address,
+                    "key_id": statement.excluded.key_id,
+                    "shown": statement.excluded.shown,
+                    "failures": 0,
+                    "broken_at": None,
+                },
             ).returning(ContactRow.id)
         )
     ).scalar_one()

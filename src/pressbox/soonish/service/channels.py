@@ -6,7 +6,7 @@ from datetime import timedelta
 from pressbox.core.accounts.limits import Limit, RateLimits
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.logs import get_logger
-from pressbox.soonish.domain.delivery import Level
+from pressbox.soonish.domain.delivery import AttemptResult, Level
 from pressbox.soonish.domain.views import ChannelView
 from pressbox.soonish.ports import Attempt, Outgoing, Sealed, Sender
 from pressbox.soonish.service.inputs import MOST_CHANNELS, ChannelInput
@@ -57,13 +57,15 @@ class ChannelService:
         return await self._channels.get(user_id, channel_id)
 
     async def test(self, user_id: int, channel_id: int) -> Attempt:
-        """Send one message over a channel of one's own and say what became of it."""
+        """Send one message over a channel of one's own and say what became of it. One that arrives mends it."""
         channel = await self._channels.get(user_id, channel_id)
         await self._limits.count(TESTS_BY_USER, str(user_id))
         text = f"This is a test of the channel {channel.name}. If you can read it, it works."
-        return await self._sender.send(
-            f"channel:{channel_id}", Outgoing("Test from Pressbox", text, Level.INFO, why_url="", unsubscribe_url="")
-        )
+        message = Outgoing("Test from Pressbox", text, Level.INFO, why_url="", unsubscribe_url="")
+        attempt = await self._sender.send(f"channel:{channel_id}", message)
+        if attempt.result is AttemptResult.ACCEPTED and (channel.failures or channel.broken_at):
+            await self._channels.mend(user_id, channel_id)
+        return attempt
 
     def _sealed(self, url: str) -> Sealed:
         kind, shown = self._addresses.kind(url)
