@@ -67,10 +67,15 @@ class ScheduleDeclaration:
 
 @dataclass(frozen=True)
 class LiveTopic:
-    """A kind of thing that browsers can follow. `load` gives what they see of one, or None when it is gone."""
+    """A kind of thing that browsers can follow. `load` gives what they see of one, or None when it is gone.
+
+    Whoever is signed in may follow every topic. Where not everybody may know which things there are, `by_name` demands
+    that one is named.
+    """
 
     kind: str
     load: Callable[[Resources, str], Awaitable[Mapping[str, Any] | None]]
+    by_name: bool = False
 
 
 @dataclass(frozen=True)

@@ -143,6 +143,13 @@ async def test_a_private_event_is_not_there_without_its_invitation(
     assert (await stranger.get(f"/events/{slug}?invitation={found[1]}")).status_code == 404
 
 
+async def test_the_stream_does_not_tell_which_events_there_are(other: httpx.AsyncClient) -> None:
+    for kind in ("soonish.event", "soonish.notification"):
+        answer = await other.get(f"/api/stream?topics={kind}")
+        assert answer.status_code == 422
+        assert answer.json()["error"]["field"] == "topics"
+
+
 async def test_somebody_elses_event_cannot_be_changed(organiser: httpx.AsyncClient, other: httpx.AsyncClient) -> None:
     slug = await new_event(organiser)
     for path in ("edit", "cancel", "delete", "board"):

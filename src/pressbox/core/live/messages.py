@@ -35,13 +35,15 @@ class Wish:
         return self.kinds | {kind for kind, _ in self.things}
 
 
-def parse_topics(text: str, known: Collection[str]) -> Wish:
-    """Read `workflow,fixture:7`, or say which topic does not exist."""
+def parse_topics(text: str, known: Collection[str], by_name: Collection[str] = ()) -> Wish:
+    """Read `workflow,fixture:7`, or say which topic does not exist. Those `by_name` cannot be followed as a whole."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not 1 <= len(parts) <= MAX_TOPICS:
         raise InvalidInputError(f"Name between 1 and {MAX_TOPICS} topics, separated by commas.", field="topics")
     pairs = [part.partition(":") for part in parts]
-    for kind, _, _ in pairs:
+    for kind, colon, _ in pairs:
+        if kind in by_name and not colon:
+            raise InvalidInputError(f"Of the topic {kind!r} name one thing, as {kind}:….", field="topics")
         if kind not in known:
             raise InvalidInputError(f"There is no topic {kind!r}. Known: {', '.join(sorted(known))}.", field="topics")
     return Wish(

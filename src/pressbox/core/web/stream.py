@@ -41,7 +41,8 @@ async def stream(
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> Response:
     feed: ChangeFeed = request.app.state.feed
-    wish = parse_topics(topics, feed.topics.keys())
+    by_name = {kind for kind, topic in feed.topics.items() if topic.by_name}
+    wish = parse_topics(topics, feed.topics.keys(), by_name)
     after = _cursor(last_event_id) if last_event_id else cursor
     return EventStream(feed, wish, after if after is not None else await feed.newest())
 

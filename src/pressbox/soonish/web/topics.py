@@ -14,4 +14,4 @@ async def _changed(_: Resources, __: str) -> Mapping[str, Any] | None:
     return {}
 
 
-TOPICS = (LiveTopic(EVENT, _changed), LiveTopic(NOTIFICATION, _changed))
+TOPICS = (LiveTopic(EVENT, _changed, by_name=True), LiveTopic(NOTIFICATION, _changed, by_name=True))
