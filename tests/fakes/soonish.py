@@ -262,6 +262,7 @@ class FakeReminders:
         self.too_late: list[TooLate] = []
         self.asked: dict[int, AskedReminder] = {}
         self.outcomes: dict[int, ReminderOutcome] = {}
+        self.withdrawn: set[int] = set()
         self._events = events
 
     async def subscribers(self, event_id: int, subscription_id: int | None = None) -> Sequence[Subscriber]:
@@ -304,6 +305,9 @@ class FakeReminders:
     async def note_asked_started(self, reminder_ids: Iterable[int]) -> None:
         for number in reminder_ids:
             self.asked.pop(number, None)
+
+    async def asked_withdrawn(self, reminder_id: int) -> bool:
+        return reminder_id in self.withdrawn
 
     async def note_asked_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None:
         self.outcomes[reminder_id] = outcome

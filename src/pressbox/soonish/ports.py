@@ -228,6 +228,10 @@ class Reminders(Protocol):
 
     async def note_asked_started(self, reminder_ids: Iterable[int]) -> None: ...
 
+    async def asked_withdrawn(self, reminder_id: int) -> bool:
+        """Whether somebody no longer wants it: Temporal may have been away when they said so."""
+        ...
+
     async def note_asked_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None: ...
 
 

@@ -63,6 +63,14 @@ async def test_an_offset_that_has_passed_is_reported(world: FakeWorld, environme
     assert [item.subscription_id for item in world.reminders.too_late] == [2]
 
 
+async def test_a_moment_that_passed_while_the_change_was_on_its_way_is_still_planned(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    world.events.edit(EVENT, start_date=datetime.now(UTC) + timedelta(minutes=59, seconds=30))
+    change = await environment.run(world.schedule_activities.create_reminder_schedules, ScheduleInput(event_id=EVENT))
+    assert (change.created, change.too_late) == (2, ("too late for 1 day",))
+
+
 async def test_what_worked_before_a_failure_is_noted(world: FakeWorld, environment: ActivityEnvironment) -> None:
     good = world.schedules.create
 

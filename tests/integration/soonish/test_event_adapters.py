@@ -171,6 +171,10 @@ async def test_asked_reminders_wait_until_they_are_started(world: World) -> None
     assert (waiting.event_id, waiting.subscription_id, waiting.fire_at) == (world.event_id, subscription, START)
     await reminders.note_asked_started([waiting.reminder_id])
     assert await reminders.asked_unstarted() == []
+    assert not await reminders.asked_withdrawn(waiting.reminder_id)
+    async with world.database.unit_of_work() as work:
+        await work.session.execute(update(AskedReminderRow).values(cancelled_at=NOW))
+    assert await reminders.asked_withdrawn(waiting.reminder_id)
     await reminders.note_asked_outcome(waiting.reminder_id, ReminderOutcome.SENT)
     async with world.database.unit_of_work() as work:
         assert (await work.session.get_one(AskedReminderRow, waiting.reminder_id)).outcome == "sent"

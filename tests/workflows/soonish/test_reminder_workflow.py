@@ -202,3 +202,13 @@ async def test_an_asked_reminder_for_a_cancelled_event_sends_nothing(stage: Stag
     cancelled(stage)
     handle = await start(stage, asked(due, timedelta(0)), adhoc_workflow_id(2, stage.event_id))
     assert (await handle.result()).outcome is ReminderOutcome.CANCELLED
+
+
+async def test_an_asked_reminder_that_nobody_wants_any_more_sends_nothing(
+    stage: Stage, due: ReminderWorkflowInput
+) -> None:
+    """Withdrawn while Temporal was away, so that its workflow could not be cancelled."""
+    stage.world.reminders.withdrawn = {7}
+    handle = await start(stage, asked(due, timedelta(0)), adhoc_workflow_id(2, stage.event_id))
+    assert (await handle.result()).outcome is ReminderOutcome.WITHDRAWN
+    assert stage.world.sender.sent == []

@@ -34,8 +34,7 @@ class ReminderPost:
 
     async def send(self, input: ReminderWorkflowInput, *, again: bool) -> ReminderOutcome:
         """`again`: an earlier try may have written the message, so whatever is still open must be closed."""
-        circumstances = await self._reminders.circumstances(input.event_id, input.subscription_id)
-        refusal = _refusal(input, circumstances, self._now())
+        refusal = await self._refusal(input)
         if refusal is not None:
             if again or refusal in UNEXPECTED:
                 await self.skip(input, refusal)
@@ -54,6 +53,12 @@ class ReminderPost:
             )
         await self._ledger.finish(notification_id)
         return outcome_of(sent=counts.sent, uncertain=counts.uncertain, failed=counts.failed)
+
+    async def _refusal(self, input: ReminderWorkflowInput) -> ReminderOutcome | None:
+        if input.reminder_id is not None and await self._reminders.asked_withdrawn(input.reminder_id):
+            return ReminderOutcome.WITHDRAWN
+        circumstances = await self._reminders.circumstances(input.event_id, input.subscription_id)
+        return _judged(input, circumstances, self._now())
 
     async def skip(self, input: ReminderWorkflowInput, reason: ReminderOutcome) -> None:
         notification_id = await self._accept(input)
@@ -80,7 +85,7 @@ def reminder_of(input: ReminderWorkflowInput) -> WantedReminder:
     return WantedReminder(input.subscription_id, timedelta(seconds=input.offset_seconds), input.start_date)
 
 
-def _refusal(input: ReminderWorkflowInput, circumstances: Circumstances, now: datetime) -> ReminderOutcome | None:
+def _judged(input: ReminderWorkflowInput, circumstances: Circumstances, now: datetime) -> ReminderOutcome | None:
     start = circumstances.start_date
     if input.fire_at is None or start is None:
         return judge(input.start_date, timedelta(seconds=input.offset_seconds), circumstances, now)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from temporalio import activity
@@ -15,6 +15,9 @@ from pressbox.soonish.domain.reminders import Difference, Plan, WantedReminder, 
 from pressbox.soonish.ports import Events, Reminders, ReminderSchedules
 
 NOTED_TOGETHER = 200
+# A change is planned a moment after it was made: whoever's reminder came due in between still gets it, at once. One
+# that was already sent for this start is known to the ledger, and not sent again.
+PLANNED_WITHIN = timedelta(minutes=1)
 ItemT = TypeVar("ItemT")
 
 
@@ -87,7 +90,7 @@ class ScheduleActivities:
         if details is None:
             return Plan((), ())
         subscribers = await self._reminders.subscribers(event_id, subscription_id)
-        return plan(details.status, details.start_date, subscribers, self._now())
+        return plan(details.status, details.start_date, subscribers, self._now() - PLANNED_WITHIN)
 
     async def _apply(self, event_id: int, change: Difference) -> None:
         """First Temporal, then the note: what a crash leaves unnoted is done again, and doing it again is harmless."""

@@ -166,6 +166,12 @@ class SqlReminders:
         async with self._database.unit_of_work() as work:
             await work.session.execute(statement.values(started_at=func.now()))
 
+    async def asked_withdrawn(self, reminder_id: int) -> bool:
+        row = AskedReminderRow
+        statement = select(row.id).where(row.id == reminder_id, row.cancelled_at.is_(None))
+        async with self._database.unit_of_work() as work:
+            return await work.session.scalar(statement) is None
+
     async def note_asked_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None:
         statement = update(AskedReminderRow).where(AskedReminderRow.id == reminder_id).values(outcome=outcome)
         async with self._database.unit_of_work() as work:

@@ -99,7 +99,8 @@ class TemporalReminderSchedules:
             retry=True,
         )
         if _soon(reminder):
-            await handle.trigger(overlap=ScheduleOverlapPolicy.SKIP)
+            # The run for the old start may not have ended: this one waits for it.
+            await handle.trigger(overlap=ScheduleOverlapPolicy.BUFFER_ONE)
 
     def _handle(self, event_id: int, subscription_id: int, offset_seconds: int) -> ScheduleHandle:
         return self._client.get_schedule_handle(reminder_schedule_id(event_id, subscription_id, offset_seconds))

@@ -138,6 +138,7 @@ class ReminderOutcome(StrEnum):
     MUTED = "muted"
     MISSED = "missed: too late"
     NO_TARGETS = "no usable channel"
+    WITHDRAWN = "no longer wanted"
 
 
 @dataclass(frozen=True)
