@@ -83,8 +83,7 @@ def configure_logs(settings: Settings, stream: TextIO | None = None) -> None:
     root.setLevel(settings.log.level.upper())
     for chatty in ("httpx", "httpcore", "uvicorn.access", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    # Our error interceptor has already said what failed, once and without secrets.
-    logging.getLogger("temporalio.activity").setLevel(logging.ERROR)
+    logging.getLogger("temporalio.activity").addFilter(_already_said)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -102,6 +101,11 @@ def get_logger(module: str) -> structlog.stdlib.BoundLogger:
     """`log.info("part_restarted", msg="Worker restarted", part="worker")`: the event is the action."""
     logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(module)
     return logger
+
+
+def _already_said(record: logging.LogRecord) -> bool:
+    # Our error interceptor has said what failed, once and without secrets; the SDK would say it again, with them.
+    return not record.getMessage().startswith("Completing activity as failed")
 
 
 def _renderer(settings: LogSettings) -> structlog.typing.Processor:
