@@ -11,6 +11,8 @@ pytestmark = pytest.mark.browser
 LARGEST_PAGE = 50_000
 PAGES = ("/", "/activity", "/status", "/account", "/styleguide", "/matches", "/events", "/reader")
 PAGES += ("/api/docs", "/api/docs/accounts", "/api/docs/activity", "/activity/ingest", "/search?q=feed")
+PAGES += tuple(f"/api/docs/{group}" for group in ("events", "announcements", "subscriptions", "channels"))
+PAGES += ("/events/new", "/events/channels", "/events/subscriptions")
 
 # Text of one element must not lie on text of another: ranges of text nodes, not boxes, so that padding may overlap.
 OVERLAPS = """() => {

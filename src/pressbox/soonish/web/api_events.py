@@ -1,39 +1,22 @@
-"""JSON: events, announcements, deliveries, invitations and calendars."""
+"""JSON: events, invitations and calendars."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.delivery import DeliveryState
-from pressbox.soonish.domain.reminders import SubscriptionState
-from pressbox.soonish.web.access import PATH, Reader, RowId, Service, base_url, client, viewer
+from pressbox.soonish.web.access import PATH, Reader, RowId, Service, base_url, viewer
 from pressbox.soonish.web.api_models import (
-    AnnouncementBody,
-    DeliveryAnswer,
     EventAnswer,
     EventBody,
     EventChange,
     EventsAnswer,
     InvitationAnswer,
-    JoinedAnswer,
-    MessageAnswer,
     NewInvitationAnswer,
-    PreviewBody,
-    ReachAnswer,
-    SubscribeBody,
-    SubscriberAnswer,
-    SubscriptionAnswer,
-    spans_of,
 )
 from pressbox.soonish.web.calendar import calendar_response
 from pressbox.soonish.web.links import CALENDAR_NAME
 
 router = APIRouter(prefix="/api/soonish", tags=["events"])
 
-After = Annotated[int, Query(ge=0, le=2**63 - 1, description="The last id of the page before.")]
-PageSize = Annotated[int, Query(ge=1, le=500)]
 ICALENDAR: dict[int | str, dict[str, object]] = {
     200: {"content": {"text/calendar": {}}, "description": "iCalendar, RFC 5545."}
 }
@@ -82,68 +65,6 @@ async def cancel(service: Service, identity: Reader, slug: str) -> EventAnswer:
 @router.post("/events/{slug}/complete", summary="End an event before its time, without a message")
 async def complete(service: Service, identity: Reader, slug: str) -> EventAnswer:
     return EventAnswer.model_validate(await service.events.complete(identity.user_id, slug))
-
-
-@router.post("/events/{slug}/announce", status_code=202, summary="Announce something to all or to some")
-async def announce(service: Service, identity: Reader, slug: str, body: AnnouncementBody) -> MessageAnswer:
-    return MessageAnswer.of(await service.board.announce(identity.user_id, slug, body.read()))
-
-
-@router.post("/events/{slug}/preview", summary="Whom an announcement would reach; nothing is sent")
-async def preview(service: Service, identity: Reader, slug: str, body: PreviewBody) -> ReachAnswer:
-    chosen = None if body.subscription_ids is None else tuple(body.subscription_ids)
-    return ReachAnswer.model_validate(await service.board.reach(identity.user_id, slug, chosen))
-
-
-@router.get("/events/{slug}/messages", summary="Messages of an event, newest first, with counts by state")
-async def messages(service: Service, identity: Reader, slug: str, limit: PageSize = 100) -> list[MessageAnswer]:
-    return [MessageAnswer.of(message) for message in await service.board.messages(identity.user_id, slug, limit)]
-
-
-@router.post("/messages/{message_id}/stop", status_code=202, summary="Stop a message half-way; the rest is skipped")
-async def stop(service: Service, identity: Reader, message_id: RowId) -> MessageAnswer:
-    await service.board.stop(identity.user_id, message_id)
-    return MessageAnswer.of(await service.board.message(identity.user_id, message_id))
-
-
-@router.get("/deliveries", summary="The ledger of one message")
-async def deliveries(
-    service: Service,
-    identity: Reader,
-    message_id: Annotated[int, Query(ge=1, le=2**63 - 1)],
-    state: DeliveryState | None = None,
-    after: After = 0,
-    limit: PageSize = 100,
-) -> list[DeliveryAnswer]:
-    rows = await service.board.deliveries(identity.user_id, message_id, state=state, after=after, limit=limit)
-    return [DeliveryAnswer.model_validate(row) for row in rows]
-
-
-@router.get("/events/{slug}/subscriptions", summary="Who follows an event, for its organiser")
-async def subscribers(
-    service: Service, identity: Reader, slug: str, after: After = 0, limit: PageSize = 100
-) -> list[SubscriberAnswer]:
-    rows = await service.board.subscribers(identity.user_id, slug, after=after, limit=limit)
-    return [SubscriberAnswer.model_validate(row) for row in rows]
-
-
-@router.post("/events/{slug}/subscriptions", status_code=201, summary="Follow an event")
-async def subscribe(
-    request: Request, service: Service, identity: Reader, slug: str, body: SubscribeBody
-) -> JoinedAnswer:
-    looks, offsets = viewer(identity, body.invitation or ""), spans_of(body.offsets)
-    if body.email is not None and body.url is not None:
-        raise InvalidInputError("Give an e-mail address or an Apprise address, not both.", field="url")
-    if body.email is not None:
-        await service.subscriptions.subscribe_by_email(looks, slug, body.email, offsets, client(request))
-        return JoinedAnswer(state=SubscriptionState.PENDING)
-    if body.url is not None:
-        url = body.url.get_secret_value()
-        joined = await service.subscriptions.subscribe_by_url(looks, slug, url, offsets, client(request))
-        told = SubscriptionAnswer.of(joined.subscription)
-        return JoinedAnswer(state=told.state, subscription=told, manage_url=joined.manage_url)
-    made = SubscriptionAnswer.of(await service.subscriptions.subscribe(looks, slug, body.read()))
-    return JoinedAnswer(state=made.state, subscription=made)
 
 
 @router.get("/events/{slug}/invitations", summary="Invitations to a private event")

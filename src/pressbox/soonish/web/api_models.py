@@ -1,8 +1,9 @@
 """What the API of events takes and gives. Addresses of channels come in and never go out."""
 
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Annotated, Self
 
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level
@@ -13,6 +14,9 @@ from pressbox.soonish.service.inputs import Announcement, ChannelInput, Choice, 
 from pressbox.soonish.web.forms import seconds_of
 
 MOST_CHOSEN = 10_000
+
+After = Annotated[int, Query(ge=0, le=2**63 - 1, description="The last id of the page before.")]
+PageSize = Annotated[int, Query(ge=1, le=500)]
 
 
 class Body(BaseModel):

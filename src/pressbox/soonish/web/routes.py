@@ -2,7 +2,16 @@
 
 from fastapi import APIRouter, Depends
 
-from pressbox.soonish.web import api_events, api_people, board, events, links, people
+from pressbox.soonish.web import (
+    api_announcements,
+    api_channels,
+    api_events,
+    api_subscriptions,
+    board,
+    events,
+    links,
+    people,
+)
 from pressbox.soonish.web.access import MakeService, provider
 
 
@@ -10,6 +19,7 @@ def build_router(make: MakeService) -> APIRouter:
     """The routes on the service that `make` gives for the connected parts."""
     router = APIRouter(dependencies=[Depends(provider(make))])
     # Addresses with a fixed word come before the one that takes any slug.
-    for part in (api_events, api_people, links, people, board, events):
+    apis = (api_events, api_announcements, api_subscriptions, api_channels)
+    for part in (*apis, links, people, board, events):
         router.include_router(part.router)
     return router

@@ -1,23 +1,26 @@
-"""JSON: the subscriptions and channels of whoever asks."""
+"""JSON: who follows an event, and the subscriptions of whoever asks."""
 
 from datetime import timedelta
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web.identity import Identity
+from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.ports import Holder
-from pressbox.soonish.service.inputs import LONGEST_DELAY, ChannelInput
-from pressbox.soonish.web.access import Reader, RowId, Service
+from pressbox.soonish.service.inputs import LONGEST_DELAY
+from pressbox.soonish.web.access import Reader, RowId, Service, client, viewer
 from pressbox.soonish.web.api_models import (
-    AttemptAnswer,
-    ChannelAnswer,
-    ChannelBody,
-    ChannelChange,
+    After,
     ChoiceChange,
+    JoinedAnswer,
+    PageSize,
     ReminderAnswer,
     ReminderBody,
+    SubscribeBody,
+    SubscriberAnswer,
     SubscriptionAnswer,
+    spans_of,
 )
 
 router = APIRouter(prefix="/api/soonish", tags=["subscriptions"])
@@ -75,38 +78,28 @@ async def cancel_reminder(service: Service, identity: Reader, subscription_id: R
     await service.subscriptions.cancel_reminder(_holder(identity, subscription_id), reminder_id)
 
 
-@router.get("/channels", summary="Your channels")
-async def channels(service: Service, identity: Reader) -> list[ChannelAnswer]:
-    return [ChannelAnswer.model_validate(channel) for channel in await service.channels.all(identity.user_id)]
+@router.get("/events/{slug}/subscriptions", summary="Who follows an event, for its organiser")
+async def subscribers(
+    service: Service, identity: Reader, slug: str, after: After = 0, limit: PageSize = 100
+) -> list[SubscriberAnswer]:
+    rows = await service.board.subscribers(identity.user_id, slug, after=after, limit=limit)
+    return [SubscriberAnswer.model_validate(row) for row in rows]
 
 
-@router.post("/channels", status_code=201, summary="Add a channel")
-async def add_channel(service: Service, identity: Reader, body: ChannelBody) -> ChannelAnswer:
-    return ChannelAnswer.model_validate(await service.channels.add(identity.user_id, body.read()))
-
-
-@router.get("/channels/{channel_id}", summary="One of your channels, without its address")
-async def channel(service: Service, identity: Reader, channel_id: RowId) -> ChannelAnswer:
-    return ChannelAnswer.model_validate(await service.channels.get(identity.user_id, channel_id))
-
-
-@router.patch("/channels/{channel_id}", summary="Change a channel")
-async def change_channel(service: Service, identity: Reader, channel_id: RowId, body: ChannelChange) -> ChannelAnswer:
-    found = await service.channels.get(identity.user_id, channel_id)
-    stated = ChannelInput(
-        name=found.name if body.name is None else body.name,
-        url=None if body.url is None else body.url.get_secret_value(),
-        tags=found.tags if body.tags is None else tuple(body.tags),
-        is_active=found.is_active if body.is_active is None else body.is_active,
-    )
-    return ChannelAnswer.model_validate(await service.channels.change(identity.user_id, channel_id, stated))
-
-
-@router.delete("/channels/{channel_id}", status_code=204, summary="Remove a channel")
-async def remove_channel(service: Service, identity: Reader, channel_id: RowId) -> None:
-    await service.channels.remove(identity.user_id, channel_id)
-
-
-@router.post("/channels/{channel_id}/test", summary="Send a test over a channel and say what became of it")
-async def try_channel(service: Service, identity: Reader, channel_id: RowId) -> AttemptAnswer:
-    return AttemptAnswer.model_validate(await service.channels.test(identity.user_id, channel_id))
+@router.post("/events/{slug}/subscriptions", status_code=201, summary="Follow an event")
+async def subscribe(
+    request: Request, service: Service, identity: Reader, slug: str, body: SubscribeBody
+) -> JoinedAnswer:
+    looks, offsets = viewer(identity, body.invitation or ""), spans_of(body.offsets)
+    if body.email is not None and body.url is not None:
+        raise InvalidInputError("Give an e-mail address or an Apprise address, not both.", field="url")
+    if body.email is not None:
+        await service.subscriptions.subscribe_by_email(looks, slug, body.email, offsets, client(request))
+        return JoinedAnswer(state=SubscriptionState.PENDING)
+    if body.url is not None:
+        url = body.url.get_secret_value()
+        joined = await service.subscriptions.subscribe_by_url(looks, slug, url, offsets, client(request))
+        told = SubscriptionAnswer.of(joined.subscription)
+        return JoinedAnswer(state=told.state, subscription=told, manage_url=joined.manage_url)
+    made = SubscriptionAnswer.of(await service.subscriptions.subscribe(looks, slug, body.read()))
+    return JoinedAnswer(state=made.state, subscription=made)
