@@ -202,6 +202,7 @@ async def test_a_scanner_that_opens_the_unsubscribe_link_changes_nothing_and_one
     path = httpx.URL(links(settings).unsubscribe(number)).path
     page = await stranger.get(path)
     assert "Unsubscribe?" in page.text
+    assert 'content="noindex"' in page.text
     assert await state_of(organiser, slug) == ["active"]
     # A mail server: no cookies, no origin, the body that RFC 8058 asks for.
     transport = httpx.ASGITransport(app)
