@@ -406,8 +406,9 @@ class FakeWorkflows:
     async def cancel_asked_reminder(self, subscription_id: int, reminder_id: int) -> None:
         self.cancelled.append(("asked", reminder_id))
 
-    async def cancel_broadcast(self, event_id: int, notification_id: int) -> None:
+    async def cancel_broadcast(self, event_id: int, notification_id: int) -> bool:
         self.cancelled.append(("broadcast", notification_id))
+        return True
 
 
 class FakeBrokenChannels:

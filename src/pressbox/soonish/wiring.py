@@ -98,7 +98,7 @@ def service(resources: Resources) -> Soonish:
         subscriptions=SubscriptionService(
             events, subscriptions, sealing, addresses, mailer if mailer.configured else None, signed, limits, teller
         ),
-        board=BoardService(events, SqlBoardStore(database), subscriptions, signed, teller),
+        board=BoardService(events, SqlBoardStore(database), subscriptions, signed, teller, SqlLedger(database)),
     )
 
 

@@ -38,12 +38,13 @@ BASE = "https://events.example.org"
 
 @dataclass
 class Temporal:
-    """What workflows were told; `away` as when the server is down."""
+    """What workflows were told; `away` as when the server is down, without `broadcasts_run` before one began."""
 
     told: list[tuple[int, str]] = field(default_factory=list)
     reminders: list[int] = field(default_factory=list)
     cancelled: list[int] = field(default_factory=list)
     away: bool = False
+    broadcasts_run: bool = True
 
     async def tell(self, event_id: int, messages: Sequence[Message]) -> None:
         self._answer()
@@ -59,9 +60,10 @@ class Temporal:
         self._answer()
         self.cancelled.append(reminder_id)
 
-    async def cancel_broadcast(self, event_id: int, notification_id: int) -> None:
+    async def cancel_broadcast(self, event_id: int, notification_id: int) -> bool:
         self._answer()
         self.cancelled.append(notification_id)
+        return self.broadcasts_run
 
     def _answer(self) -> None:
         if self.away:
@@ -117,7 +119,7 @@ class House:
             EventService(events, SqlInvitationStore(database), self.links, teller),
             ChannelService(SqlChannelStore(database), vault, Schemes(), self.target, limits),
             SubscriptionService(events, subscriptions, vault, Schemes(), self.mailbox, self.links, limits, teller),
-            BoardService(events, SqlBoardStore(database), subscriptions, self.links, teller),
+            BoardService(events, SqlBoardStore(database), subscriptions, self.links, teller, SqlLedger(database)),
         )
         self.ledger = SqlLedger(database)
         self.outbox = SqlOutbox(database)

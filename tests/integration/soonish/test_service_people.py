@@ -395,6 +395,20 @@ async def test_the_board_shows_every_delivery_and_the_link_says_why(house: House
     assert made.id == why.subscription_id
 
 
+async def test_a_message_can_be_stopped_before_its_broadcast_has_begun(house: House) -> None:
+    organiser = await house.person()
+    event = await house.event(organiser)
+    await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, (), "192.0.2.9")
+    message = await house.service.board.announce(organiser, event.slug, Announcement("It is room 7 now."))
+    house.temporal.broadcasts_run = False
+    await house.service.board.stop(organiser, message.id)
+    assert await house.ledger.open_batch(message.id, 0, 100) == (None, 1), "a late broadcast finds nobody left"
+    (delivery,) = await house.service.board.deliveries(organiser, message.id)
+    assert delivery.state is DeliveryState.SKIPPED
+    with pytest.raises(ConflictError, match="already"):
+        await house.service.board.stop(organiser, message.id)
+
+
 async def test_many_questions_from_one_place_are_refused(house: House) -> None:
     event = await house.event(await house.person())
     for number in range(30):

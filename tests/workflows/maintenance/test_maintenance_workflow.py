@@ -1,18 +1,22 @@
 """MaintenanceWorkflow on a real server, with real activity classes on fake ports."""
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
+from temporalio import workflow
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from pressbox.core.errors import PermanentError, TransientError
-from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
+from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate
 from pressbox.core.progress.interceptor import ProgressInterceptor
+from pressbox.core.progress.report import report
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.maintenance.activities import MaintenanceActivities
 from pressbox.maintenance.contracts import MaintenancePolicy, MaintenanceWorkflowInput
@@ -24,6 +28,19 @@ INPUT = MaintenanceWorkflowInput(
         keep_changes=timedelta(hours=1), keep_progress=timedelta(days=7), keep_scratch=timedelta(hours=24)
     )
 )
+
+
+@workflow.defn(sandboxed=False)
+class RoutineWorkflow:
+    @workflow.query
+    def get_progress(self) -> Progress:
+        return Progress(title="Sweeping", routine=True)
+
+    @workflow.run
+    async def run(self, fail: bool) -> None:
+        report(self.get_progress())
+        if fail:
+            raise ApplicationError("Something is wrong.")
 
 
 @asynccontextmanager
@@ -119,3 +136,22 @@ async def test_a_permanent_error_fails_the_workflow_with_its_reason(temporal: Cl
     assert [name for name, _ in records.asked].count("changes") == 1, "a permanent error is not retried"
     assert (reports[-1].state, reports[-1].error) == (ProgressState.FAILED, "The table is not ours.")
     assert reports[-1].done == 3
+
+
+async def test_a_routine_run_is_reported_only_when_it_fails(temporal: Client) -> None:
+    reports: list[ProgressUpdate] = []
+    queue = f"test-{secrets.token_hex(4)}"
+    async with Worker(
+        temporal, task_queue=queue, workflows=[RoutineWorkflow], interceptors=[ProgressInterceptor(reports.append)]
+    ):
+        for fail in (False, True):
+            handle = await temporal.start_workflow(
+                RoutineWorkflow.run,
+                fail,
+                id=f"routine-{secrets.token_hex(4)}",
+                task_queue=queue,
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            )
+            await asyncio.gather(handle.result(), return_exceptions=True)
+    assert [(report.state, report.error) for report in reports] == [(ProgressState.FAILED, "Something is wrong.")]

@@ -21,13 +21,15 @@ class ProgressState(StrEnum):
 class Progress(Contract):
     """The part that every workflow shares; an application adds its own counters in a subclass.
 
-    `title` is for people ("Ingesting 48 feeds"). `total` is None while it is not known.
+    `title` is for people ("Ingesting 48 feeds"). `total` is None while it is not known. A `routine` run, such as a sweep
+    every minute, is shown only when something is wrong with it: otherwise it would bury what people look for.
     """
 
     title: str
     done: int = 0
     total: int | None = None
     message: str = ""
+    routine: bool = False
 
 
 class ProgressUpdate(Contract):

@@ -21,7 +21,7 @@ def report(progress: Progress) -> None:
 
 def publish(progress: Progress, state: ProgressState, error: str = "") -> None:
     sink = workflow.extern_functions().get(EXTERN)
-    if sink is None or workflow.unsafe.is_replaying():
+    if sink is None or workflow.unsafe.is_replaying() or (progress.routine and not error):
         return
     info = workflow.info()
     sink(

@@ -73,14 +73,16 @@ class TemporalWorkflows:
     async def cancel_asked_reminder(self, subscription_id: int, reminder_id: int) -> None:
         await self._cancel(adhoc_workflow_id(subscription_id, reminder_id))
 
-    async def cancel_broadcast(self, event_id: int, notification_id: int) -> None:
-        await self._cancel(broadcast_workflow_id(event_id, notification_id))
+    async def cancel_broadcast(self, event_id: int, notification_id: int) -> bool:
+        return await self._cancel(broadcast_workflow_id(event_id, notification_id))
 
-    async def _cancel(self, workflow_id: str) -> None:
-        """What has ended, or never began, needs no cancelling."""
+    async def _cancel(self, workflow_id: str) -> bool:
+        """False when there is nothing to cancel: it has ended, or never began."""
         with reaching_temporal():
             try:
                 await self._client.get_workflow_handle(workflow_id).cancel(rpc_timeout=PATIENCE)
             except RPCError as error:
                 if error.status is not RPCStatusCode.NOT_FOUND:
                     raise
+                return False
+        return True

@@ -3,13 +3,13 @@
 import secrets
 from collections.abc import Sequence
 
-from pressbox.core.errors import NotFoundError
+from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.core.logs import get_logger
 from pressbox.soonish.domain.delivery import DeliveryState
 from pressbox.soonish.domain.links import Purpose, SignedLinks
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import DeliveryView, MessageView, Reach, SubscriberView, Viewer, WhyView
-from pressbox.soonish.ports import Holder
+from pressbox.soonish.ports import Holder, Ledger
 from pressbox.soonish.service.inputs import Announcement
 from pressbox.soonish.service.stores import BoardStore, EventStore, SubscriptionStore
 from pressbox.soonish.service.telling import Teller
@@ -27,9 +27,11 @@ class BoardService:
         subscriptions: SubscriptionStore,
         links: SignedLinks,
         teller: Teller,
+        ledger: Ledger,
     ) -> None:
         self._events = events
         self._board = board
+        self._ledger = ledger
         self._subscriptions = subscriptions
         self._links = links
         self._teller = teller
@@ -56,7 +58,11 @@ class BoardService:
     async def stop(self, organiser_id: int, notification_id: int) -> None:
         """Stop a message half-way: who got it got it, the rest is skipped."""
         message = await self._board.message(notification_id, organiser_id)
-        await self._teller.stop_broadcast(message.event_id, notification_id)
+        if message.finished_at is not None:
+            raise ConflictError("It has been sent to everybody already.", notification_id=notification_id)
+        if not await self._teller.stop_broadcast(message.event_id, notification_id):
+            # It has not begun: when it does, it finds that nobody is left.
+            await self._ledger.cancel(notification_id)
         log.info("message_stopped", msg="A message was stopped", notification_id=notification_id)
 
     async def messages(

@@ -29,9 +29,9 @@ class Teller:
         """Not best effort: who cancels a reminder must know that it will not come."""
         await self._workflows.cancel_asked_reminder(subscription_id, reminder_id)
 
-    async def stop_broadcast(self, event_id: int, notification_id: int) -> None:
-        """Not best effort: who stops a message must know whether it stopped."""
-        await self._workflows.cancel_broadcast(event_id, notification_id)
+    async def stop_broadcast(self, event_id: int, notification_id: int) -> bool:
+        """Not best effort: who stops a message must know whether it stopped. False when its workflow does not run."""
+        return await self._workflows.cancel_broadcast(event_id, notification_id)
 
     async def _tell(self, event_id: int) -> None:
         messages = [message for _, message in await self._outbox.untold(event_id)]

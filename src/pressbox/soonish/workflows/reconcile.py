@@ -19,7 +19,7 @@ class ReconcileWorkflow:
 
     @workflow.init
     def __init__(self, input: ReconcileWorkflowInput) -> None:
-        self._progress = ReconcileProgress(title="Looking for what was left behind", total=5)
+        self._progress = ReconcileProgress(title="Looking for what was left behind", total=5, routine=True)
 
     @workflow.query
     def get_progress(self) -> ReconcileProgress:
