@@ -136,7 +136,7 @@ class Events(Protocol):
         ...
 
     async def created_notification(self, event_id: int) -> int | None:
-        """The message that tells the organiser of the creation; None while the event is a draft."""
+        """The message that tells the organiser of the creation, while it is not finished; None for a draft."""
         ...
 
     async def purge_deleted(self, before: datetime) -> int:

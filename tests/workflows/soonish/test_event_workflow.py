@@ -264,6 +264,8 @@ async def test_a_message_after_the_end_is_still_sent(stage: Stage) -> None:
     assert (await (await stage.tell(announce(stage, "sorry", 2))).result()).status is EventStatus.CANCELLED
     assert stage.world.sender.to(2) == ["cancelled 1", "announcement sorry"]
     assert stage.world.sender.to(ORGANISER) == [], "an event that is over is not created"
+    created = stage.world.ledger.find(stage.event_id, Cause.CREATED)
+    assert created is None or stage.world.ledger.messages[created].cancelled, "and no message is left open"
 
 
 async def test_an_event_that_does_not_exist_ends_and_leaves_no_schedules(stage: Stage) -> None:

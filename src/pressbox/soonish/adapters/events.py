@@ -73,7 +73,9 @@ class SqlEvents:
 
     async def created_notification(self, event_id: int) -> int | None:
         statement = select(NotificationRow.id).where(
-            NotificationRow.event_id == event_id, NotificationRow.cause == Cause.CREATED
+            NotificationRow.event_id == event_id,
+            NotificationRow.cause == Cause.CREATED,
+            NotificationRow.finished_at.is_(None),
         )
         async with self._database.unit_of_work() as work:
             found: int | None = await work.session.scalar(statement)

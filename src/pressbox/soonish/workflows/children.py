@@ -5,7 +5,9 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ChildWorkflowError, WorkflowAlreadyStartedError
 from temporalio.workflow import ParentClosePolicy
 
-from pressbox.soonish.contracts import BroadcastWorkflowInput, SoonishPolicy
+from pressbox.core.temporal.options import QUICK
+from pressbox.soonish.activities.deliveries import DeliveryActivities
+from pressbox.soonish.contracts import BroadcastWorkflowInput, NotificationReference, SoonishPolicy
 from pressbox.soonish.ids import broadcast_workflow_id
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
 
@@ -35,3 +37,9 @@ async def broadcast(event_id: int, notification_id: int, policy: SoonishPolicy) 
         workflow.logger.warning("Broadcast of notification %s failed: %s", notification_id, error.cause)
         return False
     return True
+
+
+async def leave_unsent(notification_id: int) -> None:
+    """The event ended before it began: nobody is told of its creation, and no message is left open."""
+    reference = NotificationReference(notification_id=notification_id)
+    await workflow.execute_activity_method(DeliveryActivities.cancel_notification, reference, **QUICK)

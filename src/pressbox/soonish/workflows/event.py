@@ -1,5 +1,6 @@
 """EventWorkflow: one event from its creation to its end."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from temporalio import workflow
@@ -23,18 +24,23 @@ with workflow.unsafe.imports_passed_through():
         ParticipantAdded,
         ParticipantChanged,
         ParticipantRemoved,
+        ScheduleChange,
         ScheduleInput,
     )
     from pressbox.soonish.domain.events import EventStatus
     from pressbox.soonish.domain.lifecycle import PendingUpdate, next_wake
-    from pressbox.soonish.workflows.children import broadcast
+    from pressbox.soonish.workflows.children import broadcast, leave_unsent
     from pressbox.soonish.workflows.mailbox import Mailbox
     from pressbox.soonish.workflows.rounds import SCHEDULES, in_rounds
+
+ScheduleCall = Callable[[ScheduleActivities, ScheduleInput], Awaitable[ScheduleChange]]
+PLAN_ALL = ScheduleActivities.create_reminder_schedules
+PLAN_ONE = ScheduleActivities.create_reminder_schedules_for_subscription
 
 
 @workflow.defn
 class EventWorkflow:
-    """Keeps one event's promises: messages in the order in which they were accepted, reminders that fit its dates.
+    """Keeps one event's promises: messages in the order of their acceptance, reminders that fit its dates.
 
     Id `event-{event_id}`; started by the service after its commit, or by the sweep, always together with a signal.
     Signals only enqueue; one loop works. Ends when the event was cancelled, or at its end, with its schedules deleted;
@@ -100,12 +106,15 @@ class EventWorkflow:
             EventActivities.validate_event_exists, self._reference(), **QUICK
         )
         await self._read()
+        created = found.created_notification_id
         if self._over:
+            if created is not None:
+                await leave_unsent(created)
             await self._delete_schedules()
         elif not self._input.state.started:
-            if found.created_notification_id is not None:
-                await self._broadcast(found.created_notification_id)
-            await self._reconcile_schedules()
+            if created is not None:
+                await self._broadcast(created)
+            await self._schedule(PLAN_ALL)
 
     async def _wait_for_work(self) -> None:
         """Until somebody says something, or the next moment has come: a real timer, made anew each time."""
@@ -120,12 +129,12 @@ class EventWorkflow:
     async def _heed(self, message: Message) -> None:
         match message:
             case ParticipantAdded() | ParticipantChanged():
-                await self._reconcile_schedules_of(message.subscription_id)
+                await self._schedule(PLAN_ONE, message.subscription_id)
             case ParticipantRemoved():
                 await self._delete_schedules(message.subscription_id)
             case EventUpdated():
                 await self._read()
-                await self._reconcile_schedules()
+                await self._schedule(PLAN_ALL)
                 self._mailbox.note_edit(message.version, workflow.now(), self._input.policy.merge_window)
             case ManualNotificationSent():
                 await self._broadcast(message.notification_id)
@@ -170,19 +179,11 @@ class EventWorkflow:
         self._progress = self._progress.model_copy(update={"done": self._progress.done + 1, "failed": failed})
         report(self._progress)
 
-    async def _reconcile_schedules(self) -> None:
-        input = ScheduleInput(event_id=self._input.event_id)
-        call = ScheduleActivities.create_reminder_schedules
-        await in_rounds(lambda: workflow.execute_activity_method(call, input, **SCHEDULES))
-
-    async def _reconcile_schedules_of(self, subscription_id: int) -> None:
-        input = ScheduleInput(event_id=self._input.event_id, subscription_id=subscription_id)
-        call = ScheduleActivities.create_reminder_schedules_for_subscription
-        await in_rounds(lambda: workflow.execute_activity_method(call, input, **SCHEDULES))
-
     async def _delete_schedules(self, subscription_id: int | None = None) -> None:
+        await self._schedule(ScheduleActivities.delete_reminder_schedules, subscription_id)
+
+    async def _schedule(self, call: ScheduleCall, subscription_id: int | None = None) -> None:
         input = ScheduleInput(event_id=self._input.event_id, subscription_id=subscription_id)
-        call = ScheduleActivities.delete_reminder_schedules
         await in_rounds(lambda: workflow.execute_activity_method(call, input, **SCHEDULES))
 
     def _run_is_long(self) -> bool:
