@@ -21,8 +21,8 @@ class ProgressState(StrEnum):
 class Progress(Contract):
     """The part that every workflow shares; an application adds its own counters in a subclass.
 
-    `title` is for people ("Ingesting 48 feeds"). `total` is None while it is not known. A `routine` run, such as a sweep
-    every minute, is shown only when something is wrong with it: otherwise it would bury what people look for.
+    `title` is for people ("Ingesting 48 feeds"). `total` is None while it is not known. A `routine` run, such as a
+    sweep every minute, is shown only when something is wrong with it: it would bury what people look for.
     """
 
     title: str
