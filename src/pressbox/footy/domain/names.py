@@ -1,0 +1,218 @@
+"""Names as people type them: what to search for a scorer and his team, and the readable parts of workflow ids."""
+
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+MOST_NAME_PARTS = 3
+SHORTEST_PART = 4
+MOST_ALIASES = 8
+# What the recent search of X takes at most; longer ones are refused as a whole.
+LONGEST_QUERY = 512
+LONGEST_SLUG = 40
+LONGEST_ALIAS = 40
+_MOST_ALIAS_WORDS = 4
+
+# Letters that have no decomposition into a plain one and a mark.
+_PLAIN_LETTERS = str.maketrans(
+    {
+        "ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D",
+        "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ł": "l", "Ł": "L", "ı": "i", "ħ": "h", "Ħ": "H", "ə": "e", "Ə": "E",
+        "‘": "'", "’": "'", "ʼ": "'", "`": "'", "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-",
+    }
+)  # fmt: skip
+_INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,2}\.|[^\W\d_]")
+_NOT_IN_A_WORD = re.compile(r"[^\w'-]|_")
+# In the search languages of all sources these are operators, not words.
+_OPERATORS = frozenset({"or", "and", "not"})
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Given names that so many players share that a search for them finds everybody, and by-names that say "the younger".
+_TOO_COMMON = _listed(
+    """
+    abdul abdullah adam ahmad ahmed alejandro alex alexander ali amadou anderson andre andrea andreas andres andrew
+    andy anthony antonio ben benjamin bernardo brian bruno carlos charlie chris christian cristian cristiano daniel
+    daniele danny dani david diego dominic douglas eduardo edward emmanuel eric fabio felipe fernando filho francesco
+    francisco frank gabriel george giovanni gustavo harry hassan henrique hugo ibrahim ibrahima ismail ivan jack jacob
+    jake james jamie jan javier jean jesus joao joe joel john johnny jonathan jordan jorge jose joseph josh joshua juan
+    julian junior karim kevin lars leonardo lewis liam louis luca lucas luis luiz luke manuel marco marcos marcus maria
+    mario mark martin mateo matheus matt matteo matthew max michael michel miguel mike mohamed mohammad mohammed
+    mohammadi mohammedi moussa muhammad mustafa neto nicolas nikola omar oscar oliver ousmane pablo patrick paul paulo
+    pedro peter philip philipp pierre rafael ricardo richard roberto robert rodrigo ruben ryan said salem sam samuel
+    santiago scott sebastian sergio simon stefan stephen steven thiago thomas tiago tom tomas tommy victor vitor
+    will william yusuf youssef
+    """
+)
+
+
+def folded(text: str) -> str:
+    """Without accents and in plain Latin letters, where there is a plain form."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    unmarked = "".join(char for char in decomposed if not unicodedata.combining(char))
+    return unicodedata.normalize("NFC", unmarked.translate(_PLAIN_LETTERS))
+
+
+def extract_player_search_names(name: str) -> tuple[str, ...]:
+    """The words that find posts about a player, in the order of the name; each with accents and, if other, without.
+
+    A name always yields something: short surnames (Son) and names of common parts only stay when nothing else does.
+    """
+    words = _words(name)
+    spoken = [word for word in words if not _INITIALS.fullmatch(word)] or words
+    plain = [_NOT_IN_A_WORD.sub("", word).strip("'-") for word in spoken]
+    plain = [word for word in plain if word]
+    plain = [word for word in plain if word.casefold() not in _OPERATORS] or plain
+    telling = [word for word in plain if folded(word).casefold() not in _TOO_COMMON] or plain[-1:]
+    parts = list(dict.fromkeys(part for word in telling for part in _whole_and_split(word)))
+    long_enough = [part for part in parts if _letters(part) >= SHORTEST_PART and not _is_common(part)]
+    chosen = long_enough or _longest_only(parts)
+    longest = sorted(chosen, key=_letters, reverse=True)[:MOST_NAME_PARTS]
+    both = (form for part in chosen if part in longest for form in (part, folded(part)))
+    return tuple(dict.fromkeys(both))
+
+
+def build_query(player_names: Sequence[str], team_aliases: Sequence[str]) -> str:
+    """`(Florian OR Wirtz) (LFC OR Liverpool)`. Aliases that no longer fit into what X accepts are left out."""
+    names, teams = _terms(player_names), _terms(team_aliases)
+    while len(query := " ".join(filter(None, (_any_of(names), _any_of(teams))))) > LONGEST_QUERY:
+        if len(teams) > 1:
+            teams.pop()
+        elif len(names) > 1:
+            names.pop()
+        else:
+            return query[:LONGEST_QUERY]
+    return query
+
+
+def slug(text: str) -> str:
+    """A readable part of an id: plain letters, digits and hyphens, at most 40 characters, never empty."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", folded(text)).strip("-")[:LONGEST_SLUG].rstrip("-")
+    # A name in another script has no plain letters. A number made from it keeps two of them apart.
+    return plain or f"n{zlib.crc32(text.encode()):08x}"
+
+
+@dataclass(frozen=True)
+class KnownName:
+    """A name of a team as a catalogue gives it. `main` is its own label, as opposed to an alias."""
+
+    text: str
+    language: str = "en"
+    main: bool = False
+
+
+def rank_aliases(team: str, known: Iterable[KnownName], limit: int = MOST_ALIASES) -> tuple[str, ...]:
+    """The names under which people write about a team, the most useful first; the team's own name is always there.
+
+    Left out: what is too long to be typed, another script, words that fit any club, legal forms, former years.
+    """
+    own = _without_legal_form(" ".join(team.split()))
+    counted: dict[str, tuple[str, int]] = {}
+    for candidate in known:
+        text = _without_legal_form(" ".join(candidate.text.split()))
+        key = _key(text)
+        if _is_usable(text) and key != _key(own):
+            spelling, weight = counted.get(key, (text, 0))
+            counted[key] = (spelling, weight + _weight(candidate, text))
+    ranked = sorted(counted.items(), key=lambda item: (-item[1][1], len(item[1][0]), item[0]))
+    others = tuple(spelling for _, (spelling, _) in ranked)
+    return ((own, *others) if own else others)[:limit]
+
+
+# Words that stand beside the name of a club and say nothing about which club it is.
+_LEGAL_FORMS = _listed(
+    """
+    fc f.c. afc a.f.c. cf c.f. sc s.c. ac a.c. as a.s. cd c.d. ud u.d. rc r.c. sv bv fk nk sk sd club ssc s.s.c. ss
+    s.s. us u.s. bc b.c. tsv vfl vfb tsg jk if bk ff ca cp rcd calcio futbol football fussball association de the e.v.
+    ev kv kaa krc ogc ogcn losc rsc vv gnk hnk mfk
+    """
+)
+_ANY_CLUB = _listed(
+    """
+    united city town rovers wanderers athletic athletico atletico real sporting inter dynamo dinamo olympique rangers
+    albion county racing deportivo nacional national team national-team men women reds blues whites blacks
+    greens yellows lions eagles tigers bears the first football soccer club clubs
+    """
+)
+_YEARS = re.compile(r"\b(1[89]|20)\d\d\b")
+
+
+def _is_usable(text: str) -> bool:
+    plain = folded(text)
+    if not plain.isascii() or _YEARS.search(plain):
+        return False
+    words = plain.casefold().split()
+    letters = sum(char.isalpha() for char in plain)
+    if letters < 2 or len(text) > LONGEST_ALIAS or len(words) > _MOST_ALIAS_WORDS:
+        return False
+    if any(char in text for char in '()[]{}/\\:;"'):
+        return False
+    # Three letters in capitals name a club (LFC, BVB); two, or three small ones, are a word of some language.
+    if letters <= 3 and not (letters == 3 and text.replace(".", "").isupper()):
+        return False
+    return not all(word in _ANY_CLUB or word in _LEGAL_FORMS for word in words)
+
+
+def _weight(candidate: KnownName, text: str) -> int:
+    english = candidate.language.partition("-")[0] in ("en", "mul")
+    is_abbreviation = text.isupper() and len(text) <= 4
+    return 1 + 4 * candidate.main + 4 * english + 3 * (is_abbreviation and english)
+
+
+def _without_legal_form(text: str) -> str:
+    """“Liverpool FC” is found with Liverpool. What would leave nothing, or a word for any club, stays whole."""
+    words = text.split(" ")
+    while len(words) > 1 and words[-1].casefold() in _LEGAL_FORMS:
+        words = words[:-1]
+    while len(words) > 1 and words[0].casefold() in _LEGAL_FORMS:
+        words = words[1:]
+    rest = " ".join(words)
+    if _letters(rest) < SHORTEST_PART or all(word.casefold() in _ANY_CLUB for word in words):
+        return text
+    return rest
+
+
+def _key(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "", folded(text).casefold()) or text.casefold()
+
+
+def _words(name: str) -> list[str]:
+    normal = unicodedata.normalize("NFC", name).translate({ord("’"): "'", ord("‐"): "-", ord("‑"): "-", ord("–"): "-"})
+    return [word for word in re.split(r"[\s,;/()\"]+", normal) if any(char.isalnum() for char in word)]
+
+
+def _whole_and_split(word: str) -> list[str]:
+    pieces = [piece for piece in word.split("-") if piece]
+    return [word, *pieces] if len(pieces) > 1 else [word]
+
+
+def _letters(text: str) -> int:
+    return sum(char.isalnum() for char in text)
+
+
+def _is_common(part: str) -> bool:
+    # A whole hyphenated name is telling, one of its halves alone may not be: Pierre-Emerick, but not Pierre.
+    return "-" not in part and folded(part).casefold() in _TOO_COMMON
+
+
+def _longest_only(parts: Sequence[str]) -> list[str]:
+    if not parts:
+        return []
+    longest = max(parts, key=_letters)
+    # The last one is the surname in most of the world; of equals, it is the one that is searched for.
+    return [part for part in parts if _letters(part) == _letters(longest)][-1:]
+
+
+def _terms(words: Sequence[str]) -> list[str]:
+    clean = (" ".join(_NOT_IN_A_WORD.sub(" ", word).split()) for word in words)
+    terms = (f'"{word}"' if " " in word else word for word in clean if word and word.casefold() not in _OPERATORS)
+    return list(dict.fromkeys(terms))
+
+
+def _any_of(terms: Sequence[str]) -> str:
+    return terms[0] if len(terms) == 1 else f"({' OR '.join(terms)})" if terms else ""

@@ -1,0 +1,148 @@
+"""What is searched for a scorer and his team, and how ids are spelt."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pressbox.footy.domain.names import (
+    LONGEST_QUERY,
+    MOST_ALIASES,
+    KnownName,
+    build_query,
+    extract_player_search_names,
+    folded,
+    rank_aliases,
+    slug,
+)
+
+WORDS = st.text(alphabet=st.characters(categories=["L"]), min_size=1, max_size=12)
+NAMES = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Florian Wirtz", ("Florian", "Wirtz")),
+        ("D. Szoboszlai", ("Szoboszlai",)),
+        ("Mohamed Salah", ("Salah",)),
+        ("M. Salah", ("Salah",)),
+        ("Kylian Mbappé", ("Kylian", "Mbappé", "Mbappe")),
+        ("Martin Ødegaard", ("Ødegaard", "Odegaard")),
+        ("Luka Modrić", ("Luka", "Modrić", "Modric")),
+        ("Pierre-Emerick Aubameyang", ("Pierre-Emerick", "Emerick", "Aubameyang")),
+        ("Trent Alexander-Arnold", ("Trent", "Alexander-Arnold", "Arnold")),
+        ("J.-P. Mateta", ("Mateta",)),
+        ("N’Golo Kanté", ("N'Golo", "Kanté", "Kante")),
+        ("K. De Bruyne", ("Bruyne",)),
+        ("Virgil van Dijk", ("Virgil", "Dijk")),
+        ("Vinícius Júnior", ("Vinícius", "Vinicius")),
+        ("H. Son", ("Son",)),
+        ("Son", ("Son",)),
+        ("David Ito", ("Ito",)),
+        ("Mohamed Ali", ("Ali",)),
+        ("João Pedro", ("Pedro",)),
+        ("三笘 薫", ("三笘",)),
+        ("", ()),
+        (" . ", ()),
+    ],
+)
+def test_a_player_is_searched_by_the_parts_that_help(name: str, expected: tuple[str, ...]) -> None:
+    assert extract_player_search_names(name) == expected
+
+
+@given(NAMES)
+def test_a_name_always_yields_something_and_never_more_than_three_parts(name: str) -> None:
+    found = extract_player_search_names(name)
+    assert found
+    assert len({folded(part).casefold() for part in found}) <= 3
+    assert all(part == part.strip() and part for part in found)
+
+
+@given(st.text(max_size=60))
+def test_no_text_whatever_breaks_the_search_language(text: str) -> None:
+    query = build_query(extract_player_search_names(text), [text, "Liverpool FC"])
+    outside_quotes = re.sub(r'"[^"]*"', "", query)
+    assert query.count('"') % 2 == 0
+    assert outside_quotes.count("(") == outside_quotes.count(")") <= 2
+    assert '""' not in query
+
+
+@pytest.mark.parametrize(
+    ("names", "aliases", "expected"),
+    [
+        (("Florian", "Wirtz"), ("LFC", "Liverpool"), "(Florian OR Wirtz) (LFC OR Liverpool)"),
+        (("Salah",), ("LFC", "Liverpool"), "Salah (LFC OR Liverpool)"),
+        (("Salah",), ("Liverpool",), "Salah Liverpool"),
+        (("Salah",), ("Manchester United", "MUFC"), 'Salah ("Manchester United" OR MUFC)'),
+        (("Salah",), (), "Salah"),
+        (("Salah", "Salah"), ("OR", "LFC"), "Salah LFC"),
+    ],
+)
+def test_a_query_asks_for_any_name_of_the_player_with_any_of_the_team(
+    names: tuple[str, ...], aliases: tuple[str, ...], expected: str
+) -> None:
+    assert build_query(names, aliases) == expected
+
+
+def test_a_query_that_x_would_refuse_loses_its_last_aliases() -> None:
+    query = build_query(["Wirtz"], [f"Alias number {number}" for number in range(100)])
+    assert len(query) <= LONGEST_QUERY
+    assert query.startswith('Wirtz ("Alias number 0" OR ')
+    assert query.endswith('")')
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Liverpool", "Liverpool"),
+        ("D. Szoboszlai", "D-Szoboszlai"),
+        ("Bayern München", "Bayern-Munchen"),
+        ("Côte d'Ivoire", "Cote-d-Ivoire"),
+        ("Øygarden Fotballklubb og idrettslag av 1918 i Norge", "Oygarden-Fotballklubb-og-idrettslag-av-1"),
+    ],
+)
+def test_a_slug_stays_readable(text: str, expected: str) -> None:
+    assert slug(text) == expected
+
+
+@given(st.text(max_size=100))
+def test_a_slug_is_never_empty_and_fits_into_an_id(text: str) -> None:
+    assert re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38}[A-Za-z0-9])?", slug(text))
+
+
+def test_names_in_other_scripts_stay_apart() -> None:
+    assert slug("三笘") != slug("久保")
+
+
+def test_aliases_are_filtered_and_the_most_useful_come_first() -> None:
+    known = [
+        KnownName("Liverpool F.C.", "en", main=True),
+        KnownName("LFC", "en"),
+        KnownName("Liverpool Football Club", "en"),
+        KnownName("The Reds", "en"),
+        KnownName("ליברפול", "he", main=True),
+        KnownName("リヴァプールFC", "ja", main=True),
+        KnownName("FC Liverpool", "de", main=True),
+        KnownName("Liverpool (voetbalclub)", "nl"),
+        KnownName("Liverpool Football Club and Athletic Grounds", "en"),
+        KnownName("Liverpool 1892", "it"),
+        KnownName("lfc", "tr"),
+        KnownName("FC", "en"),
+        KnownName("Merseysiders", "fr"),
+    ]
+    assert rank_aliases("Liverpool", known) == ("Liverpool", "LFC", "Merseysiders")
+
+
+def test_a_name_that_any_club_could_have_is_no_alias_but_stays_inside_longer_ones() -> None:
+    known = [KnownName("City"), KnownName("Man City"), KnownName("MCFC"), KnownName("United"), KnownName("The Blues")]
+    assert rank_aliases("Manchester City FC", known) == ("Manchester City", "MCFC", "Man City")
+
+
+@given(st.text(min_size=1, max_size=30), st.lists(st.builds(KnownName, st.text(max_size=30)), max_size=20))
+def test_whatever_a_catalogue_says_the_list_is_short_and_has_no_repetition(team: str, known: list[KnownName]) -> None:
+    ranked = rank_aliases(team, known)
+    assert len(ranked) <= MOST_ALIASES
+    assert len(set(ranked)) == len(ranked)
+    assert not team.strip() or ranked
