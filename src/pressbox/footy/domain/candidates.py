@@ -1,0 +1,84 @@
+"""A candidate: a clip that a search found, on its way to being stored or left out, and why. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from pressbox.footy.domain.policy import FootyPolicy
+
+
+class CandidateOutcome(StrEnum):
+    """What became of a candidate. Everything but FOUND, CHOSEN and READY is final."""
+
+    FOUND = "found"
+    CHOSEN = "chosen"  # a download took it
+    READY = "ready"  # validated, waits for the upload
+    NOT_CHOSEN = "not chosen"  # longer ones went first
+    DOWNLOAD_FAILED = "download failed"
+    REFUSED_ADDRESS = "refused address"
+    TOO_LARGE = "too large"
+    NOT_A_VIDEO = "not a video"
+    TOO_SHORT = "too short"
+    TOO_LONG = "too long"
+    WRONG_SHAPE = "wrong shape"
+    NOT_FOOTBALL = "not football"
+    FILMED_SCREEN = "filmed from a screen"
+    WRONG_MINUTE = "wrong minute"
+    SAME_FILE = "same file"  # merged by MD5
+    DUPLICATE = "duplicate"  # the stored copy is better
+    REPLACED = "replaced a worse copy"
+    STORED = "stored"
+    GOAL_GONE = "goal gone"
+
+    @property
+    def final(self) -> bool:
+        return self not in (CandidateOutcome.FOUND, CandidateOutcome.CHOSEN, CandidateOutcome.READY)
+
+
+@dataclass(frozen=True)
+class FoundVideo:
+    """A clip as a source names it. `media_url` is set when the file itself can be read without a page."""
+
+    source: str
+    video_page_url: str
+    post_url: str = ""
+    post_text: str = ""
+    media_url: str | None = None
+    duration_seconds: float | None = None
+    posted_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a file really holds, measured by reading it and not believed from its header."""
+
+    duration_seconds: float
+    width: int
+    height: int
+    bitrate: int
+    file_size: int
+    codec: str = ""
+    has_audio: bool = False
+
+    @property
+    def aspect(self) -> float:
+        return self.width / self.height if self.height else 0.0
+
+
+def longest_first(videos: Sequence[FoundVideo], limit: int) -> tuple[FoundVideo, ...]:
+    """The longest of them; what does not tell its length comes last, in the order found."""
+    return tuple(sorted(videos, key=lambda video: -(video.duration_seconds or 0.0))[:limit])
+
+
+def unfit(probe: Probe, policy: FootyPolicy) -> tuple[CandidateOutcome, str] | None:
+    """Why a file cannot be a goal clip, or None."""
+    if probe.width < 2 or probe.height < 2:
+        return CandidateOutcome.NOT_A_VIDEO, f"{probe.width}×{probe.height} pixels"
+    if probe.duration_seconds < policy.shortest:
+        return CandidateOutcome.TOO_SHORT, f"{probe.duration_seconds:.1f} s, at least {policy.shortest:g}"
+    if probe.duration_seconds > policy.longest:
+        return CandidateOutcome.TOO_LONG, f"{probe.duration_seconds:.1f} s, at most {policy.longest:g}"
+    if probe.aspect < policy.narrowest:
+        return CandidateOutcome.WRONG_SHAPE, f"{probe.width}×{probe.height}, aspect at least {policy.narrowest:g}"
+    return None

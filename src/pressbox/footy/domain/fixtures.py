@@ -1,0 +1,138 @@
+"""What a fixture is, which stage its status means, and what one answer of the fixtures API says of it. Pure."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from pressbox.footy.domain.goals import Observation
+
+
+class Stage(StrEnum):
+    """Where a fixture is: waiting, polled, or archived."""
+
+    STAGING = "staging"
+    ACTIVE = "active"
+    COMPLETED = "completed"
+
+
+class FixtureStatus(StrEnum):
+    """The short codes of API-Football."""
+
+    TO_BE_DEFINED = "TBD"
+    NOT_STARTED = "NS"
+    FIRST_HALF = "1H"
+    HALF_TIME = "HT"
+    SECOND_HALF = "2H"
+    EXTRA_TIME = "ET"
+    BREAK_TIME = "BT"
+    PENALTIES = "P"
+    SUSPENDED = "SUSP"
+    INTERRUPTED = "INT"
+    LIVE = "LIVE"
+    FULL_TIME = "FT"
+    AFTER_EXTRA_TIME = "AET"
+    AFTER_PENALTIES = "PEN"
+    CANCELLED = "CANC"
+    ABANDONED = "ABD"
+    AWARDED = "AWD"
+    WALK_OVER = "WO"
+    POSTPONED = "PST"
+
+    @property
+    def stage(self) -> Stage:
+        if self in _WAITING:
+            return Stage.STAGING
+        return Stage.COMPLETED if self in _TERMINAL else Stage.ACTIVE
+
+    @property
+    def terminal(self) -> bool:
+        return self in _TERMINAL
+
+    @property
+    def live(self) -> bool:
+        return self.stage is Stage.ACTIVE
+
+
+_WAITING = frozenset({FixtureStatus.TO_BE_DEFINED, FixtureStatus.NOT_STARTED, FixtureStatus.POSTPONED})
+_TERMINAL = frozenset(
+    {
+        FixtureStatus.FULL_TIME,
+        FixtureStatus.AFTER_EXTRA_TIME,
+        FixtureStatus.AFTER_PENALTIES,
+        FixtureStatus.CANCELLED,
+        FixtureStatus.ABANDONED,
+        FixtureStatus.AWARDED,
+        FixtureStatus.WALK_OVER,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Team:
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
+class League:
+    id: int
+    name: str
+    country: str = ""
+    round: str = ""
+
+
+@dataclass(frozen=True)
+class ObservedFixture:
+    """One fixture as one answer states it.
+
+    `events` is None when the answer has no list of events (the lists by date), which says nothing of the goals.
+    `problems` names what in the answer could not be used; the rest of it counts all the same.
+    """
+
+    fixture_id: int
+    kickoff: datetime
+    status: FixtureStatus
+    league: League
+    home: Team
+    away: Team
+    elapsed: int | None = None
+    extra: int | None = None
+    home_goals: int | None = None
+    away_goals: int | None = None
+    penalties: tuple[int, int] | None = None
+    winner_id: int | None = None
+    venue: str = ""
+    events: tuple[Observation, ...] | None = None
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What people follow: every fixture of these leagues, and every fixture of these teams."""
+
+    leagues: frozenset[int]
+    teams: frozenset[int] = frozenset()
+
+    def wants(self, fixture: ObservedFixture) -> bool:
+        return fixture.league.id in self.leagues or bool({fixture.home.id, fixture.away.id} & self.teams)
+
+
+def quarter(now: datetime, interval: timedelta) -> datetime:
+    """The last full interval of the day before `now`: with 15 minutes 14:44 is in the quarter of 14:30."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight + (now - midnight) // interval * interval
+
+
+def activates(kickoff: datetime, status: FixtureStatus, now: datetime, ahead: timedelta) -> bool:
+    """Whether a waiting fixture is polled from now on. A postponed one waits whatever its old date says."""
+    if status is FixtureStatus.POSTPONED:
+        return False
+    return status.live or status.terminal or kickoff <= now + ahead
+
+
+def ends(
+    status: FixtureStatus, terminal_polls: int, winner_known: bool, goals_open: Collection[str], polls: int
+) -> bool:
+    """Whether a fixture can be archived: over, seen so often enough or decided, and no goal still at work."""
+    return status.terminal and not goals_open and (winner_known or terminal_polls >= polls)

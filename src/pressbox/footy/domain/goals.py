@@ -1,0 +1,144 @@
+"""Goals: what the API says of one, what we keep of one, and what one poll means for those of a fixture. Pure types.
+
+The rules that make a `Comparison` are in `matching`.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+UNKNOWN_PLAYER = 0
+GOAL_TYPE = "Goal"
+
+
+class GoalDetail(StrEnum):
+    """The details that count. A missed penalty and the shoot-out do not."""
+
+    NORMAL = "Normal Goal"
+    PENALTY = "Penalty"
+    OWN = "Own Goal"
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A goal as one answer of the API states it. For an own goal `team` is the side that profits."""
+
+    team_id: int
+    team_name: str
+    player_id: int | None
+    player_name: str | None
+    detail: GoalDetail
+    elapsed: int
+    extra: int | None = None
+    assist_name: str | None = None
+
+    @property
+    def minute(self) -> int:
+        return self.elapsed + (self.extra or 0)
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score after a goal, counted along the list of goals."""
+
+    home: int
+    away: int
+
+
+@dataclass(frozen=True)
+class StoredGoal:
+    """A goal as the database keeps it. `event_id` was given at first sight and never changes its meaning.
+
+    `monitor_runs` and `drop_runs` are the registers: ids of monitor runs that saw it, or missed it in a row.
+    """
+
+    event_id: str
+    team_id: int
+    player_id: int
+    player_name: str
+    detail: GoalDetail
+    elapsed: int
+    extra: int | None
+    score: Score
+    monitor_runs: frozenset[str]
+    drop_runs: frozenset[str]
+    monitor_complete: bool = False
+    removed_at: datetime | None = None
+    first_seen: datetime | None = None
+
+    @property
+    def minute(self) -> int:
+        return self.elapsed + (self.extra or 0)
+
+
+class Sighting(StrEnum):
+    """What a goal that was seen again is, compared with what was known."""
+
+    UNCHANGED = "unchanged"
+    NAMED = "named"  # the scorer was unknown and is known now
+    REATTRIBUTED = "reattributed"  # another scorer: same goal, same clips, new name
+    CORRECTED = "corrected"  # minute, detail, assist or spelling
+    RESTORED = "restored"  # was removed, is back within the grace time
+
+
+@dataclass(frozen=True)
+class NewGoal:
+    event_id: str
+    sequence: int
+    observation: Observation
+    score: Score
+
+
+@dataclass(frozen=True)
+class SeenGoal:
+    """`registers` tells whether this run still enters the monitor register: after the search began it does not."""
+
+    event_id: str
+    sighting: Sighting
+    observation: Observation
+    score: Score
+    registers: bool
+
+
+@dataclass(frozen=True)
+class MissedGoal:
+    """`removes` is set when this run is the last of the misses in a row that take a goal away."""
+
+    event_id: str
+    removes: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What one answer means for the goals of a fixture.
+
+    When the answer cannot be trusted to be complete (`distrusted` says why), nothing is counted as missed.
+    """
+
+    created: tuple[NewGoal, ...] = ()
+    seen: tuple[SeenGoal, ...] = ()
+    missed: tuple[MissedGoal, ...] = ()
+    distrusted: str = ""
+    problems: tuple[str, ...] = ()
+
+
+def event_id(fixture_id: int, team_id: int, player_id: int | None, sequence: int) -> str:
+    return f"{fixture_id}_{team_id}_{player_id or UNKNOWN_PLAYER}_{GOAL_TYPE}_{sequence}"
+
+
+class SearchEnd(StrEnum):
+    """Why the search for clips of a goal ended."""
+
+    ENOUGH = "enough downloads"
+    EXHAUSTED = "attempts exhausted"
+    GONE = "the goal is gone"
+    FAILED = "the search failed"
+
+
+class CompletionReason(StrEnum):
+    """Why a goal counts as complete."""
+
+    DOWNLOADS = "all downloads finished"
+    EXHAUSTED = "attempts exhausted, every download finished"
+    REMOVED = "removed"
+    DEADLINE = "the deadline passed while something was stuck"

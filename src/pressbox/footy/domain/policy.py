@@ -1,0 +1,64 @@
+"""Every wait, interval, limit and threshold of footy in one place, filled by the service from settings."""
+
+from datetime import timedelta
+
+from pressbox.core.contracts import Contract
+
+
+class FootyPolicy(Contract):
+    """The constants of the specification. The demo divides the times by its speed and changes nothing else."""
+
+    # Ingest
+    days: int = 3
+    lookahead_days: int = 30
+    retention: timedelta = timedelta(days=14)
+    alias_age: timedelta = timedelta(days=30)
+
+    # Monitor
+    staging_interval: timedelta = timedelta(minutes=15)
+    activate_ahead: timedelta = timedelta(minutes=30)
+    api_batch: int = 20
+    runs_to_confirm: int = 3
+    runs_to_remove: int = 3
+    polls_to_end: int = 3
+    minute_tolerance: int = 2
+    removal_grace: timedelta = timedelta(hours=24)
+    completion_deadline: timedelta = timedelta(minutes=45)
+
+    # Clip search
+    downloads_wanted: int = 10
+    attempts: int = 15
+    attempt_interval: timedelta = timedelta(seconds=60)
+    attempt_pause: timedelta = timedelta(seconds=10)
+    search_age: timedelta = timedelta(minutes=3)
+    search_results: int = 25
+    videos_per_attempt: int = 5
+
+    # Download and validation
+    shortest: float = 3.0
+    longest: float = 60.0
+    narrowest: float = 1.33
+    largest_bytes: int = 200_000_000
+    download_time: timedelta = timedelta(seconds=80)
+    clock_tolerance: int = 3
+
+    # Upload
+    upload_idle: timedelta = timedelta(minutes=5)
+    same_duration: float = 0.15
+    batches_per_run: int = 50
+
+    def at_speed(self, speed: float) -> "FootyPolicy":
+        """The same rules on a clock that runs `speed` times as fast."""
+        return self.model_copy(
+            update={
+                name: getattr(self, name) / speed
+                for name in (
+                    "staging_interval",
+                    "completion_deadline",
+                    "attempt_interval",
+                    "attempt_pause",
+                    "search_age",
+                    "upload_idle",
+                )
+            }
+        )

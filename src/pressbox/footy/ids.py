@@ -1,0 +1,52 @@
+"""Every id that footy uses in Temporal and in the object store, made from keys that never change."""
+
+from pressbox.footy.contracts import GoalToSearch
+
+QUEUE = "footy"
+MEDIA_QUEUE = "footy-media"
+
+INGEST_SCHEDULE = "ingest-daily"
+INGEST_WORKFLOW = "ingest-scheduled"
+MONITOR_SCHEDULE = "monitor-every-30s"
+MONITOR_WORKFLOW = "monitor-scheduled"
+UPKEEP_SCHEDULE = "footy-upkeep"
+UPKEEP_WORKFLOW = "footy-upkeep"
+
+# The registered names of what adapters start: they do not see the workflows themselves.
+UPLOAD_WORKFLOW = "UploadWorkflow"
+ADD_VIDEOS_SIGNAL = "add_videos"
+INGEST_BY_HAND = "ingest-by-hand"
+MONITOR_BY_HAND = "monitor-by-hand"
+
+
+def rag_workflow_id(team_id: int) -> str:
+    return f"rag-{team_id}"
+
+
+def twitter_workflow_id(goal: GoalToSearch) -> str:
+    return f"twitter-{goal.team_slug}-{goal.player_slug}-{goal.minute_label}min-{goal.event_id}"
+
+
+def download_workflow_id(goal: GoalToSearch, attempt: int) -> str:
+    return f"download{attempt}-{goal.team_slug}-{goal.player_slug}-{goal.event_id}"
+
+
+def upload_workflow_id(event_id: str) -> str:
+    return f"upload-{event_id}"
+
+
+def clip_key(fixture_id: int, event_id: str, content_hash: str) -> str:
+    return f"clips/{fixture_id}/{event_id}/{content_hash}.mp4"
+
+
+def poster_key(fixture_id: int, event_id: str, content_hash: str) -> str:
+    return f"clips/{fixture_id}/{event_id}/{content_hash}.jpg"
+
+
+def scratch_prefix(fixture_id: int) -> str:
+    return f"scratch/footy/{fixture_id}"
+
+
+def scratch_key(fixture_id: int, event_id: str, candidate_id: int, suffix: str) -> str:
+    """Made from the candidate: a repeated download overwrites, and a worker elsewhere finds it."""
+    return f"{scratch_prefix(fixture_id)}/{event_id}/{candidate_id}.{suffix}"

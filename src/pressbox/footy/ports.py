@@ -1,0 +1,415 @@
+"""What footy needs from outside. Times are aware UTC; every trouble with a part of ours is a TransientError."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any, Protocol
+
+from pressbox.footy.contracts import (
+    Batch,
+    CleanedUp,
+    CompletedFixtures,
+    CompletionResult,
+    DownloadCount,
+    GoalData,
+    GoalToSearch,
+    RegisteredRun,
+    SettledCandidate,
+    StoredFixtures,
+    TeamAliases,
+    UploadedVideo,
+    Video,
+)
+from pressbox.footy.domain.candidates import FoundVideo, Probe
+from pressbox.footy.domain.fixtures import Followed, ObservedFixture
+from pressbox.footy.domain.goals import Comparison, SearchEnd, StoredGoal
+from pressbox.footy.domain.judging import FrameJudgement
+from pressbox.footy.domain.policy import FootyPolicy
+
+# ---- The fixtures API
+
+RawFixture = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class DayAnswer:
+    """The fixtures of one day. What could not be read is named in `problems` and does not stop the rest."""
+
+    fixtures: Sequence[ObservedFixture]
+    problems: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class LiveAnswer:
+    """Raw fixtures by id, as the API gave them: they are kept before they are understood.
+
+    `missing` are ids that the API did not answer, with the reason.
+    """
+
+    fixtures: Mapping[int, RawFixture]
+    missing: Mapping[int, str]
+    calls: int = 1
+
+
+class FixturesApi(Protocol):
+    """API-Football. Errors in a 200 answer, HTML and truncated JSON raise; they are never "no fixtures"."""
+
+    async def fixtures_on(self, day: date) -> DayAnswer: ...
+
+    async def fixtures_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
+        """One call, at most 20 ids."""
+        ...
+
+
+# ---- Storage
+
+
+@dataclass(frozen=True)
+class ToCompare:
+    """A fixture whose snapshot of this run is not compared yet. `version` guards the write."""
+
+    fixture_id: int
+    version: int
+    raw: RawFixture
+    goals: Sequence[StoredGoal]
+    # The highest sequence number ever given per (team, player): never reused, also after a removal.
+    sequences: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What one answer means for one fixture: its own facts and its goals. `observed` None: it could not be read."""
+
+    observed: ObservedFixture | None
+    comparison: Comparison
+    trouble: str = ""
+
+
+class Fixtures(Protocol):
+    """Fixtures, their raw snapshots and the runs of the monitor."""
+
+    async def followed(self) -> Followed: ...
+
+    async def keep_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
+        """Keep what Ingest fetched until it is routed; the same again is fine."""
+        ...
+
+    async def route_fetched(self, run_id: str, alias_age: timedelta, now: datetime) -> StoredFixtures:
+        """Store what this run fetched: new ones by status, a postponed one back to staging, known ones untouched."""
+        ...
+
+    async def fixtures_on(self, day: date) -> int:
+        """How many we already follow on that day."""
+        ...
+
+    async def register_run(self, run_id: str, policy: FootyPolicy, now: datetime) -> RegisteredRun: ...
+
+    async def finish_run(self, run_id: str, summary: Mapping[str, int], now: datetime) -> None: ...
+
+    async def staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
+        """Staging fixtures that were not looked at since the quarter hour began."""
+        ...
+
+    async def record_staging(
+        self, fixtures: Sequence[ObservedFixture], missing: Mapping[int, str], now: datetime
+    ) -> None:
+        """Date, status and teams of waiting fixtures; `last_monitor` moves for all, the reason stays on the missing."""
+        ...
+
+    async def activate(self, run_id: str, policy: FootyPolicy, now: datetime) -> int: ...
+
+    async def active_ids(self, run_id: str) -> Sequence[int]:
+        """Active fixtures that have no snapshot of this run yet."""
+        ...
+
+    async def save_snapshots(
+        self, run_id: str, fixtures: Mapping[int, RawFixture], missing: Mapping[int, str], now: datetime
+    ) -> None: ...
+
+    async def to_compare(self, run_id: str, limit: int) -> Sequence[ToCompare]: ...
+
+    async def apply(
+        self, run_id: str, decisions: Mapping[int, tuple[int, Decision]], policy: FootyPolicy, now: datetime
+    ) -> Sequence[int]:
+        """Write decisions by fixture id with the version they were made on, each in a transaction of its own.
+
+        Those that change nothing but `last_seen` may share one. Returns the fixtures whose version had moved: they are
+        still to be compared. Marks what was written as compared by this run and notes which fixtures look different.
+        """
+        ...
+
+    async def sync_metadata(self, run_id: str, observed: Sequence[ObservedFixture], now: datetime) -> int:
+        """Score, status, minute, date and winner, by named column; how many looked different."""
+        ...
+
+    async def complete_ready(self, run_id: str, policy: FootyPolicy, now: datetime) -> CompletedFixtures:
+        """Complete goals whose deadline passed, then archive the fixtures that are over."""
+        ...
+
+    async def tell_readers(self, run_id: str) -> int:
+        """One notification for everything that this run changed; how many fixtures that were."""
+        ...
+
+    async def expired(self, policy: FootyPolicy, now: datetime, limit: int) -> tuple[Sequence[int], Sequence[str]]:
+        """Fixtures older than the retention, and removed goals whose grace is over, with objects still to purge."""
+        ...
+
+    async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanedUp: ...
+
+
+class Goals(Protocol):
+    """Goals and their registers."""
+
+    async def to_search(
+        self, policy: FootyPolicy, limit: int, freeze: Callable[[str, str], tuple[str, str]]
+    ) -> Sequence[GoalToSearch]:
+        """Confirmed goals with a known scorer whose search has not begun. `freeze` makes the slugs (team, player)."""
+        ...
+
+    async def set_monitor_complete(self, event_id: str, workflow_id: str, now: datetime) -> None: ...
+
+    async def existence(self, event_id: str) -> str | None:
+        """None while it is there; otherwise what became of it, in words."""
+        ...
+
+    async def scorer(self, event_id: str) -> tuple[str, str, int]:
+        """Player, team and team id, as they are now."""
+        ...
+
+    async def expected_minute(self, event_id: str) -> tuple[int, int]:
+        """Elapsed and extra minute, as they are now."""
+        ...
+
+    async def note_search(self, event_id: str, query: str) -> None: ...
+
+    async def searched_since(self, event_id: str) -> datetime:
+        """When the last search that worked began, or when the goal was first seen."""
+        ...
+
+    async def register_download(self, event_id: str, workflow_id: str, now: datetime) -> None: ...
+
+    async def finish_download(self, event_id: str, workflow_id: str, outcome: str, now: datetime) -> None:
+        """Also when it was never registered: then both at once."""
+        ...
+
+    async def downloads(self, event_id: str) -> DownloadCount: ...
+
+    async def end_search(self, event_id: str, ended: SearchEnd, now: datetime) -> None: ...
+
+    async def complete_if_ready(self, event_id: str, policy: FootyPolicy, now: datetime) -> CompletionResult: ...
+
+
+@dataclass(frozen=True)
+class SourceAnswer:
+    """What one source said in one attempt, for the trail. `failure` is empty when it answered."""
+
+    source: str
+    found: int
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate as the download needs it."""
+
+    candidate_id: int
+    event_id: str
+    video: FoundVideo
+    final: bool
+
+
+class Candidates(Protocol):
+    """What the searches found, and what became of it."""
+
+    async def known_urls(self, event_id: str) -> frozenset[str]: ...
+
+    async def record_search(
+        self, event_id: str, attempt: int, query: str, answers: Sequence[SourceAnswer], now: datetime
+    ) -> None:
+        """The same attempt again replaces what was recorded of it."""
+        ...
+
+    async def save(self, event_id: str, attempt: int, videos: Sequence[FoundVideo], now: datetime) -> Sequence[int]:
+        """Ids in the order of the videos. One row per goal and URL: what is known stays as it is."""
+        ...
+
+    async def choose(self, event_id: str, attempt: int, limit: int) -> Sequence[int]:
+        """The longest new ones of this attempt become CHOSEN, the rest NOT_CHOSEN; the same again gives the same."""
+        ...
+
+    async def load(self, candidate_id: int) -> Candidate: ...
+
+    async def settle(self, candidates: Iterable[SettledCandidate], now: datetime) -> None:
+        """Outcomes only move forward: what is final stays."""
+        ...
+
+
+@dataclass(frozen=True)
+class ClipFile:
+    """What is needed to judge a stored clip again."""
+
+    clip_id: int
+    event_id: str
+    object_key: str
+
+
+class Clips(Protocol):
+    """Stored clips. Popularity is counted from the candidates that point to a clip, so that nothing counts twice."""
+
+    async def of_goal(self, event_id: str, candidate_ids: Sequence[int]) -> GoalData: ...
+
+    async def fingerprints(self, clip_ids: Sequence[int]) -> Mapping[int, bytes]: ...
+
+    async def add(self, event_id: str, uploaded: UploadedVideo, fingerprint: bytes | None, now: datetime) -> int: ...
+
+    async def replace(
+        self, clip_id: int, uploaded: UploadedVideo, fingerprint: bytes | None, now: datetime
+    ) -> Sequence[str]:
+        """The better file in the same slot, under the same share id; keys of the objects it no longer uses."""
+        ...
+
+    async def count_in(self, clip_id: int, video: Video, now: datetime) -> None:
+        """This video and what was merged into it are copies of that clip."""
+        ...
+
+    async def rank(self, event_id: str) -> None: ...
+
+    async def object_key(self, clip_id: int) -> str: ...
+
+    async def unchecked(self, limit: int) -> Sequence[ClipFile]: ...
+
+    async def record_check(self, clip_id: int, video: Video | None, settled: SettledCandidate | None) -> None:
+        """The judge answered at last: what the clock says, or that the clip goes."""
+        ...
+
+    async def objects_of(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> Sequence[str]: ...
+
+
+@dataclass(frozen=True)
+class TeamName:
+    team_id: int
+    name: str
+    country: str = ""
+
+
+class TeamStore(Protocol):
+    """Teams and their cached aliases."""
+
+    async def team(self, team_id: int) -> TeamName: ...
+
+    async def cached(self, team_id: int, alias_age: timedelta, now: datetime) -> TeamAliases: ...
+
+    async def save(self, team_id: int, aliases: Sequence[str], source: str, now: datetime) -> None: ...
+
+
+class SourceHealth(Protocol):
+    async def record(self, answers: Sequence[SourceAnswer], now: datetime) -> None: ...
+
+
+# ---- The outside world
+
+
+@dataclass(frozen=True)
+class Aliases:
+    """Best first. `source` names who says so; an unknown team has none."""
+
+    names: tuple[str, ...]
+    source: str
+
+
+class AliasSource(Protocol):
+    """An outage raises TransientError; it is never "no aliases"."""
+
+    async def aliases(self, team: TeamName) -> Aliases: ...
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    query: str
+    player_names: tuple[str, ...]
+    team_aliases: tuple[str, ...]
+    max_results: int
+    max_age: timedelta
+    exclude_urls: frozenset[str] = frozenset()
+
+
+class ClipSource(Protocol):
+    """A place where clips are posted. One that fails raises a PressboxError with words for people."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def search(self, request: SearchRequest) -> Sequence[FoundVideo]: ...
+
+
+@dataclass(frozen=True)
+class DownloadLimits:
+    largest_bytes: int
+    time: timedelta
+
+
+@dataclass(frozen=True)
+class DownloadedFile:
+    size: int
+    md5: str
+
+
+class Downloader(Protocol):
+    """Brings a clip into a local file, or raises; afterwards there is the file and nothing else.
+
+    RefusedAddressError, TooLargeError and NotAVideoError (permanent) say that another try changes nothing.
+    """
+
+    async def fetch(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile: ...
+
+
+class Media(Protocol):
+    """Reads video files in processes of their own. A file that cannot be read is a PermanentError that says why."""
+
+    async def probe(self, path: Path) -> Probe: ...
+
+    async def fingerprint(self, path: Path) -> bytes:
+        """In its stored form: what it means is known to the media processes only."""
+        ...
+
+    async def same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
+        """Which of these fingerprints show a scene of the query."""
+        ...
+
+    async def frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
+        """JPEG pictures at these parts of the duration."""
+        ...
+
+    async def poster(self, path: Path) -> bytes: ...
+
+    async def playable(self, path: Path, target: Path) -> Probe:
+        """Write a file that browsers play and seek; the content is the same."""
+        ...
+
+
+class Judge(Protocol):
+    """Looks at frames. One that is down raises TransientError; that is never "not football"."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def judge(self, frames: Sequence[bytes]) -> Sequence[FrameJudgement]: ...
+
+
+class Workflows(Protocol):
+    """Starting and messaging workflows from activities and the service."""
+
+    async def add_videos(self, fixture_id: int, event_id: str, batch: Batch, policy: FootyPolicy) -> None:
+        """Signal-with-start the upload of this goal."""
+        ...
+
+    async def running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
+        """Those of them that run now."""
+        ...
+
+    async def start_ingest(self, fixture_ids: Sequence[int]) -> str: ...
+
+    async def start_monitor(self) -> str: ...
+
+    async def refresh_aliases(self, team_id: int) -> str: ...
