@@ -6,7 +6,7 @@ from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.goals import SearchEnd
-from pressbox.footy.domain.judging import TimestampStatus
+from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.policy import FootyPolicy
 
 # ---- Ingest

@@ -171,7 +171,7 @@ class GoalRunRow(Base):
     """The registers: sets of workflow ids, not counters."""
 
     __tablename__ = "goal_runs"
-    __table_args__ = (CheckConstraint("register IN ('monitor', 'drop', 'download')"), SCHEMA)
+    __table_args__ = (CheckConstraint("register IN ('monitor', 'drop', 'download')", name="register"), SCHEMA)
 
     event_id: Mapped[str] = mapped_column(ForeignKey("footy.goals.event_id", ondelete="CASCADE"), primary_key=True)
     register: Mapped[str] = mapped_column(Text, primary_key=True)
@@ -203,7 +203,7 @@ class ClipRow(Base):
     __table_args__ = (
         UniqueConstraint("event_id", "candidate_id"),
         Index(None, "event_id", "rank"),
-        Index("ix_clips_unchecked", "id", postgresql_where=text("timestamp_status = 'not checked'")),
+        Index("ix_clips_unchecked", "id", postgresql_where=text("timestamp_status = 'not yet checked'")),
         SCHEMA,
     )
 
@@ -275,7 +275,7 @@ class FollowRow(Base):
     """Leagues and teams that people added to those of the settings, or took away from them."""
 
     __tablename__ = "follows"
-    __table_args__ = (CheckConstraint("kind IN ('league', 'team')"), SCHEMA)
+    __table_args__ = (CheckConstraint("kind IN ('league', 'team')", name="kind"), SCHEMA)
 
     kind: Mapped[str] = mapped_column(Text, primary_key=True)
     id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
