@@ -62,6 +62,8 @@ def _default(variable: Variable) -> str:
     default = variable.field.get_default()
     if default is PydanticUndefined or default is None or default in ((), "") or isinstance(default, SecretStr):
         return ""
+    if isinstance(default, tuple):
+        return f"`{','.join(map(str, default))}`"
     return f"`{int(default) if isinstance(default, bool) else default}`"
 
 
