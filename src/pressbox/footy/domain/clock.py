@@ -209,6 +209,9 @@ def _in_extra_time(shown: Shown) -> Iterator[MatchTime]:
 
 def _unmarked(shown: Shown) -> Iterator[MatchTime]:
     yield from _with_stoppage(shown, 0)
+    if shown.stoppage_known:
+        # 45+2 is the end of the first half, also where clocks restart.
+        return
     direct = _time(shown, 0)
     if shown.minutes < HALF + MOST_STOPPAGE:
         yield direct.moved(HALF, Doubt.RESTARTED)
