@@ -1,7 +1,6 @@
-"""Real parts for every test: one PostgreSQL and one Temporal per run, one fresh database per test."""
+"""Real parts for every test: one PostgreSQL and one Temporal per test process, one fresh database per test."""
 
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -24,8 +23,8 @@ from pressbox.core.temporal.client import connect
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.temporal_server import EmbeddedTemporal
+from tests.databases import TEMPLATE, Databases
 
-TEMPLATE = "pressbox_template"
 # As entry points make sure that there is one.
 TEST_KEY = SecretStr("the instance key of the tests, long enough")
 
@@ -58,6 +57,10 @@ def parts(reachable_folder: Path) -> Iterator[Parts]:
     postgres.start()
     temporal.start()
     parts = Parts(home, postgres.url, temporal.address, temporal.ui_url)
+    # Nothing here outlives the run, so nothing waits for the disk. Tests of durability start servers of their own.
+    for setting in ("fsync", "full_page_writes"):
+        execute(parts.postgres_url, f"ALTER SYSTEM SET {setting} = off")
+    execute(parts.postgres_url, "SELECT pg_reload_conf()")
     execute(parts.postgres_url, f"CREATE DATABASE {TEMPLATE}")
     upgrade(parts.database_url(TEMPLATE))
     yield parts
@@ -65,12 +68,18 @@ def parts(reachable_folder: Path) -> Iterator[Parts]:
     postgres.stop()
 
 
+@pytest.fixture(scope="session")
+def databases(parts: Parts) -> Iterator[Databases]:
+    databases = Databases(parts.postgres_url)
+    yield databases
+    databases.close()
+
+
 @pytest.fixture
-def database_url(parts: Parts) -> Iterator[str]:
-    name = f"test_{secrets.token_hex(6)}"
-    execute(parts.postgres_url, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    yield parts.database_url(name)
-    execute(parts.postgres_url, f"DROP DATABASE {name} WITH (FORCE)")
+def database_url(databases: Databases) -> Iterator[str]:
+    name = databases.lend()
+    yield databases.url(name)
+    databases.take_back(name)
 
 
 @pytest.fixture

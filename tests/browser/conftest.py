@@ -28,7 +28,8 @@ from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
 from pressbox.core.web.app import create_app
 from pressbox.entry.manifests import APPLICATIONS
 from tests.browser.install import find_browser
-from tests.conftest import TEMPLATE, TEST_KEY, Parts, execute, open_test_resources
+from tests.conftest import TEST_KEY, Parts, open_test_resources
+from tests.databases import Databases
 
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 DESKTOP = {"width": 1280, "height": 900}
@@ -113,11 +114,12 @@ async def serving(settings: Settings, resources: Resources, *, everybody: bool) 
 
 
 @pytest.fixture(scope="session")
-async def shared_site(parts: Parts, temporal: Client, reachable_folder: Path) -> AsyncIterator[Site]:
+async def shared_site(
+    parts: Parts, databases: Databases, temporal: Client, reachable_folder: Path
+) -> AsyncIterator[Site]:
     """One server on one database for most tests: making them anew would take longer than the tests."""
-    name = "test_browser"
-    execute(parts.postgres_url, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    database = Database(parts.database_url(name))
+    name = databases.lend()
+    database = Database(databases.url(name))
     settings = Settings(
         home=reachable_folder / "browser",
         secret_key=TEST_KEY,
@@ -130,7 +132,7 @@ async def shared_site(parts: Parts, temporal: Client, reachable_folder: Path) ->
     ):
         yield site
     await database.close()
-    execute(parts.postgres_url, f"DROP DATABASE {name} WITH (FORCE)")
+    databases.take_back(name)
 
 
 @pytest.fixture
