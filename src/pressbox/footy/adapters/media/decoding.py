@@ -1,0 +1,166 @@
+"""Opening and reading a video file that nobody has vouched for. Runs in the media child processes only."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+import av
+import cv2
+import numpy as np
+from av.container import InputContainer
+from av.packet import Packet
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+from numpy.typing import NDArray
+
+Picture = NDArray[np.uint8]
+
+# A playlist or a script named .mp4 must not make the library open other files or addresses.
+_FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,avi,flv,ogg,mpeg,gif"
+_LARGEST_PIXELS = 4096 * 2304
+_MOST_DAMAGED_PACKETS = 500
+_LONGEST_GAP_SECONDS = 10.0
+LONGEST_READ_SECONDS = 600.0
+_MOST_PACKETS = 200_000
+
+
+class UnusableError(Exception):
+    """The file cannot be used as a clip. The message is for people."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A decoded frame and when it is shown, counted from the first."""
+
+    seconds: float
+    frame: VideoFrame
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """The file and its first moving picture."""
+    if path.stat().st_size == 0:
+        raise UnusableError("The file is empty.")
+    options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
+    try:
+        container = av.open(str(path), options=options)
+    # Which of its many errors the library raises for a stranger's bytes is the choice of the bytes.
+    except (av.FFmpegError, ValueError, UnicodeDecodeError) as error:
+        raise UnusableError(f"The file is not a video: {_reason(error)}") from error
+    with container:
+        # A cover picture of a sound file is a video stream too.
+        pictures = [stream for stream in container.streams.video if not _is_cover(stream)]
+        if not pictures:
+            raise UnusableError("The file has sound but no picture." if container.streams.audio else "No video inside.")
+        stream = pictures[0]
+        if stream.codec_context is None:
+            raise UnusableError("The video is of a kind that we cannot decode.")
+        if stream.width * stream.height > _LARGEST_PIXELS:
+            raise UnusableError(f"The picture is too large: {stream.width}×{stream.height}.")
+        stream.codec_context.thread_count = 1
+        yield container, stream
+
+
+def quick(stream: VideoStream) -> None:
+    """Decode less: frames that no other frame needs, and the smoothing of block edges, do not change a fingerprint.
+
+    Every fingerprint is made in this way; frames chosen differently would differ by more bits than the rule allows.
+    """
+    stream.codec_context.skip_frame = "NONREF"
+    stream.codec_context.options = {"skip_loop_filter": "all", "flags2": "+fast", "max_pixels": str(_LARGEST_PIXELS)}
+
+
+def frames(container: InputContainer, stream: VideoStream) -> Iterator[Timed]:
+    """Every frame that can be decoded, in order of time; damaged places are skipped."""
+    first: float | None = None
+    for number, packet in enumerate(_packets(container, stream)):
+        for frame in _decoded(packet):
+            if frame.time is None:
+                continue
+            first = frame.time if first is None else first
+            seconds = frame.time - first
+            if seconds > LONGEST_READ_SECONDS or number > _MOST_PACKETS:
+                return
+            if seconds >= 0:
+                yield Timed(seconds, frame)
+
+
+def measured_duration(container: InputContainer, stream: VideoStream) -> float:
+    """Seconds from the first to the last packet, by reading them all; what a header claims is not asked.
+
+    A single packet far in the future does not make a clip long: a gap counts ten seconds at most.
+    """
+    base = stream.time_base or Fraction(1, av.time_base)
+    times: list[int] = []
+    last = 0
+    for packet in _packets(container, stream):
+        moment = packet.pts if packet.pts is not None else packet.dts
+        if moment is None or packet.size == 0:
+            continue
+        times.append(moment)
+        last = packet.duration or last
+        if (moment - times[0]) * base > LONGEST_READ_SECONDS or len(times) > _MOST_PACKETS:
+            break
+    if not times:
+        return 0.0
+    gaps = np.diff(np.sort(np.array(times, dtype=np.float64))) * float(base)
+    return float(np.minimum(gaps, _LONGEST_GAP_SECONDS).sum() + last * base)
+
+
+def picture(frame: VideoFrame, height: int | None = None) -> Picture:
+    """The frame as people see it (turned as the file asks), blue-green-red, at most so many pixels high."""
+    scale = min(1.0, height / frame.height) if height else 1.0
+    width, lines = max(2, round(frame.width * scale)), max(2, round(frame.height * scale))
+    shown = np.asarray(frame.reformat(width, lines, "bgr24", interpolation="AREA").to_ndarray(), dtype=np.uint8)
+    return turned(shown, frame.rotation)
+
+
+def turned(shown: Picture, rotation: int) -> Picture:
+    """Telephones film sideways and note it in the file."""
+    quarters = round(rotation / 90) % 4
+    return np.ascontiguousarray(np.rot90(shown, quarters)) if quarters else shown
+
+
+def as_jpeg(shown: Picture, quality: int = 88) -> bytes:
+    done, encoded = cv2.imencode(".jpg", shown, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    if not done:
+        raise UnusableError("The picture could not be written as JPEG.")
+    return encoded.tobytes()
+
+
+def sound(container: InputContainer) -> Literal["", "other", "aac", "mp3"]:
+    """What kind of sound the file has, as far as a browser cares."""
+    for stream in container.streams.audio:
+        name = stream.codec_context.name if stream.codec_context else ""
+        return "aac" if name.startswith("aac") else "mp3" if name.startswith("mp3") else "other"
+    return ""
+
+
+def _packets(container: InputContainer, stream: VideoStream) -> "Iterator[Packet[VideoStream]]":
+    for _ in range(_MOST_DAMAGED_PACKETS):
+        try:
+            yield from container.demux(stream)
+        except (av.InvalidDataError, av.EOFError):
+            # The reader stands behind the damaged place now; asking again goes on from there.
+            continue
+        return
+
+
+def _decoded(packet: "Packet[VideoStream]") -> Iterator[VideoFrame]:
+    try:
+        for frame in packet.decode():
+            if isinstance(frame, VideoFrame):
+                yield frame
+    except (av.InvalidDataError, av.EOFError):
+        return
+
+
+def _is_cover(stream: VideoStream) -> bool:
+    return bool(stream.disposition & av.stream.Disposition.attached_pic)
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error or type(error).__name__)

@@ -1,0 +1,104 @@
+"""From frames to hashes: small grey pictures on a grid of time, their borders, and difference hashes of their views."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import cv2
+import numpy as np
+from av.video.frame import VideoFrame
+from numpy.typing import NDArray
+
+from pressbox.footy.adapters.media.decoding import Picture, Timed, UnusableError, frames, opened, quick, turned
+from pressbox.footy.domain.fingerprints import PHASES, REFERENCE_STEP, VIEWS, Fingerprint
+
+SMALL_WIDTH, SMALL_HEIGHT = 160, 90
+LONGEST_SECONDS = 120.0
+# A picture whose greys spread less than this is flat: black, a colour, a fade.
+FLAT_SPREAD = 12.0
+# A sample whose frame came this much later is a hole in the clip, not a sample.
+_HOLE_SECONDS = 0.5
+_BORDER_SPREAD = 5.0
+_BORDER_DARK = 24
+# A border stays; a dark line that lasts half a second does not make one.
+_BORDER_SAMPLES = 13
+_LEAST_KEPT = 0.3
+
+Box = tuple[int, int, int, int]
+
+
+def fingerprint(path: Path, phases: int = PHASES) -> Fingerprint:
+    with opened(path) as (container, stream):
+        quick(stream)
+        small, holes = sampled(frames(container, stream), phases)
+    return hashed(small, holes, phases)
+
+
+def sampled(moving: Iterable[Timed], phases: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """The first frame at or after every point of the grid, small and grey, and which points have none near."""
+    step = REFERENCE_STEP / phases
+    small: list[Picture] = []
+    holes: list[bool] = []
+    for timed in moving:
+        if timed.seconds > LONGEST_SECONDS:
+            break
+        if timed.seconds + 1e-6 < len(small) * step:
+            continue
+        grey = _small_grey(timed.frame)
+        while len(small) * step <= timed.seconds + 1e-6:
+            holes.append(timed.seconds - len(small) * step > _HOLE_SECONDS)
+            small.append(grey)
+    if not small:
+        raise UnusableError("No frame of the video can be decoded.")
+    return np.stack(small), np.array(holes)
+
+
+def hashed(small: NDArray[np.uint8], holes: NDArray[np.bool_], phases: int) -> Fingerprint:
+    boxes = trimmed_boxes(small)
+    hashes = np.zeros((len(VIEWS), len(small)), dtype=np.uint64)
+    telling = np.zeros((len(VIEWS), len(small)), dtype=bool)
+    for index, (grey, box) in enumerate(zip(small, boxes, strict=True)):
+        for view, part in enumerate((grey, _cut(grey, box))):
+            hashes[view, index] = difference_hash(part)
+            telling[view, index] = not holes[index] and float(part.std()) > FLAT_SPREAD
+    return Fingerprint(hashes, telling, phases)
+
+
+def difference_hash(grey: Picture) -> np.uint64:
+    """Whether each of 8 × 8 places is darker than its right neighbour, after evening out the brightness."""
+    tiny = cv2.resize(cv2.equalizeHist(grey), (9, 8), interpolation=cv2.INTER_AREA)
+    rising = tiny[:, 1:] > tiny[:, :-1]
+    return np.packbits(rising).view(">u8").astype(np.uint64)[0]  # type: ignore[no-any-return]
+
+
+def trimmed_boxes(small: NDArray[np.uint8]) -> list[Box]:
+    """Where the picture is inside its border, for every sample: (top, bottom, left, right)."""
+    rows = _border_lines(small.max(axis=2), small.std(axis=2))
+    columns = _border_lines(small.max(axis=1), small.std(axis=1))
+    return [(*_inside(row), *_inside(column)) for row, column in zip(rows, columns, strict=True)]
+
+
+def _border_lines(brightest: NDArray[np.uint8], spread: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Lines without picture: dark, or of one colour, for a while."""
+    blank = ((brightest <= _BORDER_DARK) | (spread <= _BORDER_SPREAD)).astype(np.uint8)
+    return cv2.erode(blank, np.ones((_BORDER_SAMPLES, 1), dtype=np.uint8)).astype(bool)
+
+
+def _inside(border: NDArray[np.bool_]) -> tuple[int, int]:
+    """First and last line of the picture; everything, when hardly anything would be left."""
+    lines = np.flatnonzero(~border)
+    if len(lines) == 0 or lines[-1] + 1 - lines[0] < _LEAST_KEPT * len(border):
+        return 0, len(border)
+    return int(lines[0]), int(lines[-1]) + 1
+
+
+def _cut(grey: Picture, box: Box) -> Picture:
+    top, bottom, left, right = box
+    return np.ascontiguousarray(grey[top:bottom, left:right])
+
+
+def _small_grey(frame: VideoFrame) -> Picture:
+    # Turned first: width and height change places.
+    sideways = round(frame.rotation / 90) % 2 == 1
+    size = (SMALL_HEIGHT, SMALL_WIDTH) if sideways else (SMALL_WIDTH, SMALL_HEIGHT)
+    grey = frame.reformat(*size, "gray", interpolation="AREA").to_ndarray()
+    return turned(np.asarray(grey, dtype=np.uint8), frame.rotation)

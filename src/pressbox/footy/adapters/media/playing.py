@@ -1,0 +1,97 @@
+"""Making a clip that every browser plays and seeks in: H.264 in MP4 with its index in front. Child processes only.
+
+What already is so stays as it is. H.264 in another container, or with the index at the end, is rewrapped without loss.
+Everything else (HEVC, AV1, VP9, ten-bit pictures) is encoded anew, at most 720 lines high: refusing a good clip
+because of its codec would lose a goal, and at sixty seconds at most the encoding costs seconds.
+"""
+
+import os
+import struct
+from fractions import Fraction
+from pathlib import Path
+
+import av
+from av.audio.stream import AudioStream
+from av.container import InputContainer, OutputContainer
+from av.video.stream import VideoStream
+
+from pressbox.footy.adapters.media.decoding import UnusableError, frames, opened, sound
+
+TALLEST = 720
+_LONGEST_SECONDS = 120.0
+
+
+def write_playable(path: Path, target: Path) -> None:
+    target.unlink(missing_ok=True)
+    with opened(path) as (container, stream):
+        fits = stream.codec_context.name == "h264" and stream.codec_context.pix_fmt in ("yuv420p", "yuvj420p")
+        if fits and sound(container) in ("", "aac", "mp3"):
+            if "mp4" in container.format.name and index_is_in_front(path):
+                os.link(path, target)
+            else:
+                _rewrapped(container, stream, target)
+            return
+    with opened(path) as (container, stream):
+        _encoded(container, stream, target)
+
+
+def index_is_in_front(path: Path) -> bool:
+    """Whether the table of an MP4 file comes before its pictures: a browser then starts at once and can seek."""
+    with path.open("rb") as file:
+        while head := file.read(8):
+            if len(head) < 8:
+                return False
+            size, kind = struct.unpack(">I4s", head)
+            if kind == b"moov":
+                return True
+            if kind == b"mdat" or size == 0:
+                return False
+            if size == 1:
+                size = struct.unpack(">Q", file.read(8))[0] - 8
+            file.seek(size - 8, 1)
+    return False
+
+
+def _rewrapped(container: InputContainer, stream: VideoStream, target: Path) -> None:
+    with av.open(str(target), "w", format="mp4", options={"movflags": "+faststart"}) as output:
+        streams: dict[int, VideoStream | AudioStream] = {stream.index: output.add_stream_from_template(stream)}
+        for audio in container.streams.audio[:1]:
+            streams[audio.index] = output.add_stream_from_template(audio)
+        wanted = [container.streams[index] for index in streams]
+        try:
+            for packet in container.demux(wanted):
+                if packet.dts is None:
+                    continue
+                packet.stream = streams[packet.stream.index]
+                output.mux(packet)
+        except av.InvalidDataError:
+            # The rest of a damaged file: what was readable is kept.
+            pass
+
+
+def _encoded(container: InputContainer, stream: VideoStream, target: Path) -> None:
+    """Picture only: a sound that a browser cannot play is not worth a second encoder here."""
+    scale = min(1.0, TALLEST / stream.height)
+    width, height = (max(2, round(length * scale / 2) * 2) for length in (stream.width, stream.height))
+    written = 0
+    with av.open(str(target), "w", format="mp4", options={"movflags": "+faststart"}) as output:
+        picture = _picture_stream(output, stream, width, height)
+        for timed in frames(container, stream):
+            if timed.seconds > _LONGEST_SECONDS:
+                break
+            frame = timed.frame.reformat(width, height, "yuv420p")
+            frame.pts, frame.time_base = round(timed.seconds * 90_000), Fraction(1, 90_000)
+            output.mux(picture.encode(frame))
+            written += 1
+        output.mux(picture.encode(None))
+    if written == 0:
+        raise UnusableError("No frame of the video can be decoded.")
+
+
+def _picture_stream(output: OutputContainer, stream: VideoStream, width: int, height: int) -> VideoStream:
+    rate = stream.average_rate or Fraction(25)
+    picture = output.add_stream("libx264", rate=min(rate, Fraction(60)), options={"preset": "veryfast", "crf": "23"})
+    picture.width, picture.height, picture.pix_fmt = width, height, "yuv420p"
+    picture.codec_context.thread_count = 1
+    picture.codec_context.time_base = Fraction(1, 90_000)
+    return picture

@@ -1,0 +1,35 @@
+"""What a video file really is. Child processes only."""
+
+from pathlib import Path
+
+from pressbox.footy.adapters.media.decoding import UnusableError, frames, measured_duration, opened, sound
+from pressbox.footy.domain.candidates import Probe
+
+
+def probe(path: Path) -> Probe:
+    """Length by reading all packets, size of the picture from a decoded frame."""
+    with opened(path) as (container, stream):
+        duration = measured_duration(container, stream)
+        codec = stream.codec_context.name
+        has_audio = sound(container) != ""
+    with opened(path) as (container, stream):
+        first = next(frames(container, stream), None)
+        if first is None:
+            raise UnusableError("No frame of the video can be decoded.")
+        ratio = stream.sample_aspect_ratio
+        width, height = first.frame.width, first.frame.height
+        if ratio:
+            width = max(1, round(width * ratio))
+        if round(first.frame.rotation / 90) % 2 == 1:
+            width, height = height, width
+    size = path.stat().st_size
+    bitrate = round(size * 8 / duration) if duration > 0 else 0
+    return Probe(
+        duration_seconds=round(duration, 3),
+        width=width,
+        height=height,
+        bitrate=bitrate,
+        file_size=size,
+        codec=codec,
+        has_audio=has_audio,
+    )
