@@ -139,6 +139,10 @@ class Fixtures(Protocol):
         """
         ...
 
+    async def snapshots(self, run_id: str, after: int, limit: int) -> Sequence[tuple[int, RawFixture]]:
+        """Raw answers of this run by fixture id, ascending, those behind `after`: compared or not."""
+        ...
+
     async def sync_metadata(self, run_id: str, observed: Sequence[ObservedFixture], now: datetime) -> int:
         """Score, status, minute, date and winner, by named column; how many looked different."""
         ...
@@ -254,12 +258,38 @@ class ClipFile:
     object_key: str
 
 
+@dataclass(frozen=True)
+class StoredCopy:
+    """A file that was accepted for a goal, shown or not.
+
+    A scene is made of all its copies: compared with the shown one only, the order of arrival would decide which
+    scenes there are.
+    """
+
+    clip_id: int
+    shown: bool
+    video: Video
+    fingerprint: bytes | None
+
+
 class Clips(Protocol):
-    """Stored clips. Popularity is counted from the candidates that point to a clip, so that nothing counts twice."""
+    """Stored clips. Popularity is counted from the candidates that point to a clip, so that nothing counts twice.
+
+    `add`, `replace` and `count_in` keep the video and its fingerprint with the candidate; the same again is fine.
+    """
 
     async def of_goal(self, event_id: str, candidate_ids: Sequence[int]) -> GoalData: ...
 
-    async def fingerprints(self, clip_ids: Sequence[int]) -> Mapping[int, bytes]: ...
+    async def copies(self, event_id: str, verified: bool | None = None) -> Sequence[StoredCopy]:
+        """All copies of the goal's clips, or of those clips that are verified or not."""
+        ...
+
+    async def merge(self, clip_id: int, others: Sequence[int], now: datetime) -> Sequence[str]:
+        """The other clips show the scene of this one: their copies move here and their share ids lead here.
+
+        Keys of the objects that nobody uses any more.
+        """
+        ...
 
     async def add(self, event_id: str, uploaded: UploadedVideo, fingerprint: bytes | None, now: datetime) -> int: ...
 
@@ -269,8 +299,8 @@ class Clips(Protocol):
         """The better file in the same slot, under the same share id; keys of the objects it no longer uses."""
         ...
 
-    async def count_in(self, clip_id: int, video: Video, now: datetime) -> None:
-        """This video and what was merged into it are copies of that clip."""
+    async def count_in(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
+        """This video and what was merged into it are copies of that clip, in a file that is not better."""
         ...
 
     async def rank(self, event_id: str) -> None: ...

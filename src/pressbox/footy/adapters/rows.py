@@ -209,6 +209,8 @@ class ClipRow(Base):
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     share_id: Mapped[str] = mapped_column(Text, unique=True)
+    # Of clips that turned out to show the same scene: their links lead here.
+    former_share_ids: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default="{}")
     event_id: Mapped[str] = mapped_column(ForeignKey("footy.goals.event_id", ondelete="CASCADE"))
     # The candidate whose file this is at present.
     candidate_id: Mapped[int] = mapped_column(BigInteger)
@@ -253,6 +255,9 @@ class ClipCandidateRow(Base):
     outcome: Mapped[str] = mapped_column(Text)
     reason: Mapped[str] = mapped_column(Text, server_default="")
     settled_at: Mapped[datetime | None]
+    # The accepted file and its fingerprint: scenes are made of all copies, not of the shown one alone.
+    video: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    fingerprint: Mapped[bytes | None] = mapped_column(LargeBinary)
     # The clip of which this is a copy; popularity is counted over these.
     clip_id: Mapped[int | None] = mapped_column(ForeignKey("footy.clips.id", ondelete="SET NULL"))
 
