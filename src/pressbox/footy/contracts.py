@@ -41,6 +41,8 @@ class FetchedFixtures(Contract):
     found: int
     followed: int
     problems: tuple[str, ...] = ()
+    # What must be set before there can be an answer; then nothing was asked.
+    missing: str = ""
 
 
 class RunReference(Contract):
@@ -67,6 +69,8 @@ class IngestWorkflowResult(Contract):
     known: int = 0
     aliases: int = 0
     deleted: int = 0
+    # What could not be done, for people.
+    note: str = ""
 
 
 class CleanedUp(Contract):
@@ -95,6 +99,8 @@ class RegisteredRun(Contract):
 
     staging_due: int = 0
     active: int = 0
+    # What must be set before fixtures can be polled; then there is nothing to do.
+    missing: str = ""
 
 
 class Polled(Contract):
@@ -163,6 +169,13 @@ class MonitorWorkflowResult(Contract):
     goals_removed: int = 0
     searches_started: int = 0
     fixtures_completed: int = 0
+    # What could not be done, for people.
+    note: str = ""
+
+
+class FinishRunInput(Contract):
+    run_id: str
+    result: MonitorWorkflowResult = MonitorWorkflowResult()
 
 
 # ---- RAG (aliases)
@@ -188,6 +201,12 @@ class TeamAliases(Contract):
     source: str = ""
     fetched_at: datetime | None = None
     fresh: bool = False
+
+
+class RAGWorkflowResult(Contract):
+    team_id: int
+    aliases: tuple[str, ...] = ()
+    source: str = ""
 
 
 # ---- Twitter (clip search)
@@ -269,6 +288,11 @@ class SearchResult(Contract):
 
     videos: tuple[FoundClip, ...] = ()
     failures: tuple[SourceFailure, ...] = ()
+
+
+class ExecuteSearchInput(Contract):
+    search: SearchData
+    policy: FootyPolicy = FootyPolicy()
 
 
 class SaveDiscoveredInput(Contract):
@@ -378,6 +402,7 @@ class ValidatedVideo(Contract):
 
 class VideoInput(Contract):
     event_id: str
+    fixture_id: int
     video: Video
 
 
@@ -397,6 +422,8 @@ class Batch(Contract):
 
     batch_id: str
     videos: tuple[Video, ...] = ()
+    # A stored clip changed its pool, because a judge answered at last: compare it with its new neighbours.
+    rearrange: bool = False
 
 
 class QueueVideosInput(Contract):
@@ -410,7 +437,11 @@ class QueueVideosInput(Contract):
 
 
 class ScratchInput(Contract):
-    keys: tuple[str, ...]
+    """Videos whose scratch files nobody needs any more."""
+
+    event_id: str
+    fixture_id: int
+    candidate_ids: tuple[int, ...]
 
 
 class CompletionResult(Contract):
@@ -449,34 +480,17 @@ class UploadWorkflowResult(Contract):
     duplicates: int
 
 
-class StoredClip(Contract):
-    """A clip as the upload compares with it; the fingerprint stays in the database."""
-
-    clip_id: int
-    md5: str
-    duration_seconds: float
-    file_size: int
-    timestamp_verified: bool
-
-
 class GoalData(Contract):
     """`done` are candidates whose outcome is final: a repeated batch leaves them alone."""
 
     exists: bool
-    clips: tuple[StoredClip, ...] = ()
+    clips: int = 0
     done: tuple[int, ...] = ()
 
 
 class Md5Input(Contract):
     event_id: str
     videos: tuple[Video, ...]
-
-
-class Md5Result(Contract):
-    """What is left to compare, and what is the very file of a stored clip."""
-
-    videos: tuple[Video, ...] = ()
-    duplicates: tuple["Duplicate", ...] = ()
 
 
 class Duplicate(Contract):
@@ -486,26 +500,40 @@ class Duplicate(Contract):
     clip_id: int
 
 
+class Md5Result(Contract):
+    """What is left to compare, and what is the very file of a stored copy."""
+
+    videos: tuple[Video, ...] = ()
+    duplicates: tuple[Duplicate, ...] = ()
+
+
 class DeduplicateInput(Contract):
-    """One pool: verified or unverified."""
+    """One pool: verified or unverified. With `rearrange` the stored clips are compared with each other as well."""
 
     event_id: str
     videos: tuple[Video, ...]
-    clips: tuple[StoredClip, ...]
+    verified: bool
+    rearrange: bool = False
     policy: FootyPolicy = FootyPolicy()
 
 
-class Replacement(Contract):
-    """This video is the better copy of that clip, or of several that turned out to be one scene."""
+class SceneChange(Contract):
+    """What a batch means for one scene.
 
-    video: Video
-    clip_id: int
+    `clip_id` is its slot, None when it is new; clips in `merged` turned out to show the same. `best` is the copy to
+    show when it is not shown yet; `others` are new copies that are not shown. What is not in `kept` can never become
+    the best one, whatever comes: its scratch file can go.
+    """
+
+    clip_id: int | None = None
+    merged: tuple[int, ...] = ()
+    best: Video | None = None
+    others: tuple[Video, ...] = ()
+    kept: tuple[int, ...] = ()
 
 
 class DeduplicateResult(Contract):
-    new: tuple[Video, ...] = ()
-    replacements: tuple[Replacement, ...] = ()
-    duplicates: tuple[Duplicate, ...] = ()
+    scenes: tuple[SceneChange, ...] = ()
 
 
 class UploadVideoInput(Contract):
@@ -527,6 +555,12 @@ class SaveVideosInput(Contract):
     uploaded: tuple[UploadedVideo, ...]
 
 
+class SavedClips(Contract):
+    """Slots in the order of the videos."""
+
+    clip_ids: tuple[int, ...] = ()
+
+
 class ReplaceVideoInput(Contract):
     fixture_id: int
     event_id: str
@@ -535,21 +569,17 @@ class ReplaceVideoInput(Contract):
 
 
 class UpdateInPlaceInput(Contract):
+    """The better copy takes the slot; the clips in `merged` become part of it. Without a copy they are only merged."""
+
     event_id: str
     clip_id: int
-    uploaded: UploadedVideo
+    uploaded: UploadedVideo | None = None
+    merged: tuple[int, ...] = ()
 
 
 class BumpPopularityInput(Contract):
     event_id: str
     duplicates: tuple[Duplicate, ...]
-
-
-class BatchReference(Contract):
-    """Scratch files of one batch of one goal."""
-
-    event_id: str
-    videos: tuple[Video, ...]
 
 
 # ---- Upkeep (canaries, clips that wait for a judge)

@@ -13,6 +13,8 @@ class FootyPolicy(Contract):
     lookahead_days: int = 30
     retention: timedelta = timedelta(days=14)
     alias_age: timedelta = timedelta(days=30)
+    alias_patience: timedelta = timedelta(seconds=30)
+    concurrent_teams: int = 4
 
     # Monitor
     staging_interval: timedelta = timedelta(minutes=15)
