@@ -13,6 +13,7 @@ from pressbox.footy.domain.names import (
     build_query,
     extract_player_search_names,
     folded,
+    mentions,
     rank_aliases,
     slug,
 )
@@ -146,3 +147,23 @@ def test_whatever_a_catalogue_says_the_list_is_short_and_has_no_repetition(team:
     assert len(ranked) <= MOST_ALIASES
     assert len(set(ranked)) == len(ranked)
     assert not team.strip() or ranked
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Liverpool [1] - 0 Bournemouth - Florian Wirtz 23'", True),
+        ("WIRTZ!!! #LFC", True),
+        ("Wirtz scores", False),
+        ("Liverpool win again", False),
+        ("Wirtzman of LFCX", False),
+        ("Goal by Mbappe for Manchester-United", False),
+    ],
+)
+def test_a_post_is_about_the_goal_when_it_names_player_and_team(text: str, expected: bool) -> None:
+    assert mentions(text, ("Florian", "Wirtz"), ("LFC", "Liverpool")) is expected
+
+
+def test_accents_hyphens_and_aliases_of_several_words_are_found_in_any_spelling() -> None:
+    assert mentions("mbappe for manchester-UNITED", ("Mbappé",), ("Manchester United",))
+    assert mentions("Aubameyang, Pierre Emerick!", ("Pierre-Emerick",), ())

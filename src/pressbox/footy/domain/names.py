@@ -90,6 +90,18 @@ def build_query(player_names: Sequence[str], team_aliases: Sequence[str]) -> str
     return query
 
 
+def mentions(text: str, player_names: Sequence[str], team_aliases: Sequence[str]) -> bool:
+    """What the query means, for sources that cannot be asked so: any name of the player and any of the team.
+
+    Whole words count, whatever their case and accents.
+    """
+    words = f" {_plain_words(text)} "
+    return all(
+        not wanted or any(f" {_plain_words(term)} " in words for term in wanted)
+        for wanted in (player_names, team_aliases)
+    )
+
+
 def slug(text: str) -> str:
     """A readable part of an id: plain letters, digits and hyphens, at most 40 characters, never empty."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", folded(text)).strip("-")[:LONGEST_SLUG].rstrip("-")
@@ -111,10 +123,10 @@ def rank_aliases(team: str, known: Iterable[KnownName], limit: int = MOST_ALIASE
 
     Left out: what is too long to be typed, another script, words that fit any club, legal forms, former years.
     """
-    own = _without_legal_form(" ".join(team.split()))
+    own = without_legal_form(" ".join(team.split()))
     counted: dict[str, tuple[str, int]] = {}
     for candidate in known:
-        text = _without_legal_form(" ".join(candidate.text.split()))
+        text = without_legal_form(" ".join(candidate.text.split()))
         key = _key(text)
         if _is_usable(text) and key != _key(own):
             spelling, weight = counted.get(key, (text, 0))
@@ -164,7 +176,7 @@ def _weight(candidate: KnownName, text: str) -> int:
     return 1 + 4 * candidate.main + 4 * english + 3 * (is_abbreviation and english)
 
 
-def _without_legal_form(text: str) -> str:
+def without_legal_form(text: str) -> str:
     """“Liverpool FC” is found with Liverpool. What would leave nothing, or a word for any club, stays whole."""
     words = text.split(" ")
     while len(words) > 1 and words[-1].casefold() in _LEGAL_FORMS:
@@ -184,6 +196,10 @@ def _key(text: str) -> str:
 def _words(name: str) -> list[str]:
     normal = unicodedata.normalize("NFC", name).translate({ord("’"): "'", ord("‐"): "-", ord("‑"): "-", ord("–"): "-"})
     return [word for word in re.split(r"[\s,;/()\"]+", normal) if any(char.isalnum() for char in word)]
+
+
+def _plain_words(text: str) -> str:
+    return " ".join(re.sub(r"[^\w]+|_", " ", folded(text).casefold()).split())
 
 
 def _whole_and_split(word: str) -> list[str]:

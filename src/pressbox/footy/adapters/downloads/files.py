@@ -1,0 +1,107 @@
+"""The file that a download writes: counted, hashed, limited, and gone again unless it became a video."""
+
+import hashlib
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import anyio
+
+from pressbox.core.errors import TransientError
+from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
+from pressbox.footy.ports import DownloadedFile, DownloadLimits
+
+HEAD_BYTES = 4096
+_READ_BYTES = 1024 * 1024
+# What other parts of the machine need to go on.
+_SPACE_LEFT_FREE = 256 * 1024 * 1024
+_TRANSPORT_PACKET = 188
+_TRANSPORT_SYNC = 0x47
+_BOX_TYPES = frozenset({b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"styp", b"moof", b"pnot"})
+_MAGIC = (b"\x1a\x45\xdf\xa3", b"FLV\x01", b"OggS", b"\x00\x00\x01\xba", b"\x00\x00\x01\xb3")
+
+
+class Receiver:
+    """Takes pieces of a file; the limit holds whatever the other side promised about its size."""
+
+    def __init__(self, file: anyio.AsyncFile[bytes], limits: DownloadLimits) -> None:
+        self._file = file
+        self._limits = limits
+        self._md5 = hashlib.md5(usedforsecurity=False)
+        self._size = 0
+
+    async def take(self, piece: bytes) -> None:
+        if self._size == 0:
+            check_head(piece)
+        self._size += len(piece)
+        if self._size > self._limits.largest_bytes:
+            raise too_large(self._limits)
+        self._md5.update(piece)
+        await self._file.write(piece)
+
+    def finished(self) -> DownloadedFile:
+        if self._size == 0:
+            raise NotAVideoError("The file is empty.")
+        return DownloadedFile(self._size, self._md5.hexdigest())
+
+
+@asynccontextmanager
+async def receiving(target: Path, limits: DownloadLimits) -> AsyncIterator[Receiver]:
+    """Write to `target`; on every other way out than the good one it is removed."""
+    check_space(target.parent, limits)
+    with removed_on_failure(target):
+        async with await anyio.open_file(target, "wb") as file:
+            yield Receiver(file, limits)
+
+
+@contextmanager
+def removed_on_failure(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def check_space(folder: Path, limits: DownloadLimits) -> None:
+    if shutil.disk_usage(folder).free < limits.largest_bytes + _SPACE_LEFT_FREE:
+        raise TransientError("There is too little space left on the disk for another clip.")
+
+
+def check_head(head: bytes) -> None:
+    """A page named .mp4 is told apart from a video by its first bytes; what is inside is judged later."""
+    if not looks_like_video(head):
+        kind = "a page" if head.lstrip()[:1] == b"<" else "something else"
+        raise NotAVideoError(f"The address gives {kind}, not a video.")
+
+
+def looks_like_video(head: bytes) -> bool:
+    if head[4:8] in _BOX_TYPES or head.startswith(_MAGIC):
+        return True
+    if head[:4] == b"RIFF" and head[8:11] == b"AVI":
+        return True
+    return head[:1] == bytes([_TRANSPORT_SYNC]) and head[_TRANSPORT_PACKET : _TRANSPORT_PACKET + 1] in (
+        b"",
+        bytes([_TRANSPORT_SYNC]),
+    )
+
+
+def measured(path: Path, limits: DownloadLimits) -> DownloadedFile:
+    """Size and hash of a file that another program wrote. Blocking."""
+    size = path.stat().st_size
+    if size > limits.largest_bytes:
+        raise too_large(limits)
+    if size == 0:
+        raise NotAVideoError("The file is empty.")
+    md5 = hashlib.md5(usedforsecurity=False)
+    with path.open("rb") as file:
+        check_head(file.read(HEAD_BYTES))
+        file.seek(0)
+        while piece := file.read(_READ_BYTES):
+            md5.update(piece)
+    return DownloadedFile(size, md5.hexdigest())
+
+
+def too_large(limits: DownloadLimits) -> TooLargeError:
+    return TooLargeError(f"The clip is larger than {limits.largest_bytes // 1_000_000} MB.")

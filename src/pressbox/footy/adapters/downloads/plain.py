@@ -1,0 +1,93 @@
+"""Fetches a media file by its own address: through the guarded client, or from the archive folder."""
+
+import shutil
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from pressbox.core.errors import RateLimitedError, RefusedAddressError, TransientError
+from pressbox.core.http.client import GuardedClient, StreamedResponse
+from pressbox.core.http.decoding import AnswerTooLargeError
+from pressbox.footy.adapters.downloads.files import (
+    Receiver,
+    check_space,
+    measured,
+    receiving,
+    removed_on_failure,
+    too_large,
+)
+from pressbox.footy.domain.troubles import ClipGoneError, NotAVideoError
+from pressbox.footy.ports import DownloadedFile, DownloadLimits
+
+_PLAYLIST_TYPES = ("application/vnd.apple.mpegurl", "application/x-mpegurl", "audio/mpegurl", "application/dash+xml")
+_PLAYLIST_START = b"#EXTM3U"
+_NOT_FOR_US = frozenset({401, 403, 404, 410, 451})
+_PIECE = 256 * 1024
+
+
+class PlaylistError(Exception):
+    """The address gives a list of pieces instead of a file: for the other way of downloading."""
+
+
+async def fetch_file(http: GuardedClient, url: str, target: Path, limits: DownloadLimits) -> DownloadedFile:
+    """The whole exchange has the time of the limits, so that a server that drips does not hold us."""
+    try:
+        async with http.stream(
+            url, max_bytes=limits.largest_bytes, timeout=limits.time, headers={"Accept": "video/*, */*;q=0.5"}
+        ) as answer:
+            _check(answer)
+            async with receiving(target, limits) as receiver:
+                await _take_all(answer, receiver)
+                return receiver.finished()
+    except AnswerTooLargeError as error:
+        raise too_large(limits) from error
+
+
+def copied_file(url: str, root: Path | None, target: Path, limits: DownloadLimits) -> DownloadedFile:
+    """A file of the archive folder. Nothing outside of it is read, whatever the address says. Blocking."""
+    path = Path(unquote(urlsplit(url).path)).resolve()
+    if root is None or not path.is_relative_to(root.resolve()):
+        raise RefusedAddressError("A file of this machine outside of the archive folder is not read.")
+    check_space(target.parent, limits)
+    with removed_on_failure(target):
+        try:
+            if path.stat().st_size > limits.largest_bytes:
+                raise too_large(limits)
+            shutil.copyfile(path, target)
+            return measured(target, limits)
+        except FileNotFoundError as error:
+            raise ClipGoneError("The file is no longer in the archive folder.") from error
+        except OSError as error:
+            raise TransientError(f"The file cannot be read ({error.strerror}).") from error
+
+
+async def _take_all(answer: StreamedResponse, receiver: Receiver) -> None:
+    """In larger pieces than they arrive in: each write is a hop to a thread."""
+    waiting = bytearray()
+    begun = False
+    async for piece in answer.chunks():
+        waiting += piece
+        if not begun and len(waiting) >= len(_PLAYLIST_START) and waiting.startswith(_PLAYLIST_START):
+            raise PlaylistError
+        if len(waiting) >= _PIECE:
+            begun = True
+            await receiver.take(bytes(waiting))
+            waiting.clear()
+    if waiting:
+        await receiver.take(bytes(waiting))
+
+
+def _check(answer: StreamedResponse) -> None:
+    status = answer.status
+    if status == httpx.codes.TOO_MANY_REQUESTS:
+        raise RateLimitedError("The server of the clip asks for a pause.")
+    if status in _NOT_FOR_US:
+        raise ClipGoneError(f"The clip is not there, or not for everybody ({status}).")
+    if status != httpx.codes.OK:
+        raise TransientError(f"The server of the clip answered {status}.")
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind in _PLAYLIST_TYPES:
+        raise PlaylistError
+    if kind in ("text/html", "application/xhtml+xml"):
+        raise NotAVideoError("The address gives a page, not a video.")

@@ -1,0 +1,179 @@
+"""Asks a source and reads what it says: JSON in a known form, or an error that names the source and what to do."""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+import httpx
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pressbox.core.errors import PermanentError, TransientError
+from pressbox.core.http.client import GuardedClient, Response
+from pressbox.core.logs import get_logger
+from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
+
+log = get_logger(__name__)
+
+TIMEOUT = timedelta(seconds=20)
+LARGEST_ANSWER = 8_000_000
+# When a source asks us to wait without saying how long.
+DEFAULT_PAUSE = timedelta(minutes=1)
+LONGEST_PAUSE = timedelta(hours=1)
+_EPOCH_RESET = ("x-rate-limit-reset", "ratelimit-reset")
+_SECONDS_RESET = ("x-ratelimit-reset",)
+# Larger numbers are points in time, smaller ones seconds from now: services differ under the same name.
+_FIRST_EPOCH = 1_000_000_000
+
+
+class Shape(BaseModel):
+    """Base of what a source answers: what we do not use is not looked at."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+ShapeT = TypeVar("ShapeT", bound=Shape)
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Asker:
+    """The requests of one source. A source that asked for a pause is not asked again before it is over."""
+
+    def __init__(self, source: str, http: GuardedClient, clock: Clock = utc_now) -> None:
+        self.source = source
+        self._http = http
+        self._clock = clock
+        self._not_before: datetime | None = None
+
+    def now(self) -> datetime:
+        return self._clock()
+
+    async def get(self, url: str, shape: type[ShapeT], *, headers: Mapping[str, str] | None = None) -> ShapeT:
+        return self.read(await self.fetch(url, headers=headers), shape)
+
+    async def fetch(self, url: str, *, headers: Mapping[str, str] | None = None) -> Response:
+        """A good answer, whatever it holds."""
+        self._check_pause()
+        accepted = {"Accept": "application/json", **(headers or {})}
+        return self._good(
+            await self._tried(self._http.get(url, headers=accepted, timeout=TIMEOUT, max_bytes=LARGEST_ANSWER))
+        )
+
+    async def post(
+        self, url: str, content: bytes, shape: type[ShapeT], *, headers: Mapping[str, str] | None = None
+    ) -> ShapeT:
+        self._check_pause()
+        accepted = {"Accept": "application/json", **(headers or {})}
+        answer = await self._tried(
+            self._http.post(url, content, headers=accepted, timeout=TIMEOUT, max_bytes=LARGEST_ANSWER)
+        )
+        return self.read(self._good(answer), shape)
+
+    def read(self, answer: Response, shape: type[ShapeT]) -> ShapeT:
+        try:
+            return shape.model_validate(self.json(answer))
+        except ValidationError as error:
+            raise SourceError(f"{self.source}: the answer has a form that is not known here.") from error
+
+    def json(self, answer: Response) -> object:
+        try:
+            return json.loads(answer.body)
+        except ValueError as error:
+            raise SourceError(f"{self.source}: {_not_json(answer)}.") from error
+
+    def each(self, items: Iterable[object], shape: type[ShapeT]) -> list[ShapeT]:
+        """Those that can be read: one odd post does not hide the others. None of many is a failure."""
+        given, good = 0, []
+        for item in items:
+            given += 1
+            try:
+                good.append(shape.model_validate(item))
+            except ValidationError as error:
+                log.warning(
+                    "post_unreadable", msg="A post was left out", source=self.source, problems=error.error_count()
+                )
+        if given and not good:
+            raise SourceError(f"{self.source}: none of {given} posts has a form that is known here.")
+        return good
+
+    async def _tried(self, sending: Awaitable[Response]) -> Response:
+        try:
+            return await sending
+        except TransientError as error:
+            raise SourceError(f"{self.source}: {error.message}") from error
+        except PermanentError as error:
+            raise SourceRefusedError(f"{self.source}: {error.message}") from error
+
+    def _check_pause(self) -> None:
+        if self._not_before is not None and self._not_before > self.now():
+            raise self._busy(self._not_before - self.now())
+
+    def _busy(self, wait: timedelta) -> SourceBusyError:
+        seconds = max(1, round(wait.total_seconds()))
+        return SourceBusyError(
+            f"{self.source}: too many requests; it asks for a pause of {seconds} s.", retry_after=wait
+        )
+
+    def _good(self, answer: Response) -> Response:
+        status = answer.status
+        if status == httpx.codes.TOO_MANY_REQUESTS:
+            wait = min(pause(answer.headers, self.now()) or DEFAULT_PAUSE, LONGEST_PAUSE)
+            self._not_before = self.now() + wait
+            raise self._busy(wait)
+        if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+            raise SourceLoginError(f"{self.source}: access refused ({status}). Check its login or key.")
+        if status >= httpx.codes.INTERNAL_SERVER_ERROR:
+            raise SourceError(f"{self.source}: answered {status}.")
+        if status >= httpx.codes.BAD_REQUEST:
+            raise SourceRefusedError(f"{self.source}: does not take the question ({status}).")
+        if status != httpx.codes.OK:
+            raise SourceError(f"{self.source}: answered {status} without data.")
+        self._note_the_last_of_a_window(answer)
+        return answer
+
+    def _note_the_last_of_a_window(self, answer: Response) -> None:
+        left = answer.headers.get("x-rate-limit-remaining", answer.headers.get("x-ratelimit-remaining", ""))
+        # The last one of a window was answered: the next would be refused, and some services count those as abuse.
+        if _number(left) == 0 and (wait_for := pause(answer.headers, self.now())) is not None:
+            self._not_before = self.now() + min(wait_for, LONGEST_PAUSE)
+
+
+def pause(headers: httpx.Headers, now: datetime) -> timedelta | None:
+    """How long a service asks to wait, from any of the headers in use; None when it does not say."""
+    value = headers.get("retry-after", "").strip()
+    if value:
+        seconds = _number(value)
+        if seconds is not None:
+            return timedelta(seconds=max(0.0, seconds))
+        try:
+            return max(timedelta(), parsedate_to_datetime(value) - now)
+        except (ValueError, TypeError):
+            return None
+    for name in (*_EPOCH_RESET, *_SECONDS_RESET):
+        seconds = _number(headers.get(name, ""))
+        if seconds is not None:
+            from_now = seconds - now.timestamp() if seconds >= _FIRST_EPOCH else seconds
+            return timedelta(seconds=max(0.0, from_now))
+    return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _not_json(answer: Response) -> str:
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip()
+    start = answer.body[:200].lstrip()
+    if kind == "text/html" or start.startswith(b"<"):
+        return "answered with a page instead of data; it may ask for a login or block us"
+    if not start:
+        return "answered with nothing"
+    return "the answer is no JSON or broke off in the middle"

@@ -1,0 +1,22 @@
+"""Chooses from posts what a search asks for, where the source itself cannot be asked so precisely."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from pressbox.footy.domain.candidates import FoundVideo
+from pressbox.footy.domain.names import mentions
+from pressbox.footy.ports import SearchRequest
+
+
+def matching(found: Iterable[FoundVideo], request: SearchRequest, now: datetime) -> tuple[FoundVideo, ...]:
+    """What the request asks for, the newest first: for sources that cannot be asked so precisely."""
+    fitting = [
+        video
+        for video in found
+        if not request.exclude_urls & {video.video_page_url, video.post_url, video.media_url or ""}
+        and (video.posted_at is None or video.posted_at >= now - request.max_age)
+        and mentions(video.post_text, request.player_names, request.team_aliases)
+    ]
+    newest = sorted(fitting, key=lambda video: video.posted_at or now, reverse=True)
+    once = {video.video_page_url: video for video in reversed(newest)}
+    return tuple(video for video in newest if once.get(video.video_page_url) is video)[: request.max_results]
