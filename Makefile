@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV_HOME := .uv
 UV := $(UV_HOME)/bin/uv
+# Processes that share the tests. Most of the time is waiting, so one more than the two cores of a small machine.
+WORKERS ?= 3
 export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
@@ -21,8 +23,8 @@ up: $(VENV)/.ready ## Start everything and serve (Ctrl-C stops)
 demo: $(VENV)/.ready ## Start everything with the demo world
 	@$(BIN)/pressbox demo
 
-test: $(VENV)/.ready browser ## Run all tests
-	$(BIN)/pytest $(ARGS)
+test: $(VENV)/.ready browser ## Run all tests (make test ARGS="tests/unit -x")
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(VENV)/.ready ## Format, lint, types, imports
 	$(BIN)/ruff format --check .

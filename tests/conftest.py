@@ -122,3 +122,12 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("PRESSBOX_"):
             monkeypatch.delenv(name)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Random order, but the long ones first: side by side, nobody waits at the end for a test that began last.
+
+    They stay together, and so with one process at most times: several whole instances would starve each other.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -123,6 +123,8 @@ async def test_a_browser_that_was_cut_off_says_so_and_misses_nothing(
         "ERR_INCOMPLETE_CHUNKED_ENCODING",
         "ERR_EMPTY_RESPONSE",
         "ERR_CONNECTION_RESET",
+        # What the server was at when it was ended.
+        f"500 (Internal Server Error) ({site.url}/api/activity/summary)",
     )
     await work.report("ingest", "Ingesting 5 feeds", done=1, total=5)
     await open_live(page, site)

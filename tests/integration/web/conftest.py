@@ -1,6 +1,5 @@
 """The real application on a real database; only the cost of a password hash is lowered."""
 
-import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -60,8 +59,6 @@ def open_app(resources: Resources) -> OpenApp:
         async with app.router.lifespan_context(app):
             app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
             yield app
-        # A connection that was given up half-way stays open until it is collected, and a DROP DATABASE waits for it.
-        gc.collect()
 
     return opened
 
