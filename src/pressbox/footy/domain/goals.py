@@ -65,6 +65,8 @@ class StoredGoal:
     monitor_complete: bool = False
     removed_at: datetime | None = None
     first_seen: datetime | None = None
+    # None: not loaded, so a change of it cannot be told.
+    assist_name: str | None = None
 
     @property
     def minute(self) -> int:
@@ -77,7 +79,7 @@ class Sighting(StrEnum):
     UNCHANGED = "unchanged"
     NAMED = "named"  # the scorer was unknown and is known now
     REATTRIBUTED = "reattributed"  # another scorer: same goal, same clips, new name
-    CORRECTED = "corrected"  # minute, detail, assist or spelling
+    CORRECTED = "corrected"  # minute, detail, assist, spelling or the score after it
     RESTORED = "restored"  # was removed, is back within the grace time
 
 
@@ -91,7 +93,10 @@ class NewGoal:
 
 @dataclass(frozen=True)
 class SeenGoal:
-    """`registers` tells whether this run still enters the monitor register: after the search began it does not."""
+    """`registers` tells whether this run still enters the monitor register: after the search began it does not.
+
+    `observation` is what to keep: a scorer who was known stays known when an answer lacks the name.
+    """
 
     event_id: str
     sighting: Sighting

@@ -1,0 +1,257 @@
+"""Reads one element of API-Football's `response` into an `ObservedFixture`. Pure.
+
+The API repeats events, lists the penalties of a shoot-out as goals and sometimes keeps a goal that VAR took away. Such
+an entry is *doubtful*, and the score is the witness: it counts only as far as the side's score needs it. So the exact
+same event twice is one goal, unless the score has a place for a second one; without a score it is one. What is listed
+once and is nothing of that kind counts whatever the score says, for the two disagree in about one answer of a hundred.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pressbox.core.errors import PermanentError
+from pressbox.footy.domain.fixtures import FixtureStatus, League, ObservedFixture, Team
+from pressbox.footy.domain.goals import GOAL_TYPE, GoalDetail, Observation
+
+SHOOT_OUT = "penalty shootout"
+MISSED_PENALTY = "missed penalty"
+NO_NAMES = frozenset({"", "unknown", "tbd", "null", "none", "n/a"})
+LAST_MINUTE = 120
+# Between a goal and the decision of the video referee that takes it away.
+REVIEW_MINUTES = 6
+_DETAILS = {detail.value.lower(): detail for detail in GoalDetail}
+_SHOOT_OUT_STATUSES = frozenset({FixtureStatus.PENALTIES, FixtureStatus.AFTER_PENALTIES})
+
+
+class MalformedAnswerError(PermanentError):
+    """A fixture in an answer that cannot be used at all: no id, no date, no teams or a status that nobody knows."""
+
+    code = "malformed_answer"
+    status = 502
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A goal of the list, with what makes it doubtful."""
+
+    goal: Observation
+    in_shoot_out: bool = False
+
+
+def fixture_id_of(raw: Mapping[str, Any]) -> int | None:
+    """The id, when the answer at least has that."""
+    return _number(_part(raw, "fixture").get("id"))
+
+
+def read_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
+    """What the answer says. A bad event is named in `problems`; a fixture without substance raises."""
+    fixture_id = fixture_id_of(raw)
+    if fixture_id is None:
+        raise MalformedAnswerError("A fixture in the answer has no id.")
+    fixture, goals = _part(raw, "fixture"), _part(raw, "goals")
+    state = _part(fixture, "status")
+    status = _status(fixture_id, state.get("short"))
+    home, away = _team(fixture_id, raw, "home"), _team(fixture_id, raw, "away")
+    scored = {home.id: _count(goals.get("home")), away.id: _count(goals.get("away"))}
+    events, problems = _events(raw, status, scored)
+    return ObservedFixture(
+        fixture_id=fixture_id,
+        kickoff=_kickoff(fixture_id, fixture),
+        status=status,
+        league=_league(raw),
+        home=home,
+        away=away,
+        elapsed=_count(state.get("elapsed")),
+        extra=_count(state.get("extra")),
+        home_goals=scored[home.id],
+        away_goals=scored[away.id],
+        penalties=_penalties(raw),
+        winner_id=_winner(raw, home, away),
+        venue=_text(_part(fixture, "venue").get("name")),
+        events=events,
+        problems=problems,
+    )
+
+
+def _events(
+    raw: Mapping[str, Any], status: FixtureStatus, scored: Mapping[int, int | None]
+) -> tuple[tuple[Observation, ...] | None, tuple[str, ...]]:
+    listed = raw.get("events")
+    if listed is None:
+        return None, ()
+    if not isinstance(listed, list):
+        return None, ("The events are not a list.",)
+    entries: list[_Entry] = []
+    problems: list[str] = []
+    for place, event in enumerate(listed, start=1):
+        if not isinstance(event, Mapping):
+            problems.append(f"Event {place} is not an object.")
+        elif _word(event, "type") == GOAL_TYPE.lower():
+            _read_goal(place, event, status, scored, entries, problems)
+    cancelled = _cancellations(listed)
+    goals = [goal for team in scored for goal in _of_side(team, entries, cancelled, scored[team])]
+    goals.sort(key=lambda goal: (goal.elapsed, goal.extra or 0))
+    return tuple(goals), tuple(problems)
+
+
+def _read_goal(
+    place: int,
+    event: Mapping[str, Any],
+    status: FixtureStatus,
+    teams: Mapping[int, int | None],
+    entries: list[_Entry],
+    problems: list[str],
+) -> None:
+    detail = _word(event, "detail")
+    comment = _word(event, "comments")
+    if detail == MISSED_PENALTY or comment == SHOOT_OUT:
+        return
+    if detail not in _DETAILS:
+        problems.append(f"Event {place} is a goal of an unknown kind: {detail[:60] or 'nothing'}.")
+        return
+    goal = _observation(event, _DETAILS[detail])
+    if goal is None or goal.team_id not in teams:
+        problems.append(f"Event {place} is a goal without a usable team or minute.")
+        return
+    late = goal.detail is GoalDetail.PENALTY and goal.elapsed >= LAST_MINUTE and status in _SHOOT_OUT_STATUSES
+    entries.append(_Entry(goal, in_shoot_out=late))
+
+
+def _observation(event: Mapping[str, Any], detail: GoalDetail) -> Observation | None:
+    team, player, time = _part(event, "team"), _part(event, "player"), _part(event, "time")
+    team_id, elapsed = _number(team.get("id")), _count(time.get("elapsed"))
+    if team_id is None or elapsed is None:
+        return None
+    name = _name(player.get("name"))
+    return Observation(
+        team_id=team_id,
+        team_name=_text(team.get("name")),
+        # An id without a name is of no use to a search, and the API gives it to placeholders.
+        player_id=_number(player.get("id")) if name else None,
+        player_name=name,
+        detail=detail,
+        elapsed=elapsed,
+        extra=_count(time.get("extra")) or None,
+        assist_name=_name(_part(event, "assist").get("name")),
+    )
+
+
+def _of_side(
+    team_id: int, entries: Sequence[_Entry], cancelled: Counter[tuple[int, int, int]], score: int | None
+) -> list[Observation]:
+    """The goals of one side: the certain ones, and of the doubtful as many as the score has room for."""
+    certain: list[Observation] = []
+    doubtful: list[Observation] = []
+    for entry in entries:
+        if entry.goal.team_id == team_id:
+            doubted = entry.in_shoot_out or entry.goal in certain or _taken_away(entry.goal, cancelled)
+            (doubtful if doubted else certain).append(entry.goal)
+    doubtful.sort(key=lambda goal: (goal.elapsed, goal.extra or 0))
+    room = 0 if score is None else max(score - len(certain), 0)
+    return certain + doubtful[:room]
+
+
+def _cancellations(listed: Sequence[Any]) -> Counter[tuple[int, int, int]]:
+    """Decisions of the video referee that take a goal away, by team, player and minute. The wording changed twice."""
+    found: Counter[tuple[int, int, int]] = Counter()
+    for event in listed:
+        if not isinstance(event, Mapping) or _word(event, "type") != "var":
+            continue
+        detail, time = _word(event, "detail"), _part(event, "time")
+        team, elapsed = _number(_part(event, "team").get("id")), _count(time.get("elapsed"))
+        if "goal" in detail and ("disallowed" in detail or "cancel" in detail) and team and elapsed is not None:
+            player = _number(_part(event, "player").get("id")) or 0
+            found[team, player, elapsed + (_count(time.get("extra")) or 0)] += 1
+    return found
+
+
+def _taken_away(goal: Observation, cancelled: Counter[tuple[int, int, int]]) -> bool:
+    for (team, player, minute), left in cancelled.items():
+        same = team == goal.team_id and (not player or player == goal.player_id)
+        if left and same and goal.minute <= minute <= goal.minute + REVIEW_MINUTES:
+            cancelled[team, player, minute] -= 1
+            return True
+    return False
+
+
+def _status(fixture_id: int, short: object) -> FixtureStatus:
+    try:
+        return FixtureStatus(str(short).strip().upper())
+    except ValueError as error:
+        raise MalformedAnswerError(
+            f"Fixture {fixture_id} has the unknown status {str(short)[:20]!r}.", fixture_id=fixture_id
+        ) from error
+
+
+def _kickoff(fixture_id: int, fixture: Mapping[str, Any]) -> datetime:
+    timestamp = _number(fixture.get("timestamp"))
+    try:
+        if timestamp is not None:
+            return datetime.fromtimestamp(timestamp, UTC)
+        kickoff = datetime.fromisoformat(_text(fixture.get("date")))
+    except (ValueError, OverflowError, OSError) as error:
+        raise MalformedAnswerError(f"Fixture {fixture_id} has no usable date.", fixture_id=fixture_id) from error
+    # Asked without a time zone the API answers in UTC.
+    return kickoff.replace(tzinfo=UTC) if kickoff.tzinfo is None else kickoff.astimezone(UTC)
+
+
+def _team(fixture_id: int, raw: Mapping[str, Any], side: str) -> Team:
+    team = _part(_part(raw, "teams"), side)
+    number, name = _number(team.get("id")), _text(team.get("name"))
+    if number is None or not name:
+        raise MalformedAnswerError(f"Fixture {fixture_id} has no {side} team.", fixture_id=fixture_id)
+    return Team(number, name)
+
+
+def _league(raw: Mapping[str, Any]) -> League:
+    league = _part(raw, "league")
+    return League(
+        id=_number(league.get("id")) or 0,
+        name=_text(league.get("name")),
+        country=_text(league.get("country")),
+        round=_text(league.get("round")),
+    )
+
+
+def _penalties(raw: Mapping[str, Any]) -> tuple[int, int] | None:
+    shoot_out = _part(_part(raw, "score"), "penalty")
+    home, away = _count(shoot_out.get("home")), _count(shoot_out.get("away"))
+    return None if home is None or away is None else (home, away)
+
+
+def _winner(raw: Mapping[str, Any], home: Team, away: Team) -> int | None:
+    teams = _part(raw, "teams")
+    if _part(teams, "home").get("winner") is True:
+        return home.id
+    return away.id if _part(teams, "away").get("winner") is True else None
+
+
+def _part(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = raw.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _word(event: Mapping[str, Any], name: str) -> str:
+    return _text(event.get(name)).lower()
+
+
+def _text(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _name(value: object) -> str | None:
+    name = _text(value)
+    return None if name.lower() in NO_NAMES else name
+
+
+def _number(value: object) -> int | None:
+    """An id: whole and above zero."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _count(value: object) -> int | None:
+    """A minute or a score: whole and not below zero."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

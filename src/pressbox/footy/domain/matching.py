@@ -1,0 +1,273 @@
+"""Decides what one answer of the API means for the goals of a fixture: seen, new, missed or restored. Pure.
+
+The API gives events no ids, reorders them and corrects scorers and minutes. So observations are paired with stored
+goals at the least total cost. What is listed exactly as we have it is that goal. For the rest a pair costs less than
+leaving both alone, but more than half of it, so that a chain of goals is never shifted by one to explain one that went:
+of two goals by one player the one that is no longer listed is missed, whichever came first.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pressbox.footy.domain.assignment import cheapest_pairs
+from pressbox.footy.domain.fixtures import ObservedFixture, Stage
+from pressbox.footy.domain.goals import (
+    UNKNOWN_PLAYER,
+    Comparison,
+    MissedGoal,
+    NewGoal,
+    Observation,
+    Score,
+    SeenGoal,
+    Sighting,
+    StoredGoal,
+    event_id,
+)
+from pressbox.footy.domain.policy import FootyPolicy
+
+# A stored goal that is missed, and a goal that is new, cost this much each; a removed goal that stays away costs 0.
+ALONE = 50.0
+MOVED = 52.0
+MOVED_PER_MINUTE = 8.0
+# Dearer than a moved minute: who scored says more of a goal than when.
+OTHER_PLAYER = 75.0
+OTHER_PLAYER_PER_MINUTE = 4.0
+OTHER_TEAM = 90.0
+OTHER_SCORE = 5.0
+OTHER_DETAIL = 6.0
+NAMED = 3.0
+RETURNED = 8.0
+RETURNED_AS_OTHER = 40.0
+# Where stoppage time begins: the API often adds the `extra` of such a goal later.
+PERIOD_ENDS = frozenset({45, 90, 105, 120})
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """An observation with its place in the list and the score after it, counted along the list."""
+
+    place: int
+    goal: Observation
+    score: Score
+
+
+def compare(
+    stored: Sequence[StoredGoal],
+    sequences: Mapping[tuple[int, int], int],
+    observed: ObservedFixture,
+    run_id: str,
+    now: datetime,
+    policy: FootyPolicy,
+) -> Comparison:
+    """The same run with the same answer twice changes nothing the second time: registers are sets of run ids."""
+    present = [goal for goal in stored if goal.removed_at is None]
+    if observed.events is None:
+        return Comparison(distrusted="The answer has no list of events.", problems=observed.problems)
+    returning = [
+        goal for goal in stored if goal.removed_at is not None and now - goal.removed_at <= policy.removal_grace
+    ]
+    seen = _with_scores(observed, observed.events)
+    pairs = _pairs([*present, *returning], seen, policy.minute_tolerance)
+    taken = {found.place for _, found in pairs}
+    paired = {goal.event_id for goal, _ in pairs}
+    unseen = [goal for goal in present if goal.event_id not in paired]
+    distrusted = _incomplete(observed, present) if unseen else ""
+    # A run that saw a goal does not miss it, whatever a second look says.
+    missed = [] if distrusted else [_missed(goal, run_id, policy) for goal in unseen if run_id not in goal.monitor_runs]
+    gone = {miss.event_id for miss in missed if miss.removes}
+    scores = _scores_among_all(observed, seen, pairs, [goal for goal in unseen if goal.event_id not in gone])
+    return Comparison(
+        created=_created(observed.fixture_id, [one for one in seen if one.place not in taken], sequences, scores),
+        seen=tuple(_sighted(goal, found.goal, scores[found.place]) for goal, found in pairs),
+        missed=tuple(missed),
+        distrusted=distrusted,
+        problems=observed.problems,
+    )
+
+
+def minutes_apart(stored: StoredGoal, goal: Observation) -> int:
+    """Minutes of play between the two: 45+3 and 47 are five apart, because a half ended in between."""
+    if stored.elapsed == goal.elapsed:
+        return abs((stored.extra or 0) - (goal.extra or 0))
+    earlier, later = sorted(((stored.elapsed, stored.extra or 0), (goal.elapsed, goal.extra or 0)))
+    return later[0] + later[1] - earlier[0] + (earlier[1] if earlier[0] in PERIOD_ENDS else -earlier[1])
+
+
+def same_player(stored: StoredGoal, goal: Observation) -> bool:
+    """By id, or by name where an answer gives only that."""
+    if not stored.player_name or not goal.player_name:
+        return False
+    if stored.player_id and goal.player_id:
+        return stored.player_id == goal.player_id
+    return stored.player_name.casefold() == goal.player_name.casefold()
+
+
+def _pairs(stored: Sequence[StoredGoal], seen: Sequence[_Seen], tolerance: int) -> list[tuple[StoredGoal, _Seen]]:
+    pairs = _exact(stored, seen)
+    known, used = {goal.event_id for goal, _ in pairs}, {found.place for _, found in pairs}
+    goals = [goal for goal in stored if goal.event_id not in known]
+    rest = [found for found in seen if found.place not in used]
+    costs = [[_cost(goal, found, tolerance) for found in rest] for goal in goals]
+    row_alone = [ALONE if goal.removed_at is None else 0.0 for goal in goals]
+    return pairs + [(goals[row], rest[column]) for row, column in cheapest_pairs(costs, row_alone, [ALONE] * len(rest))]
+
+
+def _exact(stored: Sequence[StoredGoal], seen: Sequence[_Seen]) -> list[tuple[StoredGoal, _Seen]]:
+    """What is listed exactly as it is known, where there is only one of it on both sides: nearly all of every poll."""
+
+    def key(goal: StoredGoal | Observation) -> tuple[object, ...]:
+        player = goal.player_id or goal.player_name or UNKNOWN_PLAYER
+        return goal.team_id, player, goal.detail, goal.elapsed, goal.extra or 0
+
+    listed = Counter(key(found.goal) for found in seen)
+    kept = Counter(key(goal) for goal in stored)
+    by_key = {key(goal): goal for goal in stored if goal.removed_at is None and kept[key(goal)] == 1}
+    return [
+        (by_key[key(found.goal)], found) for found in seen if listed[key(found.goal)] == 1 and key(found.goal) in by_key
+    ]
+
+
+def _cost(stored: StoredGoal, found: _Seen, tolerance: int) -> float | None:
+    """What it costs to take this observation for that goal; None: it cannot be."""
+    apart = minutes_apart(stored, found.goal)
+    same_score = stored.score == found.score
+    small = (0.0 if same_score else OTHER_SCORE) + (0.0 if stored.detail is found.goal.detail else OTHER_DETAIL)
+    if stored.removed_at is not None:
+        return _cost_of_return(stored, found, apart, small)
+    if stored.team_id != found.goal.team_id:
+        return OTHER_TEAM + small / 2 if same_player(stored, found.goal) and apart == 0 else None
+    if apart > tolerance and not _stoppage_added(stored, found.goal):
+        return None
+    apart = min(apart, tolerance)
+    if _unlike(stored, found.goal):
+        # Another scorer is the same goal only at the same minute, or at the same score close by.
+        return OTHER_PLAYER + apart * OTHER_PLAYER_PER_MINUTE + small if apart == 0 or same_score else None
+    named = 0.0 if same_player(stored, found.goal) else NAMED
+    return (MOVED + apart * MOVED_PER_MINUTE if apart else 0.0) + named + small
+
+
+def _cost_of_return(stored: StoredGoal, found: _Seen, apart: int, small: float) -> float | None:
+    """A removed goal comes back as it was. One that is a minute off is rather the next goal after a review."""
+    if stored.team_id != found.goal.team_id or apart:
+        return None
+    if _unlike(stored, found.goal):
+        return RETURNED_AS_OTHER if small == 0.0 else None
+    return RETURNED + small
+
+
+def _unlike(stored: StoredGoal, goal: Observation) -> bool:
+    return bool(stored.player_name) and bool(goal.player_name) and not same_player(stored, goal)
+
+
+def _stoppage_added(stored: StoredGoal, goal: Observation) -> bool:
+    """90 first, 90+4 later: one goal, if the scorer is not somebody else."""
+    at_the_end = stored.elapsed == goal.elapsed and goal.elapsed in PERIOD_ENDS
+    return at_the_end and stored.extra is None and goal.extra is not None and not _unlike(stored, goal)
+
+
+def _incomplete(observed: ObservedFixture, present: Sequence[StoredGoal]) -> str:
+    """Why an answer that lacks a goal cannot be complete, or nothing.
+
+    A list that is merely short counts: score and list disagree now and then, and three polls must agree to remove.
+    """
+    if observed.status.stage is Stage.STAGING:
+        return f"The status went back to {observed.status}, but goals are known."
+    if observed.events:
+        if observed.problems and any(_short_of(observed, goal.team_id) for goal in present):
+            return "A part of the list could not be read, and the score says that it holds a goal."
+        return ""
+    if observed.home_goals is None or observed.away_goals is None:
+        return "The list of events is empty and there is no score."
+    if observed.home_goals + observed.away_goals:
+        return f"The list of events is empty, but the score is {observed.home_goals}–{observed.away_goals}."
+    return ""
+
+
+def _short_of(observed: ObservedFixture, team_id: int) -> bool:
+    score = observed.home_goals if team_id == observed.home.id else observed.away_goals
+    return score is not None and score > sum(goal.team_id == team_id for goal in observed.events or ())
+
+
+def _missed(goal: StoredGoal, run_id: str, policy: FootyPolicy) -> MissedGoal:
+    return MissedGoal(goal.event_id, removes=len(goal.drop_runs | {run_id}) >= policy.runs_to_remove)
+
+
+def _created(
+    fixture_id: int, found: Sequence[_Seen], sequences: Mapping[tuple[int, int], int], scores: Mapping[int, Score]
+) -> tuple[NewGoal, ...]:
+    given = dict(sequences)
+    created = []
+    for one in found:
+        key = (one.goal.team_id, one.goal.player_id or UNKNOWN_PLAYER)
+        given[key] = given.get(key, 0) + 1
+        name = event_id(fixture_id, *key, given[key])
+        created.append(NewGoal(name, given[key], one.goal, scores[one.place]))
+    return tuple(created)
+
+
+def _sighted(stored: StoredGoal, goal: Observation, score: Score) -> SeenGoal:
+    if stored.player_name and not goal.player_name:
+        # A name that was known is not forgotten because one answer lacks it.
+        goal = replace(goal, player_id=stored.player_id or None, player_name=stored.player_name)
+    elif not goal.player_id and same_player(stored, goal):
+        goal = replace(goal, player_id=stored.player_id or None)
+    return SeenGoal(stored.event_id, _sighting(stored, goal, score), goal, score, registers=not stored.monitor_complete)
+
+
+def _sighting(stored: StoredGoal, goal: Observation, score: Score) -> Sighting:
+    if stored.removed_at is not None:
+        return Sighting.RESTORED
+    if goal.player_name and not stored.player_name:
+        return Sighting.NAMED
+    if _unlike(stored, goal):
+        return Sighting.REATTRIBUTED
+    assist_known = stored.assist_name is not None
+    was = (stored.team_id, stored.player_id, stored.player_name, stored.detail, stored.elapsed, stored.extra or 0)
+    now = (goal.team_id, goal.player_id or 0, goal.player_name or "", goal.detail, goal.elapsed, goal.extra or 0)
+    same = was == now and stored.score == score and (not assist_known or stored.assist_name == (goal.assist_name or ""))
+    return Sighting.UNCHANGED if same else Sighting.CORRECTED
+
+
+def _with_scores(observed: ObservedFixture, events: Sequence[Observation]) -> list[_Seen]:
+    home = away = 0
+    seen: list[_Seen] = []
+    for goal in sorted(events, key=lambda one: (one.elapsed, one.extra or 0)):
+        if goal.team_id == observed.home.id:
+            home += 1
+        else:
+            away += 1
+        seen.append(_Seen(len(seen), goal, Score(home, away)))
+    return seen
+
+
+def _scores_among_all(
+    observed: ObservedFixture,
+    seen: Sequence[_Seen],
+    pairs: Sequence[tuple[StoredGoal, _Seen]],
+    unlisted: Sequence[StoredGoal],
+) -> dict[int, Score]:
+    """The score after each observation, by its place, with the goals that this answer lacks but that still stand.
+
+    Otherwise a goal that is missing from one answer would change the score of all that came after it. In one minute
+    the goals keep the order in which they were first listed.
+    """
+    before = {found.place: goal.score.home + goal.score.away for goal, found in pairs}
+    latest = len(seen) + max(before.values(), default=0)
+    moments = [
+        (one.goal.elapsed, one.goal.extra or 0, before.get(one.place, latest), one.place, one.goal.team_id)
+        for one in seen
+    ]
+    moments += [
+        (goal.elapsed, goal.extra or 0, goal.score.home + goal.score.away, -1, goal.team_id) for goal in unlisted
+    ]
+    scores: dict[int, Score] = {}
+    home = away = 0
+    for _, _, _, place, team_id in sorted(moments):
+        if team_id == observed.home.id:
+            home += 1
+        else:
+            away += 1
+        scores[place] = Score(home, away)
+    return scores
