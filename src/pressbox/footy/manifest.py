@@ -1,7 +1,7 @@
 """Matches as an application. In this version it has a page that says what it is for, and runs nothing."""
 
 from pressbox.core.app import AppManifest, NavigationEntry
-from pressbox.footy.web import PATH, router
+from pressbox.footy.web.intro import PATH, router
 
 APP = AppManifest(
     name="footy",

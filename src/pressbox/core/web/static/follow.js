@@ -8,6 +8,7 @@ const GATHER = 250;
 const saying = document.querySelector("[data-live]");
 let stream = null;
 let waiting = null;
+let stirred = false;
 
 const parts = () => [...document.querySelectorAll("[data-follow]")];
 const topics = () => parts().flatMap((part) => part.dataset.follow.split(",")).filter(Boolean);
@@ -55,7 +56,10 @@ async function refresh(part) {
     const answer = await fetch(part.dataset.from, { headers: { Accept: "text/html" } });
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-follow]");
-    if (fresh) sync(part, fresh);
+    if (!fresh) return;
+    dispatchEvent(new CustomEvent("pressbox:before"));
+    sync(part, fresh);
+    dispatchEvent(new CustomEvent("pressbox:after"));
   } catch {
     // The server is away: the stream says so, and the next change asks again.
   }
@@ -63,11 +67,15 @@ async function refresh(part) {
 
 function gather() {
   waiting ??= setTimeout(async () => {
-    waiting = null;
     const before = topics().join();
+    stirred = false;
     await Promise.all(parts().map(refresh));
+    waiting = null;
+    // What changed while the answer was on its way is asked for again; two answers at once could overtake each other.
+    if (stirred) gather();
     if (topics().join() !== before) follow();
   }, GATHER);
+  stirred = true;
 }
 
 function say(state, heard) {
