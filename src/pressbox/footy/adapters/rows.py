@@ -72,6 +72,8 @@ class FetchedFixtureRow(Base):
     run_id: Mapped[str] = mapped_column(Text, primary_key=True)
     fixture_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     observed: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    # Where it went: a stage, or "known". The same run asked again answers the same.
+    routed: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
@@ -156,7 +158,7 @@ class GoalNoteRow(Base):
     """What happened to a goal that no other table tells: named, re-attributed, corrected, removed, restored."""
 
     __tablename__ = "goal_notes"
-    __table_args__ = (Index(None, "event_id", "at"), SCHEMA)
+    __table_args__ = (Index(None, "event_id", "at"), Index(None, "run_id"), SCHEMA)
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     event_id: Mapped[str] = mapped_column(ForeignKey("footy.goals.event_id", ondelete="CASCADE"))
