@@ -1,0 +1,268 @@
+"""Copies as other accounts post them: cropped, framed, mirrored, sped up, filmed from a screen."""
+
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pressbox.demo.clips.encoding import decoded, encoded
+from pressbox.demo.clips.making import pictures
+from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
+
+Picture = NDArray[np.uint8]
+Pictures = Iterator[Picture]
+Change = Callable[[Picture, int], Picture]
+
+_GOOD, _POOR, _USUAL = 18, 38, 26
+_QUALITY = {Disguise.LOW_QUALITY: _POOR, Disguise.HIGH_QUALITY: _GOOD}
+
+
+def disguise(clip: bytes, kind: Disguise, seed: int = 0) -> bytes:
+    """The copy of a clip; the same seed makes the same copy. Frames are handled one at a time."""
+    rate, shown = decoded(clip)
+    random = np.random.default_rng([seed, 4])
+    if kind in _TIMES:
+        shown, rate = _TIMES[kind](shown, rate, random)
+    elif kind in _CHANGES:
+        change = _CHANGES[kind](random)
+        shown = (change(picture, number) for number, picture in enumerate(shown))
+    return encoded((_even(picture) for picture in shown), rate, _QUALITY.get(kind, _USUAL))
+
+
+def _even(picture: Picture) -> Picture:
+    """The encoder wants even sides."""
+    height, width = picture.shape[:2]
+    return picture[: height - height % 2, : width - width % 2]
+
+
+def _resized(picture: Picture, width: int, height: int) -> Picture:
+    return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+# Changes of each picture
+
+
+def _scaled(factor: float) -> Change:
+    return lambda picture, _: _resized(
+        picture, round(picture.shape[1] * factor / 2) * 2, round(picture.shape[0] * factor / 2) * 2
+    )
+
+
+def _framed(across: float, along: float, colour: tuple[int, int, int] = (0, 0, 0)) -> Change:
+    """Made smaller inside a border; the shares are those of the picture's sides that each bar takes."""
+
+    def change(picture: Picture, _: int) -> Picture:
+        height, width = picture.shape[:2]
+        top, left = round(height * along), round(width * across)
+        framed = np.full_like(picture, colour)
+        framed[top : height - top, left : width - left] = _resized(picture, width - 2 * left, height - 2 * top)
+        return framed
+
+    return change
+
+
+def _cropped(left: float, right: float, top: float, bottom: float) -> Change:
+    """Shares of the sides that are cut away; what remains is shown in the old size, as editors do."""
+
+    def change(picture: Picture, _: int) -> Picture:
+        height, width = picture.shape[:2]
+        part = picture[
+            round(height * top) : round(height * (1 - bottom)), round(width * left) : round(width * (1 - right))
+        ]
+        return np.asarray(cv2.resize(part, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.uint8)
+
+    return change
+
+
+def _vertical(picture: Picture, _: int) -> Picture:
+    height, width = picture.shape[:2]
+    wide = height * 9 // 16
+    begin = (width - wide) // 2
+    return np.ascontiguousarray(picture[:, begin : begin + wide])
+
+
+def _vertical_in_wide(picture: Picture, number: int) -> Picture:
+    framed = np.zeros_like(picture)
+    part = _vertical(picture, number)
+    begin = (picture.shape[1] - part.shape[1]) // 2
+    framed[:, begin : begin + part.shape[1]] = part
+    return framed
+
+
+def _toned(gain: float, lift: float, gamma: float = 1.0) -> Change:
+    greys = np.linspace(0, 1, 256)
+    table = np.clip((greys**gamma - 0.5) * gain + 0.5 + lift, 0, 1) * 255
+    return lambda picture, _: np.asarray(cv2.LUT(picture, table.astype(np.uint8)), dtype=np.uint8)
+
+
+def _grey(picture: Picture, _: int) -> Picture:
+    return np.repeat(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)[..., None], 3, axis=2).astype(np.uint8)
+
+
+def _tint(picture: Picture, _: int) -> Picture:
+    tinted: Picture = np.clip(picture * np.array((0.75, 1.0, 1.2)) + np.array((20, 0, 0)), 0, 255).astype(np.uint8)
+    return tinted
+
+
+def _logo(picture: Picture, _: int) -> Picture:
+    shown = picture.copy()
+    height, width = shown.shape[:2]
+    centre, radius = (round(width * 0.88), round(height * 0.2)), round(height * 0.11)
+    cv2.circle(shown, centre, radius, (30, 200, 250), -1)
+    cv2.putText(shown, "GOAL", (centre[0] - radius, centre[1]), cv2.FONT_HERSHEY_DUPLEX, height / 500, (0, 0, 0), 2)
+    return shown
+
+
+def _banner(picture: Picture, _: int) -> Picture:
+    shown = picture.copy()
+    height, width = shown.shape[:2]
+    cv2.rectangle(shown, (0, round(height * 0.84)), (width, height), (20, 20, 160), -1)
+    place = (width // 20, round(height * 0.95))
+    cv2.putText(shown, "WATCH THIS GOAL", place, cv2.FONT_HERSHEY_DUPLEX, height / 400, (255, 255, 255), 2)
+    return shown
+
+
+def _caption(picture: Picture, _: int) -> Picture:
+    """A white field with words above the picture, as memes have it."""
+    height, width = picture.shape[:2]
+    shown = np.full_like(picture, 255)
+    field = round(height * 0.22)
+    shown[field:] = _resized(picture, width, height - field)
+    place = (width // 20, round(height * 0.13))
+    cv2.putText(shown, "what a goal by him", place, cv2.FONT_HERSHEY_DUPLEX, height / 400, (0, 0, 0), 2)
+    return shown
+
+
+def _noise(random: np.random.Generator) -> Change:
+    def change(picture: Picture, _: int) -> Picture:
+        grain = random.normal(0, 14, picture.shape[:2])[..., None]
+        return np.clip(picture + grain, 0, 255).astype(np.uint8)
+
+    return change
+
+
+def _blur(picture: Picture, _: int) -> Picture:
+    return np.asarray(cv2.GaussianBlur(picture, (0, 0), picture.shape[0] / 160), dtype=np.uint8)
+
+
+def _filmed(random: np.random.Generator, shake: float) -> Change:
+    """A screen in a dim room: slanted, with its frame, the grid of its points, and a reflection of a lamp."""
+    slant = random.uniform(0.02, 0.06, (4, 2))
+    wall = int(random.integers(30, 80))
+    lamp = random.uniform(0.2, 0.8, 2)
+
+    def change(picture: Picture, number: int) -> Picture:
+        height, width = picture.shape[:2]
+        corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float64)
+        inward = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
+        moved = shake * np.array([np.sin(number * 0.21), np.sin(number * 0.17 + 1)])
+        seen = (corners + inward * slant + moved) * (width, height)
+        source = (corners * (width, height)).astype(np.float32)
+        way = cv2.getPerspectiveTransform(source, seen.astype(np.float32))
+        room = np.full_like(picture, wall)
+        cv2.fillConvexPoly(room, (seen + inward * -6).astype(np.int32), (12, 12, 12))
+        cv2.warpPerspective(picture, way, (width, height), room, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
+        lines = 1 + 0.06 * np.sin(np.arange(height) * 2.1)[:, None, None]
+        shown = room * lines * 0.8 + 18
+        glare = np.zeros((height, width), dtype=np.float32)
+        cv2.circle(glare, (round(lamp[0] * width), round(lamp[1] * height)), height // 12, 60.0, -1)
+        shown += cv2.GaussianBlur(glare, (0, 0), height / 20)[..., None]
+        filmed: Picture = np.clip(shown, 0, 255).astype(np.uint8)
+        return filmed
+
+    return change
+
+
+def _always(change: Change) -> Callable[[np.random.Generator], Change]:
+    return lambda _: change
+
+
+_CHANGES: dict[Disguise, Callable[[np.random.Generator], Change]] = {
+    Disguise.SMALLER: _always(_scaled(0.5)),
+    Disguise.LARGER: _always(_scaled(1.5)),
+    Disguise.LETTERBOX: _always(_framed(0.0, 0.125)),
+    Disguise.WINDOW_BOX: _always(_framed(0.12, 0.12)),
+    Disguise.SIDE_BARS: _always(_framed(0.125, 0.0)),
+    Disguise.COLOURED_BORDER: _always(_framed(0.06, 0.08, (160, 60, 90))),
+    Disguise.CROP_5: _always(_cropped(0.05, 0.05, 0.05, 0.05)),
+    Disguise.CROP_10: _always(_cropped(0.1, 0.1, 0.1, 0.1)),
+    Disguise.CROP_20: _always(_cropped(0.2, 0.2, 0.2, 0.2)),
+    Disguise.CROP_CORNER: _always(_cropped(0.0, 0.2, 0.2, 0.0)),
+    Disguise.VERTICAL: _always(_vertical),
+    Disguise.VERTICAL_IN_WIDE: _always(_vertical_in_wide),
+    Disguise.MIRROR: _always(lambda picture, _: np.ascontiguousarray(picture[:, ::-1])),
+    Disguise.BRIGHTER: _always(_toned(1.0, 0.12, 0.8)),
+    Disguise.DARKER: _always(_toned(0.9, -0.1, 1.25)),
+    Disguise.CONTRAST: _always(_toned(1.5, 0.0)),
+    Disguise.GREY: _always(_grey),
+    Disguise.TINT: _always(_tint),
+    Disguise.LOGO: _always(_logo),
+    Disguise.BANNER: _always(_banner),
+    Disguise.CAPTION: _always(_caption),
+    Disguise.NOISE: _noise,
+    Disguise.BLUR: _always(_blur),
+    Disguise.FILMED: lambda random: _filmed(random, 0.0),
+    Disguise.FILMED_BY_HAND: lambda random: _filmed(random, 0.012),
+}
+
+
+# Changes of time
+
+Time = Callable[[Pictures, int, np.random.Generator], tuple[Pictures, int]]
+
+
+def _faster(factor: float) -> Time:
+    """Played at another speed at the old rate: frames are left out or shown twice."""
+
+    def change(shown: Pictures, rate: int, _: np.random.Generator) -> tuple[Pictures, int]:
+        return _resampled(shown, factor), rate
+
+    return change
+
+
+def _resampled(shown: Pictures, factor: float) -> Pictures:
+    wanted = 0.0
+    for number, picture in enumerate(shown):
+        while round(wanted) <= number:
+            yield picture
+            wanted += factor
+
+
+def _slow_rate(shown: Pictures, rate: int, _: np.random.Generator) -> tuple[Pictures, int]:
+    return _resampled(shown, rate / 15), 15
+
+
+def _cut(begin: float, seconds: float) -> Time:
+    """`begin` and a bit, so that the copy is not sampled at the moments of the original."""
+
+    def change(shown: Pictures, rate: int, random: np.random.Generator) -> tuple[Pictures, int]:
+        first = round((begin + random.uniform(0, 0.4)) * rate)
+        return islice(shown, first, first + round(seconds * rate)), rate
+
+    return change
+
+
+def _with_other_content(before: bool) -> Time:
+    def change(shown: Pictures, rate: int, random: np.random.Generator) -> tuple[Pictures, int]:
+        first = next(shown)
+        height, width = first.shape[:2]
+        seed = int(random.integers(1 << 30))
+        other = pictures(ClipSpec(seed, Scene.STUDIO, duration=2.13, width=width, height=height, rate=rate))
+        clip = chain((first,), shown)
+        return (chain(other, clip) if before else chain(clip, other)), rate
+
+    return change
+
+
+_TIMES: dict[Disguise, Time] = {
+    Disguise.FASTER: _faster(1.05),
+    Disguise.SLOWER: _faster(0.95),
+    Disguise.MUCH_FASTER: _faster(1.25),
+    Disguise.FRAME_RATE: _slow_rate,
+    Disguise.CUT: _cut(1.0, 3.5),
+    Disguise.CUT_SHORT: _cut(1.5, 2.5),
+    Disguise.PREPENDED: _with_other_content(before=True),
+    Disguise.APPENDED: _with_other_content(before=False),
+}

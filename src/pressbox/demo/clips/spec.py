@@ -1,0 +1,81 @@
+"""What a made-up clip shall show. Light: this module loads no picture library."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Scene(StrEnum):
+    FOOTBALL = "football"
+    STUDIO = "studio"  # a person who talks, with a banner
+    STREET = "street"  # cars and houses
+    TITLE = "title"
+    FLAT = "flat"
+    FADE = "fade"
+    BLACK = "black"
+
+
+@dataclass(frozen=True)
+class ClipSpec:
+    """The same specification makes the same pictures.
+
+    `broadcast` chooses stadium, shirts, camera and scoreboard; `seed` chooses what happens in front of them. Two
+    clips of one broadcast with different seeds are two different goals of one match.
+    `clock_start` is the match clock at the first frame, in seconds; without it the scoreboard has no clock. With
+    `added_minutes` the main clock stands still at `clock_start` and a small one runs beside it from `added_start`.
+    """
+
+    seed: int
+    scene: Scene = Scene.FOOTBALL
+    broadcast: int = 0
+    home: str = "HOM"
+    away: str = "AWY"
+    score: str = "1-0"
+    clock_start: float | None = None
+    added_minutes: int | None = None
+    added_start: float = 0.0
+    scoreboard: bool = True
+    duration: float = 6.0
+    width: int = 640
+    height: int = 360
+    rate: int = 25
+    quality: int = 24  # x264's constant rate factor: lower is better and larger
+
+
+class Disguise(StrEnum):
+    """What happens to clips between two accounts."""
+
+    LOW_QUALITY = "low quality"
+    HIGH_QUALITY = "high quality"
+    SMALLER = "smaller"
+    LARGER = "larger"
+    LETTERBOX = "letterbox"
+    WINDOW_BOX = "window box"
+    SIDE_BARS = "side bars"
+    COLOURED_BORDER = "coloured border"
+    CROP_5 = "crop 5 %"
+    CROP_10 = "crop 10 %"
+    CROP_20 = "crop 20 %"
+    CROP_CORNER = "crop into a corner"
+    VERTICAL = "9:16"
+    VERTICAL_IN_WIDE = "9:16 in 16:9"
+    MIRROR = "mirrored"
+    BRIGHTER = "brighter"
+    DARKER = "darker"
+    CONTRAST = "more contrast"
+    GREY = "grey"
+    TINT = "tint"
+    LOGO = "logo"
+    BANNER = "banner"
+    CAPTION = "caption"
+    FASTER = "5 % faster"
+    SLOWER = "5 % slower"
+    MUCH_FASTER = "25 % faster"
+    FRAME_RATE = "15 frames a second"
+    CUT = "cut out of the middle"
+    CUT_SHORT = "cut out 2.5 s"
+    PREPENDED = "other content before"
+    APPENDED = "other content after"
+    NOISE = "noise"
+    BLUR = "blur"
+    FILMED = "filmed from a screen"
+    FILMED_BY_HAND = "filmed from a screen by hand"
