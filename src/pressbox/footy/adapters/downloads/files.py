@@ -1,6 +1,7 @@
 """The file that a download writes: counted, hashed, limited, and gone again unless it became a video."""
 
 import hashlib
+import re
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -13,6 +14,8 @@ from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
 from pressbox.footy.ports import DownloadedFile, DownloadLimits
 
 HEAD_BYTES = 4096
+# An address that ends so is a file, not a page.
+VIDEO_FILE = re.compile(r"\.(mp4|m4v|mov|webm|mkv|ts)$", re.IGNORECASE)
 _READ_BYTES = 1024 * 1024
 # What other parts of the machine need to go on.
 _SPACE_LEFT_FREE = 256 * 1024 * 1024

@@ -1,0 +1,50 @@
+"""Brings a clip into a local file: by the address of the file where a source names it, otherwise from its page."""
+
+import asyncio
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pressbox.core.http.client import GuardedClient
+from pressbox.core.http.proxy import GuardedProxy
+from pressbox.footy.adapters.downloads.files import VIDEO_FILE, removed_on_failure
+from pressbox.footy.adapters.downloads.pages import fetch_from_page
+from pressbox.footy.adapters.downloads.plain import PlaylistError, copied_file, fetch_file
+from pressbox.footy.domain.candidates import FoundVideo
+from pressbox.footy.domain.troubles import ClipGoneError, NotAVideoError
+from pressbox.footy.ports import DownloadedFile, DownloadLimits
+
+PAGES_AT_ONCE = 3
+
+
+class ClipDownloader:
+    """`archive` is the folder of the `folder` source, the only place of this machine that is read."""
+
+    def __init__(self, http: GuardedClient, proxy: GuardedProxy, archive: Path | None = None) -> None:
+        self._http = http
+        self._proxy = proxy
+        self._archive = archive
+        self._pages = asyncio.Semaphore(PAGES_AT_ONCE)
+
+    async def fetch(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile:
+        with removed_on_failure(target):
+            return await self._fetched(video, target, limits)
+
+    async def _fetched(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile:
+        url = video.media_url or video.video_page_url
+        if urlsplit(url).scheme == "file":
+            return await asyncio.to_thread(copied_file, url, self._archive, target, limits)
+        if video.media_url is None and not VIDEO_FILE.search(urlsplit(url).path):
+            return await self._from_page(url, target, limits)
+        try:
+            return await fetch_file(self._http, url, target, limits)
+        except PlaylistError:
+            return await self._from_page(url, target, limits)
+        except (ClipGoneError, NotAVideoError):
+            # The address of a file may be good for minutes only, that of its page stays.
+            if video.video_page_url == url:
+                raise
+        return await self._from_page(video.video_page_url, target, limits)
+
+    async def _from_page(self, url: str, target: Path, limits: DownloadLimits) -> DownloadedFile:
+        async with self._pages:
+            return await fetch_from_page(self._proxy, url, target, limits)

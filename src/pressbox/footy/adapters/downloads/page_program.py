@@ -1,0 +1,200 @@
+"""A program of its own that gets the video of one page with yt-dlp: read the job on stdin, tell the end on stdout.
+
+A process and not a thread, because yt-dlp cannot be told to stop, and because limits of a process hold whatever a page
+makes it do. It gets no environment, no configuration, no cookies and no network but the proxy that the job names.
+"""
+
+import json
+import re
+import resource
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+SOCKET_SECONDS = 15.0
+LARGEST_ADDRESS_SPACE = 2 * 1024**3
+STEM = "clip"
+_UNKNOWN_PAGES = ("generic", "html5")
+# A page of these hosts is read by the extractors made for it, any other page by the careful general ones.
+_EXTRACTORS: Mapping[str, tuple[str, ...]] = {
+    "x.com": ("twitter.*",),
+    "twitter.com": ("twitter.*",),
+    "bsky.app": ("bluesky",),
+    "reddit.com": ("reddit",),
+    "redd.it": ("reddit",),
+    "streamable.com": ("streamable",),
+    "youtube.com": ("youtube",),
+    "youtu.be": ("youtube",),
+    "tiktok.com": ("tiktok",),
+    "instagram.com": ("instagram",),
+    "imgur.com": ("imgur",),
+}
+_GONE = frozenset({401, 403, 404, 410, 451})
+
+
+class End(StrEnum):
+    FILE = "file"
+    TOO_LARGE = "too large"
+    NOT_A_VIDEO = "not a video"
+    GONE = "gone"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Job:
+    url: str
+    proxy: str
+    folder: str
+    largest_bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Told:
+    """How it ended. `file` is a name inside the folder of the job."""
+
+    end: End
+    message: str = ""
+    file: str = ""
+
+
+class TooMuchError(Exception):
+    """More bytes or more time than the job allows."""
+
+
+def extractors_for(url: str) -> Sequence[str]:
+    host = (urlsplit(url).hostname or "").lower()
+    for known, names in _EXTRACTORS.items():
+        if host == known or host.endswith(f".{known}"):
+            # The general ones as well: such a page may point to the file itself.
+            return (*names, *_UNKNOWN_PAGES)
+    return _UNKNOWN_PAGES
+
+
+class Silent:
+    """yt-dlp's messages are for people at a terminal; the last error is what we need."""
+
+    def debug(self, message: str) -> None:
+        pass
+
+    def warning(self, message: str) -> None:
+        pass
+
+    def error(self, message: str) -> None:
+        pass
+
+
+def options(job: Job) -> dict[str, Any]:
+    deadline = time.monotonic() + job.seconds
+
+    def watch(progress: Mapping[str, Any]) -> None:
+        # max_filesize is ignored when the server does not say the size, and nothing of yt-dlp's ends a slow drip.
+        if (progress.get("downloaded_bytes") or 0) > job.largest_bytes:
+            raise TooMuchError("too large")
+        if time.monotonic() > deadline:
+            raise TooMuchError("too slow")
+
+    return {
+        "proxy": job.proxy,
+        "paths": {"home": job.folder, "temp": job.folder},
+        "outtmpl": {"default": f"{STEM}.%(ext)s"},
+        # One file with picture and sound: joining two would need ffmpeg, which is not ours to expect.
+        "format": "best[height<=?1080]/best/bestvideo[height<=?1080]/bestvideo",
+        "allowed_extractors": list(extractors_for(job.url)),
+        "noplaylist": True,
+        "playlist_items": "1",
+        "max_filesize": job.largest_bytes,
+        "socket_timeout": SOCKET_SECONDS,
+        "retries": 1,
+        "fragment_retries": 1,
+        "extractor_retries": 1,
+        "skip_unavailable_fragments": False,
+        "hls_prefer_native": True,
+        "ffmpeg_location": "/nonexistent",
+        "fixup": "never",
+        "cachedir": False,
+        "updatetime": False,
+        "quiet": True,
+        "no_warnings": True,
+        "noprogress": True,
+        "no_color": True,
+        "logger": Silent(),
+        "progress_hooks": [watch],
+        "match_filter": _no_broadcast,
+    }
+
+
+def _no_broadcast(info: Mapping[str, Any], *, incomplete: bool = False) -> str | None:
+    return "a broadcast that is still on has no end" if info.get("is_live") else None
+
+
+def run(job: Job) -> Told:
+    # Loaded here, because it takes a second and the parent of this program knows the module too.
+    from yt_dlp import YoutubeDL  # type: ignore[import-untyped]
+    from yt_dlp.utils import DownloadError, UnsupportedError, YoutubeDLError  # type: ignore[import-untyped]
+
+    try:
+        with YoutubeDL(options(job)) as downloader:
+            downloader.download([job.url])
+    except TooMuchError as error:
+        return Told(End.TOO_LARGE if "large" in str(error) else End.FAILED, "The server of the clip is too slow.")
+    except DownloadError as error:
+        cause = error.exc_info[1] if error.exc_info else None
+        if isinstance(cause, TooMuchError):
+            return Told(End.TOO_LARGE if "large" in str(cause) else End.FAILED, "The server of the clip is too slow.")
+        if isinstance(cause, UnsupportedError):
+            return Told(End.NOT_A_VIDEO, "The page has no video that can be found.")
+        return _failure(str(error))
+    except (YoutubeDLError, OSError) as error:
+        return _failure(str(error))
+    return _found(job)
+
+
+def _failure(text: str) -> Told:
+    """yt-dlp wraps what it met into sentences; only the status inside is a fact."""
+    status = re.search(r"HTTP Error (\d{3})", text)
+    if status and int(status[1]) in _GONE:
+        return Told(End.GONE, f"The clip is not there, or not for everybody ({status[1]}).")
+    if "File too large" in text or "larger than max-filesize" in text:
+        return Told(End.TOO_LARGE)
+    if re.search(r"No video|Unsupported URL|no video formats|not a video|no suitable extractor", text, re.IGNORECASE):
+        return Told(End.NOT_A_VIDEO, "The page has no video that can be found.")
+    if re.search(r"private|deleted|removed|unavailable|login|log in|suspended|protected", text, re.IGNORECASE):
+        return Told(End.GONE, "The clip is not there, or not for everybody.")
+    return Told(End.FAILED, _first_words(text))
+
+
+def _found(job: Job) -> Told:
+    """Success without a file is how a refused size ends."""
+    files = [file for file in Path(job.folder).iterdir() if file.stem == STEM and not file.name.endswith(".part")]
+    if not files:
+        return Told(End.TOO_LARGE, "Nothing was written: the clip is too large or still on the air.")
+    return Told(End.FILE, file=max(files, key=lambda file: file.stat().st_size).name)
+
+
+def _first_words(text: str) -> str:
+    plain = re.sub(r"^ERROR:\s*|\x1b\[[0-9;]*m", "", text)
+    # Addresses may carry credentials, ours of the proxy among them.
+    without_addresses = re.sub(r"\S+://\S+", "…", plain)
+    return without_addresses.partition(";")[0].partition("\n")[0][:200]
+
+
+def limit_process(job: Job) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (job.largest_bytes, job.largest_bytes))
+    resource.setrlimit(resource.RLIMIT_AS, (LARGEST_ADDRESS_SPACE, LARGEST_ADDRESS_SPACE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main() -> None:
+    job = Job(**json.load(sys.stdin))
+    limit_process(job)
+    sys.stdout.write(json.dumps(asdict(run(job))))
+
+
+if __name__ == "__main__":
+    main()
