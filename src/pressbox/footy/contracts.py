@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
 from pressbox.footy.domain.candidates import CandidateOutcome
-from pressbox.footy.domain.goals import SearchEnd
 from pressbox.footy.domain.clock import TimestampStatus
+from pressbox.footy.domain.goals import SearchEnd
 from pressbox.footy.domain.policy import FootyPolicy
 
 # ---- Ingest
@@ -514,6 +514,8 @@ class DeduplicateInput(Contract):
     videos: tuple[Video, ...]
     verified: bool
     rearrange: bool = False
+    # Copies that could not be stored as files to show; they count for the scene all the same.
+    unusable: tuple[int, ...] = ()
     policy: FootyPolicy = FootyPolicy()
 
 

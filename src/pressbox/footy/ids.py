@@ -13,6 +13,9 @@ UPKEEP_SCHEDULE = "footy-upkeep"
 UPKEEP_WORKFLOW = "footy-upkeep"
 
 # The registered names of what adapters start: they do not see the workflows themselves.
+INGEST = "IngestWorkflow"
+MONITOR = "MonitorWorkflow"
+RAG = "RAGWorkflow"
 UPLOAD_WORKFLOW = "UploadWorkflow"
 ADD_VIDEOS_SIGNAL = "add_videos"
 INGEST_BY_HAND = "ingest-by-hand"
@@ -50,3 +53,18 @@ def scratch_prefix(fixture_id: int) -> str:
 def scratch_key(fixture_id: int, event_id: str, candidate_id: int, suffix: str) -> str:
     """Made from the candidate: a repeated download overwrites, and a worker elsewhere finds it."""
     return f"{scratch_prefix(fixture_id)}/{event_id}/{candidate_id}.{suffix}"
+
+
+def scratch_candidate(key: str) -> int | None:
+    """The candidate that a scratch file belongs to, or None for a file of another kind."""
+    name = key.rsplit("/", 1)[-1].split(".", 1)[0]
+    return int(name) if name.isdecimal() else None
+
+
+def fixture_of(event_id: str) -> int:
+    return int(event_id.split("_", 1)[0])
+
+
+def media_queue(queue: str) -> str:
+    """Where the workflows of a queue have their videos read: `footy` → `footy-media`."""
+    return f"{queue}-media"

@@ -1,0 +1,30 @@
+"""The effects of RAG: names under which people write about a team. An outage raises and is never kept."""
+
+from temporalio import activity
+
+from pressbox.footy.activities.times import Clock, utc_now
+from pressbox.footy.contracts import TeamAliases, TeamReference
+from pressbox.footy.ports import AliasSource, TeamStore
+
+
+class AliasActivities:
+    def __init__(self, teams: TeamStore, source: AliasSource, now: Clock = utc_now) -> None:
+        self._teams = teams
+        self._source = source
+        self._now = now
+
+    @activity.defn
+    async def get_cached_team_aliases(self, input: TeamReference) -> TeamAliases:
+        return await self._teams.cached(input.team_id, input.policy.alias_age, self._now())
+
+    @activity.defn
+    async def get_team_aliases(self, input: TeamReference) -> TeamAliases:
+        team = await self._teams.team(input.team_id)
+        found = await self._source.aliases(team)
+        return TeamAliases(
+            team_id=team.team_id, team_name=team.name, aliases=found.names, source=found.source, fetched_at=self._now()
+        )
+
+    @activity.defn
+    async def save_team_aliases(self, input: TeamAliases) -> None:
+        await self._teams.save(input.team_id, input.aliases, input.source, self._now())

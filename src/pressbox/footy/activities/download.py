@@ -1,0 +1,211 @@
+"""The effects of a download: files into the scratch part of the object store, judged and fingerprinted.
+
+What is final for a candidate is recorded here, with its reason; only trouble of ours is raised.
+"""
+
+from datetime import datetime
+
+from temporalio import activity
+
+from pressbox.core.errors import PermanentError, RefusedAddressError, TransientError
+from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.footy.activities.files import FINGERPRINT, VIDEO, local_copy, remove_scratch, working_folder
+from pressbox.footy.activities.looking import JudgeAwayError, Onlooker
+from pressbox.footy.activities.times import Clock, utc_now
+from pressbox.footy.contracts import (
+    Batch,
+    CompletionResult,
+    DownloadedVideo,
+    DownloadVideoInput,
+    GoalReference,
+    MediaCursor,
+    QueueVideosInput,
+    RegisterDownloadInput,
+    ScratchInput,
+    SettledCandidate,
+    SettleInput,
+    ValidatedVideo,
+    ValidateVideoInput,
+    Video,
+    VideoInput,
+)
+from pressbox.footy.domain.candidates import CandidateOutcome, unfit
+from pressbox.footy.domain.clock import TimestampStatus
+from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
+from pressbox.footy.ids import scratch_key
+from pressbox.footy.ports import Candidates, Downloader, DownloadLimits, Goals, Media, Workflows
+
+
+class DownloadActivities:
+    """Those that run on the queue `footy`."""
+
+    def __init__(
+        self,
+        goals: Goals,
+        candidates: Candidates,
+        downloader: Downloader,
+        media: Media,
+        objects: ObjectStore,
+        workflows: Workflows,
+        now: Clock = utc_now,
+    ) -> None:
+        self._goals = goals
+        self._candidates = candidates
+        self._downloader = downloader
+        self._media = media
+        self._objects = objects
+        self._workflows = workflows
+        self._now = now
+
+    @activity.defn
+    async def register_download_workflow(self, input: RegisterDownloadInput) -> None:
+        await self._goals.register_download(input.event_id, input.workflow_id, self._now())
+
+    @activity.defn
+    async def download_single_video(self, input: DownloadVideoInput) -> DownloadedVideo:
+        """A candidate that is final already was downloaded by an earlier try, or taken by another way."""
+        candidate = await self._candidates.load(input.candidate_id)
+        if candidate.final:
+            return DownloadedVideo(candidate_id=input.candidate_id)
+        limits = DownloadLimits(input.policy.largest_bytes, input.policy.download_time)
+        async with working_folder() as folder, Heartbeater(MediaCursor, MediaCursor()):
+            target = folder / "clip"
+            try:
+                file = await self._downloader.fetch(candidate.video, target, limits)
+            except PermanentError as error:
+                return await self._refuse(input.candidate_id, outcome_of(error), error.message)
+            except TransientError as error:
+                if not last_try():
+                    raise
+                return await self._refuse(input.candidate_id, CandidateOutcome.DOWNLOAD_FAILED, error.message)
+            try:
+                probe = await self._media.probe(target)
+            except PermanentError as error:
+                return await self._refuse(input.candidate_id, CandidateOutcome.NOT_A_VIDEO, error.message)
+            if wrong := unfit(probe, input.policy):
+                return await self._refuse(input.candidate_id, *wrong)
+            key = scratch_key(input.fixture_id, input.event_id, input.candidate_id, VIDEO)
+            await self._objects.put(key, target)
+        video = Video(
+            candidate_id=input.candidate_id,
+            scratch_key=key,
+            md5=file.md5,
+            duration_seconds=probe.duration_seconds,
+            width=probe.width,
+            height=probe.height,
+            bitrate=probe.bitrate,
+            file_size=file.size,
+        )
+        return DownloadedVideo(candidate_id=input.candidate_id, video=video)
+
+    @activity.defn
+    async def cleanup_download_temp(self, input: ScratchInput) -> None:
+        await remove_scratch(self._objects, input.fixture_id, input.event_id, input.candidate_ids)
+
+    @activity.defn
+    async def settle_candidates(self, input: SettleInput) -> None:
+        await self._candidates.settle(input.candidates, self._now())
+
+    @activity.defn
+    async def queue_videos_for_upload(self, input: QueueVideosInput) -> None:
+        """First the register, then the signal: the upload's completion check must find this download finished."""
+        now, goal = self._now(), input.goal
+        ready = [
+            SettledCandidate(candidate_id=video.candidate_id, outcome=CandidateOutcome.READY) for video in input.videos
+        ]
+        await self._candidates.settle(ready, now)
+        await self._goals.finish_download(goal.event_id, input.workflow_id, input.outcome, now)
+        batch = Batch(batch_id=input.workflow_id, videos=input.videos)
+        await self._workflows.add_videos(goal.fixture_id, goal.event_id, batch, input.policy)
+
+    @activity.defn
+    async def check_and_mark_download_complete(self, input: GoalReference) -> CompletionResult:
+        return await self._goals.complete_if_ready(input.event_id, input.policy, self._now())
+
+    async def _refuse(self, candidate_id: int, outcome: CandidateOutcome, reason: str) -> DownloadedVideo:
+        await settle_one(self._candidates, candidate_id, outcome, reason, self._now())
+        return DownloadedVideo(candidate_id=candidate_id, outcome=outcome)
+
+
+class ValidationActivities:
+    """Those that decode, or ask a judge: they run on the queue `footy-media`."""
+
+    def __init__(
+        self,
+        goals: Goals,
+        candidates: Candidates,
+        media: Media,
+        objects: ObjectStore,
+        onlooker: Onlooker,
+        now: Clock = utc_now,
+    ) -> None:
+        self._goals = goals
+        self._candidates = candidates
+        self._media = media
+        self._objects = objects
+        self._onlooker = onlooker
+        self._now = now
+
+    @activity.defn
+    async def validate_video_is_soccer(self, input: ValidateVideoInput) -> ValidatedVideo:
+        """A judge that stays away leaves the clip unverified, "not yet checked"; it is never "not football"."""
+        minute = await self._goals.expected_minute(input.event_id)
+        video = input.video
+        async with Heartbeater(MediaCursor, MediaCursor()), local_copy(self._objects, video.scratch_key) as path:
+            try:
+                looked = await self._onlooker.look(path, video.duration_seconds, minute, input.policy.clock_tolerance)
+            except JudgeAwayError as error:
+                if not last_try():
+                    raise TransientError(error.message) from error
+                return ValidatedVideo(video=video.model_copy(update={"timestamp_status": TimestampStatus.NOT_CHECKED}))
+            except PermanentError as error:
+                return await self._refuse(video, CandidateOutcome.NOT_A_VIDEO, error.message)
+        if looked.outcome is not None or looked.check is None:
+            return await self._refuse(video, looked.outcome or CandidateOutcome.NOT_A_VIDEO, looked.reason)
+        checked = {
+            "checked": True,
+            "timestamp_verified": looked.check.verified,
+            "extracted_minute": looked.check.extracted_minute,
+            "timestamp_status": looked.check.status,
+        }
+        return ValidatedVideo(video=video.model_copy(update=checked))
+
+    @activity.defn
+    async def generate_video_hash(self, input: VideoInput) -> ValidatedVideo:
+        key = scratch_key(input.fixture_id, input.event_id, input.video.candidate_id, FINGERPRINT)
+        async with Heartbeater(MediaCursor, MediaCursor()), local_copy(self._objects, input.video.scratch_key) as path:
+            try:
+                fingerprint = await self._media.fingerprint(path)
+            except PermanentError as error:
+                return await self._refuse(input.video, CandidateOutcome.NOT_A_VIDEO, error.message)
+            await self._objects.put(key, fingerprint)
+        return ValidatedVideo(video=input.video.model_copy(update={"fingerprint_key": key}))
+
+    async def _refuse(self, video: Video, outcome: CandidateOutcome, reason: str) -> ValidatedVideo:
+        await settle_one(self._candidates, video.candidate_id, outcome, reason, self._now())
+        return ValidatedVideo(outcome=outcome)
+
+
+def outcome_of(error: PermanentError) -> CandidateOutcome:
+    match error:
+        case RefusedAddressError():
+            return CandidateOutcome.REFUSED_ADDRESS
+        case TooLargeError():
+            return CandidateOutcome.TOO_LARGE
+        case NotAVideoError():
+            return CandidateOutcome.NOT_A_VIDEO
+        case _:
+            return CandidateOutcome.DOWNLOAD_FAILED
+
+
+def last_try() -> bool:
+    info = activity.info()
+    tries = info.retry_policy.maximum_attempts if info.retry_policy else 0
+    return 0 < tries <= info.attempt
+
+
+async def settle_one(
+    candidates: Candidates, candidate_id: int, outcome: CandidateOutcome, reason: str, now: datetime
+) -> None:
+    await candidates.settle([SettledCandidate(candidate_id=candidate_id, outcome=outcome, reason=reason)], now)

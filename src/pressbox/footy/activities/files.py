@@ -1,0 +1,47 @@
+"""Files on this worker's disk, for the time of one activity: what outlives it is in the object store."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from pressbox.core.objects.store import ObjectStore
+from pressbox.footy.contracts import Video
+from pressbox.footy.ids import scratch_key
+
+VIDEO = "video"
+FINGERPRINT = "fingerprint"
+
+
+@asynccontextmanager
+async def working_folder() -> AsyncIterator[Path]:
+    """Gone afterwards, with whatever was written into it."""
+    folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="pressbox-footy-")
+    try:
+        yield Path(folder.name)
+    finally:
+        await asyncio.to_thread(folder.cleanup)
+
+
+@asynccontextmanager
+async def local_copy(objects: ObjectStore, key: str) -> AsyncIterator[Path]:
+    async with working_folder() as folder:
+        path = folder / "clip"
+        file = await asyncio.to_thread(path.open, "wb")
+        try:
+            async for piece in objects.stream(key):
+                await asyncio.to_thread(file.write, piece)
+        finally:
+            await asyncio.to_thread(file.close)
+        yield path
+
+
+async def fingerprint_of(objects: ObjectStore, video: Video) -> bytes | None:
+    return await objects.get(video.fingerprint_key) if video.fingerprint_key else None
+
+
+async def remove_scratch(objects: ObjectStore, fixture_id: int, event_id: str, candidate_ids: Iterable[int]) -> None:
+    for candidate_id in candidate_ids:
+        for suffix in (VIDEO, FINGERPRINT):
+            await objects.delete(scratch_key(fixture_id, event_id, candidate_id, suffix))

@@ -1,0 +1,105 @@
+"""The effects of Ingest: fixtures of days or ids into the database, and old ones out of it."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from temporalio import activity
+
+from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.footy.activities.times import Clock, utc_now
+from pressbox.footy.contracts import (
+    CleanedUp,
+    FetchedFixtures,
+    FetchFixturesInput,
+    MediaCursor,
+    RunReference,
+    StoredFixtures,
+)
+from pressbox.footy.domain.answers import MalformedAnswerError, read_fixture
+from pressbox.footy.domain.fixtures import ObservedFixture
+from pressbox.footy.ids import scratch_prefix
+from pressbox.footy.ports import Clips, Fixtures, FixturesApi
+
+CLEANED_TOGETHER = 20
+MOST_PROBLEMS = 20
+
+
+class IngestActivities:
+    """`missing` says what must be set before the API can be asked; empty when nothing is."""
+
+    def __init__(
+        self,
+        api: FixturesApi,
+        fixtures: Fixtures,
+        clips: Clips,
+        objects: ObjectStore,
+        missing: str = "",
+        now: Clock = utc_now,
+    ) -> None:
+        self._api = api
+        self._fixtures = fixtures
+        self._clips = clips
+        self._objects = objects
+        self._missing = missing
+        self._now = now
+
+    @activity.defn
+    async def fetch_todays_fixtures(self, input: FetchFixturesInput) -> FetchedFixtures:
+        if self._missing:
+            return FetchedFixtures(found=0, followed=0, missing=self._missing)
+        day = date.fromisoformat(input.day) if input.day else self._now().date()
+        answer = await self._api.fixtures_on(day)
+        followed = await self._fixtures.followed()
+        wanted = [fixture for fixture in answer.fixtures if followed.wants(fixture)]
+        await self._fixtures.keep_fetched(input.run_id, wanted)
+        return FetchedFixtures(
+            found=len(answer.fixtures), followed=len(wanted), problems=tuple(answer.problems[:MOST_PROBLEMS])
+        )
+
+    @activity.defn
+    async def fetch_fixtures_by_ids(self, input: FetchFixturesInput) -> FetchedFixtures:
+        """Those that somebody named, whether they are followed or not."""
+        if self._missing:
+            return FetchedFixtures(found=0, followed=0, missing=self._missing)
+        size = input.policy.api_batch
+        observed: list[ObservedFixture] = []
+        problems: list[str] = []
+        for begin in range(0, len(input.fixture_ids), size):
+            found, wrong = await self._read(input.fixture_ids[begin : begin + size])
+            observed += found
+            problems += wrong
+        await self._fixtures.keep_fetched(input.run_id, observed)
+        return FetchedFixtures(found=len(observed), followed=len(observed), problems=tuple(problems[:MOST_PROBLEMS]))
+
+    @activity.defn
+    async def categorize_and_store_fixtures(self, input: RunReference) -> StoredFixtures:
+        return await self._fixtures.route_fetched(input.run_id, input.policy.alias_age, self._now())
+
+    @activity.defn
+    async def cleanup_old_fixtures(self, input: RunReference) -> CleanedUp:
+        """Objects first: a row without its file is found again, a file without its row never."""
+        fixtures, goals = await self._fixtures.expired(input.policy, self._now(), CLEANED_TOGETHER)
+        if not fixtures and not goals:
+            return CleanedUp()
+        async with Heartbeater(MediaCursor, MediaCursor()):
+            keys = list(await self._clips.objects_of(fixtures, goals))
+            for fixture_id in fixtures:
+                keys += [item.key async for item in self._objects.list(scratch_prefix(fixture_id))]
+            for key in keys:
+                await self._objects.delete(key)
+            cleaned = await self._fixtures.delete(fixtures, goals)
+        return cleaned.model_copy(
+            update={"objects": len(keys), "more": CLEANED_TOGETHER in (len(fixtures), len(goals))}
+        )
+
+    async def _read(self, fixture_ids: Sequence[int]) -> tuple[list[ObservedFixture], list[str]]:
+        answer = await self._api.fixtures_by_ids(fixture_ids)
+        observed: list[ObservedFixture] = []
+        problems = list(answer.missing.values())
+        for raw in answer.fixtures.values():
+            try:
+                observed.append(read_fixture(raw))
+            except MalformedAnswerError as error:
+                problems.append(error.message)
+        return observed, problems

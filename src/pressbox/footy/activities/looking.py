@@ -1,0 +1,71 @@
+"""A judge's look at one clip: frames, votes, and what its match clock means for the goal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pressbox.core.errors import PermanentError, PressboxError
+from pressbox.footy.domain.candidates import CandidateOutcome
+from pressbox.footy.domain.clock import TimestampCheck, expected_minute, validate_timestamp
+from pressbox.footy.domain.judging import (
+    DECIDING_FRAME,
+    FIRST_FRAMES,
+    Decision,
+    FrameJudgement,
+    RejectReason,
+    judge_clip,
+)
+from pressbox.footy.ports import Judge, Media
+
+_OUTCOMES = {
+    RejectReason.NOT_FOOTBALL: CandidateOutcome.NOT_FOOTBALL,
+    RejectReason.FILMED_SCREEN: CandidateOutcome.FILMED_SCREEN,
+}
+
+
+class JudgeAwayError(PressboxError):
+    """No judge answers. Says nothing of the clip."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Either why the clip is left out, or what its clock says."""
+
+    outcome: CandidateOutcome | None = None
+    reason: str = ""
+    check: TimestampCheck | None = None
+
+
+class Onlooker:
+    def __init__(self, media: Media, judge: Judge) -> None:
+        self._media = media
+        self._judge = judge
+
+    async def look(self, path: Path, duration: float, minute: tuple[int, int], tolerance: int) -> Looked:
+        """Two frames, and a third when they disagree. A file without frames is a PermanentError."""
+        shares = list(FIRST_FRAMES)
+        judgements = await self._ask(await self._media.frames(path, shares))
+        verdict = judge_clip(judgements, [share * duration for share in shares])
+        if verdict.decision is Decision.ANOTHER_FRAME:
+            shares.append(DECIDING_FRAME)
+            judgements += await self._ask(await self._media.frames(path, [DECIDING_FRAME]))
+            verdict = judge_clip(judgements, [share * duration for share in shares])
+        if verdict.decision is Decision.REJECTED and verdict.reason is not None:
+            return Looked(_OUTCOMES[verdict.reason], f"{self._judge.name}: {verdict.reason}")
+        elapsed, extra = minute
+        check = validate_timestamp(verdict.readings, elapsed, extra, tolerance)
+        if check.rejected:
+            expected = expected_minute(elapsed, extra)
+            return Looked(
+                CandidateOutcome.WRONG_MINUTE, f"its clock shows minute {check.extracted_minute}, not {expected}"
+            )
+        return Looked(check=check)
+
+    async def _ask(self, frames: Sequence[bytes]) -> list[FrameJudgement]:
+        if not frames:
+            raise PermanentError("No picture could be read from it.")
+        try:
+            return list(await self._judge.judge(frames))
+        except PressboxError as error:
+            # Also a wrong key: whatever is wrong with the judge, the clip is not to blame.
+            raise JudgeAwayError(f"{self._judge.name}: {error.message}") from error

@@ -1,0 +1,138 @@
+"""The effects of an upload that read video: comparing copies, and storing a file that browsers play, with a poster."""
+
+from collections.abc import Mapping, Sequence
+
+from temporalio import activity
+
+from pressbox.core.errors import NotFoundError
+from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.footy.activities.files import fingerprint_of, local_copy, working_folder
+from pressbox.footy.contracts import (
+    DeduplicateInput,
+    DeduplicateResult,
+    MediaCursor,
+    ReplaceVideoInput,
+    SceneChange,
+    UploadedVideo,
+    UploadVideoInput,
+    Video,
+)
+from pressbox.footy.domain.scenes import Scene, SceneCopy, arrange
+from pressbox.footy.ids import clip_key, poster_key
+from pressbox.footy.ports import Clips, Media, StoredCopy
+
+
+class SceneActivities:
+    """They run on the queue `footy-media`."""
+
+    def __init__(self, clips: Clips, media: Media, objects: ObjectStore) -> None:
+        self._clips = clips
+        self._media = media
+        self._objects = objects
+
+    @activity.defn
+    async def deduplicate_videos(self, input: DeduplicateInput) -> DeduplicateResult:
+        """Every new copy is compared with every copy of the pool, shown or not, in both directions."""
+        async with Heartbeater(MediaCursor, MediaCursor()):
+            stored = {
+                copy.video.candidate_id: copy for copy in await self._clips.copies(input.event_id, input.verified)
+            }
+            # A repeated try may find its own effects: what is stored already is not new.
+            new = {video.candidate_id: video for video in input.videos if video.candidate_id not in stored}
+            prints = await self._fingerprints(new, stored)
+            slots = {key: copy.clip_id for key, copy in stored.items()}
+            compared = list(prints) if input.rearrange else [key for key in new if key in prints]
+            matches = await self._matches(prints, compared, slots)
+        copies = [_of_video(video, input.unusable) for video in new.values()]
+        copies += [_of_stored(copy, input.unusable) for copy in stored.values()]
+        videos = {**{key: copy.video for key, copy in stored.items()}, **new}
+        scenes = arrange(copies, matches, input.policy.same_duration)
+        changes = (_change(scene, videos, new) for scene in scenes)
+        return DeduplicateResult(scenes=tuple(change for change in changes if change is not None))
+
+    @activity.defn
+    async def upload_single_video(self, input: UploadVideoInput) -> UploadedVideo:
+        return await self._store(input.fixture_id, input.event_id, input.video)
+
+    @activity.defn
+    async def replace_s3_video(self, input: ReplaceVideoInput) -> UploadedVideo:
+        """Puts the better file beside the old one, under its own key: nobody's player loses what it is playing."""
+        return await self._store(input.fixture_id, input.event_id, input.video)
+
+    async def _store(self, fixture_id: int, event_id: str, video: Video) -> UploadedVideo:
+        file, poster = clip_key(fixture_id, event_id, video.md5), poster_key(fixture_id, event_id, video.md5)
+        async with (
+            Heartbeater(MediaCursor, MediaCursor()),
+            local_copy(self._objects, video.scratch_key) as path,
+            working_folder() as folder,
+        ):
+            target = folder / "clip.mp4"
+            await self._media.playable(path, target)
+            await self._objects.put(poster, await self._media.poster(target))
+            await self._objects.put(file, target)
+        return UploadedVideo(video=video, object_key=file, poster_key=poster)
+
+    async def _fingerprints(self, new: Mapping[int, Video], stored: Mapping[int, StoredCopy]) -> dict[int, bytes]:
+        prints = {key: copy.fingerprint for key, copy in stored.items()}
+        for key, video in new.items():
+            try:
+                prints[key] = await fingerprint_of(self._objects, video)
+            except NotFoundError:
+                prints[key] = None
+        return {key: found for key, found in prints.items() if found is not None}
+
+    async def _matches(
+        self, prints: Mapping[int, bytes], compared: Sequence[int], slots: Mapping[int, int]
+    ) -> list[tuple[int, int]]:
+        matches: list[tuple[int, int]] = []
+        for key in compared:
+            others = {
+                other: found
+                for other, found in prints.items()
+                if other != key and (key not in slots or slots[key] != slots.get(other))
+            }
+            same = await self._media.same_scene(prints[key], others) if others else frozenset()
+            # Whether A is found in B can differ from whether B is found in A; both count, whoever came first.
+            for other in others.keys() - same:
+                if other not in compared and await self._media.same_scene(prints[other], {key: prints[key]}):
+                    same |= {other}
+            matches += [(key, other) for other in sorted(same)]
+        return matches
+
+
+def _of_video(video: Video, unusable: Sequence[int]) -> SceneCopy:
+    return SceneCopy(
+        video.candidate_id,
+        video.md5,
+        video.duration_seconds,
+        video.file_size,
+        usable=video.candidate_id not in unusable,
+    )
+
+
+def _of_stored(copy: StoredCopy, unusable: Sequence[int]) -> SceneCopy:
+    video = copy.video
+    return SceneCopy(
+        video.candidate_id,
+        video.md5,
+        video.duration_seconds,
+        video.file_size,
+        clip_id=copy.clip_id,
+        shown=copy.shown,
+        usable=copy.shown or video.candidate_id not in unusable,
+    )
+
+
+def _change(scene: Scene, videos: Mapping[int, Video], new: Mapping[int, Video]) -> SceneChange | None:
+    arrived = [copy.candidate_id for copy in scene.copies if copy.candidate_id in new]
+    best = scene.best.candidate_id if scene.best is not None and scene.changes_shown else None
+    if not arrived and not scene.merged and best is None:
+        return None
+    return SceneChange(
+        clip_id=scene.clip_id,
+        merged=scene.merged,
+        best=videos[best] if best is not None else None,
+        others=tuple(videos[key] for key in arrived if key != best),
+        kept=tuple(sorted(scene.kept)),
+    )

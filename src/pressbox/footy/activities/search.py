@@ -1,0 +1,160 @@
+"""The effects of a clip search: what to look for, asking all sources at once, and keeping what they found."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from temporalio import activity
+
+from pressbox.core.errors import PressboxError
+from pressbox.core.logs import get_logger
+from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.footy.activities.times import Clock, utc_now
+from pressbox.footy.contracts import (
+    DownloadCount,
+    ExecuteSearchInput,
+    FinishSearchInput,
+    FoundClip,
+    GoalExists,
+    GoalReference,
+    MediaCursor,
+    SavedCandidates,
+    SaveDiscoveredInput,
+    SearchData,
+    SearchDataInput,
+    SearchResult,
+    SetMonitorCompleteInput,
+    SourceFailure,
+)
+from pressbox.footy.domain.candidates import FoundVideo, longest_first
+from pressbox.footy.domain.names import build_query, extract_player_search_names
+from pressbox.footy.domain.search_window import search_age
+from pressbox.footy.ports import Candidates, ClipSource, Goals, SearchRequest, SourceAnswer
+
+log = get_logger(__name__)
+
+# Shorter than the activity may take: a source that hangs must not cost what the others found.
+SOURCE_TIME = timedelta(seconds=45)
+# What one attempt carries through Temporal. The rest is not lost: the next search finds it again.
+MOST_FOUND = 40
+LONGEST_TEXT = 280
+
+
+class SearchActivities:
+    def __init__(
+        self,
+        goals: Goals,
+        candidates: Candidates,
+        sources: Sequence[ClipSource],
+        now: Clock = utc_now,
+        source_time: timedelta = SOURCE_TIME,
+    ) -> None:
+        self._goals = goals
+        self._candidates = candidates
+        self._sources = sources
+        self._now = now
+        self._source_time = source_time
+
+    @activity.defn
+    async def set_monitor_complete(self, input: SetMonitorCompleteInput) -> None:
+        await self._goals.set_monitor_complete(input.event_id, input.workflow_id, self._now())
+
+    @activity.defn
+    async def check_event_exists(self, input: GoalReference) -> GoalExists:
+        gone = await self._goals.existence(input.event_id)
+        return GoalExists(exists=gone is None, reason=gone or "")
+
+    @activity.defn
+    async def get_download_workflow_count(self, input: GoalReference) -> DownloadCount:
+        return await self._goals.downloads(input.event_id)
+
+    @activity.defn
+    async def get_twitter_search_data(self, input: SearchDataInput) -> SearchData:
+        """Read anew for each attempt: the scorer may have been corrected meanwhile."""
+        player, team, _ = await self._goals.scorer(input.event_id)
+        names, teams = extract_player_search_names(player), input.aliases or (team,)
+        query = build_query(names, teams)
+        await self._goals.note_search(input.event_id, query)
+        return SearchData(
+            event_id=input.event_id,
+            attempt=input.attempt,
+            query=query,
+            player_names=names,
+            team_aliases=teams,
+            max_age=search_age(input.policy, await self._goals.searched_since(input.event_id), self._now()),
+            max_results=input.policy.search_results,
+        )
+
+    @activity.defn
+    async def execute_twitter_search(self, input: ExecuteSearchInput) -> SearchResult:
+        search, begun = input.search, self._now()
+        request = SearchRequest(
+            query=search.query,
+            player_names=search.player_names,
+            team_aliases=search.team_aliases,
+            max_results=search.max_results,
+            max_age=search.max_age,
+            exclude_urls=await self._candidates.known_urls(search.event_id),
+        )
+        async with Heartbeater(MediaCursor, MediaCursor()):
+            found, answers = await ask_all(self._sources, request, self._source_time)
+        await self._candidates.record_search(search.event_id, search.attempt, search.query, answers, begun)
+        new = {video.video_page_url: video for video in found if video.video_page_url not in request.exclude_urls}
+        return SearchResult(
+            videos=tuple(_crossing(video) for video in longest_first(list(new.values()), MOST_FOUND)),
+            failures=tuple(SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure),
+        )
+
+    @activity.defn
+    async def save_discovered_videos(self, input: SaveDiscoveredInput) -> SavedCandidates:
+        videos = [FoundVideo(**video.model_dump()) for video in input.videos]
+        saved = await self._candidates.save(input.event_id, input.attempt, videos, self._now())
+        chosen = await self._candidates.choose(input.event_id, input.attempt, input.policy.videos_per_attempt)
+        return SavedCandidates(saved=len(saved), chosen=tuple(chosen))
+
+    @activity.defn
+    async def finish_search(self, input: FinishSearchInput) -> None:
+        await self._goals.end_search(input.event_id, input.ended, self._now())
+
+
+async def ask_all(
+    sources: Sequence[ClipSource], request: SearchRequest, patience: timedelta
+) -> tuple[list[FoundVideo], list[SourceAnswer]]:
+    """All at once. One that fails is named with its reason; it is never "found nothing"."""
+    asked = await asyncio.gather(*(_ask(source, request, patience) for source in sources))
+    return [video for videos, _ in asked for video in videos], [answer for _, answer in asked]
+
+
+async def _ask(
+    source: ClipSource, request: SearchRequest, patience: timedelta
+) -> tuple[Sequence[FoundVideo], SourceAnswer]:
+    try:
+        async with asyncio.timeout(patience.total_seconds()):
+            found = await source.search(request)
+    except TimeoutError:
+        return (), _failed(source, f"no answer within {patience.total_seconds():g} s")
+    except PressboxError as error:
+        return (), _failed(source, error.message)
+    # An adapter that stumbles over an answer it never saw must not cost the others theirs.
+    except Exception as error:
+        log.exception("source_failed", msg=f"{source.name} failed in an unexpected way")
+        return (), _failed(source, f"unexpected: {type(error).__name__}")
+    return found, SourceAnswer(source.name, len(found))
+
+
+def _failed(source: ClipSource, reason: str) -> SourceAnswer:
+    return SourceAnswer(source.name, 0, reason)
+
+
+def _crossing(video: FoundVideo) -> FoundClip:
+    short = replace(video, post_text=video.post_text[:LONGEST_TEXT])
+    return FoundClip(
+        source=short.source,
+        video_page_url=short.video_page_url,
+        post_url=short.post_url,
+        post_text=short.post_text,
+        media_url=short.media_url,
+        duration_seconds=short.duration_seconds,
+        posted_at=short.posted_at,
+    )

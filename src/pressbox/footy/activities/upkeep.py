@@ -1,0 +1,120 @@
+"""The effects of the hourly upkeep: whether each clip source works, and clips that wait for a judge."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from temporalio import activity
+
+from pressbox.core.errors import NotFoundError, PermanentError
+from pressbox.core.logs import get_logger
+from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.footy.activities.files import local_copy
+from pressbox.footy.activities.looking import JudgeAwayError, Looked, Onlooker
+from pressbox.footy.activities.search import SOURCE_TIME, ask_all
+from pressbox.footy.activities.times import Clock, utc_now
+from pressbox.footy.contracts import (
+    Batch,
+    CanaryResult,
+    MediaCursor,
+    RecheckResult,
+    RunReference,
+    SettledCandidate,
+    SourceFailure,
+    Video,
+)
+from pressbox.footy.domain.candidates import CandidateOutcome
+from pressbox.footy.ids import fixture_of, poster_key
+from pressbox.footy.ports import ClipFile, Clips, ClipSource, Goals, SearchRequest, SourceHealth, Workflows
+
+log = get_logger(__name__)
+
+RECHECKED_TOGETHER = 20
+# Something that is always talked about: an empty answer would be as telling as an error.
+CANARY = SearchRequest(
+    query="goal football",
+    player_names=("goal",),
+    team_aliases=("football",),
+    max_results=5,
+    max_age=timedelta(days=1),
+)
+
+
+class CanaryActivities:
+    def __init__(self, sources: Sequence[ClipSource], health: SourceHealth, now: Clock = utc_now) -> None:
+        self._sources = sources
+        self._health = health
+        self._now = now
+
+    @activity.defn
+    async def run_canaries(self, input: RunReference) -> CanaryResult:
+        async with Heartbeater(MediaCursor, MediaCursor()):
+            _, answers = await ask_all(self._sources, CANARY, SOURCE_TIME)
+        await self._health.record(answers, self._now())
+        failing = [SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure]
+        return CanaryResult(working=len(answers) - len(failing), failing=tuple(failing))
+
+
+class RecheckActivities:
+    """It runs on the queue `footy-media`."""
+
+    def __init__(
+        self, goals: Goals, clips: Clips, objects: ObjectStore, onlooker: Onlooker, workflows: Workflows
+    ) -> None:
+        self._goals = goals
+        self._clips = clips
+        self._objects = objects
+        self._onlooker = onlooker
+        self._workflows = workflows
+
+    @activity.defn
+    async def recheck_clips(self, input: RunReference) -> RecheckResult:
+        """Stops at the first clip that no judge answers for: the others would wait as long."""
+        waiting = list(await self._clips.unchecked(RECHECKED_TOGETHER))
+        judged = 0
+        async with Heartbeater(MediaCursor, MediaCursor()):
+            for clip in waiting:
+                try:
+                    judged += await self._recheck(clip, input)
+                except JudgeAwayError as error:
+                    log.warning("judge_away", msg=str(error), waiting=len(waiting) - judged)
+                    break
+        return RecheckResult(judged=judged, waiting=len(waiting) - judged)
+
+    async def _recheck(self, clip: ClipFile, run: RunReference) -> bool:
+        copies = await self._clips.copies(clip.event_id)
+        video = next((copy.video for copy in copies if copy.clip_id == clip.clip_id and copy.shown), None)
+        if video is None:
+            return False
+        looked = await self._look(clip, video, run)
+        fixture_id = fixture_of(clip.event_id)
+        if looked.check is None:
+            gone = SettledCandidate(
+                candidate_id=video.candidate_id,
+                outcome=looked.outcome or CandidateOutcome.NOT_A_VIDEO,
+                reason=looked.reason,
+            )
+            await self._clips.record_check(clip.clip_id, None, gone)
+            for key in (clip.object_key, poster_key(fixture_id, clip.event_id, video.md5)):
+                await self._objects.delete(key)
+            return True
+        checked = {
+            "checked": True,
+            "timestamp_verified": looked.check.verified,
+            "extracted_minute": looked.check.extracted_minute,
+            "timestamp_status": looked.check.status,
+        }
+        await self._clips.record_check(clip.clip_id, video.model_copy(update=checked), None)
+        batch = Batch(batch_id=f"recheck-{clip.clip_id}-{run.run_id}", rearrange=True)
+        await self._workflows.add_videos(fixture_id, clip.event_id, batch, run.policy)
+        return True
+
+    async def _look(self, clip: ClipFile, video: Video, run: RunReference) -> Looked:
+        minute = await self._goals.expected_minute(clip.event_id)
+        try:
+            async with local_copy(self._objects, clip.object_key) as path:
+                return await self._onlooker.look(path, video.duration_seconds, minute, run.policy.clock_tolerance)
+        except NotFoundError:
+            return Looked(CandidateOutcome.NOT_A_VIDEO, "its file is no longer there")
+        except PermanentError as error:
+            return Looked(CandidateOutcome.NOT_A_VIDEO, error.message)

@@ -1,0 +1,110 @@
+"""The effects of an upload on the database and on scratch files; each can be repeated."""
+
+from temporalio import activity
+
+from pressbox.core.errors import NotFoundError
+from pressbox.core.objects.store import ObjectStore
+from pressbox.footy.activities.files import fingerprint_of, remove_scratch
+from pressbox.footy.activities.times import Clock, utc_now
+from pressbox.footy.contracts import (
+    BumpPopularityInput,
+    Duplicate,
+    FixtureReferences,
+    GoalData,
+    GoalReference,
+    Md5Input,
+    Md5Result,
+    SavedClips,
+    SaveVideosInput,
+    ScratchInput,
+    UpdateInPlaceInput,
+    Video,
+)
+from pressbox.footy.ids import scratch_candidate, scratch_prefix
+from pressbox.footy.ports import Candidates, Clips
+
+
+class UploadActivities:
+    def __init__(self, clips: Clips, candidates: Candidates, objects: ObjectStore, now: Clock = utc_now) -> None:
+        self._clips = clips
+        self._candidates = candidates
+        self._objects = objects
+        self._now = now
+
+    @activity.defn
+    async def fetch_event_data(self, input: Md5Input) -> GoalData:
+        return await self._clips.of_goal(input.event_id, [video.candidate_id for video in input.videos])
+
+    @activity.defn
+    async def deduplicate_by_md5(self, input: Md5Input) -> Md5Result:
+        """The very file of any copy that we have, shown or not, needs no further look."""
+        known = {copy.video.md5: copy.clip_id for copy in await self._clips.copies(input.event_id)}
+        return Md5Result(
+            videos=tuple(video for video in input.videos if video.md5 not in known),
+            duplicates=tuple(
+                Duplicate(video=video, clip_id=known[video.md5]) for video in input.videos if video.md5 in known
+            ),
+        )
+
+    @activity.defn
+    async def save_video_objects(self, input: SaveVideosInput) -> SavedClips:
+        saved = []
+        for uploaded in input.uploaded:
+            fingerprint = await fingerprint_of(self._objects, uploaded.video)
+            saved.append(await self._clips.add(input.event_id, uploaded, fingerprint, self._now()))
+        return SavedClips(clip_ids=tuple(saved))
+
+    @activity.defn
+    async def update_video_in_place(self, input: UpdateInPlaceInput) -> None:
+        """The row is switched first; only then do files go that nobody is shown any more."""
+        unused = list(await self._clips.merge(input.clip_id, input.merged, self._now())) if input.merged else []
+        if input.uploaded is not None:
+            fingerprint = await self._known_fingerprint(input.event_id, input.uploaded.video)
+            unused += await self._clips.replace(input.clip_id, input.uploaded, fingerprint, self._now())
+        used = {input.uploaded.object_key, input.uploaded.poster_key} if input.uploaded else set()
+        for key in unused:
+            if key not in used:
+                await self._objects.delete(key)
+
+    @activity.defn
+    async def bump_video_popularity(self, input: BumpPopularityInput) -> None:
+        for duplicate in input.duplicates:
+            fingerprint = await self._known_fingerprint(input.event_id, duplicate.video)
+            await self._clips.count_in(duplicate.clip_id, duplicate.video, fingerprint, self._now())
+
+    @activity.defn
+    async def recalculate_video_ranks(self, input: GoalReference) -> None:
+        await self._clips.rank(input.event_id)
+
+    @activity.defn
+    async def cleanup_individual_files(self, input: ScratchInput) -> None:
+        await remove_scratch(self._objects, input.fixture_id, input.event_id, input.candidate_ids)
+
+    @activity.defn
+    async def cleanup_upload_temp(self, input: ScratchInput) -> None:
+        await remove_scratch(self._objects, input.fixture_id, input.event_id, input.candidate_ids)
+
+    @activity.defn
+    async def cleanup_fixture_temp_dirs(self, input: FixtureReferences) -> None:
+        """A batch may still wait for its upload when the match is archived: files of open candidates stay."""
+        for fixture_id in input.fixture_ids:
+            keys = [item.key async for item in self._objects.list(scratch_prefix(fixture_id))]
+            for key in keys:
+                if await self._is_settled(scratch_candidate(key)):
+                    await self._objects.delete(key)
+
+    async def _is_settled(self, candidate_id: int | None) -> bool:
+        if candidate_id is None:
+            return True
+        try:
+            return (await self._candidates.load(candidate_id)).final
+        except NotFoundError:
+            return True
+
+    async def _known_fingerprint(self, event_id: str, video: Video) -> bytes | None:
+        """From its scratch file; an older copy, whose scratch file is gone, has it in the database."""
+        try:
+            return await fingerprint_of(self._objects, video)
+        except NotFoundError:
+            copies = await self._clips.copies(event_id)
+            return next((copy.fingerprint for copy in copies if copy.video.candidate_id == video.candidate_id), None)

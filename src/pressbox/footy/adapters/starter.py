@@ -1,0 +1,95 @@
+"""Starts and messages the workflows of footy."""
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from pressbox.core.contracts import Contract
+from pressbox.core.temporal.client import reaching_temporal
+from pressbox.footy.contracts import (
+    Batch,
+    IngestWorkflowInput,
+    MonitorWorkflowInput,
+    RAGWorkflowInput,
+    UploadWorkflowInput,
+)
+from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.ids import (
+    ADD_VIDEOS_SIGNAL,
+    INGEST,
+    INGEST_BY_HAND,
+    MONITOR,
+    MONITOR_BY_HAND,
+    RAG,
+    UPLOAD_WORKFLOW,
+    rag_workflow_id,
+    upload_workflow_id,
+)
+
+PATIENCE = timedelta(seconds=10)
+
+
+class TemporalWorkflows:
+    def __init__(self, client: Client, task_queue: str, policy: FootyPolicy) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._policy = policy
+
+    async def add_videos(self, fixture_id: int, event_id: str, batch: Batch, policy: FootyPolicy) -> None:
+        with reaching_temporal():
+            await self._client.start_workflow(
+                UPLOAD_WORKFLOW,
+                UploadWorkflowInput(fixture_id=fixture_id, event_id=event_id, policy=policy),
+                id=upload_workflow_id(event_id),
+                task_queue=self._task_queue,
+                start_signal=ADD_VIDEOS_SIGNAL,
+                start_signal_args=[batch],
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                rpc_timeout=PATIENCE,
+            )
+
+    async def running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
+        """Asked one by one: lists of workflows lag behind."""
+        with reaching_temporal():
+            answers = await asyncio.gather(*(self._runs(workflow_id) for workflow_id in workflow_ids))
+        return [workflow_id for workflow_id, runs in zip(workflow_ids, answers, strict=True) if runs]
+
+    async def start_ingest(self, fixture_ids: Sequence[int]) -> str:
+        input = IngestWorkflowInput(fixture_ids=tuple(fixture_ids), policy=self._policy)
+        return await self._start(INGEST, input, f"{INGEST_BY_HAND}-{secrets.token_hex(4)}")
+
+    async def start_monitor(self) -> str:
+        input = MonitorWorkflowInput(policy=self._policy)
+        return await self._start(MONITOR, input, f"{MONITOR_BY_HAND}-{secrets.token_hex(4)}")
+
+    async def refresh_aliases(self, team_id: int) -> str:
+        input = RAGWorkflowInput(team_id=team_id, refresh=True, policy=self._policy)
+        return await self._start(RAG, input, rag_workflow_id(team_id))
+
+    async def _start(self, workflow: str, input: Contract, workflow_id: str) -> str:
+        with reaching_temporal():
+            handle = await self._client.start_workflow(
+                workflow,
+                input,
+                id=workflow_id,
+                task_queue=self._task_queue,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                rpc_timeout=PATIENCE,
+            )
+        return handle.id
+
+    async def _runs(self, workflow_id: str) -> bool:
+        try:
+            found = await self._client.get_workflow_handle(workflow_id).describe(rpc_timeout=PATIENCE)
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise
+        return found.status is WorkflowExecutionStatus.RUNNING

@@ -1,0 +1,102 @@
+"""Which copies show one scene, and which of them is shown. Pure.
+
+The result depends on the set of copies only, never on the order in which they came. A scene is everything that is
+connected by matches. The copy to show is the largest file among those that are nearly as long as the longest; for two
+copies that is the rule of `quality.better`, and for more it has no circles.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SceneCopy:
+    """`clip_id` is the slot in which it is stored already, `usable` whether it can be shown."""
+
+    candidate_id: int
+    md5: str
+    duration_seconds: float
+    file_size: int
+    clip_id: int | None = None
+    shown: bool = False
+    usable: bool = True
+
+    @property
+    def weight(self) -> tuple[int, float, str]:
+        return self.file_size, self.duration_seconds, self.md5
+
+
+@dataclass(frozen=True)
+class Scene:
+    """`clip_id` is the oldest slot of its copies, None for a new scene; the others are to be merged into it.
+
+    `kept` are the copies that can still be the best one when more arrive.
+    """
+
+    copies: tuple[SceneCopy, ...]
+    best: SceneCopy | None
+    clip_id: int | None
+    merged: tuple[int, ...]
+    kept: frozenset[int]
+
+    @property
+    def changes_shown(self) -> bool:
+        return self.best is not None and not (self.best.shown and self.best.clip_id == self.clip_id)
+
+
+def arrange(copies: Sequence[SceneCopy], matches: Iterable[tuple[int, int]], same_duration: float) -> tuple[Scene, ...]:
+    """Scenes from copies and the pairs of candidate ids that match. Copies of one slot belong together anyway."""
+    leader = {copy.candidate_id: copy.candidate_id for copy in copies}
+
+    def find(key: int) -> int:
+        while leader[key] != key:
+            leader[key] = leader[leader[key]]
+            key = leader[key]
+        return key
+
+    first_of_slot: dict[int, int] = {}
+    for copy in copies:
+        if copy.clip_id is not None:
+            leader[find(copy.candidate_id)] = find(first_of_slot.setdefault(copy.clip_id, copy.candidate_id))
+    for one, other in matches:
+        leader[find(one)] = find(other)
+    groups: dict[int, list[SceneCopy]] = {}
+    for copy in copies:
+        groups.setdefault(find(copy.candidate_id), []).append(copy)
+    scenes = (_scene(sorted(group, key=lambda copy: copy.candidate_id), same_duration) for group in groups.values())
+    return tuple(sorted(scenes, key=lambda scene: scene.copies[0].candidate_id))
+
+
+def best_copy(copies: Sequence[SceneCopy], same_duration: float) -> SceneCopy | None:
+    """The largest file among those within the share `same_duration` of the longest."""
+    return max(_long_enough(copies, same_duration), key=lambda copy: copy.weight, default=None)
+
+
+def kept_copies(copies: Sequence[SceneCopy], same_duration: float) -> frozenset[int]:
+    """A longer copy may still come and push larger but shorter ones out. What is not longer than a larger one, and what
+    is already too short, never becomes the best again."""
+    candidates = _long_enough(copies, same_duration)
+    return frozenset(
+        copy.candidate_id
+        for copy in candidates
+        if not any(
+            other.weight > copy.weight and other.duration_seconds >= copy.duration_seconds for other in candidates
+        )
+    )
+
+
+def _long_enough(copies: Sequence[SceneCopy], same_duration: float) -> list[SceneCopy]:
+    usable = [copy for copy in copies if copy.usable]
+    longest = max((copy.duration_seconds for copy in usable), default=0.0)
+    return [copy for copy in usable if longest - copy.duration_seconds <= same_duration * longest]
+
+
+def _scene(copies: Sequence[SceneCopy], same_duration: float) -> Scene:
+    slots = sorted({copy.clip_id for copy in copies if copy.clip_id is not None})
+    return Scene(
+        copies=tuple(copies),
+        best=best_copy(copies, same_duration),
+        clip_id=slots[0] if slots else None,
+        merged=tuple(slots[1:]),
+        kept=kept_copies(copies, same_duration),
+    )

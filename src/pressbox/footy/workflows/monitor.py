@@ -1,0 +1,158 @@
+"""MonitorWorkflow: one poll."""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
+from temporalio.workflow import ParentClosePolicy
+
+with workflow.unsafe.imports_passed_through():
+    from datetime import timedelta
+
+    from pressbox.core.progress.report import report
+    from pressbox.footy.activities.monitor import MonitorActivities
+    from pressbox.footy.activities.upload import UploadActivities
+    from pressbox.footy.contracts import (
+        Compared,
+        CompletedFixtures,
+        FinishRunInput,
+        FixtureReferences,
+        GoalToSearch,
+        MonitorProgress,
+        MonitorWorkflowInput,
+        MonitorWorkflowResult,
+        RunReference,
+        TwitterWorkflowInput,
+        WorkflowIds,
+    )
+    from pressbox.footy.ids import twitter_workflow_id
+    from pressbox.footy.workflows.acting import act, explained
+    from pressbox.footy.workflows.twitter import TwitterWorkflow
+
+TASK_TIMEOUT = timedelta(seconds=60)
+MOST_COMPARING = 20
+
+
+@workflow.defn
+class MonitorWorkflow:
+    """Polls waiting and running fixtures once, compares, starts searches for confirmed goals, archives what is over.
+
+    Id `monitor-scheduled-…`; started by the schedule `monitor-every-30s`. Its id enters the registers of the goals it
+    saw or missed. It never waits for a search. A search that cannot be started is started by the next poll. Its history
+    does not grow with the number of fixtures. Without a key for the fixtures API it does nothing and says so.
+    """
+
+    @workflow.init
+    def __init__(self, input: MonitorWorkflowInput) -> None:
+        self._run = RunReference(run_id=workflow.info().workflow_id, policy=input.policy)
+        self._progress = MonitorProgress(title="Polling the fixtures", total=4, routine=True)
+        self._result = MonitorWorkflowResult()
+
+    @workflow.query
+    def get_progress(self) -> MonitorProgress:
+        return self._progress
+
+    @workflow.run
+    async def run(self, input: MonitorWorkflowInput) -> MonitorWorkflowResult:
+        registered = await act(MonitorActivities.register_monitor_workflow, self._run)
+        if registered.missing:
+            return MonitorWorkflowResult(note=registered.missing)
+        active = registered.active
+        if registered.staging_due:
+            active += await self._look_at_staging()
+        completed = CompletedFixtures()
+        if active:
+            await self._poll()
+            completed = await act(MonitorActivities.complete_fixture_if_ready, self._run)
+            self._note(fixtures_completed=len(completed.fixture_ids))
+        await asyncio.gather(self._tell(), self._clean(completed))
+        return self._result
+
+    async def _look_at_staging(self) -> int:
+        try:
+            polled = await act(MonitorActivities.fetch_staging_fixtures, self._run)
+            self._note(failed=polled.failed)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            # The known kick-off still activates them.
+            self._note(note=f"Waiting fixtures could not be polled: {explained(error)}")
+        return (await act(MonitorActivities.pre_activate_upcoming_fixtures, self._run)).fixtures
+
+    async def _poll(self) -> None:
+        polled = await act(MonitorActivities.fetch_active_fixtures, self._run)
+        self._note(fixtures=polled.answered, failed=self._result.failed + polled.failed)
+        for _ in range(MOST_COMPARING):
+            compared: Compared = await act(MonitorActivities.store_and_compare, self._run)
+            self._note(
+                goals_created=self._result.goals_created + compared.created,
+                goals_removed=self._result.goals_removed + compared.removed,
+                failed=self._result.failed + compared.failed,
+            )
+            if not compared.more:
+                break
+        found, _ = await asyncio.gather(
+            act(MonitorActivities.process_fixture_events, self._run),
+            act(MonitorActivities.sync_fixture_metadata, self._run),
+        )
+        waiting = await self._without_running(found.goals)
+        started = await asyncio.gather(*(self._search(goal) for goal in waiting))
+        self._note(searches_started=sum(started))
+
+    async def _without_running(self, goals: tuple[GoalToSearch, ...]) -> list[GoalToSearch]:
+        """A search that was asked for before may be about to say that it runs."""
+        asked = tuple(twitter_workflow_id(goal) for goal in goals if goal.asked_before)
+        if not asked:
+            return list(goals)
+        running = await act(MonitorActivities.check_twitter_workflow_running, WorkflowIds(workflow_ids=asked))
+        return [goal for goal in goals if twitter_workflow_id(goal) not in running.workflow_ids]
+
+    async def _search(self, goal: GoalToSearch) -> bool:
+        try:
+            await workflow.start_child_workflow(
+                TwitterWorkflow.run,
+                TwitterWorkflowInput(goal=goal, policy=self._run.policy),
+                id=twitter_workflow_id(goal),
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                parent_close_policy=ParentClosePolicy.ABANDON,
+                task_timeout=TASK_TIMEOUT,
+            )
+        except WorkflowAlreadyStartedError:
+            return False
+        except ChildWorkflowError as error:
+            if is_cancelled_exception(error):
+                raise
+            # The goal still waits for its search, so the next poll tries again.
+            workflow.logger.warning("Search for %s not started: %s", goal.event_id, explained(error))
+            return False
+        return True
+
+    async def _tell(self) -> None:
+        try:
+            await act(
+                MonitorActivities.notify_frontend_refresh,
+                FinishRunInput(run_id=self._run.run_id, result=self._result),
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            workflow.logger.warning("Readers were not told: %s", explained(error))
+
+    async def _clean(self, completed: CompletedFixtures) -> None:
+        if not completed.fixture_ids:
+            return
+        try:
+            await act(UploadActivities.cleanup_fixture_temp_dirs, FixtureReferences(fixture_ids=completed.fixture_ids))
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            # Maintenance removes old scratch files anyway.
+            workflow.logger.warning("Scratch files stay for now: %s", explained(error))
+
+    def _note(self, **changes: int | str) -> None:
+        self._result = self._result.model_copy(update=changes)
+        self._progress = self._progress.model_copy(
+            update={"fixtures": self._result.fixtures, "goals": self._result.goals_created}
+        )
+        report(self._progress)

@@ -1,0 +1,106 @@
+"""One pool of an upload, verified or unverified: from the comparison of copies to stored scenes."""
+
+import asyncio
+from collections.abc import Sequence
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+from pressbox.footy.activities.download import DownloadActivities
+from pressbox.footy.activities.scenes import SceneActivities
+from pressbox.footy.activities.upload import UploadActivities
+from pressbox.footy.contracts import (
+    Batch,
+    BumpPopularityInput,
+    DeduplicateInput,
+    Duplicate,
+    GoalReference,
+    ReplaceVideoInput,
+    SaveVideosInput,
+    SceneChange,
+    SettledCandidate,
+    SettleInput,
+    UpdateInPlaceInput,
+    UploadedVideo,
+    UploadVideoInput,
+    Video,
+)
+from pressbox.footy.domain.candidates import CandidateOutcome
+from pressbox.footy.workflows.acting import SOME_ROUNDS, explained, patiently
+
+
+class Pool:
+    """`kept` are candidates whose scratch files may still be wanted."""
+
+    def __init__(self, goal: GoalReference, *, verified: bool) -> None:
+        self._goal = goal
+        self.verified = verified
+        self.kept: set[int] = set()
+        self.stored = self.replaced = self.duplicates = 0
+        self._unusable: set[int] = set()
+
+    async def sort_in(self, videos: Sequence[Video], batch: Batch) -> None:
+        """When the best copy of a scene cannot be stored, the scene is looked at again without it."""
+        rearrange = batch.rearrange
+        while videos or rearrange:
+            compare = DeduplicateInput(
+                event_id=self._goal.event_id,
+                videos=tuple(videos),
+                verified=self.verified,
+                rearrange=rearrange,
+                unusable=tuple(sorted(self._unusable)),
+                policy=self._goal.policy,
+            )
+            plan = await patiently(SceneActivities.deduplicate_videos, compare)
+            placed = await asyncio.gather(*(self._place(scene) for scene in plan.scenes))
+            unplaced = [scene for scene, done in zip(plan.scenes, placed, strict=True) if not done]
+            videos = [video for scene in unplaced for video in scene.others]
+            rearrange = any(scene.merged for scene in unplaced)
+
+    async def _place(self, scene: SceneChange) -> bool:
+        """False when its best copy cannot be stored."""
+        self.kept.update(scene.kept)
+        clip_id, uploaded = scene.clip_id, None
+        if scene.best is not None:
+            uploaded = await self._store(scene.best, clip_id)
+            if uploaded is None:
+                return False
+        if clip_id is None:
+            if uploaded is None:
+                return True
+            save = SaveVideosInput(event_id=self._goal.event_id, uploaded=(uploaded,))
+            clip_id = (await patiently(UploadActivities.save_video_objects, save)).clip_ids[0]
+            self.stored += 1
+        elif uploaded is not None or scene.merged:
+            update = UpdateInPlaceInput(
+                event_id=self._goal.event_id, clip_id=clip_id, uploaded=uploaded, merged=scene.merged
+            )
+            await patiently(UploadActivities.update_video_in_place, update)
+            self.replaced += uploaded is not None
+        if scene.others:
+            known = tuple(Duplicate(video=video, clip_id=clip_id) for video in scene.others)
+            bump = BumpPopularityInput(event_id=self._goal.event_id, duplicates=known)
+            await patiently(UploadActivities.bump_video_popularity, bump)
+            self.duplicates += len(known)
+        return True
+
+    async def _store(self, video: Video, clip_id: int | None) -> UploadedVideo | None:
+        event_id, fixture_id = self._goal.event_id, self._goal.fixture_id
+        try:
+            if clip_id is None:
+                new = UploadVideoInput(fixture_id=fixture_id, event_id=event_id, video=video)
+                return await patiently(SceneActivities.upload_single_video, new, SOME_ROUNDS)
+            better = ReplaceVideoInput(fixture_id=fixture_id, event_id=event_id, clip_id=clip_id, video=video)
+            return await patiently(SceneActivities.replace_s3_video, better, SOME_ROUNDS)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            workflow.logger.warning("Candidate %s cannot be stored: %s", video.candidate_id, explained(error))
+            self._unusable.add(video.candidate_id)
+            self.kept.discard(video.candidate_id)
+            # An older copy, whose outcome is final, keeps it.
+            failed = SettledCandidate(
+                candidate_id=video.candidate_id, outcome=CandidateOutcome.NOT_A_VIDEO, reason=explained(error)
+            )
+            await patiently(DownloadActivities.settle_candidates, SettleInput(event_id=event_id, candidates=(failed,)))
+            return None

@@ -1,0 +1,168 @@
+"""TwitterWorkflow: the search for clips of one goal."""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
+from temporalio.workflow import ParentClosePolicy
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.core.progress.report import report
+    from pressbox.footy.activities.aliases import AliasActivities
+    from pressbox.footy.activities.download import DownloadActivities
+    from pressbox.footy.activities.search import SearchActivities
+    from pressbox.footy.contracts import (
+        DownloadWorkflowInput,
+        ExecuteSearchInput,
+        FinishSearchInput,
+        GoalReference,
+        RAGWorkflowInput,
+        SaveDiscoveredInput,
+        SearchDataInput,
+        SearchResult,
+        SetMonitorCompleteInput,
+        TeamReference,
+        TwitterProgress,
+        TwitterWorkflowInput,
+        TwitterWorkflowResult,
+    )
+    from pressbox.footy.domain.goals import SearchEnd
+    from pressbox.footy.domain.search_window import pause_after
+    from pressbox.footy.ids import download_workflow_id, rag_workflow_id
+    from pressbox.footy.workflows.acting import act, ended_by_us, explained, patiently, to_the_end
+    from pressbox.footy.workflows.download import DownloadWorkflow
+    from pressbox.footy.workflows.rag import RAGWorkflow
+
+
+@workflow.defn
+class TwitterWorkflow:
+    """Searches all clip sources again and again, and starts a download per attempt.
+
+    Id `twitter-{team}-{player}-{minute}min-{event_id}`; child of the poll that confirmed the goal, which it outlives.
+    Its first act tells the polls that it runs: one that dies before is started again. Ends with enough downloads
+    registered, after the last attempt, or when the goal is gone; on every way out the reason is stored.
+    """
+
+    @workflow.init
+    def __init__(self, input: TwitterWorkflowInput) -> None:
+        self._input = input
+        goal = input.goal
+        self._goal = GoalReference(fixture_id=goal.fixture_id, event_id=goal.event_id, policy=input.policy)
+        name = goal.player_slug.replace("-", " ")
+        self._progress = TwitterProgress(
+            title=f"Searching clips of {name}’s goal ({goal.minute_label}′)", total=input.policy.attempts
+        )
+        self._aliases: tuple[str, ...] = ()
+
+    @workflow.query
+    def get_progress(self) -> TwitterProgress:
+        return self._progress
+
+    @workflow.run
+    async def run(self, input: TwitterWorkflowInput) -> TwitterWorkflowResult:
+        running = SetMonitorCompleteInput(event_id=self._goal.event_id, workflow_id=workflow.info().workflow_id)
+        await act(SearchActivities.set_monitor_complete, running)
+        try:
+            ended = await self._search()
+        except (asyncio.CancelledError, ActivityError, ChildWorkflowError) as error:
+            if ended_by_us(error):
+                await self._finish(SearchEnd.FAILED)
+            raise
+        await to_the_end(self._finish(ended))
+        return TwitterWorkflowResult(attempts=self._progress.attempt, found=self._progress.found, ended=ended)
+
+    async def _search(self) -> SearchEnd:
+        self._aliases = await self._find_aliases()
+        policy = self._input.policy
+        while True:
+            downloads = await patiently(SearchActivities.get_download_workflow_count, self._goal)
+            self._show(downloads=downloads.registered)
+            if downloads.registered >= policy.downloads_wanted:
+                return SearchEnd.ENOUGH
+            if self._progress.attempt >= policy.attempts:
+                return SearchEnd.EXHAUSTED
+            if not (await patiently(SearchActivities.check_event_exists, self._goal)).exists:
+                return SearchEnd.GONE
+            started = workflow.now()
+            await self._attempt(self._progress.attempt + 1)
+            if self._progress.attempt < policy.attempts:
+                await workflow.sleep(pause_after(policy, started, workflow.now()))
+
+    async def _attempt(self, attempt: int) -> None:
+        policy, event_id = self._input.policy, self._goal.event_id
+        self._show(attempt=attempt, message=f"Attempt {attempt} of {policy.attempts}")
+        search = await patiently(
+            SearchActivities.get_twitter_search_data,
+            SearchDataInput(event_id=event_id, attempt=attempt, aliases=self._aliases, policy=policy),
+        )
+        found = await self._ask(ExecuteSearchInput(search=search, policy=policy))
+        saved = await patiently(
+            SearchActivities.save_discovered_videos,
+            SaveDiscoveredInput(event_id=event_id, attempt=attempt, videos=found.videos, policy=policy),
+        )
+        self._show(found=self._progress.found + saved.saved, done=attempt)
+        await self._download(attempt, saved.chosen)
+
+    async def _ask(self, search: ExecuteSearchInput) -> SearchResult:
+        """Sources that fail are recorded by the activity. When it fails itself, the next attempt looks further back."""
+        try:
+            return await act(SearchActivities.execute_twitter_search, search)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            self._show(message=f"The search failed: {explained(error)}")
+            return SearchResult()
+
+    async def _download(self, attempt: int, chosen: tuple[int, ...]) -> None:
+        """Also without any video: what counts is how many downloads there were."""
+        try:
+            await workflow.start_child_workflow(
+                DownloadWorkflow.run,
+                DownloadWorkflowInput(
+                    goal=self._input.goal, attempt=attempt, candidate_ids=chosen, policy=self._input.policy
+                ),
+                id=download_workflow_id(self._input.goal, attempt),
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                parent_close_policy=ParentClosePolicy.ABANDON,
+            )
+        except WorkflowAlreadyStartedError:
+            # An earlier run of this search got as far.
+            return
+
+    async def _find_aliases(self) -> tuple[str, ...]:
+        team = TeamReference(team_id=self._input.goal.team_id, policy=self._input.policy)
+        cached = await patiently(AliasActivities.get_cached_team_aliases, team)
+        if not cached.fresh and await self._ask_for_aliases():
+            cached = await patiently(AliasActivities.get_cached_team_aliases, team)
+        return cached.aliases or ((cached.team_name,) if cached.team_name else ())
+
+    async def _ask_for_aliases(self) -> bool:
+        """For a while only: the team's own name finds clips too, and clips do not wait."""
+        try:
+            child = await workflow.start_child_workflow(
+                RAGWorkflow.run,
+                RAGWorkflowInput(team_id=self._input.goal.team_id, policy=self._input.policy),
+                id=rag_workflow_id(self._input.goal.team_id),
+                parent_close_policy=ParentClosePolicy.ABANDON,
+            )
+            done, _ = await workflow.wait([child], timeout=self._input.policy.alias_patience.total_seconds())
+            for ended in done:
+                await ended
+        except WorkflowAlreadyStartedError:
+            return False
+        except ChildWorkflowError as error:
+            if is_cancelled_exception(error) and workflow.cancellation_reason() is not None:
+                raise
+            return False
+        return bool(done)
+
+    async def _finish(self, ended: SearchEnd) -> None:
+        self._show(message=f"Ended: {ended}")
+        finish = FinishSearchInput(event_id=self._goal.event_id, ended=ended, policy=self._input.policy)
+        await patiently(SearchActivities.finish_search, finish)
+        await patiently(DownloadActivities.check_and_mark_download_complete, self._goal)
+
+    def _show(self, **changes: int | str) -> None:
+        self._progress = self._progress.model_copy(update=changes)
+        report(self._progress)
