@@ -251,8 +251,9 @@ class MatchDay(RuleBasedStateMachine):
             place = place_of[observation.team_id, observation.elapsed]
             assert self.meaning.setdefault(name, place) == place, "an id means another goal now"
             goal = self.script[place]
-            was_removed = goal.misses >= POLICY.runs_to_remove
-            assert goal.event_id in ("", name) or was_removed, "a goal got a second id"
+            # Only one that was removed and comes back as something else is a new goal to us.
+            lost = goal.misses >= POLICY.runs_to_remove and goal.changed
+            assert goal.event_id in ("", name) or lost, "a goal got a second id"
             goal.event_id = name
 
     def _check_misses(self, listed: list[Scored], trusted: bool, removed_before: set[str]) -> None:
