@@ -246,6 +246,8 @@ class ClipCandidateRow(Base):
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     event_id: Mapped[str] = mapped_column(ForeignKey("footy.goals.event_id", ondelete="CASCADE"))
     attempt: Mapped[int] = mapped_column(Integer)
+    # The attempt whose download took it; one that was found may wait for a later attempt.
+    chosen_in: Mapped[int | None] = mapped_column(Integer)
     source: Mapped[str] = mapped_column(Text)
     video_page_url: Mapped[str] = mapped_column(Text)
     tweet_url: Mapped[str] = mapped_column(Text, server_default="")

@@ -249,6 +249,7 @@ def _create_clips() -> None:
         _key(),
         sa.Column("event_id", sa.Text, sa.ForeignKey("footy.goals.event_id", ondelete="CASCADE"), nullable=False),
         sa.Column("attempt", sa.Integer, nullable=False),
+        sa.Column("chosen_in", sa.Integer),
         sa.Column("source", sa.Text, nullable=False),
         sa.Column("video_page_url", sa.Text, nullable=False),
         sa.Column("tweet_url", sa.Text, server_default="", nullable=False),
