@@ -1,0 +1,64 @@
+"""Completes goals in PostgreSQL by the rule of the domain."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.footy.adapters.facts import one_of_names
+from pressbox.footy.adapters.rows import FixtureRow, GoalRow, GoalRunRow
+from pressbox.footy.domain.completion import Work, completion
+from pressbox.footy.domain.fixtures import FixtureStatus
+from pressbox.footy.domain.goals import CompletionReason, SearchEnd
+from pressbox.footy.domain.policy import FootyPolicy
+
+
+async def complete(
+    session: AsyncSession, rows: Sequence[GoalRow], policy: FootyPolicy, now: datetime
+) -> Sequence[GoalRow]:
+    """Those of these locked goals that are complete now; the reason is on them."""
+    if not rows:
+        return []
+    counts = await download_counts(session, [row.event_id for row in rows])
+    over = await _over(session, {row.fixture_id for row in rows})
+    completed = []
+    for row in rows:
+        registered, finished = counts.get(row.event_id, (0, 0))
+        work = Work(
+            registered=registered,
+            finished=finished,
+            search_ended=SearchEnd(row.search_ended) if row.search_ended else None,
+            first_seen=row.first_seen,
+            confirmed_at=row.confirmed_at,
+            fixture_over=row.fixture_id in over,
+            removed=row.removed_at is not None,
+        )
+        reason = completion(work, policy, now)
+        if reason is not None:
+            _set(row, reason, now)
+            completed.append(row)
+    return completed
+
+
+async def download_counts(session: AsyncSession, event_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Registered and finished, by goal."""
+    statement = (
+        select(GoalRunRow.event_id, func.count(), func.count(GoalRunRow.finished_at))
+        .where(GoalRunRow.event_id == one_of_names(event_ids), GoalRunRow.register == "download")
+        .group_by(GoalRunRow.event_id)
+    )
+    found = (await session.execute(statement)).tuples()
+    return {event_id: (registered, finished) for event_id, registered, finished in found}
+
+
+async def _over(session: AsyncSession, fixture_ids: set[int]) -> set[int]:
+    statement = select(FixtureRow.id, FixtureRow.status).where(FixtureRow.id.in_(fixture_ids))
+    return {number for number, status in (await session.execute(statement)).tuples() if FixtureStatus(status).terminal}
+
+
+def _set(row: GoalRow, reason: CompletionReason, now: datetime) -> None:
+    row.completed_at = now
+    row.completion_reason = reason
+    row.download_complete = True
+    row.last_activity = max(row.last_activity, now)

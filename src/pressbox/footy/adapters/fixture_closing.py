@@ -1,0 +1,112 @@
+"""The end of fixtures in PostgreSQL: completing, telling readers, and deleting what is past its time."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database
+from pressbox.footy.adapters.completing import complete
+from pressbox.footy.adapters.facts import GOAL_CHANGED, one_of, one_of_names, tell_fixture
+from pressbox.footy.adapters.rows import ClipRow, FixtureRow, GoalNoteRow, GoalRow
+from pressbox.footy.contracts import CleanedUp, CompletedFixtures
+from pressbox.footy.domain.fixtures import FixtureStatus, Stage, ends
+from pressbox.footy.domain.goals import CompletionReason
+from pressbox.footy.domain.policy import FootyPolicy
+
+_TERMINAL = [status.value for status in FixtureStatus if status.terminal]
+
+
+class FixtureClosing:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def complete_ready(self, run_id: str, policy: FootyPolicy, now: datetime) -> CompletedFixtures:
+        open_goals = (
+            select(GoalRow)
+            .where(GoalRow.completed_at.is_(None), GoalRow.removed_at.is_(None))
+            .order_by(GoalRow.event_id)
+            .with_for_update(skip_locked=True)
+        )
+        async with self._database.unit_of_work() as work:
+            session = work.session
+            completed = await complete(session, list(await session.scalars(open_goals)), policy, now)
+            await session.flush()
+            await _mark_changed(session, run_id, {row.fixture_id for row in completed})
+            await _archive(session, run_id, policy, now)
+            # What this run archived before it was cut off counts as well.
+            archived = select(FixtureRow.id).where(FixtureRow.changed_by == run_id, FixtureRow.stage == Stage.COMPLETED)
+            numbers = tuple(await session.scalars(archived.order_by(FixtureRow.id)))
+        overdue = sum(row.completion_reason == CompletionReason.DEADLINE for row in completed)
+        return CompletedFixtures(fixture_ids=numbers, overdue_goals=overdue)
+
+    async def tell_readers(self, run_id: str) -> int:
+        changed = select(FixtureRow.id, FixtureRow.kickoff).where(FixtureRow.changed_by == run_id)
+        goals = select(GoalNoteRow.event_id).where(GoalNoteRow.run_id == run_id).distinct()
+        async with self._database.unit_of_work() as work:
+            found = (await work.session.execute(changed.order_by(FixtureRow.id))).tuples().all()
+            for number, kickoff in found:
+                tell_fixture(work, number, kickoff)
+            for event_id in await work.session.scalars(goals):
+                work.changed(GOAL_CHANGED, event_id)
+        return len(found)
+
+    async def expired(self, policy: FootyPolicy, now: datetime, limit: int) -> tuple[Sequence[int], Sequence[str]]:
+        old = select(FixtureRow.id).where(FixtureRow.kickoff < now - policy.retention)
+        removed = select(GoalRow.event_id).where(
+            GoalRow.removed_at < now - policy.removal_grace, GoalRow.purged_at.is_(None)
+        )
+        async with self._database.unit_of_work() as work:
+            fixtures = list(await work.session.scalars(old.order_by(FixtureRow.kickoff).limit(limit)))
+            goals = list(await work.session.scalars(removed.order_by(GoalRow.removed_at).limit(limit)))
+        return fixtures, goals
+
+    async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanedUp:
+        """A removed goal keeps its tombstone: its link answers "disallowed", and its id is never given again."""
+        gone = GoalRow.event_id == one_of_names(event_ids)
+        still_removed = gone & GoalRow.removed_at.is_not(None)
+        async with self._database.unit_of_work() as work:
+            removed = select(GoalRow.event_id).where(still_removed)
+            await work.session.execute(delete(ClipRow).where(ClipRow.event_id.in_(removed)))
+            purged = await work.session.scalars(
+                update(GoalRow).where(still_removed).values(purged_at=func.now()).returning(GoalRow.event_id)
+            )
+            goals = len(purged.all())
+            deleted = await work.session.execute(
+                delete(FixtureRow)
+                .where(FixtureRow.id == one_of(fixture_ids))
+                .returning(FixtureRow.id, FixtureRow.kickoff)
+            )
+            fixtures = deleted.tuples().all()
+            for number, kickoff in fixtures:
+                tell_fixture(work, number, kickoff)
+        return CleanedUp(fixtures=len(fixtures), goals=goals)
+
+
+async def _mark_changed(session: AsyncSession, run_id: str, fixture_ids: set[int]) -> None:
+    if fixture_ids:
+        await session.execute(update(FixtureRow).where(FixtureRow.id == one_of(fixture_ids)).values(changed_by=run_id))
+
+
+async def _archive(session: AsyncSession, run_id: str, policy: FootyPolicy, now: datetime) -> None:
+    over = select(FixtureRow).where(FixtureRow.stage == Stage.ACTIVE, FixtureRow.status.in_(_TERMINAL))
+    rows = list(await session.scalars(over.order_by(FixtureRow.id).with_for_update()))
+    if not rows:
+        return
+    open_goals = select(GoalRow.fixture_id, GoalRow.event_id).where(
+        GoalRow.fixture_id == one_of([row.id for row in rows]),
+        GoalRow.completed_at.is_(None),
+        GoalRow.removed_at.is_(None),
+    )
+    at_work: dict[int, list[str]] = defaultdict(list)
+    for number, event_id in (await session.execute(open_goals)).tuples():
+        at_work[number].append(event_id)
+    for row in rows:
+        decided = row.winner_id is not None
+        if ends(FixtureStatus(row.status), row.terminal_polls, decided, at_work[row.id], policy.polls_to_end):
+            row.stage, row.completed_at, row.changed_by = Stage.COMPLETED, now, run_id
+            row.version += 1
+            row.last_activity = max(row.last_activity or now, now)
+    await session.flush()

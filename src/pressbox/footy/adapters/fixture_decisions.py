@@ -1,0 +1,215 @@
+"""Writes what a poll means: fixtures by named columns, goals and their registers, guarded by the fixture's version."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, func, text, update
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database
+from pressbox.core.errors import bounded
+from pressbox.core.logs import get_logger
+from pressbox.footy.adapters.facts import facts, one_of, one_of_names
+from pressbox.footy.adapters.goal_changes import write_comparison
+from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow
+from pressbox.footy.domain.fixtures import ObservedFixture
+from pressbox.footy.domain.goals import Comparison, Sighting
+from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.ports import Decision
+
+log = get_logger(__name__)
+
+_TROUBLE_LENGTH = 500
+_COLUMNS = {
+    "status": "text",
+    "kickoff": "timestamptz",
+    "elapsed": "integer",
+    "extra": "integer",
+    "home_goals": "integer",
+    "away_goals": "integer",
+    "home_penalties": "integer",
+    "away_penalties": "integer",
+    "winner_id": "integer",
+}
+_TYPES = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
+_STORED = ", ".join(f"fixture.{name}" for name in _COLUMNS)
+_STATED = ", ".join(f"stated.{name}" for name in _COLUMNS)
+_CHANGED = f"""(stated.loud OR fixture.trouble <> stated.trouble OR (stated.observed AND
+    ({_STORED}) IS DISTINCT FROM ({_STATED})))"""
+# Rows are locked by ascending id, so that two runs at once wait in line and not in a circle.
+_WRITE_TEMPLATE = """
+    WITH stated AS (
+        SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS stated (
+            id bigint, version integer, observed boolean, loud boolean, terminal boolean, trouble text, {types})
+    ), locked AS (
+        SELECT id FROM footy.fixtures WHERE id IN (SELECT id FROM stated) ORDER BY id FOR UPDATE
+    )
+    UPDATE footy.fixtures AS fixture
+    SET {assignments},
+        stage = CASE WHEN stated.status = 'PST' THEN 'staging' ELSE fixture.stage END,
+        terminal_polls = CASE WHEN NOT stated.observed THEN fixture.terminal_polls
+            WHEN stated.terminal THEN fixture.terminal_polls + 1 ELSE 0 END,
+        trouble = stated.trouble,
+        trouble_since = CASE WHEN stated.trouble <> '' THEN coalesce(fixture.trouble_since, :now) END,
+        changed_by = CASE WHEN {changed} THEN :run_id ELSE fixture.changed_by END,
+        last_activity = CASE WHEN {changed} THEN greatest(fixture.last_activity, :now) ELSE fixture.last_activity END,
+        version = fixture.version + 1
+    FROM stated JOIN locked ON locked.id = stated.id
+    WHERE fixture.id = stated.id AND fixture.version = stated.version AND fixture.stage = 'active'
+    RETURNING fixture.id
+"""
+_WRITE = text(
+    _WRITE_TEMPLATE.format(
+        types=_TYPES,
+        assignments=", ".join(
+            f"{name} = CASE WHEN stated.observed THEN stated.{name} ELSE fixture.{name} END" for name in _COLUMNS
+        ),
+        changed=_CHANGED,
+    )
+)
+_SYNC_TEMPLATE = """
+    UPDATE footy.fixtures AS fixture
+    SET {assignments}, changed_by = :run_id, last_activity = greatest(fixture.last_activity, :now)
+    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS stated (id bigint, {types})
+    WHERE fixture.id = stated.id AND fixture.stage <> 'completed' AND ({stored}) IS DISTINCT FROM ({stated})
+"""
+_SYNC = text(
+    _SYNC_TEMPLATE.format(
+        types=_TYPES,
+        assignments=", ".join(f"{name} = stated.{name}" for name in _COLUMNS),
+        stored=_STORED,
+        stated=_STATED,
+    )
+)
+
+
+class FixtureDecisions:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def apply(
+        self, run_id: str, decisions: Mapping[int, tuple[int, Decision]], policy: FootyPolicy, now: datetime
+    ) -> Sequence[int]:
+        quiet = {number: made for number, made in decisions.items() if _quiet(made[1].comparison)}
+        written = await self._apply_quiet(run_id, quiet, now)
+        for number, (version, decision) in sorted(decisions.items()):
+            if number not in quiet and await self._apply_one(run_id, number, version, decision, policy, now):
+                written.add(number)
+        return sorted(decisions.keys() - written)
+
+    async def sync_metadata(self, run_id: str, observed: Sequence[ObservedFixture], now: datetime) -> int:
+        rows = [{"id": fixture.fixture_id, **_json_facts(fixture)} for fixture in observed]
+        async with self._database.unit_of_work() as work:
+            result = await work.session.execute(_SYNC, {"rows": json.dumps(rows), "run_id": run_id, "now": now})
+        return int(result.rowcount)  # type: ignore[attr-defined]
+
+    async def _apply_quiet(self, run_id: str, decisions: Mapping[int, tuple[int, Decision]], now: datetime) -> set[int]:
+        """Goals that are all as they were: a handful of statements for however many fixtures."""
+        if not decisions:
+            return set()
+        rows = [_row(number, version, decision) for number, (version, decision) in decisions.items()]
+        async with self._database.unit_of_work() as work:
+            written = await _write_fixtures(work.session, run_id, rows, now)
+            seen = [goal.event_id for number in written for goal in decisions[number][1].comparison.seen]
+            if seen:
+                await saw(work.session, seen, now)
+            await _mark_compared(work.session, run_id, written)
+        return written
+
+    async def _apply_one(
+        self, run_id: str, number: int, version: int, decision: Decision, policy: FootyPolicy, now: datetime
+    ) -> bool:
+        try:
+            async with self._database.unit_of_work() as work:
+                row = _row(number, version, decision)
+                if not await _write_fixtures(work.session, run_id, [row], now):
+                    return False
+                confirmed = await write_comparison(work.session, run_id, number, decision.comparison, policy, now)
+                if confirmed:
+                    await work.session.execute(
+                        update(FixtureRow).where(FixtureRow.id == number).values(changed_by=run_id)
+                    )
+                await _mark_compared(work.session, run_id, [number])
+        except DBAPIError as error:
+            # One fixture that cannot be written must not stop the others: it is recorded and shown.
+            log.error(
+                "fixture_not_written", msg="What a poll found could not be stored", fixture_id=number, exc_info=error
+            )
+            await self._note_unwritten(run_id, number, now)
+        return True
+
+    async def _note_unwritten(self, run_id: str, number: int, now: datetime) -> None:
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(
+                update(FixtureRow)
+                .where(FixtureRow.id == number)
+                .values(
+                    trouble="The last answer could not be stored. The log of the worker says why.",
+                    trouble_since=func.coalesce(FixtureRow.trouble_since, now),
+                    changed_by=run_id,
+                    version=FixtureRow.version + 1,
+                )
+            )
+            await _mark_compared(work.session, run_id, [number])
+
+
+def _quiet(comparison: Comparison) -> bool:
+    if comparison.created or comparison.missed:
+        return False
+    return all(goal.sighting is Sighting.UNCHANGED and not goal.registers for goal in comparison.seen)
+
+
+def _loud(comparison: Comparison) -> bool:
+    """Whether people see a difference in the goals."""
+    changed = any(goal.sighting is not Sighting.UNCHANGED for goal in comparison.seen)
+    return bool(comparison.created) or changed or any(goal.removes for goal in comparison.missed)
+
+
+def _row(number: int, version: int, decision: Decision) -> dict[str, Any]:
+    observed = decision.observed
+    return {
+        "id": number,
+        "version": version,
+        "observed": observed is not None,
+        "loud": _loud(decision.comparison),
+        "terminal": observed is not None and observed.status.terminal,
+        "trouble": _trouble(decision),
+        **(_json_facts(observed) if observed is not None else {}),
+    }
+
+
+def _trouble(decision: Decision) -> str:
+    problems = decision.comparison.problems or (decision.observed.problems if decision.observed else ())
+    return bounded(decision.trouble or decision.comparison.distrusted or " ".join(problems), _TROUBLE_LENGTH)
+
+
+def _json_facts(fixture: ObservedFixture) -> dict[str, Any]:
+    return {**facts(fixture), "kickoff": fixture.kickoff.isoformat()}
+
+
+async def _write_fixtures(
+    session: AsyncSession, run_id: str, rows: Sequence[Mapping[str, Any]], now: datetime
+) -> set[int]:
+    """Those whose version was still the one that the decision was made on."""
+    found = await session.scalars(_WRITE, {"rows": json.dumps(rows), "run_id": run_id, "now": now})
+    return set(found)
+
+
+async def saw(session: AsyncSession, event_ids: Sequence[str], now: datetime) -> None:
+    """Seen again: `last_seen` moves forward and the misses in a row are over."""
+    names = one_of_names(event_ids)
+    await session.execute(
+        update(GoalRow).where(GoalRow.event_id == names).values(last_seen=func.greatest(GoalRow.last_seen, now))
+    )
+    await session.execute(delete(GoalRunRow).where(GoalRunRow.event_id == names, GoalRunRow.register == "drop"))
+
+
+async def _mark_compared(session: AsyncSession, run_id: str, fixture_ids: Sequence[int] | set[int]) -> None:
+    await session.execute(
+        update(FixtureSnapshotRow)
+        .where(FixtureSnapshotRow.fixture_id == one_of(fixture_ids), FixtureSnapshotRow.fetched_by == run_id)
+        .values(compared_by=run_id)
+    )

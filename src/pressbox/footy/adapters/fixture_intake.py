@@ -1,0 +1,181 @@
+"""Ingest's side of the fixtures in PostgreSQL: what is followed, what was fetched, and where it goes."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from pydantic import TypeAdapter
+from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database, UnitOfWork
+from pressbox.footy.adapters.facts import facts, names, one_of, tell_fixture
+from pressbox.footy.adapters.rows import FetchedFixtureRow, FixtureRow, FollowRow, TeamRow
+from pressbox.footy.contracts import StoredFixtures
+from pressbox.footy.domain.fixtures import FixtureStatus, Followed, ObservedFixture, Stage
+from pressbox.footy.domain.views import FollowKind
+
+_OBSERVED: TypeAdapter[ObservedFixture] = TypeAdapter(ObservedFixture)
+_KNOWN = "known"
+_FETCHED_KEPT = timedelta(days=2)
+_TEAMS_PER_PAGE = 200
+# Competitions of many countries say nothing of where a team is from.
+_NO_COUNTRY = frozenset({"World", "Europe"})
+
+
+class FixtureIntake:
+    """`defaults` are the leagues and teams of the settings; people add to them and take away."""
+
+    def __init__(self, database: Database, defaults: Followed) -> None:
+        self._database = database
+        self._defaults = defaults
+
+    async def followed(self) -> Followed:
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.execute(select(FollowRow.kind, FollowRow.id, FollowRow.wanted))).tuples().all()
+        chosen = {kind: {number for of, number, wanted in rows if of == kind and wanted} for kind in FollowKind}
+        left = {kind: {number for of, number, wanted in rows if of == kind and not wanted} for kind in FollowKind}
+        return Followed(
+            leagues=(self._defaults.leagues | chosen[FollowKind.LEAGUE]) - left[FollowKind.LEAGUE],
+            teams=(self._defaults.teams | chosen[FollowKind.TEAM]) - left[FollowKind.TEAM],
+        )
+
+    async def keep_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
+        if not fixtures:
+            return
+        # The same fixture twice in one answer would make the statement fail; the later one counts.
+        distinct = {fixture.fixture_id: fixture for fixture in fixtures}
+        rows = [
+            {"run_id": run_id, "fixture_id": number, "observed": _OBSERVED.dump_python(fixture, mode="json")}
+            for number, fixture in distinct.items()
+        ]
+        statement = insert(FetchedFixtureRow)
+        statement = statement.on_conflict_do_update(
+            index_elements=["run_id", "fixture_id"], set_={"observed": statement.excluded.observed}
+        )
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(statement, rows)
+
+    async def route_fetched(self, run_id: str, alias_age: timedelta, now: datetime) -> StoredFixtures:
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(
+                delete(FetchedFixtureRow).where(FetchedFixtureRow.created_at < now - _FETCHED_KEPT)
+            )
+            await self._route(work, run_id, now)
+            counts = await _routed(work.session, run_id)
+            teams = await _teams_without_aliases(work.session, now - alias_age)
+        return StoredFixtures(
+            staging=counts[Stage.STAGING],
+            active=counts[Stage.ACTIVE],
+            completed=counts[Stage.COMPLETED],
+            known=counts[_KNOWN],
+            teams=teams,
+        )
+
+    async def fixtures_on(self, day: date) -> int:
+        start = datetime.combine(day, time.min, UTC)
+        statement = select(func.count()).select_from(FixtureRow)
+        within = (FixtureRow.kickoff >= start) & (FixtureRow.kickoff < start + timedelta(days=1))
+        async with self._database.unit_of_work() as work:
+            return (await work.session.scalar(statement.where(within))) or 0
+
+    async def _route(self, work: UnitOfWork, run_id: str, now: datetime) -> None:
+        fetched = select(FetchedFixtureRow.observed).where(
+            FetchedFixtureRow.run_id == run_id, FetchedFixtureRow.routed.is_(None)
+        )
+        observed = [_OBSERVED.validate_python(raw) for raw in await work.session.scalars(fetched.with_for_update())]
+        if not observed:
+            return
+        await _keep_teams(work.session, observed)
+        statement = insert(FixtureRow).on_conflict_do_nothing().returning(FixtureRow.id)
+        new = set(await work.session.scalars(statement, [_new(fixture, now) for fixture in observed]))
+        postponed = {fixture.fixture_id for fixture in observed if fixture.status is FixtureStatus.POSTPONED} - new
+        routed = {fixture.fixture_id: fixture.status.stage.value for fixture in observed if fixture.fixture_id in new}
+        for fixture in observed:
+            if fixture.fixture_id in postponed:
+                await _send_back(work.session, fixture, now)
+            if fixture.fixture_id in new | postponed:
+                tell_fixture(work, fixture.fixture_id, fixture.kickoff)
+        for fixture in observed:
+            destination = Stage.STAGING.value if fixture.fixture_id in postponed else _KNOWN
+            routed.setdefault(fixture.fixture_id, destination)
+        for destination in set(routed.values()):
+            numbers = [number for number, where in routed.items() if where == destination]
+            await work.session.execute(
+                update(FetchedFixtureRow)
+                .where(FetchedFixtureRow.run_id == run_id, FetchedFixtureRow.fixture_id == one_of(numbers))
+                .values(routed=destination)
+            )
+
+
+def _new(fixture: ObservedFixture, now: datetime) -> dict[str, Any]:
+    stage = fixture.status.stage
+    return {
+        "id": fixture.fixture_id,
+        "stage": stage,
+        "activated_at": now if stage is Stage.ACTIVE else None,
+        "completed_at": now if stage is Stage.COMPLETED else None,
+        "last_activity": now,
+        **facts(fixture),
+        **names(fixture),
+    }
+
+
+async def _send_back(session: AsyncSession, fixture: ObservedFixture, now: datetime) -> None:
+    """Postponed: wait again, with the new date."""
+    await session.execute(
+        update(FixtureRow)
+        .where(FixtureRow.id == fixture.fixture_id)
+        .values(
+            stage=Stage.STAGING,
+            activated_at=None,
+            completed_at=None,
+            terminal_polls=0,
+            version=FixtureRow.version + 1,
+            last_activity=func.greatest(FixtureRow.last_activity, now),
+            **facts(fixture),
+        )
+    )
+
+
+async def _routed(session: AsyncSession, run_id: str) -> Counter[str]:
+    statement = (
+        select(FetchedFixtureRow.routed, func.count())
+        .where(FetchedFixtureRow.run_id == run_id)
+        .group_by(FetchedFixtureRow.routed)
+    )
+    return Counter({routed or "": count for routed, count in (await session.execute(statement)).tuples()})
+
+
+async def _keep_teams(session: AsyncSession, observed: Sequence[ObservedFixture]) -> None:
+    teams = {
+        team.id: {
+            "team_id": team.id,
+            "name": team.name,
+            "country": "" if fixture.league.country in _NO_COUNTRY else fixture.league.country,
+        }
+        for fixture in observed
+        for team in (fixture.home, fixture.away)
+    }
+    statement = insert(TeamRow)
+    country = func.coalesce(func.nullif(statement.excluded.country, ""), TeamRow.country)
+    statement = statement.on_conflict_do_update(
+        index_elements=["team_id"], set_={"name": statement.excluded.name, "country": country}
+    )
+    # In one order: two runs at once do not wait for each other in a circle.
+    await session.execute(statement, [teams[number] for number in sorted(teams)])
+
+
+async def _teams_without_aliases(session: AsyncSession, oldest: datetime) -> tuple[int, ...]:
+    playing = (FixtureRow.home_id == TeamRow.team_id) | (FixtureRow.away_id == TeamRow.team_id)
+    statement = (
+        select(TeamRow.team_id)
+        .join(FixtureRow, playing)
+        .where(FixtureRow.stage != Stage.COMPLETED, or_(TeamRow.fetched_at.is_(None), TeamRow.fetched_at < oldest))
+        .group_by(TeamRow.team_id)
+        .order_by(func.min(FixtureRow.kickoff), TeamRow.team_id)
+        .limit(_TEAMS_PER_PAGE)
+    )
+    return tuple(await session.scalars(statement))

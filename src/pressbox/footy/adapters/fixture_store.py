@@ -1,0 +1,15 @@
+"""Fixtures in PostgreSQL, as Ingest and Monitor need them: four sides of one store."""
+
+from pressbox.core.db.database import Database
+from pressbox.footy.adapters.fixture_closing import FixtureClosing
+from pressbox.footy.adapters.fixture_decisions import FixtureDecisions
+from pressbox.footy.adapters.fixture_intake import FixtureIntake
+from pressbox.footy.adapters.fixture_polls import FixturePolls
+from pressbox.footy.domain.fixtures import Followed
+
+
+class SqlFixtures(FixtureIntake, FixturePolls, FixtureDecisions, FixtureClosing):
+    """Each method is one transaction, except `apply`, which has one per fixture with changed goals."""
+
+    def __init__(self, database: Database, defaults: Followed) -> None:
+        FixtureIntake.__init__(self, database, defaults)

@@ -1,0 +1,181 @@
+"""Writes what one poll means for the goals of one fixture, inside the transaction of that fixture."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.footy.adapters.facts import one_of_names
+from pressbox.footy.adapters.rows import GoalNoteRow, GoalRow, GoalRunRow
+from pressbox.footy.domain.goals import (
+    UNKNOWN_PLAYER,
+    Comparison,
+    CompletionReason,
+    MissedGoal,
+    NewGoal,
+    Observation,
+    Score,
+    SeenGoal,
+    Sighting,
+)
+from pressbox.footy.domain.policy import FootyPolicy
+
+FIRST_SEEN = "first seen"
+CONFIRMED = "confirmed"
+REMOVED = "removed"
+
+
+class _Writer:
+    """The goals of one fixture, locked, and what one run says of them."""
+
+    def __init__(self, session: AsyncSession, run_id: str, rows: Mapping[str, GoalRow], now: datetime) -> None:
+        self._session = session
+        self._run_id = run_id
+        self._rows = dict(rows)
+        self._now = now
+        self._registers: list[dict[str, object]] = []
+
+    @property
+    def known(self) -> Mapping[str, GoalRow]:
+        return self._rows
+
+    @property
+    def registers(self) -> list[dict[str, object]]:
+        return self._registers
+
+    def create(self, fixture_id: int, goal: NewGoal) -> None:
+        if goal.event_id in self._rows:
+            return
+        observation = goal.observation
+        row = GoalRow(
+            event_id=goal.event_id,
+            fixture_id=fixture_id,
+            id_team=observation.team_id,
+            id_player=observation.player_id or UNKNOWN_PLAYER,
+            sequence=goal.sequence,
+            first_seen=self._now,
+            last_seen=self._now,
+            last_activity=self._now,
+        )
+        _put(row, observation, goal.score)
+        self._session.add(row)
+        self._rows[goal.event_id] = row
+        self._register(goal.event_id, "monitor", "seen")
+        self.note(goal.event_id, FIRST_SEEN, "", _told(row))
+
+    def see(self, goal: SeenGoal) -> None:
+        row = self._rows.get(goal.event_id)
+        if row is None:
+            return
+        row.last_seen = max(row.last_seen, self._now)
+        if goal.registers:
+            self._register(goal.event_id, "monitor", "seen")
+        if goal.sighting is Sighting.UNCHANGED:
+            return
+        before = _told(row)
+        _put(row, goal.observation, goal.score)
+        row.last_activity = max(row.last_activity, self._now)
+        if goal.sighting is Sighting.RESTORED:
+            _restore(row)
+        self.note(goal.event_id, goal.sighting, before, _told(row))
+
+    def miss(self, goal: MissedGoal) -> None:
+        row = self._rows.get(goal.event_id)
+        if row is None or row.removed_at is not None:
+            return
+        self._register(goal.event_id, "drop", "missed")
+        if not goal.removes:
+            return
+        row.removed_at = self._now
+        row.last_activity = max(row.last_activity, self._now)
+        if row.completed_at is None:
+            row.completed_at, row.completion_reason = self._now, CompletionReason.REMOVED
+            row.download_complete = True
+        self.note(goal.event_id, REMOVED, _told(row), "")
+
+    def note(self, event_id: str, what: str, before: str, after: str) -> None:
+        self._session.add(
+            GoalNoteRow(event_id=event_id, run_id=self._run_id, at=self._now, what=what, before=before, after=after)
+        )
+
+    def _register(self, event_id: str, register: str, outcome: str) -> None:
+        self._registers.append(
+            {
+                "event_id": event_id,
+                "register": register,
+                "workflow_id": self._run_id,
+                "registered_at": self._now,
+                "finished_at": self._now,
+                "outcome": outcome,
+            }
+        )
+
+
+async def write_comparison(
+    session: AsyncSession, run_id: str, fixture_id: int, comparison: Comparison, policy: FootyPolicy, now: datetime
+) -> int:
+    """How many goals became confirmed by it."""
+    found = await session.scalars(
+        select(GoalRow).where(GoalRow.fixture_id == fixture_id).order_by(GoalRow.event_id).with_for_update()
+    )
+    writer = _Writer(session, run_id, {row.event_id: row for row in found}, now)
+    for created in comparison.created:
+        writer.create(fixture_id, created)
+    for seen in comparison.seen:
+        writer.see(seen)
+    for missed in comparison.missed:
+        writer.miss(missed)
+    await session.flush()
+    if comparison.seen:
+        names = one_of_names([goal.event_id for goal in comparison.seen])
+        await session.execute(delete(GoalRunRow).where(GoalRunRow.event_id == names, GoalRunRow.register == "drop"))
+    if writer.registers:
+        await session.execute(insert(GoalRunRow).on_conflict_do_nothing(), writer.registers)
+    return await _confirm(session, writer, policy, now)
+
+
+async def _confirm(session: AsyncSession, writer: _Writer, policy: FootyPolicy, now: datetime) -> int:
+    """Seen often enough, and the scorer is known."""
+    waiting = {
+        event_id: row
+        for event_id, row in writer.known.items()
+        if row.confirmed_at is None and row.removed_at is None and row.player_name
+    }
+    if not waiting:
+        return 0
+    often = (
+        select(GoalRunRow.event_id)
+        .where(GoalRunRow.event_id == one_of_names(waiting), GoalRunRow.register == "monitor")
+        .group_by(GoalRunRow.event_id)
+        .having(func.count() >= policy.runs_to_confirm)
+    )
+    confirmed = list(await session.scalars(often))
+    for event_id in confirmed:
+        waiting[event_id].confirmed_at = now
+        waiting[event_id].last_activity = max(waiting[event_id].last_activity, now)
+        writer.note(event_id, CONFIRMED, "", _told(waiting[event_id]))
+    return len(confirmed)
+
+
+def _put(row: GoalRow, observation: Observation, score: Score) -> None:
+    """What the API says now; the id and the readable parts of workflow ids stay."""
+    row.team_id, row.team_name = observation.team_id, observation.team_name
+    row.player_id, row.player_name = observation.player_id or UNKNOWN_PLAYER, observation.player_name or ""
+    row.assist_name = observation.assist_name or ""
+    row.detail = observation.detail
+    row.elapsed, row.extra = observation.elapsed, observation.extra
+    row.home_score, row.away_score = score.home, score.away
+
+
+def _restore(row: GoalRow) -> None:
+    row.removed_at = row.purged_at = None
+    if row.completion_reason == CompletionReason.REMOVED:
+        row.completed_at, row.completion_reason, row.download_complete = None, "", False
+
+
+def _told(row: GoalRow) -> str:
+    minute = f"{row.elapsed}+{row.extra}" if row.extra else str(row.elapsed)
+    who = row.player_name or "unknown scorer"
+    return f"{who}, {row.team_name}, {minute}', {row.detail}, {row.home_score}–{row.away_score}"

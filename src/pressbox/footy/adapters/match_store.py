@@ -1,0 +1,113 @@
+"""Match days in PostgreSQL, as people look at them."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+
+from sqlalchemy import ColumnElement, Date, Select, and_, cast, exists, func, or_, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database
+from pressbox.core.errors import NotFoundError
+from pressbox.footy.adapters.name_search import has_word, team_has_word
+from pressbox.footy.adapters.rows import FixtureRow, GoalRow, TeamRow
+from pressbox.footy.adapters.seen import clip_views, fixture_views, goal_view
+from pressbox.footy.domain.fixtures import FixtureStatus, Stage
+from pressbox.footy.domain.views import DayView, FixtureView, GoalHit, Page
+
+_LIVE = [status.value for status in FixtureStatus if status.live]
+_ORDER = (FixtureRow.league_name, FixtureRow.league_id, FixtureRow.kickoff, FixtureRow.id)
+
+
+class SqlMatchStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def days(self, first: date, last: date) -> Sequence[DayView]:
+        day = cast(func.timezone("UTC", FixtureRow.kickoff), Date)
+        live = and_(FixtureRow.stage == Stage.ACTIVE, FixtureRow.status.in_(_LIVE))
+        fixtures = (
+            select(day, func.count(), func.count().filter(live))
+            .where(_between(first, last))
+            .group_by(day)
+            .order_by(day)
+        )
+        goals = (
+            select(day, func.count())
+            .join(GoalRow, GoalRow.fixture_id == FixtureRow.id)
+            .where(_between(first, last), GoalRow.removed_at.is_(None))
+            .group_by(day)
+        )
+        async with self._database.unit_of_work() as work:
+            scored = dict((await work.session.execute(goals)).tuples().all())
+            found = (await work.session.execute(fixtures)).tuples()
+            return [DayView(on, count, playing, scored.get(on, 0)) for on, count, playing in found]
+
+    async def fixtures(self, day: date, after: int | None, limit: int) -> Page[FixtureView]:
+        statement = select(FixtureRow).where(_between(day, day))
+        if after is not None:
+            last = select(*_ORDER).where(FixtureRow.id == after).subquery()
+            statement = statement.where(tuple_(*_ORDER) > tuple_(*last.c))
+        return await self._page(statement.order_by(*_ORDER), limit)
+
+    async def fixture(self, fixture_id: int) -> FixtureView:
+        async with self._database.unit_of_work() as work:
+            row = await work.session.get(FixtureRow, fixture_id)
+            if row is None:
+                raise NotFoundError("There is no such match, or it is older than matches are kept.")
+            return (await fixture_views(work.session, [row]))[0]
+
+    async def search_fixtures(self, words: Sequence[str], after: int | None, limit: int) -> Page[FixtureView]:
+        statement = select(FixtureRow)
+        playing = or_(TeamRow.team_id == FixtureRow.home_id, TeamRow.team_id == FixtureRow.away_id)
+        for word in words:
+            # Each word may name another side: "Liverpool Arsenal" is their match.
+            statement = statement.where(exists().where(playing, team_has_word(word)))
+        if after is not None:
+            last = select(FixtureRow.kickoff, FixtureRow.id).where(FixtureRow.id == after).subquery()
+            statement = statement.where(tuple_(FixtureRow.kickoff, FixtureRow.id) < tuple_(*last.c))
+        return await self._page(statement.order_by(FixtureRow.kickoff.desc(), FixtureRow.id.desc()), limit)
+
+    async def search_goals(self, words: Sequence[str], after: int, limit: int) -> Page[GoalHit]:
+        statement = goals_with_fixtures().where(GoalRow.removed_at.is_(None))
+        for word in words:
+            statement = statement.where(has_word(GoalRow.player_name, word))
+        async with self._database.unit_of_work() as work:
+            return await hits(work.session, statement, after, limit)
+
+    async def _page(self, statement: Select[tuple[FixtureRow]], limit: int) -> Page[FixtureView]:
+        async with self._database.unit_of_work() as work:
+            rows = list(await work.session.scalars(statement.limit(limit + 1)))
+            items = tuple(await fixture_views(work.session, rows[:limit]))
+        return Page(items, items[-1].fixture_id if len(rows) > limit else None)
+
+
+def on_day(day: date) -> ColumnElement[bool]:
+    return _between(day, day)
+
+
+def goals_with_fixtures() -> Select[tuple[GoalRow, FixtureRow]]:
+    return select(GoalRow, FixtureRow).join(FixtureRow, FixtureRow.id == GoalRow.fixture_id)
+
+
+async def hits(
+    session: AsyncSession, statement: Select[tuple[GoalRow, FixtureRow]], after: int, limit: int
+) -> Page[GoalHit]:
+    """Newest first. The order moves while goals fall, so a page is told by how many came before it."""
+    newest = statement.order_by(FixtureRow.kickoff.desc(), GoalRow.first_seen.desc(), GoalRow.event_id)
+    found = (await session.execute(newest.offset(after).limit(limit + 1))).tuples().all()
+    clips = await clip_views(session, [goal.event_id for goal, _ in found[:limit]])
+    items = tuple(
+        GoalHit(
+            goal_view(goal, fixture.home_id, clips.get(goal.event_id, ())),
+            fixture.home_name,
+            fixture.away_name,
+            fixture.kickoff,
+        )
+        for goal, fixture in found[:limit]
+    )
+    return Page(items, after + limit if len(found) > limit else None)
+
+
+def _between(first: date, last: date) -> ColumnElement[bool]:
+    start, end = (datetime.combine(day, time.min, UTC) for day in (first, last))
+    return and_(FixtureRow.kickoff >= start, FixtureRow.kickoff < end + timedelta(days=1))

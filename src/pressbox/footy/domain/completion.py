@@ -1,0 +1,35 @@
+"""When a goal is complete, and why. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pressbox.footy.domain.goals import CompletionReason, SearchEnd
+from pressbox.footy.domain.policy import FootyPolicy
+
+
+@dataclass(frozen=True)
+class Work:
+    """What was done for a goal so far. `fixture_over` tells that no further poll can confirm it."""
+
+    registered: int
+    finished: int
+    search_ended: SearchEnd | None
+    first_seen: datetime
+    confirmed_at: datetime | None
+    fixture_over: bool
+    removed: bool = False
+
+
+def completion(work: Work, policy: FootyPolicy, now: datetime) -> CompletionReason | None:
+    """Registered is not finished: a download that hangs keeps a goal open until the deadline."""
+    if work.removed:
+        return CompletionReason.REMOVED
+    if work.finished >= policy.downloads_wanted:
+        return CompletionReason.DOWNLOADS
+    if work.search_ended is SearchEnd.EXHAUSTED and work.finished >= work.registered:
+        return CompletionReason.EXHAUSTED
+    # A goal that was never confirmed, mostly for want of a scorer, may be confirmed as long as the match is polled.
+    since = work.confirmed_at or (work.first_seen if work.fixture_over else None)
+    if since is not None and now >= since + policy.completion_deadline:
+        return CompletionReason.DEADLINE
+    return None
