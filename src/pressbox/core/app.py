@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from fastapi import APIRouter
@@ -20,6 +20,9 @@ from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.store import ObjectStore
+
+if TYPE_CHECKING:
+    from pressbox.core.health import PartHealth
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,10 @@ class NavigationEntry:
 
 @dataclass(frozen=True)
 class AppManifest:
-    """One application. `activities` gives the bound activity methods of each queue."""
+    """One application. `activities` gives the bound activity methods of each queue.
+
+    `health` gives parts of its own for the status page, such as outside services that it asks.
+    """
 
     name: str
     title: str
@@ -104,3 +110,4 @@ class AppManifest:
     router: APIRouter | None = None
     navigation: NavigationEntry | None = None
     commands: typer.Typer | None = None
+    health: Callable[[Resources], Awaitable[Sequence["PartHealth"]]] | None = None

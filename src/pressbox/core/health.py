@@ -6,7 +6,7 @@ Every probe has its own time limit and answers in words: what is the matter, and
 import asyncio
 import shutil
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -72,7 +72,23 @@ async def check_parts(resources: Resources, manifests: Sequence[AppManifest] = (
             _guarded("worker", _worker(resources, manifests), "Start it with `pressbox up` or `pressbox worker`."),
             _guarded("schedules", _schedules(resources, manifests), "Run `pressbox schedules apply`."),
         ]
-    return tuple(await asyncio.gather(*probes))
+    own = [_application(manifest, resources) for manifest in manifests]
+    parts, of_applications = await asyncio.gather(asyncio.gather(*probes), asyncio.gather(*own))
+    return (*parts, *(part for found in of_applications for part in found))
+
+
+async def _application(manifest: AppManifest, resources: Resources) -> tuple[PartHealth, ...]:
+    """The parts that an application declares itself; when it cannot tell, one that says so."""
+    if manifest.health is None:
+        return ()
+    found: list[PartHealth] = []
+
+    async def ask(health: Callable[[Resources], Awaitable[Sequence[PartHealth]]]) -> PartHealth:
+        found.extend(await health(resources))
+        return PartHealth(manifest.name, HealthState.OK, "")
+
+    answer = await _guarded(manifest.name, ask(manifest.health), "Look at the log of the web process.")
+    return tuple(found) if answer.state is HealthState.OK else (answer,)
 
 
 def worst(parts: Sequence[PartHealth]) -> HealthState:

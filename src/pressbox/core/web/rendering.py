@@ -5,7 +5,7 @@ lie in its own `templates` folder and are named with its prefix: `footy/index.ht
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -105,7 +105,23 @@ def _filters(locale: Locale) -> dict[str, Any]:
         return times.duration(value if isinstance(value, timedelta) else timedelta(seconds=value))
 
     own = {"clock": clock, "relative": relative, "count": count, "duration": duration, "in_zone": in_zone, "span": span}
-    return {**own, "commands": commands, "browser": browser_in_words}
+    return {**own, **_day_filters(locale), "commands": commands, "browser": browser_in_words}
+
+
+def _day_filters(locale: Locale) -> dict[str, Any]:
+    @pass_context
+    def clock_seconds(context: Context, value: datetime) -> Markup:
+        zone, now = _zone_and_now(context)
+        text = times.clock_seconds(value, locale, zone, now)
+        return times.time_element(value, text, times.exact(value, locale, zone), None)
+
+    def weekday(value: date) -> str:
+        return times.weekday(value, locale)
+
+    def short_day(value: date) -> str:
+        return times.short_day(value, locale)
+
+    return {"clock_seconds": clock_seconds, "weekday": weekday, "short_day": short_day}
 
 
 def commands(text: str) -> Markup:

@@ -3,12 +3,12 @@
 The reader's zone comes from a cookie that `times.js` keeps; without it times are UTC and say so.
 """
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from babel import Locale
-from babel.dates import format_date, format_datetime, format_time, format_timedelta
+from babel.dates import format_date, format_datetime, format_skeleton, format_time, format_timedelta
 from babel.units import format_unit
 from markupsafe import Markup
 
@@ -33,6 +33,25 @@ def clock(value: datetime, locale: Locale, zone: tzinfo, now: datetime) -> str:
         return text
     pattern = "d MMM" if local.year == now.astimezone(zone).year else "d MMM y"
     return f"{format_date(local, pattern, locale=locale)}, {text}"
+
+
+def clock_seconds(value: datetime, locale: Locale, zone: tzinfo, now: datetime) -> str:
+    """15:04:09 today, with the day before it otherwise: for tables in which seconds matter."""
+    local = value.astimezone(zone)
+    text = format_time(local, "HH:mm:ss", tzinfo=zone, locale=locale)
+    if local.date() == now.astimezone(zone).date():
+        return text
+    return f"{format_date(local, 'd MMM', locale=locale)}, {text}"
+
+
+def weekday(value: date, locale: Locale) -> str:
+    """Saturday 15 November, in the order and with the points of the language."""
+    return str(format_skeleton("MMMMEEEEd", value, locale=locale))
+
+
+def short_day(value: date, locale: Locale) -> str:
+    """Sat, 15 Nov."""
+    return str(format_skeleton("MMMEd", value, locale=locale))
 
 
 def relative(value: datetime, locale: Locale, now: datetime) -> str:

@@ -36,6 +36,8 @@ function start(film) {
 function play(card) {
   const place = stage();
   place.dataset.own = "";
+  // From here on the page stays with this goal, whatever happens elsewhere in the match.
+  place.closest("[data-from]").dataset.from = gallery().dataset.pinned;
   place.dataset.shows = card.dataset.clip;
   const film = makeVideo(card);
   place.querySelector("[data-screen]").replaceChildren(film);

@@ -1,0 +1,122 @@
+"""A match with its goals and the clips of one of them; the deep link of a goal; why a goal has the clips it has."""
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from pressbox.core.errors import GoneError
+from pressbox.core.web.errors import wants_json
+from pressbox.core.web.identity import Identity
+from pressbox.core.web.rendering import render
+from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.views import AuditView, FixtureView, GoalState, GoalView
+from pressbox.footy.service.footy import Footy
+from pressbox.footy.web.access import PATH, EventId, FixtureId, Reader, Service, cursor, fixture_of, zone
+from pressbox.footy.web.topics import FIXTURE, GOAL
+from pressbox.footy.web.trail import rows_of
+
+router = APIRouter(include_in_schema=False)
+
+CANDIDATES_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class MatchPage:
+    """`goal` is the one whose clips are shown. `chosen` tells that the address names it, so that no other takes over.
+
+    `audit` is there when it has no clip: the page then says why. `gone` is a goal that was chosen and disallowed.
+    """
+
+    fixture: FixtureView
+    goal: GoalView | None
+    chosen: str
+    gone: GoalView | None
+    audit: AuditView | None
+    cursor: int
+
+    @property
+    def follow(self) -> str:
+        followed = f"{FIXTURE}:{self.fixture.fixture_id}"
+        named = self.chosen or (self.goal.event_id if self.goal else "")
+        return f"{followed},{GOAL}:{named}" if named else followed
+
+    @property
+    def source(self) -> str:
+        path = f"{PATH}/matches/{self.fixture.fixture_id}/live"
+        return f"{path}?goal={self.chosen}" if self.chosen else path
+
+    @property
+    def attempt(self) -> int:
+        return max((search.attempt for search in self.audit.searches), default=0) if self.audit else 0
+
+
+def shown_goal(fixture: FixtureView, chosen: str) -> GoalView | None:
+    """The chosen one; without a choice the newest with clips, or else the newest."""
+    if chosen:
+        return next((goal for goal in fixture.goals if goal.event_id == chosen), None)
+    newest_first = fixture.goals[::-1]
+    return next((goal for goal in newest_first if goal.clips), next(iter(newest_first), None))
+
+
+async def read_match(request: Request, service: Footy, fixture_id: int, chosen: str = "") -> MatchPage:
+    at = await cursor(request)
+    fixture = await service.matches.fixture(fixture_id)
+    goal = shown_goal(fixture, chosen)
+    gone = None
+    if chosen and goal is None:
+        gone = (await service.goals.audit(chosen, limit=1)).goal
+    audit = await service.goals.audit(goal.event_id, limit=1) if goal and not goal.clips else None
+    return MatchPage(fixture, goal, chosen, gone, audit, at)
+
+
+def _show(
+    request: Request, identity: Identity, view: MatchPage, template: str = "footy/match.html", status: int = 200
+) -> HTMLResponse:
+    attempts = FootyPolicy().attempts
+    day = view.fixture.kickoff.astimezone(zone(request)).date()
+    return render(request, template, status, identity=identity, view=view, attempts=attempts, day=day)
+
+
+@router.get(f"{PATH}/matches/{{fixture_id}}")
+async def match_page(request: Request, service: Service, identity: Reader, fixture_id: FixtureId) -> HTMLResponse:
+    return _show(request, identity, await read_match(request, service, fixture_id))
+
+
+@router.get(f"{PATH}/matches/{{fixture_id}}/live")
+async def match_part(
+    request: Request, service: Service, identity: Reader, fixture_id: FixtureId, goal: str = ""
+) -> HTMLResponse:
+    """The part of the page that follows changes, alone. A goal that is gone is said here, not refused."""
+    return _show(request, identity, await read_match(request, service, fixture_id, goal[:100]), "footy/_match.html")
+
+
+@router.get(f"{PATH}/goals/{{event_id}}")
+async def goal_page(request: Request, service: Service, identity: Reader, event_id: EventId) -> HTMLResponse:
+    try:
+        goal = await service.goals.get(event_id)
+    except GoneError as error:
+        return disallowed(request, error, event_id)
+    return _show(request, identity, await read_match(request, service, goal.fixture_id, event_id))
+
+
+@router.get(f"{PATH}/goals/{{event_id}}/why")
+async def why_page(request: Request, service: Service, identity: Reader, event_id: EventId) -> HTMLResponse:
+    audit = await service.goals.audit(event_id, limit=CANDIDATES_SHOWN)
+    return render(
+        request,
+        "footy/why.html",
+        identity=identity,
+        audit=audit,
+        goal=audit.goal,
+        rows=rows_of(audit),
+        removed=audit.goal.state is GoalState.REMOVED,
+    )
+
+
+def disallowed(request: Request, error: GoneError, event_id: str) -> HTMLResponse:
+    """410 for people, with the way to the match; programs get the error as always."""
+    if wants_json(request):
+        raise error
+    fixture_id = fixture_of(event_id)
+    return render(request, "footy/disallowed.html", error.status, event_id=event_id, fixture_id=fixture_id)

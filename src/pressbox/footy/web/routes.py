@@ -1,0 +1,15 @@
+"""Everything that footy serves: its pages, the files of clips, and its API."""
+
+from fastapi import APIRouter, Depends
+
+from pressbox.footy.web import api, clips, days, following, matches
+from pressbox.footy.web.access import MakeService, provider
+
+
+def build_router(make: MakeService) -> APIRouter:
+    """The routes on the service that `make` gives for the connected parts."""
+    router = APIRouter(dependencies=[Depends(provider(make))])
+    # Addresses with a fixed word come before the one that takes any day.
+    for part in (api, clips, matches, following, days):
+        router.include_router(part.router)
+    return router
