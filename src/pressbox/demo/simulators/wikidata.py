@@ -1,0 +1,75 @@
+"""A Wikidata of a few teams: the search of its site and its query service.
+
+What it knows is given to it by a test or the demo; the forms of its answers follow the documentation of the MediaWiki
+API and of SPARQL 1.1 results in JSON.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+
+from pressbox.core.contracts import Contract
+from pressbox.demo.simulators.http_service import Answer, HttpService, Request
+
+_ENTITY = re.compile(r"wd:(Q\d+)")
+
+
+class WikidataTeam(Contract):
+    """Names by language; the first of each is the label, the others are aliases."""
+
+    id: str
+    names: Mapping[str, Sequence[str]]
+
+
+class WikidataSite(HttpService):
+    """Behaviours: `search` and `query`. `broken` answers the search with an error inside a good status."""
+
+    def __init__(self, teams: Sequence[WikidataTeam], port: int = 0) -> None:
+        super().__init__(port)
+        self._teams = {team.id: team for team in teams}
+        self.broken = False
+        self.html = False
+
+    @property
+    def query_url(self) -> str:
+        return f"{self.url}/sparql"
+
+    def key_of(self, request: Request) -> str:
+        return "query" if request.path == "/sparql" else "search"
+
+    async def answer(self, request: Request) -> Answer:
+        if self.html:
+            return Answer(200, b"<html>Our servers are under maintenance</html>", {"Content-Type": "text/html"})
+        match request.path:
+            case "/w/api.php":
+                return self._search(request.first("srsearch") or "")
+            case "/sparql":
+                return self._query(request.first("query") or "")
+        return Answer(HTTPStatus.NOT_FOUND)
+
+    def _search(self, question: str) -> Answer:
+        if self.broken:
+            return Answer.of(
+                {"error": {"code": "cirrussearch-backend-error", "info": "We could not complete your search"}}
+            )
+        words = question.partition(" haswbstatement:")[0].casefold().split()
+        hits = [
+            {"ns": 0, "title": team.id, "pageid": int(team.id[1:])}
+            for team in self._teams.values()
+            if all(any(word in name.casefold() for names in team.names.values() for name in names) for word in words)
+        ]
+        return Answer.of({"batchcomplete": True, "query": {"searchinfo": {"totalhits": len(hits)}, "search": hits}})
+
+    def _query(self, query: str) -> Answer:
+        teams = [self._teams[entity] for entity in _ENTITY.findall(query) if entity in self._teams]
+        bindings = [
+            {
+                "team": {"type": "uri", "value": f"http://www.wikidata.org/entity/{team.id}"},
+                "name": {"type": "literal", "xml:lang": language, "value": name},
+                "main": {"type": "literal", "value": str(number == 0).lower()},
+            }
+            for team in teams
+            for language, names in team.names.items()
+            for number, name in enumerate(names)
+        ]
+        return Answer.of({"head": {"vars": ["team", "name", "main"]}, "results": {"bindings": bindings}})

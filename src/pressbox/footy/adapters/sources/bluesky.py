@@ -1,0 +1,136 @@
+"""Bluesky by its post search, with or without an app password.
+
+Form of questions and answers: the lexicons `app.bsky.feed.searchPosts`, `app.bsky.embed.video` and
+`com.atproto.server.createSession`. The search knows no "or", so every name is asked for and the team looked for here.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from pydantic import AwareDatetime, Field
+
+from pressbox.core.http.client import GuardedClient
+from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
+from pressbox.footy.adapters.sources.matching import matching
+from pressbox.footy.domain.candidates import FoundVideo
+from pressbox.footy.domain.names import folded
+from pressbox.footy.domain.troubles import SourceLoginError, SourceRefusedError
+from pressbox.footy.ports import SearchRequest
+
+NAME = "bluesky"
+_PAGE = "100"
+_VIDEO = "app.bsky.embed.video#view"
+_WITH_QUOTE = "app.bsky.embed.recordWithMedia#view"
+
+
+class Session(Shape):
+    access: str = Field(alias="accessJwt")
+
+
+class Author(Shape):
+    did: str
+    handle: str = ""
+
+
+class Record(Shape):
+    text: str = ""
+
+
+class Embed(Shape):
+    type: str = Field("", alias="$type")
+    playlist: str | None = None
+    media: "Embed | None" = None
+
+    @property
+    def video(self) -> "Embed | None":
+        if self.type == _VIDEO and self.playlist:
+            return self
+        return self.media.video if self.type == _WITH_QUOTE and self.media is not None else None
+
+
+class Post(Shape):
+    uri: str
+    author: Author
+    record: Record
+    embed: Embed | None = None
+    indexed_at: AwareDatetime | None = Field(None, alias="indexedAt")
+
+
+class Page(Shape):
+    posts: tuple[object, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class BlueskyLogin:
+    url: str
+    handle: str
+    app_password: str
+
+
+class BlueskySource:
+    def __init__(
+        self, http: GuardedClient, base_url: str, login: BlueskyLogin | None = None, clock: Clock = utc_now
+    ) -> None:
+        self._asker = Asker(NAME, http, clock)
+        self._login = login
+        # With a session the questions go to the server of the account, which asks on our behalf.
+        self._base_url = (login.url if login else base_url).rstrip("/")
+        self._session: Session | None = None
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
+        found: list[FoundVideo] = []
+        spellings = {folded(name).casefold(): name for name in reversed(request.player_names)}
+        for name in spellings.values():
+            page = await self._page(self._address(name, request))
+            posts = self._asker.each(page.posts, Post)
+            found += [video for video in map(_found, posts) if video is not None]
+        return matching(found, request, self._asker.now())
+
+    def _address(self, name: str, request: SearchRequest) -> str:
+        since = (self._asker.now() - request.max_age).strftime("%Y-%m-%dT%H:%M:%SZ")
+        parameters = {"q": name, "sort": "latest", "since": since, "limit": _PAGE}
+        return f"{self._base_url}/xrpc/app.bsky.feed.searchPosts?{urlencode(parameters)}"
+
+    async def _page(self, url: str) -> Page:
+        if self._login is None:
+            return await self._asker.get(url, Page)
+        known = self._session is not None
+        try:
+            return await self._asker.get(url, Page, headers=await self._authorization(self._login))
+        except (SourceLoginError, SourceRefusedError):
+            # A session ends after two hours; the answer to that is 400 or 401. Once more with a new one.
+            self._session = None
+            if not known:
+                raise
+        return await self._asker.get(url, Page, headers=await self._authorization(self._login))
+
+    async def _authorization(self, login: BlueskyLogin) -> dict[str, str]:
+        if self._session is None:
+            body = json.dumps({"identifier": login.handle, "password": login.app_password}).encode()
+            url = f"{login.url.rstrip('/')}/xrpc/com.atproto.server.createSession"
+            try:
+                self._session = await self._asker.post(url, body, Session, headers={"Content-Type": "application/json"})
+            except (SourceLoginError, SourceRefusedError) as error:
+                raise SourceLoginError(f"{NAME}: login refused. Check the handle and its app password.") from error
+        return {"Authorization": f"Bearer {self._session.access}"}
+
+
+def _found(post: Post) -> FoundVideo | None:
+    video = post.embed.video if post.embed else None
+    if video is None:
+        return None
+    url = f"https://bsky.app/profile/{post.author.did}/post/{post.uri.rpartition('/')[2]}"
+    return FoundVideo(
+        source=NAME,
+        video_page_url=url,
+        post_url=url,
+        post_text=post.record.text,
+        media_url=video.playlist,
+        posted_at=post.indexed_at,
+    )

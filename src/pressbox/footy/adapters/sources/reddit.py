@@ -1,0 +1,160 @@
+"""Reddit by the newest posts of the configured subreddits, with or without the credentials of an application.
+
+Form of questions and answers: Reddit's API documentation, listings (`/r/{subreddit}/new`) and the application-only
+grant of OAuth 2. What people post there is mostly a link to a host of short clips.
+"""
+
+import asyncio
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote, urlsplit
+
+from pydantic import Field
+
+from pressbox.core.http.client import GuardedClient
+from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
+from pressbox.footy.adapters.sources.matching import matching
+from pressbox.footy.domain.candidates import FoundVideo
+from pressbox.footy.domain.troubles import SourceLoginError
+from pressbox.footy.ports import SearchRequest
+
+NAME = "reddit"
+PUBLIC_URL = "https://www.reddit.com"
+OAUTH_URL = "https://oauth.reddit.com"
+_QUERY = "limit=100&raw_json=1"
+# Renewed before it ends, so that a search does not meet the end.
+_RENEW_BEFORE = timedelta(minutes=1)
+_VIDEO_HINTS = frozenset({"hosted:video", "rich:video"})
+_CLIP_HOSTS = (
+    "streamable.com",
+    "streamff",
+    "streamin.",
+    "streamja.com",
+    "streamgg.com",
+    "dubz.",
+    "v.redd.it",
+    "clippituser.tv",
+)
+
+
+class Token(Shape):
+    access_token: str
+    expires_in: float
+
+
+class RedditVideo(Shape):
+    fallback_url: str
+    duration: float | None = None
+
+
+class RedditMedia(Shape):
+    reddit_video: RedditVideo | None = None
+
+
+class Post(Shape):
+    title: str
+    permalink: str
+    url: str = ""
+    created_utc: float
+    post_hint: str = ""
+    secure_media: RedditMedia | None = None
+
+    @property
+    def video(self) -> RedditVideo | None:
+        return self.secure_media.reddit_video if self.secure_media else None
+
+    @property
+    def has_video(self) -> bool:
+        host = (urlsplit(self.url).hostname or "").lower()
+        return self.video is not None or self.post_hint in _VIDEO_HINTS or any(name in host for name in _CLIP_HOSTS)
+
+
+class Child(Shape):
+    data: Post
+
+
+class Children(Shape):
+    children: tuple[object, ...]
+
+
+class Listing(Shape):
+    kind: str = Field(pattern="^Listing$")
+    data: Children
+
+
+@dataclass(frozen=True, repr=False)
+class RedditLogin:
+    client_id: str
+    client_secret: str
+
+
+class RedditSource:
+    """`base_url` replaces both of Reddit's own addresses."""
+
+    def __init__(
+        self,
+        http: GuardedClient,
+        subreddits: Sequence[str],
+        login: RedditLogin | None = None,
+        base_url: str | None = None,
+        clock: Clock = utc_now,
+    ) -> None:
+        self._asker = Asker(NAME, http, clock)
+        self._subreddits = tuple(subreddits)
+        self._login = login
+        self._public_url = (base_url or PUBLIC_URL).rstrip("/")
+        self._oauth_url = (base_url or OAUTH_URL).rstrip("/")
+        self._token: tuple[str, datetime] | None = None
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
+        headers = await self._authorization()
+        lists = await asyncio.gather(*(self._newest(subreddit, headers) for subreddit in self._subreddits))
+        return matching([video for videos in lists for video in videos], request, self._asker.now())
+
+    async def _newest(self, subreddit: str, headers: dict[str, str]) -> list[FoundVideo]:
+        where = (
+            f"{self._oauth_url}/r/{quote(subreddit)}/new"
+            if headers
+            else f"{self._public_url}/r/{quote(subreddit)}/new.json"
+        )
+        try:
+            listing = await self._asker.get(f"{where}?{_QUERY}", Listing, headers=headers)
+        except SourceLoginError as error:
+            self._token = None
+            advice = "login expired" if headers else "refuses readers without credentials; set a client id and secret"
+            raise SourceLoginError(f"{NAME}: {advice}.") from error
+        posts = [child.data for child in self._asker.each(listing.data.children, Child)]
+        return [_found(post) for post in posts if post.has_video]
+
+    async def _authorization(self) -> dict[str, str]:
+        if self._login is None:
+            return {}
+        if self._token is None or self._token[1] <= self._asker.now():
+            basic = base64.b64encode(f"{self._login.client_id}:{self._login.client_secret}".encode()).decode()
+            headers = {"Authorization": f"Basic {basic}", "Content-Type": "application/x-www-form-urlencoded"}
+            url = f"{self._public_url}/api/v1/access_token"
+            try:
+                token = await self._asker.post(url, b"grant_type=client_credentials", Token, headers=headers)
+            except SourceLoginError as error:
+                raise SourceLoginError(f"{NAME}: login refused. Check the client id and its secret.") from error
+            self._token = (token.access_token, self._asker.now() + timedelta(seconds=token.expires_in) - _RENEW_BEFORE)
+        return {"Authorization": f"Bearer {self._token[0]}"}
+
+
+def _found(post: Post) -> FoundVideo:
+    post_url = f"{PUBLIC_URL}{post.permalink}"
+    return FoundVideo(
+        source=NAME,
+        video_page_url=post.url or post_url,
+        post_url=post_url,
+        post_text=post.title,
+        media_url=post.video.fallback_url if post.video else None,
+        duration_seconds=post.video.duration if post.video else None,
+        posted_at=datetime.fromtimestamp(post.created_utc, UTC),
+    )

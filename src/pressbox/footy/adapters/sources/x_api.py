@@ -1,0 +1,126 @@
+"""X by its official API: the recent search with a bearer token.
+
+Form of questions and answers: the documentation of X API v2, `GET /2/tweets/search/recent` with the expansion
+`attachments.media_keys`.
+"""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from pydantic import AwareDatetime, Field
+
+from pressbox.core.http.client import GuardedClient
+from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
+from pressbox.footy.domain.candidates import FoundVideo
+from pressbox.footy.domain.names import LONGEST_QUERY
+from pressbox.footy.ports import SearchRequest
+
+NAME = "x-api"
+_ONLY_VIDEOS = " has:videos -is:retweet"
+_SMALLEST_PAGE, _LARGEST_PAGE = 10, 100
+_MOST_PAGES = 3
+
+
+class Attachments(Shape):
+    media_keys: tuple[str, ...] = ()
+
+
+class Post(Shape):
+    id: str
+    text: str = ""
+    created_at: AwareDatetime | None = None
+    attachments: Attachments = Attachments()
+
+
+class Variant(Shape):
+    url: str
+    content_type: str = ""
+    bit_rate: int = 0
+
+
+class Media(Shape):
+    media_key: str
+    type: str
+    duration_ms: int | None = None
+    variants: tuple[Variant, ...] = ()
+
+    @property
+    def best_file(self) -> str | None:
+        files = [variant for variant in self.variants if variant.content_type == "video/mp4"]
+        return max(files, key=lambda variant: variant.bit_rate).url if files else None
+
+
+class Includes(Shape):
+    media: tuple[Media, ...] = ()
+
+
+class Meta(Shape):
+    result_count: int
+    next_token: str | None = None
+
+
+class Page(Shape):
+    """`meta` is always there; `data` only when something was found."""
+
+    meta: Meta
+    data: tuple[object, ...] = ()
+    includes: Includes = Field(default_factory=Includes)
+
+
+class XApiSource:
+    def __init__(self, http: GuardedClient, token: str, base_url: str, clock: Clock = utc_now) -> None:
+        self._asker = Asker(NAME, http, clock)
+        self._headers = {"Authorization": f"Bearer {token}"}
+        self._url = f"{base_url.rstrip('/')}/2/tweets/search/recent"
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
+        found: list[FoundVideo] = []
+        token: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await self._asker.get(self._address(request, token), Page, headers=self._headers)
+            found += self._videos(page, request)
+            token = page.meta.next_token
+            if token is None or len(found) >= request.max_results:
+                break
+        return tuple(found[: request.max_results])
+
+    def _address(self, request: SearchRequest, token: str | None) -> str:
+        since = self._asker.now() - request.max_age
+        parameters = {
+            "query": request.query[: LONGEST_QUERY - len(_ONLY_VIDEOS)] + _ONLY_VIDEOS,
+            "max_results": str(min(max(request.max_results, _SMALLEST_PAGE), _LARGEST_PAGE)),
+            "start_time": since.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "sort_order": "recency",
+            "expansions": "attachments.media_keys",
+            "tweet.fields": "created_at,attachments",
+            "media.fields": "type,duration_ms,variants",
+        }
+        return f"{self._url}?{urlencode(parameters | ({'next_token': token} if token else {}))}"
+
+    def _videos(self, page: Page, request: SearchRequest) -> list[FoundVideo]:
+        media = {item.media_key: item for item in page.includes.media if item.type == "video"}
+        videos = []
+        for post in self._asker.each(page.data, Post):
+            keys = [key for key in post.attachments.media_keys if key in media]
+            for number, key in enumerate(keys, start=1):
+                video = _found(post, media[key], number)
+                if not request.exclude_urls & {video.video_page_url, video.post_url}:
+                    videos.append(video)
+        return videos
+
+
+def _found(post: Post, media: Media, number: int) -> FoundVideo:
+    post_url = f"https://x.com/i/status/{post.id}"
+    return FoundVideo(
+        source=NAME,
+        video_page_url=f"{post_url}/video/{number}",
+        post_url=post_url,
+        post_text=post.text,
+        media_url=media.best_file,
+        duration_seconds=None if media.duration_ms is None else media.duration_ms / 1000,
+        posted_at=post.created_at,
+    )

@@ -1,0 +1,85 @@
+"""X through the browser search service, `pressbox x serve`: this side asks it."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+
+import httpx
+from pydantic import ValidationError
+
+from pressbox.footy.adapters.sources.answers import DEFAULT_PAUSE, pause, utc_now
+from pressbox.footy.domain.candidates import FoundVideo
+from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
+from pressbox.footy.ports import SearchRequest
+from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, SearchStatus
+
+NAME = "x-browser"
+# A browser has to load a page and scroll; the activity around it has 60 seconds.
+TIMEOUT_SECONDS = 50.0
+
+
+class XBrowserSource:
+    """The service is the administrator's own, often on this machine, so no guard stands before it."""
+
+    def __init__(self, base_url: str, token: str) -> None:
+        self._client = httpx.AsyncClient(
+            base_url=base_url.rstrip("/"),
+            timeout=TIMEOUT_SECONDS,
+            trust_env=False,
+            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+        )
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
+        question = SearchQuestion(
+            search_query=request.query,
+            max_results=request.max_results,
+            exclude_urls=tuple(sorted(request.exclude_urls)),
+            max_age_minutes=request.max_age.total_seconds() / 60,
+        )
+        try:
+            answer = await self._client.post("/search", json=question.model_dump(mode="json"))
+        except httpx.TimeoutException as error:
+            raise SourceError(f"{NAME}: the search service did not answer within {TIMEOUT_SECONDS:g} s.") from error
+        except httpx.HTTPError as error:
+            raise SourceError(
+                f"{NAME}: the search service cannot be reached. Is `pressbox x serve` running?"
+            ) from error
+        return tuple(map(_found, _read(answer).videos))
+
+
+def _read(answer: httpx.Response) -> SearchAnswer:
+    status = answer.status_code
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        raise SourceLoginError(f"{NAME}: the search service refuses our token. It must be the same on both sides.")
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        raise SourceBusyError(
+            f"{NAME}: X asks for a pause.", retry_after=pause(answer.headers, utc_now()) or DEFAULT_PAUSE
+        )
+    try:
+        told = SearchAnswer.model_validate_json(answer.content)
+    except ValidationError as error:
+        raise SourceError(f"{NAME}: the search service answered {status} in a form that is not known.") from error
+    if told.status is SearchStatus.AUTHENTICATION_REQUIRED:
+        raise SourceLoginError(f"{NAME}: login expired. Run `pressbox x login` where the service runs.")
+    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
+        raise SourceRefusedError(f"{NAME}: {told.message or 'the question was not taken'}")
+    if told.status is not SearchStatus.SUCCESS or status != HTTPStatus.OK:
+        raise SourceError(f"{NAME}: {told.message or f'the search service answered {status}'}")
+    return told
+
+
+def _found(video: FoundOnX) -> FoundVideo:
+    return FoundVideo(
+        source=NAME,
+        video_page_url=video.video_page_url,
+        post_url=video.tweet_url,
+        post_text=video.tweet_text,
+        duration_seconds=video.duration_seconds,
+        posted_at=video.posted_at,
+    )

@@ -1,0 +1,41 @@
+"""What the browser search service of X is asked and answers: its HTTP interface, on both sides."""
+
+from enum import StrEnum
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+
+class SearchStatus(StrEnum):
+    SUCCESS = "success"
+    AUTHENTICATION_REQUIRED = "authentication_required"
+    BUSY = "busy"
+    FAILED = "failed"
+
+
+class SearchQuestion(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    search_query: str = Field(min_length=1, max_length=512)
+    max_results: int = Field(5, ge=1, le=100)
+    exclude_urls: tuple[str, ...] = ()
+    max_age_minutes: float = Field(3.0, gt=0, le=10_080)
+
+
+class FoundOnX(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    video_page_url: str
+    tweet_url: str
+    tweet_text: str = ""
+    duration_seconds: float | None = None
+    posted_at: AwareDatetime | None = None
+
+
+class SearchAnswer(BaseModel):
+    """`message` is for people and only there when something is wrong."""
+
+    model_config = ConfigDict(frozen=True)
+
+    status: SearchStatus
+    videos: tuple[FoundOnX, ...] = ()
+    message: str = ""
