@@ -86,8 +86,8 @@ class TwitterWorkflow:
                 return SearchEnd.GONE
             started = workflow.now()
             await self._attempt(self._progress.attempt + 1)
-            if self._progress.attempt < policy.attempts:
-                await workflow.sleep(pause_after(policy, started, workflow.now()))
+            # Also after the last one: by then its download has registered, and is counted.
+            await workflow.sleep(pause_after(policy, started, workflow.now()))
 
     async def _attempt(self, attempt: int) -> None:
         policy, event_id = self._input.policy, self._goal.event_id
