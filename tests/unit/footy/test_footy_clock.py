@@ -93,6 +93,7 @@ def test_no_frames_are_no_clock() -> None:
         ("04:04", 110, 109, TimestampStatus.RESTARTED),
         ("7:12", 78, 77, TimestampStatus.DIGIT_LOST),
         ("?7:12", 68, 67, TimestampStatus.DIGIT_LOST),
+        ("|15:56", 117, 115, TimestampStatus.DIGIT_LOST),
     ],
 )
 def test_what_fits_only_under_an_assumption_is_kept_unverified_and_marked(

@@ -217,6 +217,8 @@ def _unmarked(shown: Shown) -> Iterator[MatchTime]:
         yield direct.moved(HALF, Doubt.RESTARTED)
     if shown.minutes <= LONGEST_EXTRA_HALF:
         yield from (direct.moved(start, Doubt.RESTARTED) for start in EXTRA_TIME_STARTS)
+    if shown.hundred_lost:
+        yield direct.moved(100, Doubt.DIGIT_LOST)
     if shown.one_digit:
         yield from (direct.moved(tens * 10, Doubt.DIGIT_LOST) for tens in range(1, LAST_MINUTE // 10 + 1))
 

@@ -23,7 +23,10 @@ class Period(StrEnum):
 
 @dataclass(frozen=True)
 class Shown:
-    """A clock as notated. `stoppage_known`: minutes and seconds already contain the stoppage time that was shown."""
+    """A clock as notated. `stoppage_known`: minutes and seconds already contain the stoppage time that was shown.
+
+    `digit_lost`: the tens could not be read. `hundred_lost`: the stroke before it is a border, or the 1 of a hundred.
+    """
 
     minutes: int
     seconds: int | None
@@ -32,6 +35,7 @@ class Shown:
     stoppage_known: bool = False
     one_digit: bool = False
     digit_lost: bool = False
+    hundred_lost: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,12 +66,17 @@ _RUNNING = re.compile(
     r"(?P<seconds>[0-5]\d|[0-5][A-Z?](?![A-Z])|[A-Z?]\d)(?!\d|[:.]\d| ?[AP]M)"
 )
 _MINUTE_ONLY = re.compile(r"(?<![\d:.+-])(?P<minutes>\d{1,3})'(?!\d)")
+# In one line with the teams: 87' ENG 1-0 GER. A single digit would be anybody's.
+_MINUTE_BESIDE = re.compile(r"(?:(?<=^)|(?<= ))\d{2,3}'(?= |$)")
 _BARE_MINUTE = re.compile(r"(?P<minutes>\d{2,3})")
 _ADDED = re.compile(r"\+ ?(?P<added>\d{1,2})(?:'| ?MIN)?(?![\d:.])")
 _ADDED_ALONE = re.compile(r"(?P<added>\d{1,2})'?")
 _TIMER = re.compile(r"\+? ?(?P<minutes>\d{1,3}) ?[:.] ?(?P<seconds>[0-5]\d)")
-# With a stroke before it, a minute below this could be one of extra time: |02:53 may be 102:53.
+# 45:00 is followed by +2:13, 2:13 or +4 2:13.
+_TIMER_BESIDE = re.compile(r"(?:\+ ?\d{1,2}'? )?\+? ?\d{1,3}[:.][0-5]\d")
+# With something unread before it, a minute below this could be one of extra time: |02:53 may be 102:53.
 _SURELY_TWO_DIGITS = 41
+_STROKES = "|/I"
 
 
 def shown_time(clock: str, added: str = "", stoppage_clock: str = "") -> Shown | None:
@@ -100,8 +109,8 @@ def find_clock(texts: Sequence[str]) -> ScorebugTexts:
     """Choose the clock among the texts read in one part of a picture. Two different clocks are none."""
     parts = [plain(text) for text in texts]
     marks = [part for part in parts if _is_mark(part)]
-    beside = [part for part in parts if part.startswith("+") and _TIMER.fullmatch(part)]
-    clocks = list(dict.fromkeys(found for part in parts if part not in beside for found in _clocks_in(part)))
+    beside = [found.group() for part in parts if part.startswith("+") and (found := _TIMER.match(part))]
+    clocks = list(dict.fromkeys(found for part in parts for found in _clocks_in(part)))
     if len(clocks) == 2 and not beside:
         clocks, beside = _stopped_first(clocks)
     if len(clocks) != 1:
@@ -135,11 +144,11 @@ def _clocks_in(part: str) -> list[str]:
     running = [found for found in _RUNNING.finditer(time) if _usable(found)]
     if running:
         first, behind = running[0].group(), time[running[0].end() :].strip()
-        rest = (_TIMER.match(behind) or _ADDED.match(behind)) if _stopped_at(first) else None
+        rest = (_TIMER_BESIDE.match(behind) or _ADDED.match(behind)) if _stopped_at(first) else None
         if rest:
             return [f"{mark}{first} {rest.group()}"]
         return [f"{mark}{first}", *(found.group() for found in running[1:])]
-    alone = _MINUTE_ONLY.fullmatch(time)
+    alone = _MINUTE_ONLY.fullmatch(time) or _MINUTE_BESIDE.search(time)
     return [f"{mark}{alone.group()}"] if alone else []
 
 
@@ -179,13 +188,15 @@ def _running(text: str) -> Shown | None:
     if found is None:
         return None
     digits, seconds = found["minutes"], found["seconds"]
-    if found["junk"] and not (len(digits) == 1 or _SURELY_TWO_DIGITS <= int(digits) < 100):
+    stroke = bool(found["junk"]) and found["junk"] in _STROKES and len(digits) == 2
+    if found["junk"] and not stroke and not (len(digits) == 1 or _SURELY_TWO_DIGITS <= int(digits) < 100):
         return None
     return Shown(
         int(digits),
         int(seconds) if seconds.isdigit() else None,
         one_digit=len(digits) == 1,
         digit_lost=len(digits) == 1 and bool(found["junk"]),
+        hundred_lost=stroke and int(digits) < _SURELY_TWO_DIGITS,
     )
 
 

@@ -1,0 +1,47 @@
+"""The offline judge's opinion of the frames of one clip. Runs in the judge's child process only."""
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pressbox.footy.adapters.judges.pitch import pitch_vote
+from pressbox.footy.adapters.judges.reading import ScorebugReader
+from pressbox.footy.adapters.judges.screen import screen_vote
+from pressbox.footy.domain.judging import FrameJudgement, Vote
+from pressbox.footy.domain.scorebug import ScorebugTexts
+
+
+class UnreadableFrameError(Exception):
+    """What should be a picture is none."""
+
+
+def look(frames: Sequence[bytes], reader: ScorebugReader) -> list[FrameJudgement]:
+    """One judgement for each frame of one clip."""
+    pictures = [_picture(frame) for frame in frames]
+    votes = [pitch_vote(picture) for picture in pictures]
+    texts = reader.read(pictures)
+    # Close-ups and the crowd show no grass. A pitch in one frame, or a clock, speaks for the whole clip.
+    football = Vote.YES in votes or any(found.clock for found in texts)
+    return [
+        _judgement(Vote.UNKNOWN if vote is Vote.NO and football else vote, screen_vote(picture), found)
+        for picture, vote, found in zip(pictures, votes, texts, strict=True)
+    ]
+
+
+def _judgement(soccer: Vote, screen: Vote, found: ScorebugTexts) -> FrameJudgement:
+    return FrameJudgement(
+        soccer=soccer,
+        screen=screen,
+        clock=found.clock,
+        added=found.added,
+        stoppage_clock=found.stoppage_clock,
+    )
+
+
+def _picture(frame: bytes) -> NDArray[np.uint8]:
+    decoded = cv2.imdecode(np.frombuffer(frame, np.uint8), cv2.IMREAD_COLOR) if frame else None
+    if decoded is None:
+        raise UnreadableFrameError("A frame is not a picture.")
+    return np.asarray(decoded, dtype=np.uint8)

@@ -1,0 +1,195 @@
+"""Reads the scorebug's clock in pictures with a text recogniser. Runs in the judge's child process only.
+
+The usual corner is looked at first, because it costs a quarter of the whole picture; then the edges where other
+broadcasts put it; then, once per clip, everything. Whatever was found is read a second time in another size: the two
+must agree, since a wrong minute is worse than none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from rapidocr import RapidOCR
+
+from pressbox.footy.domain.clock import ClockReading, Doubt, MatchTime, possible_times
+from pressbox.footy.domain.scorebug import ScorebugTexts, find_clock
+
+Picture = NDArray[np.uint8]
+Box = tuple[int, int, int, int]
+
+# Letters of a scorebug are then 13 to 26 pixels high, which the detector likes; smaller videos are enlarged.
+READ_HEIGHT = 720
+_LONGEST_SIDE = 1280
+_CORNER_WIDTH, _CORNER_HEIGHT = 0.5, 0.15
+_UPPER_EDGE, _LOWER_EDGE = 0.18, 0.74
+_LETTER_HEIGHT = 48
+_LEAST_SCORE = 0.6
+_PARAMETERS = {
+    "Det.limit_type": "max",
+    "Det.limit_side_len": _LONGEST_SIDE,
+    "Global.use_cls": False,
+    "Global.log_level": "error",
+    "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+    "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text and where it stands in the picture: left, top, right, bottom."""
+
+    text: str
+    box: Box
+
+
+@dataclass(frozen=True)
+class Found:
+    texts: ScorebugTexts
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def clock(self) -> bool:
+        return bool(_times(self.texts))
+
+    @property
+    def stopped(self) -> bool:
+        return any(time.doubt is Doubt.STOPPED for time in _times(self.texts))
+
+
+class TextReader(Protocol):
+    def lines(self, picture: Picture) -> Sequence[Line]:
+        """Find lines and read them."""
+        ...
+
+    def text(self, picture: Picture) -> str:
+        """Read a picture of one line."""
+        ...
+
+
+class RapidReader:
+    """The recogniser, whose models are in its package. Loading takes a second and 200 MB."""
+
+    def __init__(self) -> None:
+        self._engine = RapidOCR(params=dict(_PARAMETERS))
+
+    def lines(self, picture: Picture) -> Sequence[Line]:
+        read = self._engine(picture, use_det=True, use_rec=True)
+        texts, boxes, scores = getattr(read, "txts", None), getattr(read, "boxes", None), getattr(read, "scores", None)
+        if texts is None or boxes is None or scores is None:
+            return []
+        return [
+            Line(str(text), _bounds(np.asarray(box)))
+            for text, box, score in zip(texts, boxes, scores, strict=True)
+            if score >= _LEAST_SCORE
+        ]
+
+    def text(self, picture: Picture) -> str:
+        read = self._engine(picture, use_det=False, use_rec=True)
+        texts, scores = getattr(read, "txts", None), getattr(read, "scores", None)
+        return str(texts[0]) if texts and scores and scores[0] >= _LEAST_SCORE else ""
+
+
+class ScorebugReader:
+    """Reads the clocks of one clip after the other. What it learns about a clip is where its scorebug is."""
+
+    def __init__(self, reader: TextReader) -> None:
+        self._reader = reader
+
+    def read(self, pictures: Sequence[Picture]) -> list[ScorebugTexts]:
+        """The clock of each picture of one clip, in order; empty texts where there is none to be read."""
+        sized = [_sized(_without_borders(picture)) for picture in pictures]
+        found: list[Found] = []
+        for picture in sized:
+            known = next((earlier for earlier in reversed(found) if earlier.clock), None)
+            found.append(self._again(picture, known) or self._searched(picture))
+        if sized and not any(one.clock for one in found):
+            middle = len(sized) // 2
+            found[middle] = self._checked(sized[middle], self._reader.lines(sized[middle]))
+        return [one.texts for one in found]
+
+    def _searched(self, picture: Picture) -> Found:
+        height, width = picture.shape[:2]
+        corner = picture[: round(height * _CORNER_HEIGHT), : round(width * _CORNER_WIDTH)]
+        found = self._checked(picture, self._reader.lines(corner))
+        # Beside a clock that stands still, a second timer may be outside the corner.
+        if found.clock and not found.stopped:
+            return found
+        upper, lower = round(height * _UPPER_EDGE), round(height * _LOWER_EDGE)
+        edges = np.concatenate((picture[:upper], picture[lower:]))
+        lines = [_moved(line, lower - upper if line.box[1] >= upper else 0) for line in self._reader.lines(edges)]
+        wider = self._checked(picture, lines)
+        return wider if wider.clock else found
+
+    def _again(self, picture: Picture, known: Found | None) -> Found | None:
+        """The recogniser alone, where the clock was a moment ago."""
+        if known is None:
+            return None
+        lines = [Line(self._reader.text(_cut(picture, line.box)), line.box) for line in known.lines]
+        found = self._checked(picture, lines)
+        return found if found.clock else None
+
+    def _checked(self, picture: Picture, lines: Sequence[Line]) -> Found:
+        texts = find_clock([line.text for line in lines])
+        times = _times(texts)
+        if not times:
+            return Found(ScorebugTexts())
+        # The lines that the clock was made of: without any other one the same clock is found.
+        used = tuple(
+            line for line in lines if find_clock([other.text for other in lines if other is not line]) != texts
+        )
+        second = find_clock([self._reader.text(_cut(picture, line.box, wider=True)) for line in used])
+        return Found(texts, used) if _minutes(_times(second)) == _minutes(times) else Found(ScorebugTexts())
+
+
+def _times(texts: ScorebugTexts) -> tuple[MatchTime, ...]:
+    return possible_times(ClockReading(texts.clock, texts.added, texts.stoppage_clock))
+
+
+def _minutes(times: Sequence[MatchTime]) -> list[int]:
+    return [time.minute for time in times]
+
+
+def _without_borders(picture: Picture) -> Picture:
+    """Black bars move the scorebug away from where it is looked for."""
+    bright = picture.max(axis=2) > 32
+    rows = np.flatnonzero(bright.mean(axis=1) > 0.02)
+    columns = np.flatnonzero(bright.mean(axis=0) > 0.02)
+    if len(rows) < picture.shape[0] // 3 or len(columns) < picture.shape[1] // 3:
+        return picture
+    return picture[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+
+
+def _sized(picture: Picture) -> Picture:
+    scale = min(READ_HEIGHT / picture.shape[0], _LONGEST_SIDE / picture.shape[1])
+    size = (max(2, round(picture.shape[1] * scale)), max(2, round(picture.shape[0] * scale)))
+    way = cv2.INTER_CUBIC if scale > 1 else cv2.INTER_AREA
+    return np.asarray(cv2.resize(picture, size, interpolation=way), dtype=np.uint8)
+
+
+def _cut(picture: Picture, box: Box, *, wider: bool = False) -> Picture:
+    """One line. `wider` shows what stands beside it, so that a digit that the detector missed is seen."""
+    left, top, right, bottom = box
+    margin = (bottom - top) // 2 if wider else 0
+    above = (bottom - top) // 8 if wider else 0
+    height, width = picture.shape[:2]
+    line = picture[
+        max(0, top - above) : min(height, bottom + above), max(0, left - margin) : min(width, right + margin)
+    ]
+    if line.size == 0:
+        return np.zeros((_LETTER_HEIGHT, _LETTER_HEIGHT, 3), dtype=np.uint8)
+    size = (max(2, round(line.shape[1] * _LETTER_HEIGHT / line.shape[0])), _LETTER_HEIGHT)
+    return np.asarray(cv2.resize(line, size, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+
+
+def _moved(line: Line, down: int) -> Line:
+    left, top, right, bottom = line.box
+    return Line(line.text, (left, top + down, right, bottom + down))
+
+
+def _bounds(corners: NDArray[np.float32]) -> Box:
+    left, top = corners.min(axis=0)
+    right, bottom = corners.max(axis=0)
+    return int(left), int(top), int(np.ceil(right)), int(np.ceil(bottom))
