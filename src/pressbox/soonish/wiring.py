@@ -44,7 +44,7 @@ from pressbox.soonish.service.telling import Teller
 
 def activities(resources: Resources) -> Mapping[str, Sequence[Callable[..., Any]]]:
     database = resources.database
-    sender = routing_sender(resources.settings, database, vault(resources.settings).reveal, warm=True)
+    sender = routing_sender(resources.settings, database, vault(resources.settings).reveal, in_worker=True)
     return {QUEUE: activities_on(resources, sender, reminder_schedules(resources))}
 
 

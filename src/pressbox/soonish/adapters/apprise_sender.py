@@ -76,11 +76,10 @@ class AppriseSender:
         logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
         logging.getLogger("urllib3").setLevel(logging.ERROR)
 
-    def warm(self) -> None:
-        """For a worker, which sends much: load the plugins, and give the event loop its turn among the threads."""
+    def prepare_to_send(self) -> None:
+        """For a worker, which sends much: give the event loop its turn among the threads."""
         # With dozens of busy threads the usual five milliseconds are what every step of the loop waits for.
         sys.setswitchinterval(SWITCH_SECONDS)
-        self._threads.submit(_load_plugins)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -100,6 +99,9 @@ class AppriseSender:
         wait = self._channels.wait_for(f"asked {channel_key}")
         if wait:
             return Attempt(AttemptResult.TROUBLED, "It asked us to wait, after another message.", wait)
+        if not _load_once.cache_info().currsize:
+            # The first message loads them: an instance that sends nothing spends no memory on them.
+            await asyncio.to_thread(_load_plugins)
         try:
             plugin = self._plugin(url)
         except (InvalidInputError, RefusedAddressError) as error:

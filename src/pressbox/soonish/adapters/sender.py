@@ -50,11 +50,11 @@ def apprise_sender(settings: Settings) -> AppriseSender:
     )
 
 
-def routing_sender(settings: Settings, database: Database, reveal: Reveal, *, warm: bool = False) -> RoutingSender:
-    """Everything that sends. `warm` is for a worker, which will: the plugins load meanwhile."""
+def routing_sender(settings: Settings, database: Database, reveal: Reveal, *, in_worker: bool = False) -> RoutingSender:
+    """Everything that sends. A worker sends much, and makes room for it among its threads."""
     apprise = apprise_sender(settings)
-    if warm:
-        apprise.warm()
+    if in_worker:
+        apprise.prepare_to_send()
     api = AppriseApi(settings.soonish.apprise_api_url) if settings.soonish.apprise_api_url else None
     return RoutingSender(AddressBook(database, reveal), apprise, Mailer(settings.soonish), api)
 

@@ -1,0 +1,71 @@
+"""What an idle instance carries: heavy libraries are loaded by the work that needs them, not by starting."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from tests.conftest import Parts
+
+# Decoders, text recognition, the downloader, a browser's driver and over a hundred notification plugins.
+HEAVY = ("cv2", "av", "onnxruntime", "rapidocr", "yt_dlp", "playwright")
+LIGHT_PLUGINS = frozenset({"apprise.plugins", "apprise.plugins.base"})
+
+LOADED = textwrap.dedent("""
+    import json, sys
+    sys.stdout.write(json.dumps(sorted(sys.modules)))
+""")
+BUILT = textwrap.dedent("""
+    import asyncio, sys, tempfile
+    from pathlib import Path
+    from pydantic import SecretStr
+    from pressbox.core.app import Resources
+    from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
+    from pressbox.core.db.database import Database
+    from pressbox.core.http.client import GuardedClient
+    from pressbox.core.objects.factory import open_store
+    from pressbox.core.progress.sink import ProgressSink
+    from pressbox.core.temporal.client import connect
+    from pressbox.core.temporal.worker import build_workers
+    from pressbox.entry.manifests import manifests
+
+    async def build(home):
+        settings = Settings(home=home, secret_key=SecretStr("the instance key of the tests, long enough"), demo=True)
+        # The database need not answer: nothing is asked before the first piece of work.
+        database = Database("postgresql://nobody@127.0.0.1:9/nothing")
+        temporal = await connect(TemporalSettings(), sys.argv[1], lazy=False)
+        async with GuardedClient(HttpSettings()) as http:
+            resources = Resources(settings, database, temporal, open_store(ObjectsSettings(), home / "objects"), http)
+            assert build_workers(resources, manifests(settings), ProgressSink(database))
+        await database.close()
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(build(Path(folder)))
+""")
+
+
+def loaded_by(program: str, *arguments: str) -> list[str]:
+    command = [sys.executable, "-c", program + LOADED, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout))
+
+
+def heavy(modules: list[str]) -> set[str]:
+    plugins = {name for name in modules if name.startswith("apprise.plugins.") and name not in LIGHT_PLUGINS}
+    return plugins | {name for name in HEAVY if name in modules}
+
+
+@pytest.mark.parametrize("module", ["pressbox.entry.web", "pressbox.entry.worker"])
+def test_starting_loads_nothing_heavy(module: str) -> None:
+    modules = loaded_by(f"import {module}\n")
+    assert module in modules
+    assert heavy(modules) == set()
+
+
+def test_a_worker_with_all_its_activities_has_loaded_nothing_heavy(parts: Parts) -> None:
+    modules = loaded_by(BUILT, parts.temporal_address)
+    assert "pressbox.soonish.adapters.apprise_sender" in modules
+    assert heavy(modules) == set()
