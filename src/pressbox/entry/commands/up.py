@@ -1,10 +1,11 @@
 """`pressbox up`: everything on one home, until Ctrl-C.
 
-What only a later step needs is imported by that step: the servers start meanwhile.
+What prepares the database and Temporal runs in a process that is gone afterwards; it loads while the servers start.
 """
 
 import asyncio
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -15,6 +16,7 @@ from pressbox.embedded.home import Endpoints, Home
 from pressbox.embedded.log_follower import LogFollower
 from pressbox.embedded.supervisor import Running, Steps, Supervisor
 from pressbox.entry.commands.process import prepared_settings
+from pressbox.entry.preparation import Preparation
 from pressbox.entry.version import VERSION
 
 PARTS = ("postgres", "temporal", "worker", "web")
@@ -31,39 +33,63 @@ def up(
     settings = prepared_settings()
     if demo:
         settings = settings.model_copy(update={"demo": True})
-    if settings.database.url:
-        from pressbox.entry.wiring import check_database_url
-
-        check_database_url(settings.database.url.get_secret_value())
     follower = LogFollower(Home(settings.home).logs, PARTS, _say_aside) if verbose else None
-    Supervisor(settings, _steps(settings, as_json=as_json), follower=follower).run()
+    with Preparation(_load) as preparation:
+        if settings.database.url:
+            preparation.run(_check_database_url, settings.database.url.get_secret_value())
+        Supervisor(settings, _steps(settings, preparation, as_json=as_json), follower=follower).run()
 
 
-def _steps(settings: Settings, *, as_json: bool) -> Steps:
+def _steps(settings: Settings, preparation: Preparation, *, as_json: bool) -> Steps:
     def migrate(endpoints: Endpoints) -> None:
-        from pressbox.core.db.migrate import upgrade
-
-        upgrade(endpoints.database_url)
+        preparation.run(_migrate, endpoints)
 
     def prepare(endpoints: Endpoints) -> None:
-        from pressbox.entry.wiring import apply_schedules
-
-        asyncio.run(apply_schedules(settings, endpoints))
+        preparation.run(_apply_schedules, settings, endpoints)
 
     def ready(running: Running) -> None:
+        endpoints = running.endpoints
+        link = None if settings.open or as_json else preparation.run(_setup_link, settings, endpoints)
+        preparation.close()
         if as_json:
             # The password stays in the home; `database_url` here is for people and logs.
-            endpoints = running.endpoints
             typer.echo(endpoints.model_copy(update={"database_url": redact(endpoints.database_url)}).model_dump_json())
-            return
-        link = None if settings.open else asyncio.run(_setup_link(settings, running.endpoints))
-        typer.echo(announcement(running, product=f"Pressbox {VERSION}", setup_link=link))
+        else:
+            typer.echo(announcement(running, product=f"Pressbox {VERSION}", setup_link=link))
 
     return Steps(migrate=migrate, prepare=prepare, ready=ready)
 
 
-async def _setup_link(settings: Settings, endpoints: Endpoints) -> str | None:
+def _load() -> None:
+    """What the first step needs; more would delay it, and all others wait for it."""
+    import pressbox.core.db.migrate  # noqa: F401
+
+
+def _check_database_url(url: str) -> None:
+    from pressbox.entry.wiring import check_database_url
+
+    check_database_url(url)
+
+
+def _migrate(endpoints: Endpoints) -> None:
+    from pressbox.core.db.migrate import upgrade
+
+    redact.add(*filter(None, [urlsplit(endpoints.database_url).password]))
+    upgrade(endpoints.database_url)
+
+
+def _apply_schedules(settings: Settings, endpoints: Endpoints) -> None:
+    from pressbox.entry.wiring import apply_schedules
+
+    asyncio.run(apply_schedules(settings, endpoints))
+
+
+def _setup_link(settings: Settings, endpoints: Endpoints) -> str | None:
     """An address that makes the first account; None once there is one."""
+    return asyncio.run(_made_setup_link(settings, endpoints))
+
+
+async def _made_setup_link(settings: Settings, endpoints: Endpoints) -> str | None:
     from pressbox.core.accounts.service import AccountService
     from pressbox.core.accounts.setup import setup_address
     from pressbox.entry.wiring import open_resources
