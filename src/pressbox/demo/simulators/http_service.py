@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from http.client import responses
 from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
@@ -18,6 +19,7 @@ from pressbox.demo.simulators.behaviour import Behaviour, Behaviours, Kind
 
 LARGEST_BODY = 10_000_000
 CONTROL = "/-/"
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 # Closing a socket with this option sends a reset instead of an orderly end.
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
@@ -175,4 +177,6 @@ async def _read(reader: asyncio.StreamReader) -> Request:
 def _encoded(answer: Answer) -> bytes:
     headers = {**answer.headers, "Content-Length": str(len(answer.body)), "Connection": "close"}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}\r\n{lines}\r\n".encode() + answer.body
+    # Some services use numbers that no standard names.
+    phrase = responses.get(answer.status, "Unnamed")
+    return f"HTTP/1.1 {answer.status} {phrase}\r\n{lines}\r\n".encode() + answer.body

@@ -1,0 +1,154 @@
+"""A fixtures API as API-Football's: its answers come from a scripted match day and have the shape of recorded ones.
+
+Beside what every simulator can do wrong it can answer as the real one does on a bad day: see `Mistake`.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Any
+
+from pressbox.demo.match_day.days import ScriptedDay
+from pressbox.demo.simulators.http_service import Answer, HttpService, Request
+
+DEMO_KEY = "demo-key"
+MOST_IDS = 20
+DAY_LIMIT = 75_000
+MINUTE_LIMIT = 450
+HTML = b"<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>cloud error</body></html>"
+
+
+class Mistake(StrEnum):
+    """EMPTY: a good answer without any fixture. NO_EVENTS: live fixtures whose list of events is empty.
+    TRUNCATED: JSON that breaks off. HTML: a page with status 200. TOKEN, PLAN, DAY_LIMIT, MINUTE_LIMIT, BUG: status
+    200 with `errors`. UNAVAILABLE: 503. CLIENT_CLOSED: 499.
+    """
+
+    NONE = "none"
+    EMPTY = "empty"
+    NO_EVENTS = "no events"
+    TRUNCATED = "truncated"
+    HTML = "html"
+    TOKEN = "token"  # noqa: S105 - the name of a refusal
+    PLAN = "plan"
+    DAY_LIMIT = "day limit"
+    MINUTE_LIMIT = "minute limit"
+    BUG = "bug"
+    UNAVAILABLE = "unavailable"
+    CLIENT_CLOSED = "client closed"
+
+
+REFUSALS: Mapping[Mistake, Mapping[str, str]] = {
+    Mistake.TOKEN: {"token": "Error/Missing application key."},
+    Mistake.PLAN: {"plan": "Free plans do not have access to this date."},
+    Mistake.DAY_LIMIT: {"requests": "You have reached the request limit for the day."},
+    Mistake.MINUTE_LIMIT: {"rateLimit": "Too many requests. Your rate limit is 10 requests per minute."},
+    Mistake.BUG: {"bug": "This is on our side, please report it."},
+}
+
+PLAIN: Mapping[Mistake, Answer] = {
+    Mistake.HTML: Answer(200, HTML, {"Content-Type": "text/html"}),
+    Mistake.UNAVAILABLE: Answer(503),
+    Mistake.CLIENT_CLOSED: Answer(499, b"{}"),
+}
+
+
+class FixturesApi(HttpService):
+    """`/fixtures?date=`, `/fixtures?ids=a-b` and `/status`. Without a day it knows no fixture. `calls` counts."""
+
+    def __init__(
+        self,
+        port: int = 0,
+        *,
+        day: ScriptedDay | None = None,
+        key: str = DEMO_KEY,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        page_size: int | None = None,
+    ) -> None:
+        super().__init__(port)
+        self.day = day
+        self.calls = 0
+        self._key = key
+        self._now = now
+        self._page_size = page_size
+        self._mistakes: list[Mistake] = []
+
+    def err(self, mistake: Mistake, times: int = 1) -> None:
+        """The next so many questions are answered so."""
+        self._mistakes += [mistake] * times
+
+    def forget(self) -> None:
+        self.calls = 0
+        self._mistakes.clear()
+
+    async def inspect(self, request: Request) -> Answer:
+        return Answer.of({"calls": self.calls})
+
+    async def answer(self, request: Request) -> Answer:
+        self.calls += 1
+        mistake = self._mistakes.pop(0) if self._mistakes else Mistake.NONE
+        if request.headers.get("x-apisports-key") != self._key:
+            mistake = Mistake.TOKEN
+        if mistake in PLAIN:
+            return PLAIN[mistake]
+        if mistake in REFUSALS:
+            return self._wrapped(request, [], errors=REFUSALS[mistake])
+        if request.path == "/status":
+            return self._wrapped(request, self._status())
+        if request.path != "/fixtures":
+            return self._wrapped(request, [], errors={"endpoint": "This endpoint do not exist."})
+        answer = self._fixtures(request, mistake)
+        if mistake is Mistake.TRUNCATED:
+            return Answer(answer.status, answer.body[: len(answer.body) * 2 // 3], answer.headers)
+        return answer
+
+    def _fixtures(self, request: Request, mistake: Mistake) -> Answer:
+        ids, day = request.first("ids"), request.first("date")
+        if mistake is Mistake.EMPTY:
+            return self._wrapped(request, [])
+        if ids is not None:
+            numbers = [int(part) for part in ids.split("-") if part.isdigit()]
+            if len(numbers) > MOST_IDS:
+                return self._wrapped(request, [], errors={"ids": "The Ids field may contain a maximum of 20 ids."})
+            found = self.day.by_ids(numbers, self._now()) if self.day else []
+            if mistake is Mistake.NO_EVENTS:
+                found = [{**raw, "events": []} for raw in found]
+            return self._wrapped(request, found)
+        if day is None:
+            return self._wrapped(request, [], errors={"required": "At least one parameter is required."})
+        try:
+            wanted = date.fromisoformat(day)
+        except ValueError:
+            return self._wrapped(request, [], errors={"date": "The Date field must contain a valid date."})
+        return self._wrapped(request, self.day.on(wanted, self._now()) if self.day else [])
+
+    def _wrapped(self, request: Request, response: Any, errors: Mapping[str, str] | None = None) -> Answer:
+        page, total = int(request.first("page") or 1), 1
+        if self._page_size and isinstance(response, list):
+            total = max(-(-len(response) // self._page_size), 1)
+            response = response[(page - 1) * self._page_size : page * self._page_size]
+        body = {
+            "get": request.path.lstrip("/"),
+            "parameters": {name: values[0] for name, values in request.query.items()},
+            # No errors are an empty list, errors an object: as the real one has it.
+            "errors": dict(errors) if errors else [],
+            "results": len(response),
+            "paging": {"current": page, "total": total},
+            "response": response,
+        }
+        headers = {
+            "Content-Type": "application/json",
+            "x-ratelimit-requests-limit": str(DAY_LIMIT),
+            "x-ratelimit-requests-remaining": str(max(DAY_LIMIT - self.calls, 0)),
+            "X-RateLimit-Limit": str(MINUTE_LIMIT),
+            "X-RateLimit-Remaining": str(MINUTE_LIMIT - 1),
+        }
+        return Answer(200, json.dumps(body, ensure_ascii=False).encode(), headers)
+
+    def _status(self) -> dict[str, Any]:
+        return {
+            "account": {"firstname": "Demo", "lastname": "World", "email": "demo@example.org"},
+            "subscription": {"plan": "Demo", "end": "2099-12-31T00:00:00+00:00", "active": True},
+            "requests": {"current": self.calls, "limit_day": DAY_LIMIT},
+        }
