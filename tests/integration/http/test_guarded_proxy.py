@@ -138,22 +138,25 @@ async def test_an_endless_answer_ends_with_the_budget(proxy: GuardedProxy, serve
 
 
 async def test_a_server_that_says_nothing_is_left_at_the_deadline(proxy: GuardedProxy, server: LoopbackServer) -> None:
+    over = asyncio.Event()
+
     async def silent(writer: asyncio.StreamWriter) -> None:
-        await asyncio.Event().wait()
+        await over.wait()
 
     server.routes["/silent"] = silent
     async with proxy.lease(1000, timedelta(milliseconds=300)) as lease, client(lease) as through:
         with pytest.raises(httpx.HTTPError):
             await through.get(server.url("/silent"))
+    over.set()
     assert not lease.exhausted
 
 
 async def test_connections_end_with_their_lease(proxy: GuardedProxy, server: LoopbackServer) -> None:
-    reached = asyncio.Event()
+    reached, over = asyncio.Event(), asyncio.Event()
 
     async def silent(writer: asyncio.StreamWriter) -> None:
         reached.set()
-        await asyncio.Event().wait()
+        await over.wait()
 
     server.routes["/silent"] = silent
     async with proxy.lease(1000, MINUTE) as lease:
@@ -162,6 +165,7 @@ async def test_connections_end_with_their_lease(proxy: GuardedProxy, server: Loo
         await reached.wait()
     with pytest.raises(httpx.HTTPError):
         await waiting
+    over.set()
     await through.aclose()
 
 

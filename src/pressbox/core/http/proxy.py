@@ -75,22 +75,23 @@ class _Head:
 
 
 class GuardedProxy:
-    """One per process; open it with `async with`. Without a lease it does nothing for anybody."""
+    """One per process. It listens from the first lease until `close`; without a lease it does nothing for anybody."""
 
     def __init__(self, settings: HttpSettings, *, resolver: Resolver | None = None) -> None:
         self._backend = GuardedBackend(AllowList.parse(settings.allow), resolver or SystemResolver())
         self._leases: dict[str, Lease] = {}
         self._server: asyncio.Server | None = None
-        self._address = ""
+        self._starting = asyncio.Lock()
 
     async def __aenter__(self) -> "GuardedProxy":
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=MAX_HEAD_BYTES)
-        self._address = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
         for lease in tuple(self._leases.values()):
             await self._end(lease)
         if self._server is not None:
@@ -101,10 +102,8 @@ class GuardedProxy:
     @asynccontextmanager
     async def lease(self, max_bytes: int, time: timedelta) -> AsyncIterator[Lease]:
         """Inside the block the proxy serves whoever has these credentials; at its end all his connections end."""
-        if self._server is None:
-            raise TransientError("The guarded proxy does not run.")
         lease = Lease(
-            server=self._address,
+            server=await self._listening(),
             username=secrets.token_hex(8),
             password=secrets.token_hex(16),
             max_bytes=max_bytes,
@@ -115,6 +114,12 @@ class GuardedProxy:
             yield lease
         finally:
             await self._end(lease)
+
+    async def _listening(self) -> str:
+        async with self._starting:
+            if self._server is None:
+                self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=MAX_HEAD_BYTES)
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def _end(self, lease: Lease) -> None:
         self._leases.pop(lease.username, None)
