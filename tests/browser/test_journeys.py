@@ -104,7 +104,7 @@ async def test_everything_is_reached_by_keys_alone(page: Page, site: Site, work:
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", level=1)).to_have_text("only work")
     await expect(page.locator('[data-workflow="one"]')).to_be_visible()
-    for letter, path in (("m", "/matches"), ("e", "/events"), ("r", "/reader"), ("s", "/status"), ("h", "/")):
+    for letter, path in (("m", "/footy"), ("e", "/events"), ("r", "/reader"), ("s", "/status"), ("h", "/")):
         await page.keyboard.press("g")
         await page.keyboard.press(letter)
         await expect(page).to_have_url(f"{site.url}{path}")
@@ -140,7 +140,7 @@ async def test_a_phone_has_everything_within_reach_of_a_thumb(open_page: OpenPag
         "/activity/ingest",
         "/status",
         "/account",
-        "/matches",
+        "/footy",
         "/api/docs",
         "/search?q=feed",
     ):
@@ -218,7 +218,7 @@ async def test_times_are_those_of_the_reader(open_page: OpenPage, site: Site, wo
 async def test_going_back_keeps_the_place(page: Page, site: Site) -> None:
     await page.goto(f"{site.url}/styleguide")
     await page.evaluate("scrollTo(0, 900)")
-    await page.goto(f"{site.url}/matches")
+    await page.goto(f"{site.url}/footy")
     await page.go_back()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Styleguide")
     await page.wait_for_function("scrollY > 800")

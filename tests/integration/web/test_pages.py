@@ -76,7 +76,7 @@ async def add_work(database: Database, workflow_id: str, state: ProgressState, *
         await work.session.execute(insert(ProgressRow).values(**row))
 
 
-PRIVATE = ("/", "/activity", "/activity/x", "/status", "/account", "/search?q=x", "/matches", "/events", "/reader")
+PRIVATE = ("/", "/activity", "/activity/x", "/status", "/account", "/search?q=x", "/footy", "/events", "/reader")
 
 
 @pytest.mark.parametrize("path", [*PRIVATE, "/api/docs", "/api/docs/activity"])

@@ -1,0 +1,192 @@
+"""From the process's resources to the activities and use cases of footy."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from pressbox.core.app import Resources
+from pressbox.core.config import AliasKind, FootySettings, JudgeKind, Settings
+from pressbox.core.errors import ConfigurationError
+from pressbox.core.http.client import GuardedClient
+from pressbox.core.http.proxy import GuardedProxy
+from pressbox.footy.activities.aliases import AliasActivities
+from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
+from pressbox.footy.activities.ingest import IngestActivities
+from pressbox.footy.activities.looking import Onlooker
+from pressbox.footy.activities.monitor import MonitorActivities
+from pressbox.footy.activities.scenes import SceneActivities
+from pressbox.footy.activities.search import SearchActivities
+from pressbox.footy.activities.upkeep import CanaryActivities, RecheckActivities
+from pressbox.footy.activities.upload import UploadActivities
+from pressbox.footy.adapters.aliases.club_list import ClubList
+from pressbox.footy.adapters.aliases.wikidata import Wikidata
+from pressbox.footy.adapters.api_football import ApiFootball
+from pressbox.footy.adapters.candidate_store import SqlCandidates
+from pressbox.footy.adapters.clip_store import SqlClips
+from pressbox.footy.adapters.downloads.downloader import ClipDownloader
+from pressbox.footy.adapters.fixture_store import SqlFixtures
+from pressbox.footy.adapters.goal_store import SqlGoals
+from pressbox.footy.adapters.judges.offline import OfflineJudge
+from pressbox.footy.adapters.judges.vision_llm import VisionJudge
+from pressbox.footy.adapters.match_store import SqlMatchStore
+from pressbox.footy.adapters.media.processes import MediaProcesses
+from pressbox.footy.adapters.sources.configured import archive_folder, configured_sources
+from pressbox.footy.adapters.starter import TemporalWorkflows
+from pressbox.footy.adapters.team_store import SqlFollowStore, SqlSourceHealth, SqlTeamStore
+from pressbox.footy.adapters.trail_store import SqlClipFiles, SqlTrailStore
+from pressbox.footy.domain.fixtures import Followed
+from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.ids import MEDIA_QUEUE, QUEUE
+from pressbox.footy.ports import AliasSource, FixturesApi, Judge, Workflows
+from pressbox.footy.service.clips import ClipService
+from pressbox.footy.service.footy import Footy
+from pressbox.footy.service.goals import GoalService
+from pressbox.footy.service.matches import MatchService
+from pressbox.footy.service.status import StatusService
+from pressbox.footy.service.teams import TeamService
+
+Functions = Sequence[Callable[..., Any]]
+NO_KEY = (
+    "There is no key for API-Football, so no fixture is asked for. Set PRESSBOX_FOOTY_API_KEY, or look at "
+    "`pressbox demo`, which needs none."
+)
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    workflows = TemporalWorkflows(resources.temporal, QUEUE, policy(resources.settings))
+    api = ApiFootball(resources.http, resources.settings.footy)
+    return {
+        QUEUE: (*polling_activities(resources, api, workflows), *clip_activities(resources, workflows)),
+        MEDIA_QUEUE: media_activities(resources, workflows),
+    }
+
+
+def polling_activities(resources: Resources, api: FixturesApi, workflows: Workflows) -> Functions:
+    """Those of Ingest and Monitor, with the API in the caller's hands: benchmarks measure it."""
+    settings, database = resources.settings, resources.database
+    fixtures, missing = SqlFixtures(database, followed(settings)), "" if settings.footy.api_key else NO_KEY
+    ingest = IngestActivities(api, fixtures, SqlClips(database), resources.objects, missing)
+    monitor = MonitorActivities(api, fixtures, SqlGoals(database), workflows, missing)
+    return (
+        ingest.fetch_todays_fixtures,
+        ingest.fetch_fixtures_by_ids,
+        ingest.categorize_and_store_fixtures,
+        ingest.cleanup_old_fixtures,
+        monitor.register_monitor_workflow,
+        monitor.fetch_staging_fixtures,
+        monitor.pre_activate_upcoming_fixtures,
+        monitor.fetch_active_fixtures,
+        monitor.store_and_compare,
+        monitor.sync_fixture_metadata,
+        monitor.process_fixture_events,
+        monitor.check_twitter_workflow_running,
+        monitor.complete_fixture_if_ready,
+        monitor.notify_frontend_refresh,
+    )
+
+
+def clip_activities(resources: Resources, workflows: Workflows) -> Functions:
+    """Those of RAG, Twitter, Download and Upload that decode nothing."""
+    settings, database, objects = resources.settings, resources.database, resources.objects
+    goals, candidates = SqlGoals(database), SqlCandidates(database)
+    sources = configured_sources(settings.footy, resources.http)
+    downloader = ClipDownloader(resources.http, GuardedProxy(settings.http), archive_folder(settings.footy))
+    aliases = AliasActivities(SqlTeamStore(database), alias_source(settings.footy, resources.http))
+    search = SearchActivities(goals, candidates, sources)
+    download = DownloadActivities(goals, candidates, downloader, media(settings), objects, workflows)
+    upload = UploadActivities(SqlClips(database), candidates, objects)
+    return (
+        aliases.get_cached_team_aliases,
+        aliases.get_team_aliases,
+        aliases.save_team_aliases,
+        search.set_monitor_complete,
+        search.check_event_exists,
+        search.get_download_workflow_count,
+        search.get_twitter_search_data,
+        search.execute_twitter_search,
+        search.save_discovered_videos,
+        search.finish_search,
+        download.register_download_workflow,
+        download.download_single_video,
+        download.cleanup_download_temp,
+        download.settle_candidates,
+        download.queue_videos_for_upload,
+        download.check_and_mark_download_complete,
+        upload.fetch_event_data,
+        upload.deduplicate_by_md5,
+        upload.save_video_objects,
+        upload.update_video_in_place,
+        upload.bump_video_popularity,
+        upload.recalculate_video_ranks,
+        upload.cleanup_individual_files,
+        upload.cleanup_upload_temp,
+        upload.cleanup_fixture_temp_dirs,
+        CanaryActivities(sources, SqlSourceHealth(database)).run_canaries,
+    )
+
+
+def media_activities(resources: Resources, workflows: Workflows) -> Functions:
+    """Those that decode, or ask a judge."""
+    database, objects = resources.database, resources.objects
+    goals, clips, decoder = SqlGoals(database), SqlClips(database), media(resources.settings)
+    onlooker = Onlooker(decoder, judge(resources.settings.footy))
+    validation = ValidationActivities(goals, SqlCandidates(database), decoder, objects, onlooker)
+    scenes = SceneActivities(clips, decoder, objects)
+    return (
+        validation.validate_video_is_soccer,
+        validation.generate_video_hash,
+        scenes.deduplicate_videos,
+        scenes.upload_single_video,
+        scenes.replace_s3_video,
+        RecheckActivities(goals, clips, objects, onlooker, workflows).recheck_clips,
+    )
+
+
+def media(settings: Settings) -> MediaProcesses:
+    return MediaProcesses(settings.footy.media_concurrency)
+
+
+def judge(settings: FootySettings) -> Judge:
+    if settings.judge is JudgeKind.OFFLINE:
+        return OfflineJudge()
+    if not settings.vision_url or not settings.vision_model:
+        raise ConfigurationError(
+            "The judge vision-llm needs PRESSBOX_FOOTY_VISION_URL and PRESSBOX_FOOTY_VISION_MODEL. "
+            "Set them, or PRESSBOX_FOOTY_JUDGE=offline."
+        )
+    return VisionJudge(settings.vision_url, settings.vision_model, settings.vision_key)
+
+
+def alias_source(settings: FootySettings, http: GuardedClient) -> AliasSource:
+    if settings.aliases is AliasKind.CLUBS:
+        return ClubList()
+    return Wikidata(http, settings.wikidata_url, settings.wikidata_query_url)
+
+
+def followed(settings: Settings) -> Followed:
+    return Followed(frozenset(settings.footy.leagues), frozenset(settings.footy.teams))
+
+
+def service(resources: Resources) -> Footy:
+    """All use cases, as pages, REST and commands get them."""
+    settings, database = resources.settings, resources.database
+    matches, rules = SqlMatchStore(database), policy(settings)
+    workflows = TemporalWorkflows(resources.temporal, QUEUE, rules)
+    return Footy(
+        matches=MatchService(matches),
+        goals=GoalService(SqlTrailStore(database), matches, rules.runs_to_confirm),
+        clips=ClipService(SqlClipFiles(database)),
+        teams=TeamService(SqlFollowStore(database, followed(settings)), workflows),
+        status=StatusService(SqlSourceHealth(database), settings.footy, workflows),
+    )
+
+
+def policy(settings: Settings) -> FootyPolicy:
+    """The rules with the times of the settings, on their clock."""
+    footy = settings.footy
+    return FootyPolicy(
+        retention=timedelta(days=footy.retention_days),
+        removal_grace=timedelta(hours=footy.removal_grace_hours),
+        completion_deadline=timedelta(minutes=footy.completion_deadline_minutes),
+        largest_bytes=footy.largest_bytes,
+    ).at_speed(footy.speed)
