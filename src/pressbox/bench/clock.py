@@ -1,0 +1,132 @@
+"""`pressbox bench clock`: how well the offline judge reads the clock of a scorebug, on pictures drawn for it."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import cv2
+
+from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.scorebugs import Sample, Scorebug, drawn, scorebugs
+from pressbox.footy.adapters.judges.looking import look
+from pressbox.footy.adapters.judges.reading import RapidReader, ScorebugReader
+from pressbox.footy.domain.clock import Doubt, possible_times
+from pressbox.footy.domain.judging import FrameJudgement
+
+PICTURES = 480
+RIGHT_AIM = 0.9
+WRONG_AIM = 0.01
+
+
+class Reading(StrEnum):
+    """RIGHT: the minute that is shown, or nothing where nothing is. WRONG: another minute. NONE: not read, or a
+    stopped clock whose second timer was not read, which leaves open how much time has passed.
+    """
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Read:
+    bug: Scorebug
+    reading: Reading
+    seconds: float
+    processor_seconds: float
+
+
+def read_one(bug: Scorebug, judgement: FrameJudgement) -> Reading:
+    times = possible_times(judgement.reading())
+    minute = times[0].minute if times else None
+    if minute == bug.minute:
+        return Reading.RIGHT
+    open_end = bug.minute is not None and any(
+        time.doubt is Doubt.STOPPED and time.fits(bug.minute, tolerance=0) for time in times
+    )
+    return Reading.NONE if minute is None or open_end else Reading.WRONG
+
+
+def run_clock(say: Say, pictures: int = PICTURES) -> Report:
+    """Takes some minutes on one processor; nothing is downloaded."""
+    machine = this_machine()
+    cv2.setNumThreads(1)
+    reader = ScorebugReader(RapidReader())
+    # The first picture loads what the libraries load late.
+    look([drawn(scorebugs(1)[0]).jpeg], reader)
+    done: list[Read] = []
+    for number, bug in enumerate(scorebugs(pictures)):
+        if number % 40 == 0:
+            say(f"{number} of {pictures} scorebugs")
+        done.append(_measured(drawn(bug), reader))
+    return Report(name="clock", measured_at=datetime.now(UTC), machine=machine, figures=_figures(done))
+
+
+def _measured(sample: Sample, reader: ScorebugReader) -> Read:
+    began, worked = time.perf_counter(), time.process_time()
+    judged = look([sample.jpeg], reader)
+    seconds, processor_seconds = time.perf_counter() - began, time.process_time() - worked
+    return Read(sample.bug, read_one(sample.bug, judged[0]), seconds, processor_seconds)
+
+
+def _figures(done: Sequence[Read]) -> tuple[Figure, ...]:
+    with_clock = [read for read in done if read.bug.minute is not None]
+    without = [read for read in done if read.bug.minute is None]
+    return (
+        _share("clocks read right", with_clock, Reading.RIGHT, aim=RIGHT_AIM, better=Better.HIGHER),
+        _share("pictures read wrong", done, Reading.WRONG, aim=WRONG_AIM),
+        _share("clocks not read", with_clock, Reading.NONE),
+        _share("clocks seen where there is none", without, Reading.WRONG, aim=WRONG_AIM),
+        *_times("a clock is found", [read for read in with_clock if read.reading is Reading.RIGHT]),
+        *_times("there is none", without),
+        *_by("notation", with_clock, lambda read: read.bug.notation),
+        *_by("place", with_clock, lambda read: read.bug.place),
+        *_by("contrast", with_clock, lambda read: read.bug.contrast),
+        *_by("quality", with_clock, lambda read: read.bug.quality),
+        *_by("font", with_clock, lambda read: read.bug.font),
+    )
+
+
+def _share(
+    name: str, reads: Sequence[Read], reading: Reading, *, aim: float | None = None, better: Better = Better.LOWER
+) -> Figure:
+    count = sum(read.reading is reading for read in reads)
+    return Figure(
+        name=name,
+        value=count / max(1, len(reads)),
+        unit="of 1",
+        better=better,
+        aim=aim,
+        note=f"{count} of {len(reads)}",
+    )
+
+
+def _times(when: str, reads: Sequence[Read]) -> tuple[Figure, ...]:
+    count = max(1, len(reads))
+    return (
+        Figure(
+            name=f"one picture when {when}",
+            value=1000 * sum(read.seconds for read in reads) / count,
+            unit="ms",
+            note=f"{1000 * sum(read.processor_seconds for read in reads) / count:.0f} ms of processor time",
+        ),
+    )
+
+
+def _by(what: str, reads: Sequence[Read], value: Callable[[Read], str]) -> tuple[Figure, ...]:
+    counts: Mapping[str, Counter[Reading]] = {kind: Counter() for kind in sorted({value(read) for read in reads})}
+    for read in reads:
+        counts[value(read)][read.reading] += 1
+    return tuple(
+        Figure(
+            name=f"right by {what}: {kind}",
+            value=found[Reading.RIGHT] / found.total(),
+            unit="of 1",
+            better=Better.HIGHER,
+            note=f"{found[Reading.RIGHT]} right, {found[Reading.WRONG]} wrong, {found[Reading.NONE]} not read",
+        )
+        for kind, found in counts.items()
+    )
