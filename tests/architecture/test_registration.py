@@ -16,11 +16,70 @@ MANIFESTS = (*APPLICATIONS, DEMO)
 
 # Change these lines only together with a migration of everything that still runs under the old name.
 WORKFLOWS = {
+    "footy": [
+        "DownloadWorkflow",
+        "IngestWorkflow",
+        "MonitorWorkflow",
+        "RAGWorkflow",
+        "TwitterWorkflow",
+        "UpkeepWorkflow",
+        "UploadWorkflow",
+    ],
     "soonish": ["BroadcastWorkflow", "EventWorkflow", "ReconcileWorkflow", "ReminderWorkflow"],
     "core": ["MaintenanceWorkflow"],
     "demo": ["DemoTreeWorkflow"],
 }
 ACTIVITIES = {
+    "footy": [
+        "bump_video_popularity",
+        "categorize_and_store_fixtures",
+        "check_and_mark_download_complete",
+        "check_event_exists",
+        "check_twitter_workflow_running",
+        "cleanup_download_temp",
+        "cleanup_fixture_temp_dirs",
+        "cleanup_individual_files",
+        "cleanup_old_fixtures",
+        "cleanup_upload_temp",
+        "complete_fixture_if_ready",
+        "deduplicate_by_md5",
+        "download_single_video",
+        "execute_twitter_search",
+        "fetch_active_fixtures",
+        "fetch_event_data",
+        "fetch_fixtures_by_ids",
+        "fetch_staging_fixtures",
+        "fetch_todays_fixtures",
+        "finish_search",
+        "get_cached_team_aliases",
+        "get_download_workflow_count",
+        "get_team_aliases",
+        "get_twitter_search_data",
+        "notify_frontend_refresh",
+        "pre_activate_upcoming_fixtures",
+        "process_fixture_events",
+        "queue_videos_for_upload",
+        "recalculate_video_ranks",
+        "register_download_workflow",
+        "register_monitor_workflow",
+        "run_canaries",
+        "save_discovered_videos",
+        "save_team_aliases",
+        "save_video_objects",
+        "set_monitor_complete",
+        "settle_candidates",
+        "store_and_compare",
+        "sync_fixture_metadata",
+        "update_video_in_place",
+    ],
+    "footy-media": [
+        "deduplicate_videos",
+        "generate_video_hash",
+        "recheck_clips",
+        "replace_s3_video",
+        "upload_single_video",
+        "validate_video_is_soccer",
+    ],
     "soonish": [
         "accept_update_notification",
         "cancel_notification",
@@ -50,7 +109,7 @@ ACTIVITIES = {
     ],
     "demo": ["take_demo_step"],
 }
-SCHEDULES = ["soonish-reconcile", "core-maintenance"]
+SCHEDULES = ["ingest-daily", "monitor-every-30s", "footy-upkeep", "soonish-reconcile", "core-maintenance"]
 
 
 class AnyResources:

@@ -420,6 +420,7 @@ class FakeCandidate:
     file: Video | None = None
     fingerprint: bytes | None = None
     clip_id: int | None = None
+    chosen_in: int | None = None
 
 
 class FakeCandidates:
@@ -452,12 +453,14 @@ class FakeCandidates:
         return [known[video.video_page_url] for video in videos]
 
     async def choose(self, event_id: str, attempt: int, limit: int) -> Sequence[int]:
-        rows = [row for row in self.all.values() if row.event_id == event_id and row.attempt == attempt]
-        rows.sort(key=lambda row: -(row.video.duration_seconds or 0))
-        for place, row in enumerate(rows):
-            if row.outcome is CandidateOutcome.FOUND:
-                row.outcome = CandidateOutcome.CHOSEN if place < limit else CandidateOutcome.NOT_CHOSEN
-        return [row.candidate_id for row in rows if row.outcome is not CandidateOutcome.NOT_CHOSEN]
+        mine = [row for row in self.all.values() if row.event_id == event_id]
+        taken = [row for row in mine if row.chosen_in == attempt]
+        waiting = [row for row in mine if row.outcome is CandidateOutcome.FOUND]
+        waiting.sort(key=lambda row: -(row.video.duration_seconds or 0))
+        for row in waiting[: 0 if taken else limit]:
+            row.outcome, row.chosen_in = CandidateOutcome.CHOSEN, attempt
+            taken.append(row)
+        return [row.candidate_id for row in taken]
 
     async def load(self, candidate_id: int) -> Candidate:
         if candidate_id not in self.all:

@@ -1,6 +1,6 @@
 """Every id that footy uses in Temporal and in the object store, made from keys that never change."""
 
-from pressbox.footy.contracts import GoalToSearch
+from typing import Protocol
 
 QUEUE = "footy"
 MEDIA_QUEUE = "footy-media"
@@ -22,15 +22,31 @@ INGEST_BY_HAND = "ingest-by-hand"
 MONITOR_BY_HAND = "monitor-by-hand"
 
 
+class NamedGoal(Protocol):
+    """A goal with the readable parts that were frozen at its confirmation."""
+
+    @property
+    def event_id(self) -> str: ...
+
+    @property
+    def team_slug(self) -> str: ...
+
+    @property
+    def player_slug(self) -> str: ...
+
+    @property
+    def minute_label(self) -> str: ...
+
+
 def rag_workflow_id(team_id: int) -> str:
     return f"rag-{team_id}"
 
 
-def twitter_workflow_id(goal: GoalToSearch) -> str:
+def twitter_workflow_id(goal: NamedGoal) -> str:
     return f"twitter-{goal.team_slug}-{goal.player_slug}-{goal.minute_label}min-{goal.event_id}"
 
 
-def download_workflow_id(goal: GoalToSearch, attempt: int) -> str:
+def download_workflow_id(goal: NamedGoal, attempt: int) -> str:
     return f"download{attempt}-{goal.team_slug}-{goal.player_slug}-{goal.event_id}"
 
 

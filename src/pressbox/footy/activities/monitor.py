@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from temporalio import activity
 
 from pressbox.core.errors import PressboxError
-from pressbox.core.logs import get_logger
 from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.footy.activities.times import Clock, utc_now
 from pressbox.footy.contracts import (
@@ -33,8 +32,6 @@ from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.names import slug
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ports import Decision, Fixtures, FixturesApi, Goals, LiveAnswer, RawFixture, ToCompare, Workflows
-
-log = get_logger(__name__)
 
 Recorder = Callable[[LiveAnswer], Awaitable[None]]
 
@@ -148,7 +145,7 @@ class MonitorActivities:
                 try:
                     answer = await self._api.fixtures_by_ids(batch)
                 except PressboxError as error:
-                    log.warning("batch_failed", msg=f"{len(batch)} fixtures were not answered: {error}")
+                    activity.logger.warning("%s fixtures were not answered: %s", len(batch), error)
                     answer = LiveAnswer({}, dict.fromkeys(batch, error.message))
                 await record(answer)
                 return answer
@@ -172,8 +169,8 @@ def decide(item: ToCompare, run: RunReference, now: datetime) -> Decision:
     except MalformedAnswerError as error:
         return Decision(None, Comparison(), error.message)
     # Whatever else is wrong with one fixture is a bug of ours, and must not stop the other matches.
-    except Exception as error:
-        log.exception("comparison_failed", msg=f"Fixture {item.fixture_id} could not be compared")
+    except Exception as error:  # noqa: BLE001
+        activity.logger.exception("Fixture %s could not be compared", item.fixture_id)
         return Decision(None, Comparison(), f"It could not be compared: {error}")
     return Decision(observed, comparison)
 

@@ -8,7 +8,6 @@ from datetime import timedelta
 from temporalio import activity
 
 from pressbox.core.errors import PressboxError
-from pressbox.core.logs import get_logger
 from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.footy.activities.times import Clock, utc_now
 from pressbox.footy.contracts import (
@@ -31,8 +30,6 @@ from pressbox.footy.domain.candidates import FoundVideo, longest_first
 from pressbox.footy.domain.names import build_query, extract_player_search_names
 from pressbox.footy.domain.search_window import search_age
 from pressbox.footy.ports import Candidates, ClipSource, Goals, SearchRequest, SourceAnswer
-
-log = get_logger(__name__)
 
 # Shorter than the activity may take: a source that hangs must not cost what the others found.
 SOURCE_TIME = timedelta(seconds=45)
@@ -137,8 +134,8 @@ async def _ask(
     except PressboxError as error:
         return (), _failed(source, error.message)
     # An adapter that stumbles over an answer it never saw must not cost the others theirs.
-    except Exception as error:
-        log.exception("source_failed", msg=f"{source.name} failed in an unexpected way")
+    except Exception as error:  # noqa: BLE001
+        activity.logger.exception("%s failed in an unexpected way", source.name)
         return (), _failed(source, f"unexpected: {type(error).__name__}")
     return found, SourceAnswer(source.name, len(found))
 

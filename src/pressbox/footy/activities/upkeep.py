@@ -6,7 +6,6 @@ from datetime import timedelta
 from temporalio import activity
 
 from pressbox.core.errors import NotFoundError, PermanentError
-from pressbox.core.logs import get_logger
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.footy.activities.files import local_copy
@@ -26,8 +25,6 @@ from pressbox.footy.contracts import (
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.ids import fixture_of, poster_key
 from pressbox.footy.ports import ClipFile, Clips, ClipSource, Goals, SearchRequest, SourceHealth, Workflows
-
-log = get_logger(__name__)
 
 RECHECKED_TOGETHER = 20
 # Something that is always talked about: an empty answer would be as telling as an error.
@@ -77,7 +74,7 @@ class RecheckActivities:
                 try:
                     judged += await self._recheck(clip, input)
                 except JudgeAwayError as error:
-                    log.warning("judge_away", msg=str(error), waiting=len(waiting) - judged)
+                    activity.logger.warning("No judge answers, %s clips wait: %s", len(waiting) - judged, error)
                     break
         return RecheckResult(judged=judged, waiting=len(waiting) - judged)
 

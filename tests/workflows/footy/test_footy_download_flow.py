@@ -1,0 +1,136 @@
+"""Downloads: registered first, finished on every way out."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+
+from pressbox.core.errors import RefusedAddressError, TransientError
+from pressbox.footy.contracts import DownloadWorkflowInput
+from pressbox.footy.domain.candidates import CandidateOutcome
+from pressbox.footy.domain.clock import TimestampStatus
+from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
+from pressbox.footy.ids import download_workflow_id, upload_workflow_id
+from pressbox.footy.workflows.download import DownloadWorkflow
+from tests.fakes.footy import FakeWorld, clip
+from tests.workflows.footy.conftest import Stage, media_worker, staged
+
+PAGE = "https://clips.example.org/{}"
+
+
+def plant(stage: Stage, *files: bytes | Exception) -> tuple[int, ...]:
+    stage.goal()
+    numbers = []
+    for content in files:
+        url = PAGE.format(len(stage.world.candidates.all))
+        stage.world.publish(url, content)
+        numbers.append(stage.world.candidates.plant(stage.event_id, url))
+    return tuple(numbers)
+
+
+async def begin(stage: Stage, numbers: tuple[int, ...], attempt: int = 1) -> WorkflowHandle[Any, Any]:
+    goal = stage.goal()
+    input = DownloadWorkflowInput(goal=goal, attempt=attempt, candidate_ids=numbers, policy=stage.policy)
+    return await stage.start(DownloadWorkflow, input, download_workflow_id(goal, attempt))
+
+
+async def uploaded(stage: Stage) -> None:
+    await stage.client.get_workflow_handle(upload_workflow_id(stage.event_id)).result()
+
+
+async def test_every_candidate_has_its_own_outcome(stage: Stage) -> None:
+    numbers = plant(
+        stage,
+        clip("a"),
+        clip("b", duration=2.0),
+        clip("c", duration=90.0),
+        clip("d", clock="71:00"),
+        clip("e", note="cat"),
+        NotAVideoError("a page"),
+        TooLargeError("4 GB"),
+        RefusedAddressError("a private address"),
+        b"<html>",
+    )
+    # The fake downloader reads sizes from JSON; this one is no JSON and is found out by the decoder.
+    stage.world.downloader.files[PAGE.format(8)] = NotAVideoError("HTML")
+    found = await (await begin(stage, numbers)).result()
+    await uploaded(stage)
+    outcomes = [stage.world.candidates.all[number].outcome.value for number in numbers]
+    assert outcomes == [
+        "stored", "too short", "too long", "wrong minute", "not football", "not a video", "too large",
+        "refused address", "not a video",
+    ]  # fmt: skip
+    assert "71" in stage.world.candidates.all[numbers[3]].reason
+    assert (found["downloaded"], found["queued"]) == (3, 1)
+    assert not [key for key in stage.world.objects.all if key.endswith(f"/{numbers[3]}.video")]
+
+
+async def test_equal_files_of_a_batch_are_one_clip_that_was_found_twice(stage: Stage) -> None:
+    numbers = plant(stage, clip("a"), clip("a"), clip("b"))
+    await (await begin(stage, numbers)).result()
+    await uploaded(stage)
+    world = stage.world
+    assert world.candidates.all[numbers[1]].outcome is CandidateOutcome.SAME_FILE
+    assert sorted(world.clips.popularity(key) for key in world.clips.all) == [1, 2]
+    assert world.judge.asked == 2
+
+
+async def test_a_download_without_candidates_is_registered_and_finished(stage: Stage) -> None:
+    await (await begin(stage, ())).result()
+    assert list(stage.world.goals.all[stage.event_id].downloads.values()) == ["finished"]
+    await uploaded(stage)
+
+
+async def test_a_source_that_stays_away_fails_the_candidate_after_three_tries(stage: Stage) -> None:
+    numbers = plant(stage, TransientError("The site does not answer."), clip("a"))
+    await (await begin(stage, numbers)).result()
+    await uploaded(stage)
+    row = stage.world.candidates.all[numbers[0]]
+    assert (row.outcome, row.reason) == (CandidateOutcome.DOWNLOAD_FAILED, "The site does not answer.")
+    assert stage.world.candidates.all[numbers[1]].outcome is CandidateOutcome.STORED
+
+
+@pytest.mark.slow
+async def test_a_judge_that_is_down_leaves_the_clip_unverified_and_not_rejected(stage: Stage) -> None:
+    stage.world.judge.down = TransientError("The model does not answer.")
+    numbers = plant(stage, clip("a", clock="71:00"))
+    await (await begin(stage, numbers)).result()
+    await uploaded(stage)
+    (shown,) = stage.world.clips.all.values()
+    assert shown.uploaded.video.timestamp_status is TimestampStatus.NOT_CHECKED
+    assert not shown.uploaded.video.timestamp_verified
+
+
+async def test_a_cancelled_download_finishes_its_row_and_tells_the_upload(stage: Stage) -> None:
+    stage.world.downloader.hold = asyncio.Event()
+    numbers = plant(stage, clip("a"), clip("b"))
+    handle = await begin(stage, numbers)
+    await stage.world.downloader.arrived.wait()
+    await handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await handle.result()
+    stage.world.downloader.hold.set()
+    assert list(stage.world.goals.all[stage.event_id].downloads.values()) == ["it was cancelled"]
+    assert {stage.world.candidates.all[number].outcome for number in numbers} == {CandidateOutcome.DOWNLOAD_FAILED}
+    await uploaded(stage)
+
+
+async def test_a_goal_that_is_gone_settles_its_candidates(stage: Stage) -> None:
+    numbers = plant(stage, clip("a"))
+    stage.world.goals.all[stage.event_id].removed = True
+    await (await begin(stage, numbers)).result()
+    assert stage.world.candidates.all[numbers[0]].outcome is CandidateOutcome.GOAL_GONE
+    assert list(stage.world.goals.all[stage.event_id].downloads.values()) == ["the goal is gone"]
+
+
+async def test_a_download_waits_for_a_worker_that_reads_videos(temporal: Client) -> None:
+    async with staged(temporal, FakeWorld(), with_media=False) as stage:
+        numbers = plant(stage, clip("a"))
+        handle = await begin(stage, numbers)
+        await stage.until(lambda: any(key.startswith("scratch/") for key in stage.world.objects.all))
+        assert stage.world.candidates.all[numbers[0]].outcome is CandidateOutcome.CHOSEN
+        async with media_worker(stage):
+            await handle.result()
+            await uploaded(stage)
+        assert stage.world.candidates.all[numbers[0]].outcome is CandidateOutcome.STORED
