@@ -36,6 +36,7 @@ COMMANDS = {
     "restore": (f"{_HERE}.backup", "restore"),
     "user": (f"{_HERE}.accounts", "user_commands"),
     "token": (f"{_HERE}.accounts", "token_commands"),
+    "x": (f"{_HERE}.x", "x_commands"),
     "bench": (f"{_HERE}.bench", "bench_commands"),
 }
 APPLICATIONS = ("footy", "soonish", "curator")

@@ -1,0 +1,77 @@
+"""`pressbox x serve` and `pressbox x login`: the browser search service of X."""
+
+import asyncio
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import typer
+import uvicorn
+
+from pressbox.core.config import Settings
+from pressbox.core.errors import ConfigurationError
+from pressbox.core.http.proxy import GuardedProxy
+from pressbox.core.sealing import Seal
+from pressbox.entry.commands.process import prepared_settings
+from pressbox.entry.wiring import with_secret_key
+from pressbox.footy.x.service import build_service
+from pressbox.footy.x.session import PURPOSE, StoredSession
+
+if TYPE_CHECKING:
+    from pressbox.footy.x.browser import XBrowser
+
+x_commands = typer.Typer(help="Search X with a browser that you logged in.", no_args_is_help=True)
+
+
+@x_commands.command("serve")
+def serve() -> None:
+    """Answer searches: POST /search with the token of PRESSBOX_FOOTY_X_BROWSER_TOKEN, GET /health without."""
+    settings = with_secret_key(prepared_settings())
+    token = settings.footy.x_browser_token
+    if token is None:
+        raise ConfigurationError(
+            "The service needs a token: set PRESSBOX_FOOTY_X_BROWSER_TOKEN here and where Pressbox runs."
+        )
+    asyncio.run(_serve(settings, token.get_secret_value()))
+
+
+@x_commands.command("login")
+def login() -> None:
+    """Log in once, in a visible window; the session is kept encrypted in the home folder."""
+    settings = with_secret_key(prepared_settings())
+    typer.echo("Log in to X in the window that opens. This command ends by itself.")
+    if not asyncio.run(_login(settings)):
+        raise ConfigurationError("Nobody logged in within ten minutes. Nothing was kept; try again.")
+    typer.echo("The login is kept. Start the service with `pressbox x serve`.")
+
+
+async def _serve(settings: Settings, token: str) -> None:
+    footy = settings.footy
+    async with GuardedProxy(settings.http) as proxy, _browser(settings, proxy).running() as browser:
+        if not browser.authenticated:
+            typer.echo(
+                "Nobody is logged in yet: run `pressbox x login`. Until then every search answers 503.", err=True
+            )
+        config = uvicorn.Config(
+            build_service(browser, token), host=footy.x_serve_host, port=footy.x_serve_port, log_config=None
+        )
+        typer.echo(f"Searching X at http://{footy.x_serve_host}:{footy.x_serve_port}. Stop with Ctrl-C.")
+        await uvicorn.Server(config).serve()
+
+
+async def _login(settings: Settings) -> bool:
+    async with GuardedProxy(settings.http) as proxy, _browser(settings, proxy).running(visible=True) as browser:
+        return await browser.login()
+
+
+def _browser(settings: Settings, proxy: GuardedProxy) -> "XBrowser":
+    try:
+        from pressbox.footy.x.browser import XBrowser
+    except ImportError as error:
+        raise ConfigurationError(
+            "The X search service drives a browser and needs Playwright: install pressbox[x], then a Chromium"
+            " (`playwright install chromium`, or the package of your system)."
+        ) from error
+    key = settings.secret_key.get_secret_value() if settings.secret_key else ""
+    url = settings.footy.x_page_url
+    session = StoredSession(settings.home, Seal(key, PURPOSE), (urlsplit(url).hostname or "").lower())
+    return XBrowser(url, session, proxy, settings.footy.x_chromium)

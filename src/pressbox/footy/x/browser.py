@@ -1,0 +1,171 @@
+"""Drives a logged-in browser over the search page of X: in memory, behind the guarded proxy, to X's hosts only.
+
+Playwright is an extra (`pressbox[x]`): only the commands that need it load this module.
+"""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode, urlsplit
+
+from playwright.async_api import Browser, BrowserContext, Error, Page, Route, async_playwright
+from playwright.async_api import TimeoutError as PageTimeoutError
+
+from pressbox.core.errors import ConfigurationError
+from pressbox.core.http.proxy import GuardedProxy, Lease
+from pressbox.core.logs import get_logger
+from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, SearchStatus
+from pressbox.footy.x.results import EMPTY, LOGIN, LOGIN_PATH, POST, READ_POSTS, TROUBLE, SeenPost, chosen
+from pressbox.footy.x.session import Cookie, StoredSession, is_logged_in
+
+log = get_logger(__name__)
+
+SEARCHES_AT_ONCE = 2
+PAGE_SECONDS = 20.0
+SEARCH_TIME = timedelta(seconds=45)
+MOST_BYTES = 50_000_000
+LOGIN_TIME = timedelta(minutes=10)
+_SCROLLS = 4
+_SCROLL_WAIT_MILLISECONDS = 700
+_NEVER_LOADED = frozenset({"image", "media", "font"})
+# Where the page of X gets its parts from. Cookies are for X itself and go nowhere else.
+_HOSTS_OF_X = ("x.com", "twitter.com", "twimg.com")
+_ONLY_VIDEOS = " filter:native_video"
+
+
+class XBrowser:
+    """One browser for the life of the service; a fresh context for every search."""
+
+    def __init__(
+        self, base_url: str, session: StoredSession, proxy: GuardedProxy, executable: str | None = None
+    ) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._session = session
+        self._proxy = proxy
+        self._executable = executable or shutil.which("chromium") or shutil.which("google-chrome")
+        self._gate = asyncio.Semaphore(SEARCHES_AT_ONCE)
+        self._browser: Browser | None = None
+
+    @property
+    def authenticated(self) -> bool:
+        return is_logged_in(self._session.load())
+
+    @asynccontextmanager
+    async def running(self, *, visible: bool = False) -> AsyncIterator["XBrowser"]:
+        async with async_playwright() as playwright:
+            try:
+                self._browser = await playwright.chromium.launch(executable_path=self._executable, headless=not visible)
+            except Error as error:
+                raise ConfigurationError(
+                    "No browser could be started. Install Chromium; for `pressbox x login` a screen is needed too."
+                ) from error
+            try:
+                yield self
+            finally:
+                browser, self._browser = self._browser, None
+                await browser.close()
+
+    async def search(self, question: SearchQuestion) -> SearchAnswer:
+        cookies = self._session.load()
+        if not is_logged_in(cookies):
+            return _login_needed()
+        async with self._gate, self._proxy.lease(MOST_BYTES, SEARCH_TIME) as lease:
+            try:
+                async with self._context(lease, cookies) as context:
+                    return await self._searched(await context.new_page(), question)
+            except PageTimeoutError:
+                return SearchAnswer(
+                    status=SearchStatus.FAILED, message="The page of X did not show its results in time."
+                )
+            except Error:
+                # Its text quotes addresses and pieces of the page.
+                reason = lease.refused.message if lease.refused else "The page of X could not be opened."
+                return SearchAnswer(status=SearchStatus.FAILED, message=reason)
+
+    async def login(self) -> bool:
+        """Wait until a person has logged in in the visible window; then keep the session."""
+        async with self._proxy.lease(MOST_BYTES * 10, LOGIN_TIME) as lease, self._context(lease, (), True) as context:
+            page = await context.new_page()
+            await page.goto(f"{self._base_url}{LOGIN_PATH}", timeout=PAGE_SECONDS * 1000)
+            deadline = asyncio.get_running_loop().time() + LOGIN_TIME.total_seconds()
+            while asyncio.get_running_loop().time() < deadline:
+                cookies = [Cookie.model_validate(item) for item in await context.cookies(self._base_url)]
+                if is_logged_in(cookies):
+                    await asyncio.to_thread(self._session.save, cookies)
+                    return True
+                await asyncio.sleep(1)
+        return False
+
+    @asynccontextmanager
+    async def _context(
+        self, lease: Lease, cookies: Sequence[Cookie], everything: bool = False
+    ) -> AsyncIterator[BrowserContext]:
+        if self._browser is None:
+            raise ConfigurationError("The browser does not run.")
+        context = await self._browser.new_context(
+            # Without the last entry Chromium goes round the proxy for this machine, the one place that must be guarded.
+            proxy={
+                "server": lease.server,
+                "username": lease.username,
+                "password": lease.password,
+                "bypass": "<-loopback>",
+            },
+            accept_downloads=False,
+            service_workers="block",
+            locale="en-US",
+        )
+        try:
+            await context.add_cookies([cookie.model_dump(by_alias=True) for cookie in cookies])  # type: ignore[misc]
+            await context.route("**/*", self._route_all if everything else self._route_light)
+            yield context
+        finally:
+            await context.close()
+
+    async def _route_all(self, route: Route) -> None:
+        await (route.continue_() if self._is_of_x(route.request.url) else route.abort())
+
+    async def _route_light(self, route: Route) -> None:
+        wanted = self._is_of_x(route.request.url) and route.request.resource_type not in _NEVER_LOADED
+        await (route.continue_() if wanted else route.abort())
+
+    def _is_of_x(self, url: str) -> bool:
+        host = (urlsplit(url).hostname or "").lower()
+        own = (urlsplit(self._base_url).hostname or "").lower()
+        return host == own or any(host == known or host.endswith(f".{known}") for known in _HOSTS_OF_X)
+
+    async def _searched(self, page: Page, question: SearchQuestion) -> SearchAnswer:
+        query = urlencode({"q": question.search_query + _ONLY_VIDEOS, "src": "typed_query", "f": "live"})
+        await page.goto(f"{self._base_url}/search?{query}", wait_until="domcontentloaded", timeout=PAGE_SECONDS * 1000)
+        await page.wait_for_selector(
+            f"{POST}, {EMPTY}, {LOGIN}, {TROUBLE}", state="attached", timeout=PAGE_SECONDS * 1000
+        )
+        if LOGIN_PATH in page.url or await page.query_selector(LOGIN) is not None:
+            log.warning("x_login_expired", msg="X asks for a login; run `pressbox x login`")
+            return _login_needed()
+        if await page.query_selector(TROUBLE) is not None:
+            return SearchAnswer(status=SearchStatus.FAILED, message="X says that something went wrong.")
+        return SearchAnswer(status=SearchStatus.SUCCESS, videos=tuple(await self._scrolled(page, question)))
+
+    async def _scrolled(self, page: Page, question: SearchQuestion) -> Sequence[FoundOnX]:
+        """The page holds only what is near the window, so what was seen is collected on the way down."""
+        seen: dict[str, SeenPost] = {}
+        for _ in range(_SCROLLS):
+            before = len(seen)
+            for item in await page.evaluate(READ_POSTS):
+                post = SeenPost.model_validate(item)
+                seen[post.href] = post
+            found = chosen(seen.values(), question, datetime.now(UTC))
+            if len(found) >= question.max_results or len(seen) == before:
+                break
+            await page.mouse.wheel(0, 4000)
+            await page.wait_for_timeout(_SCROLL_WAIT_MILLISECONDS)
+        return chosen(seen.values(), question, datetime.now(UTC))
+
+
+def _login_needed() -> SearchAnswer:
+    return SearchAnswer(
+        status=SearchStatus.AUTHENTICATION_REQUIRED,
+        message="X asks for a login. Run `pressbox x login` on this machine.",
+    )
