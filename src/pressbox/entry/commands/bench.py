@@ -37,6 +37,16 @@ def reminders(as_json: Json = False) -> None:
     _print(run_reminders(_say), as_json=as_json)
 
 
+@bench_commands.command()
+def clock(as_json: Json = False) -> None:
+    """The offline judge on 480 drawn scorebugs: clocks read right, wrong and not at all, and the time it takes."""
+    # Loads the text recogniser, which the other benchmarks need not wait for.
+    from pressbox.bench.clock import run_clock
+
+    prepared_settings()
+    _print(run_clock(_say), as_json=as_json)
+
+
 def _print(report: Report, *, as_json: bool) -> None:
     typer.echo(report.model_dump_json(indent=2) if as_json else table(report))
 
