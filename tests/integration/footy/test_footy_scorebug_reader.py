@@ -1,0 +1,85 @@
+"""Where the reader looks for a clock, and when it does not believe what it read."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pressbox.footy.adapters.judges.reading import Line, Picture, ScorebugReader
+from pressbox.footy.domain.scorebug import ScorebugTexts
+
+NOTHING = ScorebugTexts()
+BOX = (100, 30, 180, 60)
+
+
+class ScriptedReader:
+    """Reads what it is told: lines by the size of the picture that is searched, and texts of single lines in turn."""
+
+    def __init__(self, lines: dict[tuple[int, int], Sequence[Line]], texts: Sequence[str]) -> None:
+        self._lines = lines
+        self._texts = list(texts)
+        self.searched: list[tuple[int, int]] = []
+
+    def lines(self, picture: Picture) -> Sequence[Line]:
+        size = (picture.shape[1], picture.shape[0])
+        self.searched.append(size)
+        return self._lines.get(size, [])
+
+    def text(self, picture: Picture) -> str:
+        return self._texts.pop(0)
+
+
+CORNER, EDGES, WHOLE = (640, 108), (1280, 317), (1280, 720)
+
+
+def pictures(count: int) -> list[Picture]:
+    return [np.full((360, 640, 3), 120, np.uint8) for _ in range(count)]
+
+
+def test_a_clock_in_the_usual_corner_needs_no_further_search() -> None:
+    reader = ScriptedReader({CORNER: [Line("ENG 1-0 GER", (0, 0, 90, 30)), Line("67:12", BOX)]}, ["67:12"])
+    assert ScorebugReader(reader).read(pictures(1)) == [ScorebugTexts("67:12")]
+    assert reader.searched == [CORNER]
+
+
+def test_the_next_frame_is_read_where_the_clock_was() -> None:
+    reader = ScriptedReader({CORNER: [Line("67:12", BOX)]}, ["67:12", "67:18", "67:18"])
+    assert ScorebugReader(reader).read(pictures(2)) == [ScorebugTexts("67:12"), ScorebugTexts("67:18")]
+    assert reader.searched == [CORNER]
+
+
+def test_a_clock_that_moved_is_searched_again() -> None:
+    reader = ScriptedReader({CORNER: [Line("67:12", BOX)]}, ["67:12", "", "67:12"])
+    assert ScorebugReader(reader).read(pictures(2)) == [ScorebugTexts("67:12"), ScorebugTexts("67:12")]
+    assert reader.searched == [CORNER, CORNER]
+
+
+def test_what_reads_differently_a_second_time_is_no_clock() -> None:
+    reader = ScriptedReader({CORNER: [Line("1:38", BOX)]}, ["91:38"])
+    assert ScorebugReader(reader).read(pictures(1)) == [NOTHING]
+
+
+def test_edges_are_searched_after_the_corner_and_everything_once_per_clip() -> None:
+    reader = ScriptedReader({}, [])
+    assert ScorebugReader(reader).read(pictures(2)) == [NOTHING, NOTHING]
+    assert reader.searched == [CORNER, EDGES, CORNER, EDGES, WHOLE]
+
+
+def test_a_clock_at_the_lower_edge_is_checked_where_it_is_in_the_whole_picture() -> None:
+    below = Line("67:12", (100, 200, 180, 230))
+    reader = ScriptedReader({EDGES: [below]}, ["67:12"])
+    assert ScorebugReader(reader).read(pictures(1)) == [ScorebugTexts("67:12")]
+
+
+def test_a_second_timer_outside_the_corner_is_looked_for_beside_a_stopped_clock() -> None:
+    both = [Line("90:00", BOX), Line("+2:13", (700, 30, 760, 60))]
+    reader = ScriptedReader({CORNER: both[:1], EDGES: both}, ["90:00", "90:00", "+2:13"])
+    assert ScorebugReader(reader).read(pictures(1)) == [ScorebugTexts("90:00", "", "+2:13")]
+
+
+def test_a_stopped_clock_without_a_second_timer_is_kept() -> None:
+    reader = ScriptedReader({CORNER: [Line("90:00", BOX)]}, ["90:00"])
+    assert ScorebugReader(reader).read(pictures(1)) == [ScorebugTexts("90:00")]
+
+
+def test_no_pictures_are_no_clocks() -> None:
+    assert ScorebugReader(ScriptedReader({}, [])).read([]) == []
