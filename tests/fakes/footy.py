@@ -146,6 +146,7 @@ class FakeApi:
         self.calls: list[Sequence[int]] = []
         self.down: PressboxError | None = None
         self.broken: set[int] = set()
+        self.refused_days: set[date] = set()
         self.at_once = 0
         self.most_at_once = 0
 
@@ -153,6 +154,8 @@ class FakeApi:
         self.asked_days.append(day)
         if self.down:
             raise self.down
+        if day in self.refused_days:
+            raise PermanentError("This day is not in the plan.")
         return DayAnswer(self.days.get(day, []))
 
     async def fixtures_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:

@@ -1,0 +1,75 @@
+"""Scenes and their best copies depend on the set of copies, not on their order."""
+
+import itertools
+import random
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.quality import better
+from pressbox.footy.domain.scenes import SceneCopy, arrange, best_copy, kept_copies
+from pressbox.footy.domain.search_window import pause_after, search_age
+
+SAME = 0.15
+copies = st.lists(st.tuples(st.floats(3, 60), st.integers(1, 50)), min_size=1, max_size=8, unique=True).map(
+    lambda facts: [SceneCopy(n, f"{n:04}", duration, size) for n, (duration, size) in enumerate(facts)]
+)
+
+
+@given(copies)
+@settings(max_examples=150, deadline=None)
+def test_of_two_copies_the_rule_of_two_decides(found: list[SceneCopy]) -> None:
+    for one, other in itertools.permutations(found, 2):
+        if (one.file_size, one.duration_seconds) != (other.file_size, other.duration_seconds) and better(
+            one, other, SAME
+        ):
+            assert best_copy([one, other], SAME) == one
+
+
+@given(copies, st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_keeping_only_what_is_kept_ends_with_the_best_of_all(found: list[SceneCopy], order: random.Random) -> None:
+    """As an upload does it: one copy after the other arrives, and files that are not kept are gone for good."""
+    arriving, held = list(found), []
+    order.shuffle(arriving)
+    for copy in arriving:
+        held.append(copy)
+        keep = kept_copies(held, SAME)
+        held = [each for each in held if each.candidate_id in keep]
+    assert best_copy(held, SAME) == best_copy(found, SAME)
+
+
+def test_a_scene_is_everything_that_is_connected() -> None:
+    chain = [SceneCopy(n, str(n), 10, n) for n in range(5)]
+    for order in itertools.permutations(chain):
+        scenes = arrange(order, [(0, 1), (2, 1), (3, 4)], SAME)
+        assert [[copy.candidate_id for copy in scene.copies] for scene in scenes] == [[0, 1, 2], [3, 4]]
+        assert [scene.best and scene.best.candidate_id for scene in scenes] == [2, 4]
+
+
+def test_slots_that_meet_are_merged_into_the_oldest() -> None:
+    stored = [SceneCopy(1, "1", 10, 5, clip_id=7, shown=True), SceneCopy(2, "2", 10, 4, clip_id=3, shown=True)]
+    (scene,) = arrange([*stored, SceneCopy(3, "3", 10, 1)], [(3, 1), (3, 2)], SAME)
+    assert (scene.clip_id, scene.merged) == (3, (7,))
+    assert scene.best == stored[0]
+    assert scene.changes_shown
+
+
+def test_what_cannot_be_shown_still_connects() -> None:
+    (scene,) = arrange([SceneCopy(1, "1", 10, 5, usable=False), SceneCopy(2, "2", 10, 4)], [(1, 2)], SAME)
+    assert scene.best is not None
+    assert scene.best.candidate_id == 2
+
+
+def test_a_search_reaches_back_to_the_last_that_worked_and_at_least_its_usual_age() -> None:
+    policy, now = FootyPolicy(), datetime(2026, 1, 1, 12, tzinfo=UTC)
+    assert search_age(policy, now - timedelta(seconds=10), now) == timedelta(minutes=3)
+    assert search_age(policy, now - timedelta(minutes=40), now) == timedelta(minutes=40)
+
+
+def test_attempts_begin_a_minute_apart_with_a_rest_between() -> None:
+    policy, start = FootyPolicy(), datetime(2026, 1, 1, 12, tzinfo=UTC)
+    assert pause_after(policy, start, start + timedelta(seconds=20)) == timedelta(seconds=40)
+    assert pause_after(policy, start, start + timedelta(seconds=90)) == timedelta(seconds=10)
