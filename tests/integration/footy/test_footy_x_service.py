@@ -2,6 +2,12 @@
 
 import asyncio
 import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -221,3 +227,43 @@ async def test_a_question_that_cannot_be_read_is_refused(scripted: tuple[Scripte
 async def test_a_service_that_is_away_is_a_failure_that_says_what_to_do() -> None:
     with pytest.raises(SourceError, match="pressbox x serve"):
         await asked("http://127.0.0.1:9")
+
+
+@pytest.mark.browser
+async def test_the_command_serves_until_it_is_stopped(site: SocialSite) -> None:
+    home = Path(tempfile.mkdtemp(dir="/tmp"))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "pressbox",
+        "x",
+        "serve",
+        env={
+            "PATH": os.environ["PATH"],
+            "PRESSBOX_HOME": str(home),
+            "PRESSBOX_HTTP_ALLOW": f"127.0.0.1:{site.port}",
+            "PRESSBOX_FOOTY_X_PAGE_URL": site.face_url("x"),
+            "PRESSBOX_FOOTY_X_SERVE_PORT": str(port),
+            "PRESSBOX_FOOTY_X_BROWSER_TOKEN": TOKEN,
+        },
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        assert (await process.stdout.readline()).startswith(b"Searching X at ")
+        while True:
+            try:
+                with pytest.raises(SourceLoginError, match="login expired"):
+                    await asked(f"http://127.0.0.1:{port}")
+                break
+            except SourceError:
+                await asyncio.sleep(0.1)
+        process.terminate()
+        assert await process.wait() in (0, -signal.SIGTERM)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        shutil.rmtree(home)

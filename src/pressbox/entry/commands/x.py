@@ -11,6 +11,7 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.proxy import GuardedProxy
 from pressbox.core.sealing import Seal
+from pressbox.embedded.home import Home
 from pressbox.entry.commands.process import prepared_settings
 from pressbox.entry.wiring import with_secret_key
 from pressbox.footy.x.service import build_service
@@ -25,23 +26,29 @@ x_commands = typer.Typer(help="Search X with a browser that you logged in.", no_
 @x_commands.command("serve")
 def serve() -> None:
     """Answer searches: POST /search with the token of PRESSBOX_FOOTY_X_BROWSER_TOKEN, GET /health without."""
-    settings = with_secret_key(prepared_settings())
+    settings = prepared_settings()
     token = settings.footy.x_browser_token
     if token is None:
         raise ConfigurationError(
             "The service needs a token: set PRESSBOX_FOOTY_X_BROWSER_TOKEN here and where Pressbox runs."
         )
-    asyncio.run(_serve(settings, token.get_secret_value()))
+    asyncio.run(_serve(_with_home(settings), token.get_secret_value()))
 
 
 @x_commands.command("login")
 def login() -> None:
     """Log in once, in a visible window; the session is kept encrypted in the home folder."""
-    settings = with_secret_key(prepared_settings())
+    settings = _with_home(prepared_settings())
     typer.echo("Log in to X in the window that opens. This command ends by itself.")
     if not asyncio.run(_login(settings)):
         raise ConfigurationError("Nobody logged in within ten minutes. Nothing was kept; try again.")
     typer.echo("The login is kept. Start the service with `pressbox x serve`.")
+
+
+def _with_home(settings: Settings) -> Settings:
+    """The service may run on a machine of its own, where nothing of Pressbox has run before."""
+    Home(settings.home).create()
+    return with_secret_key(settings)
 
 
 async def _serve(settings: Settings, token: str) -> None:
@@ -73,5 +80,5 @@ def _browser(settings: Settings, proxy: GuardedProxy) -> "XBrowser":
         ) from error
     key = settings.secret_key.get_secret_value() if settings.secret_key else ""
     url = settings.footy.x_page_url
-    session = StoredSession(settings.home, Seal(key, PURPOSE), (urlsplit(url).hostname or "").lower())
+    session = StoredSession(Home(settings.home).secrets, Seal(key, PURPOSE), (urlsplit(url).hostname or "").lower())
     return XBrowser(url, session, proxy, settings.footy.x_chromium)

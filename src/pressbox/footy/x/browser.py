@@ -23,8 +23,8 @@ from pressbox.footy.x.session import Cookie, StoredSession, is_logged_in
 log = get_logger(__name__)
 
 SEARCHES_AT_ONCE = 2
-PAGE_SECONDS = 20.0
-SEARCH_TIME = timedelta(seconds=45)
+PAGE_SECONDS = 15.0
+SEARCH_TIME = timedelta(seconds=38)
 MOST_BYTES = 50_000_000
 LOGIN_TIME = timedelta(minutes=10)
 _SCROLLS = 4

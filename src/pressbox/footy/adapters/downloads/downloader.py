@@ -1,9 +1,13 @@
 """Brings a clip into a local file: by the address of the file where a source names it, otherwise from its page."""
 
 import asyncio
+import time
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pressbox.core.errors import TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
 from pressbox.footy.adapters.downloads.files import VIDEO_FILE, removed_on_failure
@@ -26,25 +30,41 @@ class ClipDownloader:
         self._pages = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def fetch(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile:
+        """All ways together have the time of the limits, the waiting for a place included."""
+        deadline = time.monotonic() + limits.time.total_seconds()
         with removed_on_failure(target):
-            return await self._fetched(video, target, limits)
+            return await self._fetched(video, target, limits, deadline)
 
-    async def _fetched(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile:
+    async def _fetched(
+        self, video: FoundVideo, target: Path, limits: DownloadLimits, deadline: float
+    ) -> DownloadedFile:
         url = video.media_url or video.video_page_url
         if urlsplit(url).scheme == "file":
             return await asyncio.to_thread(copied_file, url, self._archive, target, limits)
         if video.media_url is None and not VIDEO_FILE.search(urlsplit(url).path):
-            return await self._from_page(url, target, limits)
+            return await self._from_page(url, target, limits, deadline)
         try:
             return await fetch_file(self._http, url, target, limits)
         except PlaylistError:
-            return await self._from_page(url, target, limits)
+            return await self._from_page(url, target, limits, deadline)
         except (ClipGoneError, NotAVideoError):
             # The address of a file may be good for minutes only, that of its page stays.
             if video.video_page_url == url:
                 raise
-        return await self._from_page(video.video_page_url, target, limits)
+        return await self._from_page(video.video_page_url, target, limits, deadline)
 
-    async def _from_page(self, url: str, target: Path, limits: DownloadLimits) -> DownloadedFile:
-        async with self._pages:
-            return await fetch_from_page(self._proxy, url, target, limits)
+    async def _from_page(self, url: str, target: Path, limits: DownloadLimits, deadline: float) -> DownloadedFile:
+        try:
+            async with asyncio.timeout(_left(deadline)):
+                await self._pages.acquire()
+        except TimeoutError as error:
+            raise TransientError("Other clips took all the time that this one had.") from error
+        try:
+            rest = replace(limits, time=timedelta(seconds=_left(deadline)))
+            return await fetch_from_page(self._proxy, url, target, rest)
+        finally:
+            self._pages.release()
+
+
+def _left(deadline: float) -> float:
+    return max(0.1, deadline - time.monotonic())

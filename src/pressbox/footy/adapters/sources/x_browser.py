@@ -13,8 +13,8 @@ from pressbox.footy.ports import SearchRequest
 from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, SearchStatus
 
 NAME = "x-browser"
-# A browser has to load a page and scroll; the activity around it has 60 seconds.
-TIMEOUT_SECONDS = 50.0
+# A browser has to load a page and scroll; whoever asks all sources waits 45 seconds for each.
+TIMEOUT_SECONDS = 42.0
 
 
 class XBrowserSource:
