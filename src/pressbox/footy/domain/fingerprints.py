@@ -1,8 +1,7 @@
 """What a clip looks like over time, and whether two clips show the same scene. Pure; numpy does the arithmetic."""
 
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.footy.domain.match_rule import BETTER, MatchRule
+from pressbox.footy.domain.match_rule import BETTER, Evidence, MatchRule
 
 Hashes = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
@@ -34,10 +33,18 @@ class View(StrEnum):
     """What part of the picture was hashed. The order is the order in storage: add at the end."""
 
     WHOLE = "whole"
-    TRIMMED = "trimmed"
+    TRIMMED = "trimmed"  # without dark or plain borders
+    MOVING = "moving"  # without borders that stand still, whatever is on them
+    CENTRE_90 = "centre 90 %"
+    CENTRE_80 = "centre 80 %"
+    CENTRE_70 = "centre 70 %"
+    CENTRE_60 = "centre 60 %"
+    UPRIGHT = "upright centre"
 
 
 VIEWS = tuple(View)
+# The first of them show as much as the clip shows; the others only a part of it.
+UNCROPPED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,117 +163,157 @@ def distances(left: Hashes, right: Hashes) -> NDArray[np.uint8]:
 
 
 def match(query: Fingerprint, reference: Fingerprint, rule: MatchRule = BETTER) -> Match | None:
-    """The longest common run that the rule accepts, or None. The reference is compared in its one stored phase."""
+    """The longest common run that the first satisfied kind of evidence accepts, or None.
+
+    The reference is compared in its one stored phase, so it makes no difference whether the others were kept.
+    """
+    right = _reference_side(reference, rule)
+    lefts = [_side(query.phase(number), rule) for number in range(query.phases if rule.thorough else 1)]
+    for evidence in rule.evidence:
+        best: tuple[_Run, int] | None = None
+        for number, left in enumerate(lefts):
+            run = _longest_run(left, right, evidence, rule)
+            if run is not None and (best is None or run.length > best[0].length):
+                best = run, number
+        if best is not None:
+            return _found(*best, query.phases, right)
+    return None
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One side of a comparison: hashes per view, and which samples may be evidence."""
+
+    hashes: Hashes
+    counts: Flags
+
+    def views(self, begin: int, end: int | None = None) -> "_Side":
+        return _Side(self.hashes[begin:end], self.counts[begin:end])
+
+
+@dataclass(frozen=True)
+class _Run:
+    query_view: int
+    reference_view: int
+    begin: int
+    offset: int
+    length: int
+
+    def covers(self, query_view: int, reference_view: int, start: int, offset: int) -> bool:
+        same = (self.query_view, self.reference_view, self.offset) == (query_view, reference_view, offset)
+        return same and self.begin <= start < self.begin + self.length
+
+
+def _side(fingerprint: Fingerprint, rule: MatchRule) -> _Side:
+    views = len(fingerprint.hashes) if rule.thorough else 1
+    hashes = np.ascontiguousarray(fingerprint.hashes[:views])
+    ones = np.bitwise_count(hashes)
+    informed = (ones >= rule.information) & (ones <= _HASH_BITS - rule.information)
+    return _Side(hashes, informed if rule.flat_counts else informed & fingerprint.telling[:views])
+
+
+def _reference_side(reference: Fingerprint, rule: MatchRule) -> _Side:
+    """With its mirrored views behind its own."""
     stored = reference.reference()
-    best: Match | None = None
-    for number in range(query.phases if rule.thorough else 1):
-        phase = query.phase(number)
-        shift = number * REFERENCE_STEP / query.phases
-        for query_view, reference_view, mirrored in _comparisons(phase, stored, rule):
-            side = stored.mirrored if mirrored else stored
-            found = _longest_run(
-                (phase.hashes[query_view], _counting(phase, query_view, rule)),
-                (side.hashes[reference_view], _counting(side, reference_view, rule)),
-                rule,
-            )
-            if found is not None and (best is None or found[2] * REFERENCE_STEP > best.length):
-                begin, other, length = found
-                offset = (other - begin) * REFERENCE_STEP - shift
-                best = Match(offset, length * REFERENCE_STEP, VIEWS[query_view], VIEWS[reference_view], mirrored)
-    return best
-
-
-def _comparisons(query: Fingerprint, reference: Fingerprint, rule: MatchRule) -> Iterator[tuple[int, int, bool]]:
+    side = _side(stored, rule)
     if not rule.thorough:
-        yield 0, 0, False
-        return
-    for query_view in range(len(query.hashes)):
-        for reference_view in range(len(reference.hashes)):
-            yield query_view, reference_view, False
-            yield query_view, reference_view, True
+        return side
+    mirrored = _side(stored.mirrored, rule)
+    return _Side(np.concatenate((side.hashes, mirrored.hashes)), np.concatenate((side.counts, mirrored.counts)))
 
 
-def _counting(fingerprint: Fingerprint, view: int, rule: MatchRule) -> Flags:
-    """Which samples may be evidence."""
-    ones = np.bitwise_count(fingerprint.hashes[view])
-    informed: Flags = (ones >= rule.information) & (ones <= _HASH_BITS - rule.information)
-    return informed if rule.flat_counts else informed & fingerprint.telling[view]
+def _found(run: _Run, phase: int, phases: int, right: _Side) -> Match:
+    views = len(right.hashes) // 2 or 1
+    offset = run.offset * REFERENCE_STEP - phase * REFERENCE_STEP / phases
+    mirrored = run.reference_view >= views
+    reference_view = VIEWS[run.reference_view % views]
+    return Match(offset, run.length * REFERENCE_STEP, VIEWS[run.query_view], reference_view, mirrored)
 
 
-def _longest_run(
-    query: tuple[Hashes, Flags], reference: tuple[Hashes, Flags], rule: MatchRule
-) -> tuple[int, int, int] | None:
-    """Begin in the query, begin in the reference, and length in samples of the longest accepted run.
+def _longest_run(left: _Side, right: _Side, evidence: Evidence, rule: MatchRule) -> _Run | None:
+    """Only one of two clips was cropped: crops of one side are compared with the uncropped views of the other."""
+    cropped = len(left.hashes) > UNCROPPED
+    runs = [_longest(left.views(0, UNCROPPED), right, evidence, rule)]
+    if cropped:
+        for begin in (0, len(right.hashes) // 2):
+            run = _longest(left.views(UNCROPPED), right.views(begin, begin + UNCROPPED), evidence, rule)
+            if run is not None:
+                run = replace(run, query_view=run.query_view + UNCROPPED, reference_view=run.reference_view + begin)
+            runs.append(run)
+    return max((run for run in runs if run is not None), key=lambda run: run.length, default=None)
+
+
+def _longest(left: _Side, right: _Side, evidence: Evidence, rule: MatchRule) -> _Run | None:
+    """All views of one side with all of the other, at all offsets.
 
     A run of `run` samples covers exactly one sample of every `run`-th: only these are compared with everything, which
     leaves few places to look at closely, and finds all runs.
     """
-    (left, left_counts), (right, right_counts) = query, reference
-    rows = np.arange(rule.run - 1, len(left), rule.run)
-    rows = rows[left_counts[rows]]
-    near = (distances(left[rows, None], right[None]) <= rule.bits) & right_counts[None]
-    found, columns = np.nonzero(near)
-    best: tuple[int, int, int] | None = None
+    rows = np.arange(evidence.run - 1, left.hashes.shape[1], evidence.run)
+    views, picks = np.nonzero(left.counts[:, rows])
+    if len(views) == 0:
+        return None
+    chosen = left.hashes[views, rows[picks]]
+    near = distances(chosen[:, None], right.hashes.reshape(1, -1)) <= evidence.bits
+    near &= right.counts.reshape(1, -1)
+    # Much faster than asking for the places of a table.
+    found, places = np.divmod(np.flatnonzero(near), near.shape[1])
+    best: _Run | None = None
     for begin in range(0, len(found), _CHUNK):
         part = slice(begin, begin + _CHUNK)
-        candidate = _longest_at(query, reference, rows[found[part]], columns[part], rule)
-        if candidate is not None and (best is None or candidate[2] > best[2]):
-            best = candidate
+        ours, theirs = found[part], places[part]
+        spots = (views[ours], rows[picks[ours]], *np.divmod(theirs, right.hashes.shape[1]))
+        run = _longest_at(left, right, spots, evidence, rule)
+        if run is not None and (best is None or run.length > best.length):
+            best = run
     return best
 
 
-def _longest_at(
-    query: tuple[Hashes, Flags],
-    reference: tuple[Hashes, Flags],
-    rows: NDArray[np.intp],
-    columns: NDArray[np.intp],
-    rule: MatchRule,
-) -> tuple[int, int, int] | None:
-    """The same, only among the diagonals that pass through these places."""
-    (left, left_counts), (right, right_counts) = query, reference
-    around = np.arange(1 - rule.run, rule.run)
-    left_index, right_index = rows[:, None] + around, columns[:, None] + around
-    inside = (left_index >= 0) & (left_index < len(left)) & (right_index >= 0) & (right_index < len(right))
-    left_index, right_index = np.where(inside, left_index, 0), np.where(inside, right_index, 0)
-    near = inside & (distances(left[left_index], right[right_index]) <= rule.bits)
-    near &= left_counts[left_index] & right_counts[right_index]
-    runs = np.lib.stride_tricks.sliding_window_view(near, rule.run, axis=1).all(axis=2)
-    hits, begins = np.nonzero(runs)
-    best: tuple[int, int, int] | None = None
-    seen: set[tuple[int, int]] = set()
-    for hit, first in zip(hits, begins, strict=True):
-        start = int(rows[hit]) + int(around[first])
-        offset = int(columns[hit]) - int(rows[hit])
-        if (offset, start) in seen:
+Spots = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+
+
+def _longest_at(left: _Side, right: _Side, spots: Spots, evidence: Evidence, rule: MatchRule) -> _Run | None:
+    """The same, only among the diagonals that pass through these places (query view and sample, reference ditto)."""
+    query_views, rows, reference_views, columns = spots
+    around = np.arange(1 - evidence.run, evidence.run)
+    ours, theirs = rows[:, None] + around, columns[:, None] + around
+    inside = (ours >= 0) & (ours < left.hashes.shape[1]) & (theirs >= 0) & (theirs < right.hashes.shape[1])
+    ours, theirs = np.where(inside, ours, 0), np.where(inside, theirs, 0)
+    apart = distances(left.hashes[query_views[:, None], ours], right.hashes[reference_views[:, None], theirs])
+    near = inside & (apart <= evidence.bits)
+    near &= left.counts[query_views[:, None], ours] & right.counts[reference_views[:, None], theirs]
+    windows = np.lib.stride_tricks.sliding_window_view
+    sums = windows(apart, evidence.run, axis=1).sum(axis=2, dtype=np.int64)
+    runs = windows(near, evidence.run, axis=1).all(axis=2) & (sums <= evidence.mean * evidence.run)
+    best: _Run | None = None
+    for hit, first in zip(*np.nonzero(runs), strict=True):
+        start, offset = int(rows[hit] + around[first]), int(columns[hit] - rows[hit])
+        query_view, reference_view = int(query_views[hit]), int(reference_views[hit])
+        if best is not None and best.covers(query_view, reference_view, start, offset):
             continue
-        begin, end = _extended(query, reference, start, offset, rule)
-        seen.update((offset, position) for position in range(begin, end - rule.run + 1))
-        if (best is None or end - begin > best[2]) and _various(left, begin, end, rule):
-            best = (begin, begin + offset, end - begin)
+        if not _various(left.hashes[query_view, start : start + evidence.run], rule):
+            continue
+        begin, end = _extended(left, right, (query_view, reference_view), start, offset, evidence.bits)
+        if best is None or end - begin > best.length:
+            best = _Run(query_view, reference_view, begin, offset, end - begin)
     return best
 
 
-def _extended(
-    query: tuple[Hashes, Flags], reference: tuple[Hashes, Flags], start: int, offset: int, rule: MatchRule
-) -> tuple[int, int]:
+def _extended(left: _Side, right: _Side, views: tuple[int, int], start: int, offset: int, bits: int) -> tuple[int, int]:
     """How far the run reaches in both directions."""
-    (left, left_counts), (right, right_counts) = query, reference
-    low, high = max(0, -offset), min(len(left), len(right) - offset)
-    span, other = slice(low, high), slice(low + offset, high + offset)
-    near = (distances(left[span], right[other]) <= rule.bits) & left_counts[span] & right_counts[other]
-    apart = np.flatnonzero(~near) + low
-    place = int(np.searchsorted(apart, start))
-    begin = int(apart[place - 1]) + 1 if place > 0 else low
-    end = int(apart[place]) if place < len(apart) else high
+    low, high = max(0, -offset), min(left.hashes.shape[1], right.hashes.shape[1] - offset)
+    ours, theirs = (views[0], slice(low, high)), (views[1], slice(low + offset, high + offset))
+    near = (distances(left.hashes[ours], right.hashes[theirs]) <= bits) & left.counts[ours] & right.counts[theirs]
+    breaks = np.flatnonzero(~near) + low
+    place = int(np.searchsorted(breaks, start))
+    begin = int(breaks[place - 1]) + 1 if place > 0 else low
+    end = int(breaks[place]) if place < len(breaks) else high
     return begin, end
 
 
-def _various(hashes: Hashes, begin: int, end: int, rule: MatchRule) -> bool:
+def _various(window: Hashes, rule: MatchRule) -> bool:
     """Whether the run shows more than one picture."""
-    if rule.variety == 0:
-        return True
-    window = hashes[begin:end]
-    return bool((distances(window[:, None], window[None]) >= rule.variety).any())
+    return rule.variety == 0 or bool((distances(window[:, None], window[None]) >= rule.variety).any())
 
 
 def _sample(part: str) -> tuple[int, int]:

@@ -74,7 +74,7 @@ def quick(stream: VideoStream) -> None:
 
 
 def frames(container: InputContainer, stream: VideoStream) -> Iterator[Timed]:
-    """Every frame that can be decoded, in order of time; damaged places are skipped."""
+    """Every frame from here on that can be decoded, in order of time; damaged places are skipped."""
     first: float | None = None
     for number, packet in enumerate(_packets(container, stream)):
         for frame in _decoded(packet):

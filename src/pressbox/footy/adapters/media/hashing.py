@@ -22,6 +22,11 @@ _BORDER_DARK = 24
 # A border stays; a dark line that lasts half a second does not make one.
 _BORDER_SAMPLES = 13
 _LEAST_KEPT = 0.3
+_LEAST_PICTURE = 0.7
+_MOVED_GREYS = 7
+_MOVED_SHARE = 0.05
+# Width and height of the centre views: crops on all sides, and the upright part of a wide picture (9:16 of 16:9).
+_CENTRES = ((0.9, 0.9), (0.8, 0.8), (0.7, 0.7), (0.6, 0.6), (0.316, 1.0))
 
 Box = tuple[int, int, int, int]
 
@@ -54,13 +59,22 @@ def sampled(moving: Iterable[Timed], phases: int) -> tuple[NDArray[np.uint8], ND
 
 def hashed(small: NDArray[np.uint8], holes: NDArray[np.bool_], phases: int) -> Fingerprint:
     boxes = trimmed_boxes(small)
+    moving = moving_boxes(small, boxes, phases)
     hashes = np.zeros((len(VIEWS), len(small)), dtype=np.uint64)
     telling = np.zeros((len(VIEWS), len(small)), dtype=bool)
-    for index, (grey, box) in enumerate(zip(small, boxes, strict=True)):
-        for view, part in enumerate((grey, _cut(grey, box))):
+    for index, grey in enumerate(small):
+        for view, part in enumerate(_views(grey, boxes[index], moving[index])):
             hashes[view, index] = difference_hash(part)
             telling[view, index] = not holes[index] and float(part.std()) > FLAT_SPREAD
+        # Where the border takes most of the picture, the hash of the whole picture is a hash of the border.
+        telling[0, index] &= _share(boxes[index]) >= _LEAST_PICTURE
     return Fingerprint(hashes, telling, phases)
+
+
+def _views(grey: Picture, trimmed: Box, moving: Box) -> list[Picture]:
+    """In the order of `VIEWS`."""
+    inner = _cut(grey, trimmed)
+    return [grey, inner, _cut(grey, moving), *(_centre(inner, *shares) for shares in _CENTRES)]
 
 
 def difference_hash(grey: Picture) -> np.uint64:
@@ -77,6 +91,28 @@ def trimmed_boxes(small: NDArray[np.uint8]) -> list[Box]:
     return [(*_inside(row), *_inside(column)) for row, column in zip(rows, columns, strict=True)]
 
 
+def moving_boxes(small: NDArray[np.uint8], trimmed: list[Box], phases: int) -> list[Box]:
+    """Inside the border, where something moves: a caption, a picture frame or the room around a screen does not."""
+    if len(small) <= phases:
+        return trimmed
+    changed = np.abs(small[phases:].astype(np.int16) - small[:-phases]) > _MOVED_GREYS
+    lines = [_lasting(changed.mean(axis=axis) > _MOVED_SHARE, phases) for axis in (2, 1)]
+    boxes = []
+    for row, column, (top, bottom, left, right) in zip(*lines, trimmed, strict=True):
+        first, last = _inside(~row)
+        near, far = _inside(~column)
+        box = (max(first, top), min(last, bottom), max(near, left), min(far, right))
+        large = box[1] - box[0] > SMALL_HEIGHT // 5 and box[3] - box[2] > SMALL_WIDTH // 5
+        boxes.append(box if large else (top, bottom, left, right))
+    return boxes
+
+
+def _lasting(moving: NDArray[np.bool_], phases: int) -> NDArray[np.bool_]:
+    """A line that moved at any time within a second counts as moving; the last samples have no later one to differ."""
+    padded = np.concatenate((moving, np.repeat(moving[-1:], phases, axis=0))).astype(np.uint8)
+    return cv2.dilate(padded, np.ones((8 * phases + 1, 1), dtype=np.uint8)).astype(bool)
+
+
 def _border_lines(brightest: NDArray[np.uint8], spread: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Lines without picture: dark, or of one colour, for a while."""
     blank = ((brightest <= _BORDER_DARK) | (spread <= _BORDER_SPREAD)).astype(np.uint8)
@@ -91,9 +127,20 @@ def _inside(border: NDArray[np.bool_]) -> tuple[int, int]:
     return int(lines[0]), int(lines[-1]) + 1
 
 
+def _share(box: Box) -> float:
+    top, bottom, left, right = box
+    return (bottom - top) * (right - left) / (SMALL_WIDTH * SMALL_HEIGHT)
+
+
 def _cut(grey: Picture, box: Box) -> Picture:
     top, bottom, left, right = box
     return np.ascontiguousarray(grey[top:bottom, left:right])
+
+
+def _centre(grey: Picture, width_share: float, height_share: float) -> Picture:
+    height, width = grey.shape
+    left, top = round(width * (1 - width_share) / 2), round(height * (1 - height_share) / 2)
+    return np.ascontiguousarray(grey[top : height - top, left : width - left])
 
 
 def _small_grey(frame: VideoFrame) -> Picture:

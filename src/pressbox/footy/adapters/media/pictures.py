@@ -1,10 +1,15 @@
 """Still pictures of a clip: frames for the judge, and the one that stands for the clip. Child processes only."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+import av
 import cv2
 import numpy as np
+from av.container import InputContainer
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
 
 from pressbox.footy.adapters.media.decoding import (
     Picture,
@@ -26,22 +31,28 @@ def frames_at(path: Path, fractions: Sequence[float], height: int = JUDGE_HEIGHT
     """One picture for each share of the clip's length, in the order asked."""
     with opened(path) as (container, stream):
         duration = measured_duration(container, stream)
-    moments = sorted({min(max(fraction, 0.0), 1.0) * duration for fraction in fractions})
-    found: dict[float, Picture] = {}
     with opened(path) as (container, stream):
-        last = None
-        for timed in frames(container, stream):
-            last = timed.frame
-            while moments and timed.seconds >= moments[0]:
-                found[moments.pop(0)] = picture(timed.frame, height)
-            if not moments:
-                break
-    if last is None:
-        raise UnusableError("No frame of the video can be decoded.")
-    # The end of a damaged or shortened file: its last picture stands for what is missing.
-    for moment in moments:
-        found[moment] = picture(last, height)
-    return [found[min(max(fraction, 0.0), 1.0) * duration] for fraction in fractions]
+        first = next(frames(container, stream), None)
+        if first is None:
+            raise UnusableError("No frame of the video can be decoded.")
+        found = []
+        for fraction in fractions:
+            moment = (first.frame.time or 0.0) + min(max(fraction, 0.0), 1.0) * duration
+            found.append(picture(_frame_at(container, stream, moment) or first.frame, height))
+    return found
+
+
+def _frame_at(container: InputContainer, stream: VideoStream, moment: float) -> VideoFrame | None:
+    """The first frame from this moment on; at the end of a damaged or shortened file the last one before it."""
+    # A file without an index is read from where we stand.
+    with suppress(av.FFmpegError):
+        container.seek(round(moment * av.time_base), backward=True)
+    last = None
+    for timed in frames(container, stream):
+        last = timed.frame
+        if last.time is not None and last.time >= moment:
+            break
+    return last
 
 
 def judged_frames(path: Path, fractions: Sequence[float]) -> list[bytes]:
