@@ -3,13 +3,15 @@
 Beside what every simulator can do wrong it can answer as the real one does on a bad day: see `Mistake`.
 """
 
+import asyncio
 import json
+import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any
 
-from pressbox.demo.match_day.days import ScriptedDay
+from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 
 DEMO_KEY = "demo-key"
@@ -152,3 +154,15 @@ class FixturesApi(HttpService):
             "subscription": {"plan": "Demo", "end": "2099-12-31T00:00:00+00:00", "active": True},
             "requests": {"current": self.calls, "limit_day": DAY_LIMIT},
         }
+
+
+async def serve(matches: int, start: datetime) -> None:
+    """Alone in a process, until it is ended, with a day of so many matches: says its port on standard output."""
+    async with FixturesApi(day=build_day(start, matches=matches, postponed=0)) as service:
+        sys.stdout.write(f"{service.port}\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(int(sys.argv[1]), datetime.fromisoformat(sys.argv[2])))

@@ -47,6 +47,16 @@ def clock(as_json: Json = False) -> None:
     _print(run_clock(_say), as_json=as_json)
 
 
+@bench_commands.command()
+def monitor(as_json: Json = False) -> None:
+    """One poll over 20, 200 and 1,000 live matches, beside one call and one transaction for each."""
+    # Loads the whole of footy, which the other benchmarks need not wait for.
+    from pressbox.bench.monitor import run_monitor
+
+    prepared_settings()
+    _print(run_monitor(_say), as_json=as_json)
+
+
 def _print(report: Report, *, as_json: bool) -> None:
     typer.echo(report.model_dump_json(indent=2) if as_json else table(report))
 
