@@ -10,17 +10,19 @@ import pytest
 from pressbox.core.config import FootySettings, HttpSettings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
+from pressbox.core.http.proxy import GuardedProxy
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.social_posts import SocialPost
 from pressbox.demo.simulators.social_site import Mood, SocialSite
+from pressbox.footy.adapters.downloads.downloader import ClipDownloader
 from pressbox.footy.adapters.sources.bluesky import BlueskyLogin, BlueskySource
 from pressbox.footy.adapters.sources.configured import archive_folder, configured_sources
 from pressbox.footy.adapters.sources.folder import FolderSource, HttpFolderSource, folder_source
 from pressbox.footy.adapters.sources.reddit import RedditLogin, RedditSource
 from pressbox.footy.adapters.sources.x_api import XApiSource
 from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
-from pressbox.footy.ports import ClipSource, SearchRequest
+from pressbox.footy.ports import ClipSource, DownloadLimits, SearchRequest
 
 NOW = datetime(2026, 11, 15, 20, 0, 0, tzinfo=UTC)
 VIDEO = b"\x00\x00\x00\x18ftypmp42 a clip"
@@ -283,6 +285,36 @@ async def test_a_question_that_x_does_not_take_is_not_asked_again(
         await XApiSource(client, "token", server.url, moment).search(REQUEST)
 
 
+async def test_bluesky_that_wants_an_account_says_what_to_set(
+    scripted: tuple[Scripted, GuardedClient], moment: Moment
+) -> None:
+    server, client = scripted
+    server.given = Answer(403, b"<html>Forbidden</html>")
+    with pytest.raises(SourceLoginError, match="PRESSBOX_FOOTY_BLUESKY_HANDLE"):
+        await BlueskySource(client, server.url, clock=moment).search(REQUEST)
+
+
+@pytest.mark.parametrize("face", FACES)
+async def test_what_a_source_names_can_be_downloaded(
+    site: SocialSite, source_of: Callable[[str], ClipSource], http: GuardedClient, tmp_path: Path, face: str
+) -> None:
+    first, *_ = await source_of(face).search(REQUEST)
+    limits = DownloadLimits(1_000_000, timedelta(seconds=40))
+    async with GuardedProxy(HttpSettings(allow=(f"127.0.0.1:{site.port}",))) as proxy:
+        await ClipDownloader(http, proxy).fetch(first, tmp_path / "clip", limits)
+    assert (tmp_path / "clip").read_bytes() == VIDEO
+    assert list(tmp_path.iterdir()) == [tmp_path / "clip"]
+
+
+async def test_the_simulated_site_gives_parts_of_a_file(site: SocialSite, http: GuardedClient) -> None:
+    url = site.media_url(site.posts[0])
+    part = await http.get(url, headers={"Range": "bytes=4-7"})
+    assert (part.status, part.body, part.headers["Content-Range"]) == (206, b"ftyp", f"bytes 4-7/{len(VIDEO)}")
+    end = await http.get(url, headers={"Range": "bytes=-4"})
+    assert end.body == b"clip"
+    assert (await http.get(url, headers={"Range": "bytes=9999-"})).status == 416
+
+
 async def test_one_odd_post_does_not_hide_the_others(scripted: tuple[Scripted, GuardedClient], moment: Moment) -> None:
     server, client = scripted
     good = {"title": "Wirtz Liverpool", "permalink": "/r/a", "url": "https://streamable.com/x", "created_utc": 1e10}
@@ -304,7 +336,7 @@ async def test_the_page_of_a_web_server_is_an_index_too(
     server.given = Answer(200, page, {"Content-Type": "text/html"})
     found = await HttpFolderSource(server.url, client, moment).search(REQUEST)
     assert [(video.post_text, video.media_url) for video in found] == [
-        ("Wirtz Liverpool 1", f"{server.url}/Wirtz_Liverpool 1.mp4")
+        ("Wirtz Liverpool 1", f"{server.url}/Wirtz_Liverpool%201.mp4")
     ]
 
 

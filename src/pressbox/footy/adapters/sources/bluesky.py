@@ -99,7 +99,7 @@ class BlueskySource:
 
     async def _page(self, url: str) -> Page:
         if self._login is None:
-            return await self._asker.get(url, Page)
+            return await self._without_login(url)
         known = self._session is not None
         try:
             return await self._asker.get(url, Page, headers=await self._authorization(self._login))
@@ -109,6 +109,15 @@ class BlueskySource:
             if not known:
                 raise
         return await self._asker.get(url, Page, headers=await self._authorization(self._login))
+
+    async def _without_login(self, url: str) -> Page:
+        try:
+            return await self._asker.get(url, Page)
+        except SourceLoginError as error:
+            raise SourceLoginError(
+                f"{NAME}: searches need an account at the moment. Set PRESSBOX_FOOTY_BLUESKY_HANDLE and"
+                " PRESSBOX_FOOTY_BLUESKY_APP_PASSWORD."
+            ) from error
 
     async def _authorization(self, login: BlueskyLogin) -> dict[str, str]:
         if self._session is None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from pydantic import AwareDatetime, ValidationError
 
@@ -107,12 +107,12 @@ class HttpFolderSource:
         return self._asker.each(entries, IndexedFile)
 
     async def _video(self, file: IndexedFile, names: set[str], gate: asyncio.Semaphore) -> FoundVideo:
-        url = urljoin(self._url, file.name)
+        url = urljoin(self._url, quote(file.name))
         described = file.side_car or self._side_cars.get(url)
         car = next((name for name in side_car_names(file.name) if name in names), None)
         if described is None and car is not None:
             async with gate:
-                described = side_car((await self._asker.fetch(urljoin(self._url, car))).body, file.name)
+                described = side_car((await self._asker.fetch(urljoin(self._url, quote(car)))).body, file.name)
             # Side-cars stay as they are; a long archive is not read anew every minute.
             self._side_cars[url] = described
         return found_video(url, file.name, described or SideCar(), _http_time(file.mtime))
