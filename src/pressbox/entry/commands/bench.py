@@ -39,7 +39,7 @@ def reminders(as_json: Json = False) -> None:
 
 @bench_commands.command()
 def clock(as_json: Json = False) -> None:
-    """The offline judge on 480 drawn scorebugs: clocks read right, wrong and not at all, and the time it takes."""
+    """The offline judge on 320 drawn scorebugs: clocks read right, wrong and not at all, and the time it takes."""
     # Loads the text recogniser, which the other benchmarks need not wait for.
     from pressbox.bench.clock import run_clock
 

@@ -44,8 +44,8 @@ class OfflineJudge:
                 self._retirement.cancel()
             try:
                 opinion = await self._asked(frames)
+            # Whatever it was, half an answer would be taken for the next clip's.
             except BaseException:
-                # Half an answer would be taken for the next clip's.
                 await self._end()
                 raise
             self._retirement = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire)
