@@ -136,7 +136,10 @@ class FixtureDecisions:
         except DBAPIError as error:
             # One fixture that cannot be written must not stop the others: it is recorded and shown.
             log.error(
-                "fixture_not_written", msg="What a poll found could not be stored", fixture_id=number, exc_info=error
+                "fixture_not_written",
+                msg=f"What a poll found could not be stored: {error.orig}",
+                fixture_id=number,
+                reason=type(error.orig).__name__,
             )
             await self._note_unwritten(run_id, number, now)
         return True

@@ -36,14 +36,11 @@ class _Writer:
         self._rows = dict(rows)
         self._now = now
         self._registers: list[dict[str, object]] = []
+        self._notes: list[dict[str, object]] = []
 
     @property
     def known(self) -> Mapping[str, GoalRow]:
         return self._rows
-
-    @property
-    def registers(self) -> list[dict[str, object]]:
-        return self._registers
 
     def create(self, fixture_id: int, goal: NewGoal) -> None:
         if goal.event_id in self._rows:
@@ -96,9 +93,28 @@ class _Writer:
         self.note(goal.event_id, REMOVED, _told(row), "")
 
     def note(self, event_id: str, what: str, before: str, after: str) -> None:
-        self._session.add(
-            GoalNoteRow(event_id=event_id, run_id=self._run_id, at=self._now, what=what, before=before, after=after)
+        self._notes.append(
+            {
+                "event_id": event_id,
+                "run_id": self._run_id,
+                "at": self._now,
+                "what": what,
+                "before": before,
+                "after": after,
+            }
         )
+
+    async def write(self) -> None:
+        """Goals first: what is said of them refers to them."""
+        await self._session.flush()
+        if self._registers:
+            await self._session.execute(insert(GoalRunRow).on_conflict_do_nothing(), self._registers)
+            self._registers = []
+
+    async def write_notes(self) -> None:
+        if self._notes:
+            await self._session.execute(insert(GoalNoteRow), self._notes)
+            self._notes = []
 
     def _register(self, event_id: str, register: str, outcome: str) -> None:
         self._registers.append(
@@ -127,13 +143,13 @@ async def write_comparison(
         writer.see(seen)
     for missed in comparison.missed:
         writer.miss(missed)
-    await session.flush()
     if comparison.seen:
         names = one_of_names([goal.event_id for goal in comparison.seen])
         await session.execute(delete(GoalRunRow).where(GoalRunRow.event_id == names, GoalRunRow.register == "drop"))
-    if writer.registers:
-        await session.execute(insert(GoalRunRow).on_conflict_do_nothing(), writer.registers)
-    return await _confirm(session, writer, policy, now)
+    await writer.write()
+    confirmed = await _confirm(session, writer, policy, now)
+    await writer.write_notes()
+    return confirmed
 
 
 async def _confirm(session: AsyncSession, writer: _Writer, policy: FootyPolicy, now: datetime) -> int:
