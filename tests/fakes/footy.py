@@ -77,7 +77,11 @@ def clip(*scenes: str, duration: float = 10.0, size: int = 1000, clock: str = "2
 def raw_fixture(fixture_id: int, *goals: dict[str, Any], status: str = "2H", score: int | None = None) -> RawFixture:
     """One element of the API's answer: Liverpool at home against City."""
     return {
-        "fixture": {"id": fixture_id, "timestamp": 1_700_000_000, "status": {"short": status, "elapsed": 60}},
+        "fixture": {
+            "id": fixture_id,
+            "timestamp": int(now().timestamp()) - 3600,
+            "status": {"short": status, "elapsed": 60},
+        },
         "league": {"id": 39, "name": "Premier League", "country": "England"},
         "teams": {"home": {"id": LIVERPOOL, "name": "Liverpool"}, "away": {"id": CITY, "name": "Manchester City"}},
         "goals": {"home": len(goals) if score is None else score, "away": 0},

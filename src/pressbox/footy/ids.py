@@ -62,6 +62,11 @@ def poster_key(fixture_id: int, event_id: str, content_hash: str) -> str:
     return f"clips/{fixture_id}/{event_id}/{content_hash}.jpg"
 
 
+def clips_prefix(fixture_id: int, event_id: str = "") -> str:
+    """The folder of a fixture's clips, or of one of its goals."""
+    return f"clips/{fixture_id}/{event_id}".removesuffix("/")
+
+
 def scratch_prefix(fixture_id: int) -> str:
     return f"scratch/footy/{fixture_id}"
 

@@ -18,7 +18,7 @@ from pressbox.footy.contracts import (
 )
 from pressbox.footy.domain.answers import MalformedAnswerError, read_fixture
 from pressbox.footy.domain.fixtures import ObservedFixture
-from pressbox.footy.ids import scratch_prefix
+from pressbox.footy.ids import clips_prefix, fixture_of, scratch_prefix
 from pressbox.footy.ports import Clips, Fixtures, FixturesApi
 
 CLEANED_TOGETHER = 20
@@ -83,10 +83,13 @@ class IngestActivities:
         if not fixtures and not goals:
             return CleanedUp()
         async with Heartbeater(MediaCursor, MediaCursor()):
-            keys = list(await self._clips.objects_of(fixtures, goals))
-            for fixture_id in fixtures:
-                keys += [item.key async for item in self._objects.list(scratch_prefix(fixture_id))]
-            for key in keys:
+            keys = set(await self._clips.objects_of(fixtures, goals))
+            folders = [prefix for number in fixtures for prefix in (scratch_prefix(number), clips_prefix(number))]
+            folders += [clips_prefix(fixture_of(event_id), event_id) for event_id in goals]
+            # Also what a worker left that was killed between two files.
+            for folder in folders:
+                keys |= {item.key async for item in self._objects.list(folder)}
+            for key in sorted(keys):
                 await self._objects.delete(key)
             cleaned = await self._fixtures.delete(fixtures, goals)
         return cleaned.model_copy(

@@ -57,7 +57,8 @@ class IngestWorkflow:
         stored = await patiently(IngestActivities.categorize_and_store_fixtures, self._run)
         self._show(fixtures=stored.staging + stored.active + stored.completed, message="Fixtures stored")
         aliases = await self._cache_aliases(stored.teams)
-        deleted = await self._clean()
+        # What somebody names may be old, and is wanted all the same for today.
+        deleted = 0 if input.fixture_ids else await self._clean()
         if self._failed_days:
             raise TransientError(f"These days could not be fetched: {'; '.join(self._failed_days)}")
         return IngestWorkflowResult(
