@@ -26,6 +26,8 @@ class Limits(BaseModel):
 
     memory_bytes: int = 1_000_000_000
     processor_seconds: int = 120
+    # By the clock on the wall: other work runs beside it, so this is generous and means a busy machine.
+    waiting_seconds: int = 600
     written_bytes: int = 250_000_000
 
 

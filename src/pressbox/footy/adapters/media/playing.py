@@ -7,17 +7,23 @@ because of its codec would lose a goal, and at sixty seconds at most the encodin
 
 import os
 import struct
+from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeAlias
 
 import av
 from av.audio.stream import AudioStream
 from av.container import InputContainer, OutputContainer
+from av.packet import Packet
+from av.stream import Stream
 from av.video.stream import VideoStream
 
 from pressbox.footy.adapters.media.decoding import UnusableError, frames, opened, sound
 
 TALLEST = 720
+AnyPacket: TypeAlias = "Packet[Stream]"
 _LONGEST_SECONDS = 120.0
 
 
@@ -58,15 +64,28 @@ def _rewrapped(container: InputContainer, stream: VideoStream, target: Path) -> 
         for audio in container.streams.audio[:1]:
             streams[audio.index] = output.add_stream_from_template(audio)
         wanted = [container.streams[index] for index in streams]
-        try:
-            for packet in container.demux(wanted):
-                if packet.dts is None:
-                    continue
+        # The rest of a damaged file: what was readable is kept.
+        with suppress(av.InvalidDataError):
+            for packet in _with_decoding_times(container.demux(wanted)):
                 packet.stream = streams[packet.stream.index]
                 output.mux(packet)
-        except av.InvalidDataError:
-            # The rest of a damaged file: what was readable is kept.
-            pass
+
+
+def _with_decoding_times(packets: "Iterator[AnyPacket]") -> "Iterator[AnyPacket]":
+    """Matroska leaves out when its first packets are to be decoded; MP4 must have it."""
+    waiting: dict[int, list[AnyPacket]] = {}
+    for packet in packets:
+        early = waiting.setdefault(packet.stream.index, [])
+        if packet.size == 0:
+            continue
+        if packet.dts is None:
+            early.append(packet)
+            continue
+        for steps, before in enumerate(reversed(early), start=1):
+            before.dts = packet.dts - steps * (packet.duration or 1)
+        yield from early
+        early.clear()
+        yield packet
 
 
 def _encoded(container: InputContainer, stream: VideoStream, target: Path) -> None:

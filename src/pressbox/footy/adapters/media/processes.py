@@ -27,9 +27,6 @@ CHILD_MODULE = "pressbox.footy.adapters.media.child"
 IDLE_SECONDS = 60.0
 # After so many files a child is replaced: what libraries leak has an end.
 _FILES_PER_CHILD = 100
-# By the clock on the wall, a file may take this much longer than its processor time: other work runs beside it.
-_PATIENCE = 5.0
-_LEAST_SECONDS = 30.0
 _LONGEST_LINE = 1 << 20
 
 
@@ -123,7 +120,7 @@ class MediaProcesses:
         request = Request(task=task, path=path, processor_seconds=seconds, fractions=fractions, target=target)
         async with self._turns, self._child() as child:
             try:
-                async with asyncio.timeout(_LEAST_SECONDS + seconds * _PATIENCE):
+                async with asyncio.timeout(self._limits.waiting_seconds):
                     answer, parts = await child.ask(request)
             except TimeoutError as error:
                 raise TransientError(f"Reading {path.name} took too long; the machine is busy.") from error
