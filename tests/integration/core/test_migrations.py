@@ -1,11 +1,13 @@
 """Migrations and models say the same."""
 
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection
 
 from pressbox.core.db.database import Database
-from pressbox.core.db.migrate import current, head, upgrade
+from pressbox.core.db.migrate import MIGRATIONS, current, head, upgrade
 from pressbox.migrations.models import metadata
 
 
@@ -18,6 +20,22 @@ async def test_models_and_migrations_describe_the_same_tables(database: Database
 
     async with database.engine.connect() as connection:
         assert await connection.run_sync(difference) == []
+
+
+async def test_every_migration_can_be_taken_back_and_applied_again(database: Database, database_url: str) -> None:
+    def down_to_nothing(connection: Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+
+    async with database.engine.connect() as connection:
+        await connection.run_sync(down_to_nothing)
+        await connection.commit()
+        assert await connection.run_sync(current) is None
+    upgrade(database_url)
+    async with database.engine.connect() as connection:
+        assert await connection.run_sync(current) == head()
 
 
 async def test_upgrading_twice_changes_nothing(database: Database, database_url: str) -> None:
