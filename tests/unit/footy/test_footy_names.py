@@ -167,3 +167,9 @@ def test_a_post_is_about_the_goal_when_it_names_player_and_team(text: str, expec
 def test_accents_hyphens_and_aliases_of_several_words_are_found_in_any_spelling() -> None:
     assert mentions("mbappe for manchester-UNITED", ("Mbappé",), ("Manchester United",))
     assert mentions("Aubameyang, Pierre Emerick!", ("Pierre-Emerick",), ())
+
+
+def test_names_as_tables_shorten_them_are_no_aliases() -> None:
+    known = [KnownName("Bor. Dortmund"), KnownName("B. Dortmund"), KnownName("BVB"), KnownName("Dortm.")]
+    assert rank_aliases("Borussia Dortmund", known) == ("Borussia Dortmund", "BVB")
+    assert rank_aliases("Pauli", [KnownName("St. Pauli"), KnownName("P.S.G.")]) == ("Pauli", "P.S.G.", "St. Pauli")

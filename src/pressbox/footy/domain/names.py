@@ -151,6 +151,8 @@ _ANY_CLUB = _listed(
     greens yellows lions eagles tigers bears the first football soccer club clubs
     """
 )
+# As tables print names (Bor. Dortmund) and nobody types them; a saint is one.
+_SHORTENED = re.compile(r"\b(?!St\.)[A-Za-z]+\.")
 _YEARS = re.compile(r"\b(1[89]|20)\d\d\b")
 
 
@@ -163,6 +165,8 @@ def _is_usable(text: str) -> bool:
     if letters < 2 or len(text) > LONGEST_ALIAS or len(words) > _MOST_ALIAS_WORDS:
         return False
     if any(char in text for char in '()[]{}/\\:;"'):
+        return False
+    if _SHORTENED.search(plain) and not plain.replace(".", "").isupper():
         return False
     # Three letters in capitals name a club (LFC, BVB); two, or three small ones, are a word of some language.
     if letters <= 3 and not (letters == 3 and text.replace(".", "").isupper()):

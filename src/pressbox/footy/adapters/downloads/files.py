@@ -62,6 +62,7 @@ async def receiving(target: Path, limits: DownloadLimits) -> AsyncIterator[Recei
 def removed_on_failure(target: Path) -> Iterator[None]:
     try:
         yield
+    # Whatever ended it, cancellation included: half a file must not stay.
     except BaseException:
         target.unlink(missing_ok=True)
         raise
