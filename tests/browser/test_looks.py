@@ -12,7 +12,16 @@ LARGEST_PAGE = 50_000
 PAGES = ("/", "/activity", "/status", "/account", "/styleguide", "/footy", "/events", "/reader")
 PAGES += ("/api/docs", "/api/docs/accounts", "/api/docs/activity", "/activity/ingest", "/search?q=feed")
 PAGES += tuple(f"/api/docs/{group}" for group in ("events", "announcements", "subscriptions", "channels"))
-PAGES += ("/events/new", "/events/channels", "/events/subscriptions")
+PAGES += (
+    "/events/new",
+    "/events/channels",
+    "/events/subscriptions",
+    "/footy/follow",
+    "/footy/search",
+    "/api/docs/matches",
+    "/api/docs/goals",
+    "/api/docs/teams",
+)
 
 # Text of one element must not lie on text of another: ranges of text nodes, not boxes, so that padding may overlap.
 OVERLAPS = """() => {

@@ -21,7 +21,7 @@ from pressbox.footy.web.topics import DAY, FIXTURE
 router = APIRouter(include_in_schema=False)
 
 # As many as fit a small page. More are on the pages after it.
-FIXTURES_SHOWN = 25
+FIXTURES_SHOWN = 15
 MOST_OF_A_DAY = 1000
 STRIP_BEFORE, STRIP_AFTER = 3, 3
 LOOK_AHEAD = 30

@@ -14,7 +14,7 @@ from pressbox.footy.web.access import PATH, Administrator, Reader, Service
 
 router = APIRouter(include_in_schema=False)
 
-TEAMS_SHOWN = 50
+TEAMS_SHOWN = 25
 FOUND_SHOWN = 15
 FOLLOW_PATH = f"{PATH}/follow"
 LARGEST_ID = 2**31 - 1

@@ -20,8 +20,11 @@ function sync(old, fresh) {
     return;
   }
   if (old.isEqualNode(fresh) || old.hasAttribute("data-own")) return;
+  const arriving = old.classList.contains("arrived");
   for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  // What came a moment ago keeps its tint, though something else about it changed since.
+  if (arriving) old.classList.add("arrived");
   syncChildren(old, fresh);
 }
 
@@ -73,7 +76,8 @@ function gather() {
     waiting = null;
     // What changed while the answer was on its way is asked for again; two answers at once could overtake each other.
     if (stirred) gather();
-    if (topics().join() !== before) follow();
+    if (topics().join() !== before) addEventListener("animationend", (event) => event.animationName.startsWith("tint") && event.target.classList.remove("arrived"));
+follow();
   }, GATHER);
   stirred = true;
 }
@@ -101,4 +105,5 @@ function follow() {
   stream.open();
 }
 
+addEventListener("animationend", (event) => event.animationName.startsWith("tint") && event.target.classList.remove("arrived"));
 follow();
