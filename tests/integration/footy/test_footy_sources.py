@@ -1,7 +1,9 @@
 """Clip sources against a site on loopback that answers as the real services do, also when they are in a bad mood."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -107,7 +109,7 @@ async def test_every_source_finds_the_new_posts_about_the_goal_and_no_others(
 async def test_what_is_known_is_not_found_again(source_of: Callable[[str], ClipSource], face: str) -> None:
     source = source_of(face)
     first, *_ = await source.search(REQUEST)
-    known = SearchRequest(**{**REQUEST.__dict__, "exclude_urls": frozenset({first.video_page_url})})
+    known = replace(REQUEST, exclude_urls=frozenset({first.video_page_url}))
     assert first.video_page_url not in {video.video_page_url for video in await source.search(known)}
 
 
@@ -206,6 +208,7 @@ async def test_reddit_with_credentials_asks_for_a_token_once(
 ) -> None:
     source = RedditSource(http, ["soccer"], RedditLogin("id", "secret"), site.face_url("reddit"), moment)
     await source.search(REQUEST)
+    moment.now += timedelta(seconds=11)
     await source.search(REQUEST)
     assert [one.path for one in site.asked] == [
         "/reddit/api/v1/access_token",
@@ -218,16 +221,26 @@ async def test_reddit_with_credentials_asks_for_a_token_once(
     assert site.asked[-2].path.endswith("access_token")
 
 
+async def test_goals_that_are_searched_at_the_same_time_share_one_list_of_reddit(
+    site: SocialSite, source_of: Callable[[str], ClipSource]
+) -> None:
+    source = source_of("reddit")
+    salah = replace(REQUEST, player_names=("Salah",))
+    wirtz, other = await asyncio.gather(source.search(REQUEST), source.search(salah))
+    assert (len(wirtz), [video.post_text for video in other]) == (2, ["Salah scores for Liverpool"])
+    assert len(site.asked) == 1
+
+
 async def test_the_pages_of_x_are_read_until_there_is_enough(
     site: SocialSite, source_of: Callable[[str], ClipSource]
 ) -> None:
     for number in range(30):
         post = SocialPost(id=f"2{number:02d}", text="Wirtz LFC", posted_at=NOW, duration_seconds=9)
         site.post(post, VIDEO)
-    request = SearchRequest(**{**REQUEST.__dict__, "max_results": 12})
+    request = replace(REQUEST, max_results=12)
     assert len(await source_of("x-api").search(request)) == 12
     assert len(site.asked) == 1
-    large = SearchRequest(**{**REQUEST.__dict__, "max_results": 10})
+    large = replace(REQUEST, max_results=10)
     assert len(await source_of("x-api").search(large)) == 10
 
 

@@ -134,6 +134,17 @@ async def test_the_browser_stays_behind_the_guard(site: SocialSite, tmp_path: Pa
     assert site.asked == []
 
 
+@pytest.mark.browser
+async def test_a_login_is_kept_and_searches_with_it(site: SocialSite, tmp_path: Path) -> None:
+    async with GuardedProxy(HttpSettings(allow=(f"127.0.0.1:{site.port}",))) as proxy:
+        new = XBrowser(site.face_url("x"), StoredSession(tmp_path, seal(), "127.0.0.1"), proxy)
+        assert not new.authenticated
+        async with new.running():
+            assert await new.login()
+            assert new.authenticated
+            assert (await new.search(QUESTION)).status is SearchStatus.SUCCESS
+
+
 async def test_without_a_session_no_page_is_opened(tmp_path: Path) -> None:
     async with GuardedProxy(HttpSettings()) as proxy:
         nobody = XBrowser("https://x.com", StoredSession(tmp_path, seal(), "x.com"), proxy)

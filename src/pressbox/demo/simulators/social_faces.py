@@ -135,9 +135,12 @@ def _submission(post: SocialPost, url: str) -> dict[str, object]:
 
 def x_page(request: Request, posts: Sequence[SocialPost], expired: bool) -> Answer:
     """The search page of X as a browser sees it: the marks by which its parts are found, and nothing else."""
+    if request.path.endswith("/i/flow/login"):
+        form = _page('<form><input autocomplete="username"></form>')
+        # Whoever comes here is taken for somebody who has typed the right password.
+        cookie = {} if expired else {"Set-Cookie": f"{X_COOKIE}=of-the-simulated-x; Path=/; HttpOnly"}
+        return Answer(form.status, form.body, {**form.headers, **cookie})
     if expired or f"{X_COOKIE}=" not in request.headers.get("cookie", ""):
-        if request.path.endswith("/i/flow/login"):
-            return _page('<form><input autocomplete="username"></form>')
         return Answer(HTTPStatus.FOUND, b"", {"Location": "/x/i/flow/login"})
     articles = "".join(_article(post) for post in posts) or '<div data-testid="emptyState">No results</div>'
     return _page(f'<main data-testid="primaryColumn">{articles}</main>')

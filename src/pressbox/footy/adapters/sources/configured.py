@@ -75,7 +75,8 @@ def _reddit(settings: FootySettings, http: GuardedClient) -> ClipSource | None:
     login = None
     if settings.reddit_client_id and settings.reddit_client_secret:
         login = reddit.RedditLogin(settings.reddit_client_id, settings.reddit_client_secret.get_secret_value())
-    return reddit.RedditSource(http, settings.reddit_subreddits, login, settings.reddit_url)
+    fresh_for = reddit.FRESH_FOR / settings.speed
+    return reddit.RedditSource(http, settings.reddit_subreddits, login, settings.reddit_url, fresh_for=fresh_for)
 
 
 def _folder(settings: FootySettings, http: GuardedClient) -> ClipSource | None:

@@ -23,6 +23,8 @@ from pressbox.footy.ports import SearchRequest
 NAME = "reddit"
 PUBLIC_URL = "https://www.reddit.com"
 OAUTH_URL = "https://oauth.reddit.com"
+# Without credentials ten requests a minute are allowed.
+FRESH_FOR = timedelta(seconds=10)
 _QUERY = "limit=100&raw_json=1"
 # Renewed before it ends, so that a search does not meet the end.
 _RENEW_BEFORE = timedelta(minutes=1)
@@ -100,6 +102,7 @@ class RedditSource:
         login: RedditLogin | None = None,
         base_url: str | None = None,
         clock: Clock = utc_now,
+        fresh_for: timedelta = FRESH_FOR,
     ) -> None:
         self._asker = Asker(NAME, http, clock)
         self._subreddits = tuple(subreddits)
@@ -107,15 +110,27 @@ class RedditSource:
         self._public_url = (base_url or PUBLIC_URL).rstrip("/")
         self._oauth_url = (base_url or OAUTH_URL).rstrip("/")
         self._token: tuple[str, datetime] | None = None
+        self._fresh_for = fresh_for
+        self._lists: dict[str, tuple[datetime, list[FoundVideo]]] = {}
+        self._asking = asyncio.Lock()
 
     @property
     def name(self) -> str:
         return NAME
 
     async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
-        headers = await self._authorization()
-        lists = await asyncio.gather(*(self._newest(subreddit, headers) for subreddit in self._subreddits))
+        async with self._asking:
+            headers = await self._authorization()
+            lists = await asyncio.gather(*(self._shared(subreddit, headers) for subreddit in self._subreddits))
         return matching([video for videos in lists for video in videos], request, self._asker.now())
+
+    async def _shared(self, subreddit: str, headers: dict[str, str]) -> list[FoundVideo]:
+        """Many goals are searched at the same time, and the list is the same for all of them."""
+        known = self._lists.get(subreddit)
+        if known is None or known[0] + self._fresh_for <= self._asker.now():
+            known = (self._asker.now(), await self._newest(subreddit, headers))
+            self._lists[subreddit] = known
+        return known[1]
 
     async def _newest(self, subreddit: str, headers: dict[str, str]) -> list[FoundVideo]:
         where = (
