@@ -31,7 +31,7 @@ from pressbox.maintenance.contracts import MaintenanceWorkflowInput
 from pressbox.maintenance.wiring import policy
 from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
 from tests.fakes.maintenance import FakeRecords, FakeScratch
-from tests.replay import soonish_cases
+from tests.replay import footy_cases, soonish_cases
 
 ANONYMOUS = {"identity": "recorder", "stackTrace": ""}
 HISTORIES = Path(__file__).parent / "histories"
@@ -118,6 +118,9 @@ async def main() -> None:
             for event_id, (workflow, case, play) in enumerate(soonish_cases.CASES, start=1):
                 async with soonish_cases.playing(client, event_id) as stage:
                     await keep(await play(stage), workflow, case)
+            for fixture_id, (workflow, case, act) in enumerate(footy_cases.CASES, start=1001):
+                async with footy_cases.playing(client, fixture_id) as day:
+                    await keep(await act(day), workflow, case)
         finally:
             server.stop()
 

@@ -30,8 +30,8 @@ from pressbox.footy.workflows.twitter import TwitterWorkflow
 from pressbox.footy.workflows.upkeep import UpkeepWorkflow
 from pressbox.footy.workflows.upload import UploadWorkflow
 
-# More would only wait for a decoder.
-MEDIA_AT_ONCE = 8
+# More would only wait for a decoder or for the judge, and the time of an activity runs while it waits.
+MEDIA_AT_ONCE = 4
 SHORTEST_POLL = timedelta(seconds=1)
 
 
