@@ -28,7 +28,7 @@ class ScriptedReader:
         return self._texts.pop(0)
 
 
-CORNER, EDGES, WHOLE = (640, 108), (1280, 317), (1280, 720)
+CORNER, EDGES, WHOLE = (640, 108), (1280, 317), (960, 540)
 
 
 def pictures(count: int) -> list[Picture]:
@@ -62,6 +62,11 @@ def test_edges_are_searched_after_the_corner_and_everything_once_per_clip() -> N
     reader = ScriptedReader({}, [])
     assert ScorebugReader(reader).read(pictures(2)) == [NOTHING, NOTHING]
     assert reader.searched == [CORNER, EDGES, CORNER, EDGES, WHOLE]
+
+
+def test_a_clock_anywhere_else_is_found_in_the_whole_picture() -> None:
+    reader = ScriptedReader({WHOLE: [Line("67:12", (480, 270, 560, 300))]}, ["67:12"])
+    assert ScorebugReader(reader).read(pictures(1)) == [ScorebugTexts("67:12")]
 
 
 def test_a_clock_at_the_lower_edge_is_checked_where_it_is_in_the_whole_picture() -> None:

@@ -25,6 +25,7 @@ READ_HEIGHT = 720
 _LONGEST_SIDE = 1280
 _CORNER_WIDTH, _CORNER_HEIGHT = 0.5, 0.15
 _UPPER_EDGE, _LOWER_EDGE = 0.18, 0.74
+_WHOLE_SCALE = 0.75
 _LETTER_HEIGHT = 48
 _LEAST_SCORE = 0.6
 _PARAMETERS = {
@@ -107,7 +108,7 @@ class ScorebugReader:
             found.append(self._again(picture, known) or self._searched(picture))
         if sized and not any(one.clock for one in found):
             middle = len(sized) // 2
-            found[middle] = self._checked(sized[middle], self._reader.lines(sized[middle]))
+            found[middle] = self._anywhere(sized[middle])
         return [one.texts for one in found]
 
     def _searched(self, picture: Picture) -> Found:
@@ -122,6 +123,12 @@ class ScorebugReader:
         lines = [_moved(line, lower - upper if line.box[1] >= upper else 0) for line in self._reader.lines(edges)]
         wider = self._checked(picture, lines)
         return wider if wider.clock else found
+
+    def _anywhere(self, picture: Picture) -> Found:
+        """The whole picture, smaller: it is the last resort and costs most."""
+        size = (round(picture.shape[1] * _WHOLE_SCALE), round(picture.shape[0] * _WHOLE_SCALE))
+        small = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        return self._checked(picture, [_enlarged(line, 1 / _WHOLE_SCALE) for line in self._reader.lines(small)])
 
     def _again(self, picture: Picture, known: Found | None) -> Found | None:
         """The recogniser alone, where the clock was a moment ago."""
@@ -187,6 +194,11 @@ def _cut(picture: Picture, box: Box, *, wider: bool = False) -> Picture:
 def _moved(line: Line, down: int) -> Line:
     left, top, right, bottom = line.box
     return Line(line.text, (left, top + down, right, bottom + down))
+
+
+def _enlarged(line: Line, scale: float) -> Line:
+    left, top, right, bottom = (round(side * scale) for side in line.box)
+    return Line(line.text, (left, top, right, bottom))
 
 
 def _bounds(corners: NDArray[np.float32]) -> Box:
