@@ -57,6 +57,34 @@ def monitor(as_json: Json = False) -> None:
     _print(run_monitor(_say), as_json=as_json)
 
 
+@bench_commands.command()
+def duplicates(as_json: Json = False) -> None:
+    """Copies of clips in 35 disguises: how many are found, and how many strangers are taken for copies."""
+    # Loads the picture libraries, which the other benchmarks need not wait for.
+    from pressbox.bench.duplicates import run_duplicates
+
+    _print(run_duplicates(_say, prepared_settings()), as_json=as_json)
+
+
+@bench_commands.command()
+def fingerprint(as_json: Json = False) -> None:
+    """The fingerprint of a clip of 60 s in 1080p, beside a plain full decode of the same file."""
+    # Loads the picture libraries, which the other benchmarks need not wait for.
+    from pressbox.bench.fingerprint import run_fingerprint
+
+    _print(run_fingerprint(_say, prepared_settings()), as_json=as_json)
+
+
+@bench_commands.command()
+def match(as_json: Json = False) -> None:
+    """Pairs of clips compared per second, beside a plain Python loop, and one clip against 1,000 stored ones."""
+    # Loads numpy, which the other benchmarks need not wait for.
+    from pressbox.bench.match import run_match
+
+    prepared_settings()
+    _print(run_match(_say), as_json=as_json)
+
+
 def _print(report: Report, *, as_json: bool) -> None:
     typer.echo(report.model_dump_json(indent=2) if as_json else table(report))
 

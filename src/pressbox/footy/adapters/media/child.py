@@ -73,7 +73,7 @@ def _done(request: Request) -> tuple[Answer, list[bytes]]:
             write_playable(request.path, request.target)
             return Answer(probe=probe(request.target)), []
         case Task.FINGERPRINT:
-            parts = [pack(fingerprint(request.path))]
+            parts = [pack(fingerprint(request.path, request.phases))]
         case Task.FRAMES:
             parts = judged_frames(request.path, request.fractions)
         case Task.POSTER:

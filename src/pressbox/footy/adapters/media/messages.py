@@ -6,6 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from pressbox.footy.domain.candidates import Probe
+from pressbox.footy.domain.fingerprints import PHASES
 
 # The first line of a child: its libraries are loaded, and what happens from now on is about a file.
 READY = b"ready\n"
@@ -38,6 +39,7 @@ class Request(BaseModel):
     path: Path
     processor_seconds: int
     fractions: tuple[float, ...] = ()
+    phases: int = PHASES
     target: Path | None = None
 
 

@@ -17,7 +17,7 @@ from pressbox.core.errors import (
 from pressbox.core.logs import get_logger
 from pressbox.footy.adapters.media.messages import READY, Answer, Limits, Refusal, Request, Task
 from pressbox.footy.domain.candidates import Probe
-from pressbox.footy.domain.fingerprints import match, unpack
+from pressbox.footy.domain.fingerprints import PHASES, match, unpack
 from pressbox.footy.domain.match_rule import BETTER, MatchRule
 from pressbox.footy.domain.troubles import NotAVideoError
 
@@ -80,9 +80,9 @@ class MediaProcesses:
         assert answer.probe is not None
         return answer.probe
 
-    async def fingerprint(self, path: Path) -> bytes:
-        """In its stored form, see `pressbox.footy.domain.fingerprints`."""
-        _, parts = await self._asked(Task.FINGERPRINT, path)
+    async def fingerprint(self, path: Path, *, phases: int = PHASES) -> bytes:
+        """In its stored form, see `pressbox.footy.domain.fingerprints`. One phase is enough for a reference."""
+        _, parts = await self._asked(Task.FINGERPRINT, path, phases=phases)
         return parts[0]
 
     async def same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
@@ -114,10 +114,18 @@ class MediaProcesses:
         await asyncio.gather(*(child.end() for child in children), *self._ending)
 
     async def _asked(
-        self, task: Task, path: Path, *, fractions: tuple[float, ...] = (), target: Path | None = None
+        self,
+        task: Task,
+        path: Path,
+        *,
+        fractions: tuple[float, ...] = (),
+        phases: int = PHASES,
+        target: Path | None = None,
     ) -> tuple[Answer, list[bytes]]:
         seconds = self._limits.processor_seconds
-        request = Request(task=task, path=path, processor_seconds=seconds, fractions=fractions, target=target)
+        request = Request(
+            task=task, path=path, processor_seconds=seconds, fractions=fractions, phases=phases, target=target
+        )
         async with self._turns, self._child() as child:
             try:
                 async with asyncio.timeout(self._limits.waiting_seconds):

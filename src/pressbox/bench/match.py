@@ -1,0 +1,100 @@
+"""`pressbox bench match`: pairs of clips compared per second, beside a plain Python loop."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import numpy as np
+
+from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.footy.domain.fingerprints import PHASES, REFERENCE_STEP, VIEWS, Fingerprint, match, pack
+from pressbox.footy.domain.match_rule import BETTER, DOCUMENT, Evidence
+
+SECONDS = 60
+STORED = 1_000
+TIMES_FASTER_AIM = 50.0
+PLAIN_AIM_MS = 0.2
+# From one sample to the next, a twelfth of a second later, a moving camera changes about so many bits.
+_BITS_PER_SAMPLE = 5
+
+
+def run_match(say: Say, stored: int = STORED, seconds: int = SECONDS) -> Report:
+    """About a minute. The clips are made-up walks of hashes that differ from sample to sample as those of real ones."""
+    machine = this_machine()
+    samples = round(seconds / REFERENCE_STEP)
+    query = walk(0, samples)
+    few = [walk(number, samples).reference() for number in range(1, 9)]
+    say("A plain loop")
+    plain = _rate(lambda reference: slow_match(query, reference, DOCUMENT.evidence[0]), few[:2])
+    say("The document's rule")
+    document = _rate(lambda reference: match(query, reference, DOCUMENT), few * 40)
+    say("Our rule")
+    better = _rate(lambda reference: match(query, reference, BETTER), few * 2)
+    short = [walk(number, samples // 4).reference() for number in range(1, 9)]
+    brief = walk(0, samples // 4)
+    better_short = _rate(lambda reference: match(brief, reference, BETTER), short * 2)
+    say(f"One clip against {stored:,}")
+    many = [few[number % len(few)] for number in range(stored)]
+    document_many = stored / _rate(lambda reference: match(query, reference, DOCUMENT), many)
+    better_many = stored / _rate(lambda reference: match(query, reference, BETTER), many)
+    figures = (
+        Figure(
+            name="document's rule",
+            value=document,
+            unit="pairs per second",
+            better=Better.HIGHER,
+            peer=plain,
+            peer_name="plain Python loop",
+            aim=TIMES_FASTER_AIM * plain,
+            note=f"clips of {seconds} s",
+        ),
+        Figure(name="document's rule, one pair", value=1000 / document, unit="ms", aim=PLAIN_AIM_MS),
+        Figure(
+            name="our rule, one pair",
+            value=1000 / better,
+            unit="ms",
+            note=f"{PHASES} phases, {len(VIEWS)} views, mirrored, {len(BETTER.evidence)} kinds of evidence",
+        ),
+        Figure(name=f"our rule, one pair of {seconds // 4} s", value=1000 / better_short, unit="ms"),
+        Figure(name=f"one against {stored:,}, document's rule", value=document_many, unit="s"),
+        Figure(name=f"one against {stored:,}, our rule", value=better_many, unit="s"),
+        Figure(
+            name="stored per clip",
+            value=len(pack(few[0])) / 1000,
+            unit="kB",
+            note=f"one phase, {len(VIEWS)} views; a query with {PHASES} phases: {len(pack(query)) / 1000:.0f} kB",
+        ),
+    )
+    return Report(name="match", measured_at=datetime.now(UTC), machine=machine, figures=figures)
+
+
+def walk(seed: int, samples: int) -> Fingerprint:
+    """Hashes in three phases that change a little from each to the next."""
+    random = np.random.default_rng(seed)
+    shape = (len(VIEWS), samples * PHASES)
+    steps = np.zeros(shape, dtype=np.uint64)
+    for _ in range(_BITS_PER_SAMPLE):
+        steps ^= np.uint64(1) << random.integers(0, 64, shape, dtype=np.uint64)
+    steps[:, 0] = random.integers(0, 2**64, len(VIEWS), dtype=np.uint64)
+    return Fingerprint(np.bitwise_xor.accumulate(steps, axis=1), np.ones(shape, dtype=bool), PHASES)
+
+
+def slow_match(query: Fingerprint, reference: Fingerprint, evidence: Evidence) -> bool:
+    """The straightforward way: every offset, sample by sample."""
+    left = [int(value) for value in query.reference().hashes[0]]
+    right = [int(value) for value in reference.hashes[0]]
+    for offset in range(1 - len(left), len(right)):
+        run = 0
+        for index in range(max(0, -offset), min(len(left), len(right) - offset)):
+            run = run + 1 if (left[index] ^ right[index + offset]).bit_count() <= evidence.bits else 0
+            if run >= evidence.run:
+                return True
+    return False
+
+
+def _rate(compare: Callable[[Fingerprint], object], references: list[Fingerprint]) -> float:
+    """In processor time: other work on the machine does not count."""
+    began = time.process_time()
+    for reference in references:
+        compare(reference)
+    return len(references) / (time.process_time() - began)
