@@ -162,7 +162,11 @@ def _failure(text: str) -> Told:
         return Told(End.GONE, f"The clip is not there, or not for everybody ({status[1]}).")
     if "File too large" in text or "larger than max-filesize" in text:
         return Told(End.TOO_LARGE)
-    if re.search(r"No video|Unsupported URL|no video formats|not a video|no suitable extractor", text, re.IGNORECASE):
+    if re.search(
+        r"No video|Unsupported URL|no video formats|file is empty|any data blocks|not a video|no suitable extractor",
+        text,
+        re.IGNORECASE,
+    ):
         return Told(End.NOT_A_VIDEO, "The page has no video that can be found.")
     if re.search(r"private|deleted|removed|unavailable|login|log in|suspended|protected", text, re.IGNORECASE):
         return Told(End.GONE, "The clip is not there, or not for everybody.")
