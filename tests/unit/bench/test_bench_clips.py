@@ -1,0 +1,48 @@
+"""The benchmarks of clips: their peers are right, and their scores count what they say."""
+
+import numpy as np
+
+from pressbox.bench.duplicates import Sample, Stranger, material, score
+from pressbox.bench.match import run_match, slow_match, walk
+from pressbox.demo.clips.spec import Disguise, Scene
+from pressbox.footy.domain.fingerprints import Fingerprint, match
+from pressbox.footy.domain.match_rule import DOCUMENT
+
+
+def test_the_plain_loop_and_the_fast_search_agree() -> None:
+    clip = walk(1, 30)
+    cut = Fingerprint(clip.hashes[:, 30:], clip.telling[:, 30:], clip.phases)
+    for query, reference in ((cut, clip), (clip, cut), (walk(2, 30), clip), (walk(3, 30), walk(4, 30))):
+        stored = reference.reference()
+        assert slow_match(query, stored, DOCUMENT.evidence[0]) == (match(query, stored, DOCUMENT) is not None)
+    assert slow_match(cut, clip.reference(), DOCUMENT.evidence[0])
+
+
+def test_the_report_of_the_search_has_peers_and_aims() -> None:
+    report = run_match(lambda _: None, stored=4, seconds=8)
+    assert report.figures[0].peer is not None
+    assert report.figures[0].met is not None
+
+
+def test_copies_are_recall_and_everything_else_is_a_stranger() -> None:
+    first, second = walk(1, 40), walk(2, 40)
+    dull = Fingerprint(np.zeros_like(first.hashes), np.zeros_like(first.telling), first.phases)
+    samples = [
+        Sample((1, 10), Scene.FOOTBALL, first),
+        Sample((1, 11), Scene.FOOTBALL, second),
+        Sample((1, 10), Disguise.GREY, first),
+        # A copy that shows another goal than it claims: taken for a stranger, and counted as false.
+        Sample((1, 11), Disguise.BLUR, first),
+        Sample((1, 12), Scene.BLACK, dull),
+    ]
+    result = score(samples)
+    assert (result.pairs[Disguise.GREY], result.ours[Disguise.GREY]) == (1, 1)
+    assert (result.pairs[Disguise.BLUR], result.ours[Disguise.BLUR]) == (1, 0)
+    assert (result.pairs[Stranger.DISGUISED_SAME], result.ours[Stranger.DISGUISED_SAME]) == (2, 1)
+    assert (result.pairs[Stranger.SAME_BROADCAST], result.ours[Stranger.SAME_BROADCAST]) == (1, 0)
+    assert (result.pairs[Stranger.DULL], result.ours[Stranger.DULL], result.document[Stranger.DULL]) == (2, 0, 0)
+
+
+def test_tuned_and_held_out_clips_share_no_seed() -> None:
+    tuned, held_out = ({spec.seed for spec, _ in material(first, 2)} for first in (1000, 5000))
+    assert not tuned & held_out
