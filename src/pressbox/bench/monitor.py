@@ -14,6 +14,7 @@ from uuid import uuid4
 import httpx
 from pydantic import SecretStr
 from sqlalchemy import event, text
+from temporalio.runtime import Runtime, TelemetryConfig
 
 from pressbox.bench.instance import measured_instance, temporary_home
 from pressbox.bench.one_by_one import poll_one_by_one
@@ -206,7 +207,9 @@ async def _worker(resources: Resources) -> AsyncIterator[None]:
 
 async def _on_instance(instance: Instance, url: str, start: datetime, sizes: Sequence[int], say: Say) -> list[Measured]:
     database = Database(instance.endpoints.database_url)
-    temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False)
+    # The SDK's own messages go to standard output, where only the report belongs.
+    quiet = Runtime(telemetry=TelemetryConfig(logging=None))
+    temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False, runtime=quiet)
     settings = Settings(home=instance.home.path)
     try:
         store = open_store(ObjectsSettings(), instance.home.objects)
