@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Iterable
+from datetime import timedelta
 from itertools import islice
 
 import cv2
@@ -150,7 +151,25 @@ async def test_a_process_that_dies_is_transient_and_is_replaced() -> None:
         os.kill(child.pid, signal.SIGKILL)
         with pytest.raises(TransientError):
             await asking
+        own._idle_seconds = 0.01
         assert await own.judge([]) == ()
+        # What nobody needs goes, and its memory with it.
+        while own._child is not None:
+            await asyncio.sleep(0.01)
+    finally:
+        await own.close()
+
+
+async def test_a_process_that_stays_silent_is_transient() -> None:
+    own = OfflineJudge()
+    try:
+        await own.judge([])
+        assert own._child is not None
+        os.kill(own._child.pid, signal.SIGSTOP)
+        own._longest_look = timedelta(seconds=0.1)
+        with pytest.raises(TransientError, match="took too long"):
+            await own.judge([])
+        assert own._child is None
     finally:
         await own.close()
 
