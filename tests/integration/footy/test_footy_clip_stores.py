@@ -11,7 +11,7 @@ from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.goals import CompletionReason, SearchEnd
 from pressbox.footy.ports import SourceAnswer
-from tests.integration.footy.footy_world import World, match, uploaded, video
+from tests.integration.footy.footy_world import START, World, goal, match, uploaded, video, with_goals
 
 
 async def outcomes(world: World, event_id: str) -> dict[int, CandidateOutcome]:
@@ -214,7 +214,8 @@ async def test_a_download_that_ends_without_being_registered_is_both(world: Worl
 async def test_a_search_looks_back_to_the_last_attempt_in_which_every_source_answered(world: World) -> None:
     event_id = await world.confirmed_goal()
     seen = (await world.trail.goal(event_id)).first_seen
-    assert await world.goals.searched_since(event_id) == seen
+    # Nobody had looked at the match before: a clip can be as old as the kick-off.
+    assert await world.goals.searched_since(event_id) < seen
     good = [SourceAnswer("folder", 2), SourceAnswer("bluesky", 0)]
     bad = [SourceAnswer("folder", 1), SourceAnswer("bluesky", 0, "login expired")]
     await world.candidates.record_search(event_id, 1, "q", good, world.now)
@@ -222,6 +223,17 @@ async def test_a_search_looks_back_to_the_last_attempt_in_which_every_source_ans
     await world.candidates.record_search(event_id, 2, "q", bad, world.now + timedelta(minutes=2))
     assert await world.goals.searched_since(event_id) == world.now
     assert len(await world.trail.searches(event_id)) == 4
+
+
+async def test_the_first_search_looks_back_to_when_the_goal_was_not_there_yet(world: World) -> None:
+    await world.ingest(match(1), match(2))
+    await world.poll(match(1))
+    before = world.now
+    world.now += timedelta(minutes=30)
+    await world.poll(with_goals(1, goal(23)), with_goals(2, goal(23)))
+    assert await world.goals.searched_since("1_40_306_Goal_1") == before
+    # Nobody looked at the other one since its kick-off.
+    assert await world.goals.searched_since("2_40_306_Goal_1") == START
 
 
 async def test_a_search_that_died_may_end_in_another_way_but_not_after_that(world: World) -> None:

@@ -1,10 +1,12 @@
 """Polls on real PostgreSQL: registers, versions, removal, completion, and who is told."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import event, select
+from structlog.testing import capture_logs
 
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, Stage
@@ -306,3 +308,23 @@ async def test_a_thousand_unchanged_fixtures_cost_a_handful_of_statements(world:
     assert await world.fixtures.apply(run_id, made, world.policy, world.now) == []
     event.remove(engine, "before_cursor_execute", listener)
     assert len(statements) <= 8
+
+
+async def test_a_fixture_that_cannot_be_written_keeps_no_other_from_it(world: World) -> None:
+    await world.ingest(*(match(number) for number in (1, 2, 3)))
+    answers = [with_goals(number, goal(23)) for number in (1, 2, 3)]
+    run_id = await world.begin(*answers)
+    made = await world.decide(run_id, *answers)
+    version, decision = made[2]
+    # Two ids for one sequence number: the database refuses, as it would any mistake of ours.
+    twice = (*decision.comparison.created, replace(decision.comparison.created[0], event_id="2_40_306_Goal_x"))
+    made[2] = (version, replace(decision, comparison=replace(decision.comparison, created=twice)))
+    with capture_logs() as logs:
+        assert await world.fixtures.apply(run_id, made, world.policy, world.now) == []
+    assert [line["fixture_id"] for line in logs if line["event"] == "fixture_not_written"] == [2]
+    seen = [await world.matches.fixture(number) for number in (1, 2, 3)]
+    assert [len(fixture.goals) for fixture in seen] == [1, 0, 1]
+    assert [bool(fixture.trouble) for fixture in seen] == [False, True, False]
+    await world.poll(*answers)
+    healed = await world.matches.fixture(2)
+    assert (len(healed.goals), healed.trouble) == (1, "")

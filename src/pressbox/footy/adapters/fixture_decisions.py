@@ -1,7 +1,7 @@
 """Writes what a poll means: fixtures by named columns, goals and their registers, guarded by the fixture's version."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import bounded
 from pressbox.core.logs import get_logger
 from pressbox.footy.adapters.facts import facts, one_of, one_of_names
-from pressbox.footy.adapters.goal_changes import write_comparison
+from pressbox.footy.adapters.goal_changes import write_comparisons
 from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.domain.goals import Comparison, Sighting
@@ -23,6 +23,8 @@ from pressbox.footy.ports import Decision
 log = get_logger(__name__)
 
 _TROUBLE_LENGTH = 500
+# Fixtures with changed goals that share a transaction: few enough that nobody waits long for their locks.
+_TOGETHER = 50
 _COLUMNS = {
     "status": "text",
     "kickoff": "timestamptz",
@@ -52,6 +54,8 @@ _WRITE_TEMPLATE = """
         stage = CASE WHEN stated.status = 'PST' THEN 'staging' ELSE fixture.stage END,
         terminal_polls = CASE WHEN NOT stated.observed THEN fixture.terminal_polls
             WHEN stated.terminal THEN fixture.terminal_polls + 1 ELSE 0 END,
+        looked_at = CASE WHEN stated.observed THEN :now ELSE fixture.looked_at END,
+        looked_before = CASE WHEN stated.observed THEN fixture.looked_at ELSE fixture.looked_before END,
         trouble = stated.trouble,
         trouble_since = CASE WHEN stated.trouble <> '' THEN coalesce(fixture.trouble_since, :now) END,
         changed_by = CASE WHEN {changed} THEN :run_id ELSE fixture.changed_by END,
@@ -95,9 +99,8 @@ class FixtureDecisions:
     ) -> Sequence[int]:
         quiet = {number: made for number, made in decisions.items() if _quiet(made[1].comparison)}
         written = await self._apply_quiet(run_id, quiet, now)
-        for number, (version, decision) in sorted(decisions.items()):
-            if number not in quiet and await self._apply_one(run_id, number, version, decision, policy, now):
-                written.add(number)
+        for group in batched(sorted(decisions.keys() - quiet.keys()), _TOGETHER):
+            written |= await self._apply_group(run_id, {key: decisions[key] for key in group}, policy, now)
         return sorted(decisions.keys() - written)
 
     async def sync_metadata(self, run_id: str, observed: Sequence[ObservedFixture], now: datetime) -> int:
@@ -119,21 +122,25 @@ class FixtureDecisions:
             await _mark_compared(work.session, run_id, written)
         return written
 
-    async def _apply_one(
-        self, run_id: str, number: int, version: int, decision: Decision, policy: FootyPolicy, now: datetime
-    ) -> bool:
+    async def _apply_group(
+        self, run_id: str, decisions: Mapping[int, tuple[int, Decision]], policy: FootyPolicy, now: datetime
+    ) -> set[int]:
+        """Together, because it is much quicker; each alone when something is wrong with one of them."""
+        rows = [_row(number, version, decision) for number, (version, decision) in decisions.items()]
         try:
             async with self._database.unit_of_work() as work:
-                row = _row(number, version, decision)
-                if not await _write_fixtures(work.session, run_id, [row], now):
-                    return False
-                confirmed = await write_comparison(work.session, run_id, number, decision.comparison, policy, now)
-                if confirmed:
-                    await work.session.execute(
-                        update(FixtureRow).where(FixtureRow.id == number).values(changed_by=run_id)
-                    )
-                await _mark_compared(work.session, run_id, [number])
+                written = await _write_fixtures(work.session, run_id, rows, now)
+                comparisons = {number: decisions[number][1].comparison for number in sorted(written)}
+                confirmed = await write_comparisons(work.session, run_id, comparisons, policy, now)
+                await work.session.execute(
+                    update(FixtureRow).where(FixtureRow.id == one_of(confirmed)).values(changed_by=run_id)
+                )
+                await _mark_compared(work.session, run_id, written)
         except DBAPIError as error:
+            if len(decisions) > 1:
+                alone = [await self._apply_group(run_id, {key: decisions[key]}, policy, now) for key in decisions]
+                return set().union(*alone)
+            [number] = decisions
             # One fixture that cannot be written must not stop the others: it is recorded and shown.
             log.error(
                 "fixture_not_written",
@@ -142,7 +149,8 @@ class FixtureDecisions:
                 reason=type(error.orig).__name__,
             )
             await self._note_unwritten(run_id, number, now)
-        return True
+            return {number}
+        return written
 
     async def _note_unwritten(self, run_id: str, number: int, now: datetime) -> None:
         async with self._database.unit_of_work() as work:
@@ -157,6 +165,11 @@ class FixtureDecisions:
                 )
             )
             await _mark_compared(work.session, run_id, [number])
+
+
+def batched(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    for begin in range(0, len(numbers), size):
+        yield numbers[begin : begin + size]
 
 
 def _quiet(comparison: Comparison) -> bool:

@@ -9,7 +9,7 @@ from pressbox.footy.domain.fixtures import Followed
 
 
 class SqlFixtures(FixtureIntake, FixturePolls, FixtureDecisions, FixtureClosing):
-    """Each method is one transaction, except `apply`, which has one per fixture with changed goals."""
+    """Each method is one transaction, except `apply`: one fixture that cannot be written keeps no other from it."""
 
     def __init__(self, database: Database, defaults: Followed) -> None:
         FixtureIntake.__init__(self, database, defaults)

@@ -1,14 +1,14 @@
-"""Writes what one poll means for the goals of one fixture, inside the transaction of that fixture."""
+"""Writes what one poll means for the goals of some fixtures, inside the transaction that holds those fixtures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.footy.adapters.facts import one_of_names
-from pressbox.footy.adapters.rows import GoalNoteRow, GoalRow, GoalRunRow
+from pressbox.footy.adapters.facts import one_of, one_of_names
+from pressbox.footy.adapters.rows import FixtureRow, GoalNoteRow, GoalRow, GoalRunRow
 from pressbox.footy.domain.goals import (
     UNKNOWN_PLAYER,
     Comparison,
@@ -28,12 +28,20 @@ REMOVED = "removed"
 
 
 class _Writer:
-    """The goals of one fixture, locked, and what one run says of them."""
+    """The goals of some fixtures, locked, and what one run says of them."""
 
-    def __init__(self, session: AsyncSession, run_id: str, rows: Mapping[str, GoalRow], now: datetime) -> None:
+    def __init__(
+        self,
+        session: AsyncSession,
+        run_id: str,
+        rows: Mapping[str, GoalRow],
+        unseen: Mapping[int, datetime],
+        now: datetime,
+    ) -> None:
         self._session = session
         self._run_id = run_id
         self._rows = dict(rows)
+        self._unseen = unseen
         self._now = now
         self._registers: list[dict[str, object]] = []
         self._notes: list[dict[str, object]] = []
@@ -53,6 +61,7 @@ class _Writer:
             id_player=observation.player_id or UNKNOWN_PLAYER,
             sequence=goal.sequence,
             first_seen=self._now,
+            unseen_at=self._unseen.get(fixture_id, self._now),
             last_seen=self._now,
             last_activity=self._now,
         )
@@ -129,22 +138,25 @@ class _Writer:
         )
 
 
-async def write_comparison(
-    session: AsyncSession, run_id: str, fixture_id: int, comparison: Comparison, policy: FootyPolicy, now: datetime
-) -> int:
-    """How many goals became confirmed by it."""
+async def write_comparisons(
+    session: AsyncSession, run_id: str, comparisons: Mapping[int, Comparison], policy: FootyPolicy, now: datetime
+) -> set[int]:
+    """By fixture id. Gives the fixtures in which a goal became confirmed by it."""
     found = await session.scalars(
-        select(GoalRow).where(GoalRow.fixture_id == fixture_id).order_by(GoalRow.event_id).with_for_update()
+        select(GoalRow).where(GoalRow.fixture_id == one_of(comparisons)).order_by(GoalRow.event_id).with_for_update()
     )
-    writer = _Writer(session, run_id, {row.event_id: row for row in found}, now)
-    for created in comparison.created:
-        writer.create(fixture_id, created)
-    for seen in comparison.seen:
-        writer.see(seen)
-    for missed in comparison.missed:
-        writer.miss(missed)
-    if comparison.seen:
-        names = one_of_names([goal.event_id for goal in comparison.seen])
+    unseen = await _unseen(session, [number for number, comparison in comparisons.items() if comparison.created], now)
+    writer = _Writer(session, run_id, {row.event_id: row for row in found}, unseen, now)
+    for fixture_id, comparison in comparisons.items():
+        for created in comparison.created:
+            writer.create(fixture_id, created)
+        for seen in comparison.seen:
+            writer.see(seen)
+        for missed in comparison.missed:
+            writer.miss(missed)
+    seen_again = [goal.event_id for comparison in comparisons.values() for goal in comparison.seen]
+    if seen_again:
+        names = one_of_names(seen_again)
         await session.execute(delete(GoalRunRow).where(GoalRunRow.event_id == names, GoalRunRow.register == "drop"))
     await writer.write()
     confirmed = await _confirm(session, writer, policy, now)
@@ -152,7 +164,17 @@ async def write_comparison(
     return confirmed
 
 
-async def _confirm(session: AsyncSession, writer: _Writer, policy: FootyPolicy, now: datetime) -> int:
+async def _unseen(session: AsyncSession, fixture_ids: Sequence[int], now: datetime) -> Mapping[int, datetime]:
+    """When an answer last lacked a goal that is new: the one before this, or before the first one the kick-off."""
+    if not fixture_ids:
+        return {}
+    statement = select(FixtureRow.id, func.coalesce(FixtureRow.looked_before, FixtureRow.kickoff)).where(
+        FixtureRow.id == one_of(fixture_ids)
+    )
+    return {number: min(at, now) for number, at in (await session.execute(statement)).tuples()}
+
+
+async def _confirm(session: AsyncSession, writer: _Writer, policy: FootyPolicy, now: datetime) -> set[int]:
     """Seen often enough, and the scorer is known."""
     waiting = {
         event_id: row
@@ -160,7 +182,7 @@ async def _confirm(session: AsyncSession, writer: _Writer, policy: FootyPolicy, 
         if row.confirmed_at is None and row.removed_at is None and row.player_name
     }
     if not waiting:
-        return 0
+        return set()
     often = (
         select(GoalRunRow.event_id)
         .where(GoalRunRow.event_id == one_of_names(waiting), GoalRunRow.register == "monitor")
@@ -172,7 +194,7 @@ async def _confirm(session: AsyncSession, writer: _Writer, policy: FootyPolicy, 
         waiting[event_id].confirmed_at = now
         waiting[event_id].last_activity = max(waiting[event_id].last_activity, now)
         writer.note(event_id, CONFIRMED, "", _told(waiting[event_id]))
-    return len(confirmed)
+    return {waiting[event_id].fixture_id for event_id in confirmed}
 
 
 def _put(row: GoalRow, observation: Observation, score: Score) -> None:

@@ -87,10 +87,10 @@ class SqlGoals:
             .having(func.bool_and(ClipSearchRow.failure == ""))
             .subquery()
         )
-        first_seen, last = await self._columns(
-            event_id, GoalRow.first_seen, select(func.max(worked.c.began)).scalar_subquery()
+        unseen, last = await self._columns(
+            event_id, GoalRow.unseen_at, select(func.max(worked.c.began)).scalar_subquery()
         )
-        since: datetime = last or first_seen
+        since: datetime = last or unseen
         return since
 
     async def register_download(self, event_id: str, workflow_id: str, now: datetime) -> None:

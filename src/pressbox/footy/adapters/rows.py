@@ -50,6 +50,9 @@ class FixtureRow(Base):
     away_penalties: Mapped[int | None] = mapped_column(Integer)
     winner_id: Mapped[int | None] = mapped_column(Integer)
     last_monitor: Mapped[datetime | None]
+    # The last answer that was understood, and the one before it: a goal that is new came between the two.
+    looked_at: Mapped[datetime | None]
+    looked_before: Mapped[datetime | None]
     terminal_polls: Mapped[int] = mapped_column(Integer, server_default="0")
     # What is wrong with it at the moment, for people; empty when its last poll was good.
     trouble: Mapped[str] = mapped_column(Text, server_default="")
@@ -137,6 +140,8 @@ class GoalRow(Base):
     player_slug: Mapped[str | None] = mapped_column(Text)
     minute_label: Mapped[str | None] = mapped_column(Text)
     first_seen: Mapped[datetime]
+    # When an answer last lacked it. Clips of it are not older, however long nobody looked.
+    unseen_at: Mapped[datetime]
     last_seen: Mapped[datetime]
     last_activity: Mapped[datetime]
     confirmed_at: Mapped[datetime | None]
