@@ -7,6 +7,7 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from pressbox.core.app import Resources
 from pressbox.core.progress.reader import ActivityNode, node
 from pressbox.demo.contracts import DemoTreeWorkflowInput
+from pressbox.demo.football_day.scenario import play_footy
 from pressbox.demo.ids import MARKS_PREFIX, QUEUE, tree_workflow_id
 from pressbox.demo.organiser_day import play_soonish
 from pressbox.demo.stage import Finding, Scenario, Stage
@@ -74,5 +75,6 @@ async def _settled_leaves(resources: Resources, workflow_id: str, wanted: int) -
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario("maintenance", "the clean-up that runs every hour", play_maintenance),
     Scenario("tree", "a tree of toy work with a failing leaf", play_tree),
+    Scenario("footy", "a match day with goals, corrections and clips", play_footy),
     Scenario("soonish", "the day of an organiser, with three people who follow an event", play_soonish),
 )

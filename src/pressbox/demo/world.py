@@ -4,12 +4,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from pressbox.demo.simulators.fixtures_api import DEMO_KEY, FixturesApi
 from pressbox.demo.simulators.mail_sink import MailSink
 from pressbox.demo.simulators.notification_target import NotificationTarget
+from pressbox.demo.simulators.social_site import SocialSite
 from pressbox.embedded.ports import free_port
 
 # How long edits are gathered into one message: shorter than in earnest, so that somebody can watch.
 MERGE_SECONDS = 6.0
+# A minute of a match takes a second, so that a day has passed before the coffee is cold.
+MATCH_SPEED = 60.0
+WORLD_CUP = 1
 
 
 @dataclass(frozen=True)
@@ -19,22 +24,46 @@ class WorldPorts:
     notifications: int
     mail: int
     mailbox: int
+    fixtures: int
+    social: int
 
     @classmethod
     def choose(cls) -> "WorldPorts":
-        return cls(free_port(), free_port(), free_port())
+        return cls(*(free_port() for _ in range(5)))
 
     def environment(self, speed: float = 1.0) -> dict[str, str]:
         """Settings with which an instance lives in this world and in no other."""
         return {
             "PRESSBOX_SOONISH_MERGE_WINDOW_SECONDS": f"{MERGE_SECONDS / speed:g}",
-            "PRESSBOX_HTTP_ALLOW": f"127.0.0.1:{self.notifications}",
+            "PRESSBOX_HTTP_ALLOW": ",".join(
+                f"127.0.0.1:{port}" for port in (self.notifications, self.fixtures, self.social)
+            ),
             "PRESSBOX_SOONISH_SMTP_HOST": "127.0.0.1",
             "PRESSBOX_SOONISH_SMTP_PORT": str(self.mail),
             "PRESSBOX_SOONISH_SMTP_SECURITY": "none",
             "PRESSBOX_SOONISH_SMTP_USER": "",
             "PRESSBOX_SOONISH_SMTP_FROM": "Pressbox demo <demo@example.org>",
             "PRESSBOX_SOONISH_APPRISE_API_URL": "",
+            **self._football(speed),
+        }
+
+    def _football(self, speed: float) -> dict[str, str]:
+        social = f"http://127.0.0.1:{self.social}"
+        return {
+            "PRESSBOX_FOOTY_API_URL": f"http://127.0.0.1:{self.fixtures}",
+            "PRESSBOX_FOOTY_API_KEY": DEMO_KEY,
+            "PRESSBOX_FOOTY_LEAGUES": str(WORLD_CUP),
+            "PRESSBOX_FOOTY_TEAMS": "",
+            "PRESSBOX_FOOTY_SPEED": f"{MATCH_SPEED * speed:g}",
+            "PRESSBOX_FOOTY_ALIASES": "clubs",
+            "PRESSBOX_FOOTY_JUDGE": "offline",
+            "PRESSBOX_FOOTY_SOURCES": "x-api,reddit",
+            "PRESSBOX_FOOTY_X_API_URL": f"{social}/x-api",
+            "PRESSBOX_FOOTY_X_API_TOKEN": "demo",
+            "PRESSBOX_FOOTY_REDDIT_URL": f"{social}/reddit",
+            "PRESSBOX_FOOTY_REDDIT_SUBREDDITS": "soccer",
+            # In earnest this is for what got stuck; a busy machine is not stuck.
+            "PRESSBOX_FOOTY_COMPLETION_DEADLINE_MINUTES": "10000",
         }
 
 
@@ -42,6 +71,8 @@ class WorldPorts:
 class World:
     notifications: NotificationTarget
     mail: MailSink
+    fixtures: FixturesApi
+    social: SocialSite
 
 
 @asynccontextmanager
@@ -49,5 +80,7 @@ async def open_world(ports: WorldPorts) -> AsyncIterator[World]:
     async with (
         NotificationTarget(ports.notifications) as notifications,
         MailSink(ports.mailbox, ports.mail) as mail,
+        FixturesApi(ports.fixtures) as fixtures,
+        SocialSite(ports.social) as social,
     ):
-        yield World(notifications, mail)
+        yield World(notifications, mail, fixtures, social)

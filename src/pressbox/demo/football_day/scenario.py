@@ -1,0 +1,82 @@
+"""The match day of the demo: several matches at once, by script, with the clips that people post of their goals."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import httpx
+
+from pressbox.core.errors import TransientError
+from pressbox.demo.football_day.filming import film_all, publish
+from pressbox.demo.football_day.posts import plan_posts
+from pressbox.demo.football_day.watching import DayAsShown, Watcher, findings, over
+from pressbox.demo.match_day.days import ScriptedDay, build_day
+from pressbox.demo.stage import Finding, Stage
+from pressbox.demo.world import MATCH_SPEED
+from pressbox.footy.ids import INGEST_SCHEDULE
+
+# Until the first kick-off: the fixtures must be known by then.
+LEAD = timedelta(seconds=8)
+# After the final whistle: searches go on for a quarter of an hour of the match, and a busy machine takes its time.
+SETTLE = timedelta(seconds=240)
+LOOK_SECONDS = 1.0
+FIXTURES_PER_ROUND = 100
+FIRST_FIXTURE = 9_000_001
+
+
+@dataclass(frozen=True)
+class Size:
+    matches: int = 3
+    goals: int = 6
+    seed: int = 4
+
+
+async def play_footy(stage: Stage) -> tuple[Finding, ...]:
+    """Fixtures go live, goals come, are confirmed, corrected and taken back, clips arrive; then all is archived."""
+    return await play_day(stage, Size(seed=stage.round + 3))
+
+
+async def play_day(stage: Stage, size: Size) -> tuple[Finding, ...]:
+    """Filming comes first, so that a busy machine shows the day later and not another one."""
+    first_fixture = first_fixture_of_round()
+    files = await film_all(plan_posts(script(stage, size, first_fixture)))
+    day = script(stage, size, first_fixture)
+    posts = plan_posts(day)
+    publish(stage.world.social, posts, files)
+    stage.world.fixtures.day = day
+    await stage.resources.temporal.get_schedule_handle(INGEST_SCHEDULE).trigger()
+    watcher = Watcher(stage.web_url, day)
+    try:
+        shown = await watch(watcher, day)
+    finally:
+        await watcher.close()
+    return findings(shown, day, posts, {post: len(file) for post, file in files.items()})
+
+
+def first_fixture_of_round() -> int:
+    """Each round has fixtures of its own: the home of a demo that is looked at remembers the earlier ones."""
+    return FIRST_FIXTURE + int(datetime.now(UTC).timestamp()) % 1_000_000 * FIXTURES_PER_ROUND
+
+
+def script(stage: Stage, size: Size, first_fixture: int) -> ScriptedDay:
+    return build_day(
+        datetime.now(UTC).replace(microsecond=0) + LEAD,
+        speed=MATCH_SPEED * stage.speed,
+        matches=size.matches,
+        goals=size.goals,
+        seed=size.seed,
+        first_fixture_id=first_fixture,
+    )
+
+
+async def watch(watcher: Watcher, day: ScriptedDay) -> DayAsShown:
+    expected, deadline = day.expected(), day.ends_at + SETTLE
+    while datetime.now(UTC) < deadline:
+        await asyncio.sleep(LOOK_SECONDS)
+        try:
+            if over(await watcher.look(), expected):
+                return await watcher.look_closely()
+        except httpx.TransportError:
+            # The web application may be restarting: that is what some of the plays are about.
+            continue
+    raise TransientError("The match day stands still: what it waits for does not come.")

@@ -1,0 +1,183 @@
+"""Looks at a day through the API of the instance, as a person would, and compares it with the script."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from pressbox.demo.football_day.posts import Fate, GoalKey, PlannedPost
+from pressbox.demo.match_day.days import Expected, ExpectedGoal, ScriptedDay
+from pressbox.demo.stage import Finding
+
+_POST_ID = re.compile(r"\d{12,}")
+REATTRIBUTED = "reattributed"
+REFUSED = {
+    Fate.WRONG_MINUTE: "wrong minute",
+    Fate.NOT_FOOTBALL: "not football",
+    Fate.NOT_A_VIDEO: "not a video",
+}
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class DayAsShown:
+    """What the instance shows at one moment. `audits` are by event id and only there when asked for."""
+
+    fixtures: Sequence[Json]
+    gone: Sequence[str] = ()
+    audits: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def goals(self) -> list[Json]:
+        return [goal for fixture in self.fixtures for goal in fixture["goals"]]
+
+
+class Watcher:
+    """`seen` remembers every goal that was ever shown: a removed one is shown no more."""
+
+    def __init__(self, web_url: str, day: ScriptedDay) -> None:
+        self._client = httpx.AsyncClient(base_url=f"{web_url}/api/footy", trust_env=False, timeout=30.0)
+        self._day = day
+        self.seen: set[str] = set()
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def look(self) -> DayAsShown:
+        fixtures = []
+        for match in self._day.matches:
+            answer = await self._client.get(f"/fixtures/{match.fixture_id}")
+            if answer.status_code != httpx.codes.NOT_FOUND:
+                fixtures.append(answer.raise_for_status().json())
+        shown = DayAsShown(fixtures)
+        self.seen |= {goal["event_id"] for goal in shown.goals}
+        return shown
+
+    async def look_closely(self) -> DayAsShown:
+        shown = await self.look()
+        listed = {goal["event_id"] for goal in shown.goals}
+        gone = [event for event in sorted(self.seen - listed) if await self._is_gone(event)]
+        audits = {event: await self._audit(event) for event in sorted(self.seen)}
+        return DayAsShown(shown.fixtures, gone, audits)
+
+    async def _is_gone(self, event_id: str) -> bool:
+        return (await self._client.get(f"/goals/{event_id}")).status_code == httpx.codes.GONE
+
+    async def _audit(self, event_id: str) -> Json:
+        audit: Json = (await self._client.get(f"/goals/{event_id}/audit?limit=200")).raise_for_status().json()
+        return audit
+
+
+def over(shown: DayAsShown, expected: Expected) -> bool:
+    """Whether nothing more is going to happen: every match archived, every goal complete."""
+    archived = {fixture["fixture_id"] for fixture in shown.fixtures if fixture["stage"] == "completed"}
+    return set(expected.played) <= archived and all(goal["state"] == "complete" for goal in shown.goals)
+
+
+def scenes_shown(shown: DayAsShown, posts: Iterable[PlannedPost]) -> dict[GoalKey, dict[str, str]]:
+    """Per goal and scene the post whose file is shown. What is no post of the goal's own counts under its id."""
+    by_id = {post.id: post for post in posts}
+    found: dict[GoalKey, dict[str, str]] = {}
+    for goal in shown.goals:
+        scenes = found.setdefault(_key(goal), {})
+        for clip in goal["clips"]:
+            post = by_id.get(post_id(clip["source_url"]))
+            own = post is not None and post.goal == _key(goal) and post.fate is Fate.SCENE
+            scenes[post.scene if own and post else f"stray {clip['source_url']}"] = post_id(clip["source_url"])
+    return found
+
+
+def best_copies(expected: Expected, posts: Iterable[PlannedPost], sizes: Mapping[str, int]) -> dict[GoalKey, Any]:
+    """What must be shown: of each scene the largest file; all copies are of one length."""
+    standing = {_expected_key(goal) for goal in expected.goals}
+    best: dict[GoalKey, dict[str, str]] = {key: {} for key in standing}
+    for post in posts:
+        if post.fate is Fate.SCENE and post.goal in standing:
+            known = best[post.goal].get(post.scene)
+            if known is None or sizes[post.id] > sizes[known]:
+                best[post.goal][post.scene] = post.id
+    return best
+
+
+def findings(
+    shown: DayAsShown, day: ScriptedDay, posts: Sequence[PlannedPost], sizes: Mapping[str, int]
+) -> tuple[Finding, ...]:
+    expected = day.expected()
+    truth, found = best_copies(expected, posts, sizes), scenes_shown(shown, posts)
+    standing = [post for post in posts if post.goal in truth]
+    stages = [fixture["stage"] for fixture in shown.fixtures]
+    confirmed = {_key(goal) for goal in shown.goals if goal["confirmed_at"]}
+    names = {(_key(goal), goal["player_name"]) for goal in shown.goals}
+    scenes, scenes_found = _flat(truth), _flat(found)
+    copies = [post for post in standing if post.fate is Fate.SCENE]
+    return (
+        Finding(name="footy fixtures", expected=len(day.matches), found=len(shown.fixtures)),
+        Finding(name="footy goals confirmed", expected=len(truth), found=len(confirmed & truth.keys())),
+        Finding(
+            name="footy goals too many", expected=0, found=len({_key(goal) for goal in shown.goals} - truth.keys())
+        ),
+        Finding(
+            name="footy scorers right",
+            expected=len(expected.goals),
+            found=sum((_expected_key(goal), goal.player_name or "") in names for goal in expected.goals),
+        ),
+        Finding(name="footy goals removed", expected=len(expected.disallowed), found=len(shown.gone)),
+        Finding(
+            name="footy goals re-attributed",
+            expected=len(expected.reattributed),
+            found=sum(any(note["what"] == REATTRIBUTED for note in audit["notes"]) for audit in shown.audits.values()),
+        ),
+        Finding(name="footy matches archived", expected=len(expected.played), found=stages.count("completed")),
+        Finding(name="footy matches postponed", expected=len(expected.postponed), found=stages.count("staging")),
+        Finding(name="footy clips stored", expected=len(scenes), found=len(scenes_found)),
+        Finding(name="footy best copies shown", expected=len(scenes), found=len(scenes & scenes_found)),
+        Finding(
+            name="footy duplicates merged",
+            expected=len(copies) - len(scenes),
+            found=_merged(shown, copies, scenes_found),
+        ),
+        *(
+            Finding(
+                name=f"footy clips refused, {words}",
+                expected=sum(post.fate is fate for post in standing),
+                found=_refused(shown, [post for post in standing if post.fate is fate], words),
+            )
+            for fate, words in REFUSED.items()
+        ),
+    )
+
+
+def _merged(shown: DayAsShown, copies: Sequence[PlannedPost], best: set[tuple[GoalKey, str, str]]) -> int:
+    """Copies that were found and are no clip of their own."""
+    ids = {post.id for post in copies} - {chosen for _, _, chosen in best}
+    return len({post_id(each["video_page_url"]) for each in _candidates(shown) if each["share_id"]} & ids)
+
+
+def _refused(shown: DayAsShown, posts: Sequence[PlannedPost], outcome: str) -> int:
+    ids = {post.id for post in posts}
+    refused = {post_id(each["video_page_url"]) for each in _candidates(shown) if each["outcome"] == outcome}
+    return len(refused & ids)
+
+
+def _candidates(shown: DayAsShown) -> Iterable[Json]:
+    return (each for audit in shown.audits.values() for each in audit["candidates"]["items"])
+
+
+def _flat(scenes: Mapping[GoalKey, Mapping[str, str]]) -> set[tuple[GoalKey, str, str]]:
+    return {(goal, scene, post) for goal, each in scenes.items() for scene, post in each.items()}
+
+
+def _key(goal: Json) -> GoalKey:
+    return GoalKey(goal["fixture_id"], goal["elapsed"], goal["extra"], goal["team_id"])
+
+
+def _expected_key(goal: ExpectedGoal) -> GoalKey:
+    return GoalKey(goal.fixture_id, goal.elapsed, goal.extra, goal.team_id)
+
+
+def post_id(url: str) -> str:
+    numbers = _POST_ID.findall(url)
+    return numbers[-1] if numbers else ""
