@@ -108,6 +108,7 @@ class MatchDay:
             "home_score": 1,
             "away_score": 0,
             "first_seen": self.now,
+            "unseen_at": self.now,
             "last_seen": self.now,
             "last_activity": self.now,
             "confirmed_at": self.now,
