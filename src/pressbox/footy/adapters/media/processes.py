@@ -102,8 +102,8 @@ class MediaProcesses:
         """Write a file that browsers play and seek. After an error there is no file."""
         try:
             answer, _ = await self._asked(Task.PLAYABLE, path, target=target)
+        # Half a file is worth nothing and would stay, also after a cancellation.
         except BaseException:
-            # Half a file is worth nothing and would stay.
             await asyncio.to_thread(target.unlink, missing_ok=True)
             raise
         assert answer.probe is not None
@@ -144,6 +144,7 @@ class MediaProcesses:
         child = self._free() or await self._started()
         try:
             yield child
+        # Whatever happened, also a cancellation: half an answer may still be in its pipe.
         except BaseException:
             await child.end()
             raise
