@@ -303,6 +303,8 @@ class FakeGoals:
         self.all: dict[str, FakeGoal] = {}
         self.last: dict[tuple[int, int, int], int] = {}
         self.trouble: list[PressboxError] = []
+        self.finishing = asyncio.Event()
+        self.hold: asyncio.Event | None = None
 
     def stored(self, fixture_id: int) -> Sequence[StoredGoal]:
         return [item.goal for item in self.all.values() if item.fixture_id == fixture_id]
@@ -399,6 +401,9 @@ class FakeGoals:
         self.all[event_id].downloads.setdefault(workflow_id, None)
 
     async def finish_download(self, event_id: str, workflow_id: str, outcome: str, now: datetime) -> None:
+        self.finishing.set()
+        if self.hold:
+            await self.hold.wait()
         if self.all[event_id].downloads.get(workflow_id) is None:
             self.all[event_id].downloads[workflow_id] = outcome
 
@@ -498,6 +503,7 @@ class FakeClips:
         self._candidates = candidates
         self._goals = goals
         self._number = 0
+        self.trouble: list[PressboxError] = []
 
     def shown(self, event_id: str) -> set[str]:
         """The files that are shown, by MD5."""
@@ -560,6 +566,8 @@ class FakeClips:
         self._keep(clip_id, video, fingerprint, CandidateOutcome.DUPLICATE)
 
     async def rank(self, event_id: str) -> None:
+        if self.trouble:
+            raise self.trouble.pop()
         rows = [row for row in self.all.values() if row.event_id == event_id]
         rows.sort(key=lambda row: (not row.uploaded.video.timestamp_verified, -self.popularity(row.clip_id)))
         for place, row in enumerate(rows, start=1):

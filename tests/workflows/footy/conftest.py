@@ -99,7 +99,9 @@ class Stage:
             await asyncio.sleep(0.02)
 
 
-def worker(stage: Stage, queue: str, activities: list[Callable[..., Any]], workflows: list[type]) -> Worker:
+def worker(
+    stage: Stage, queue: str, activities: list[Callable[..., Any]], workflows: list[type], cached: int = 1000
+) -> Worker:
     return Worker(
         stage.client,
         task_queue=queue,
@@ -107,6 +109,9 @@ def worker(stage: Stage, queue: str, activities: list[Callable[..., Any]], workf
         activities=activities,
         interceptors=[ErrorInterceptor(), ProgressInterceptor(stage.reports.append)],
         workflow_failure_exception_types=[PressboxError],
+        max_cached_workflows=cached,
+        # Without a cache every task replays from the beginning, and the SDK wants a single poller.
+        max_concurrent_workflow_task_polls=5 if cached else 1,
     )
 
 
@@ -115,10 +120,12 @@ def media_worker(stage: Stage) -> Worker:
 
 
 @asynccontextmanager
-async def staged(client: Client, world: FakeWorld, *, with_media: bool = True) -> AsyncIterator[Stage]:
+async def staged(
+    client: Client, world: FakeWorld, *, with_media: bool = True, cached: int = 1000
+) -> AsyncIterator[Stage]:
     queue = f"test-{secrets.token_hex(4)}"
     stage = Stage(client, world, queue, TemporalWorkflows(client, queue, QUICK_POLICY))
-    async with worker(stage, queue, world.plain_activities(stage.workflows), list(WORKFLOWS)):
+    async with worker(stage, queue, world.plain_activities(stage.workflows), list(WORKFLOWS), cached):
         if with_media:
             async with media_worker(stage):
                 yield stage

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 
-from pressbox.core.errors import RefusedAddressError, TransientError
+from pressbox.core.errors import RefusedAddressError
 from pressbox.footy.contracts import DownloadWorkflowInput
 from pressbox.footy.domain.candidates import CandidateOutcome
-from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
 from pressbox.footy.ids import download_workflow_id, upload_workflow_id
 from pressbox.footy.workflows.download import DownloadWorkflow
@@ -82,26 +81,6 @@ async def test_a_download_without_candidates_is_registered_and_finished(stage: S
     await uploaded(stage)
 
 
-async def test_a_source_that_stays_away_fails_the_candidate_after_three_tries(stage: Stage) -> None:
-    numbers = plant(stage, TransientError("The site does not answer."), clip("a"))
-    await (await begin(stage, numbers)).result()
-    await uploaded(stage)
-    row = stage.world.candidates.all[numbers[0]]
-    assert (row.outcome, row.reason) == (CandidateOutcome.DOWNLOAD_FAILED, "The site does not answer.")
-    assert stage.world.candidates.all[numbers[1]].outcome is CandidateOutcome.STORED
-
-
-@pytest.mark.slow
-async def test_a_judge_that_is_down_leaves_the_clip_unverified_and_not_rejected(stage: Stage) -> None:
-    stage.world.judge.down = TransientError("The model does not answer.")
-    numbers = plant(stage, clip("a", clock="71:00"))
-    await (await begin(stage, numbers)).result()
-    await uploaded(stage)
-    (shown,) = stage.world.clips.all.values()
-    assert shown.uploaded.video.timestamp_status is TimestampStatus.NOT_CHECKED
-    assert not shown.uploaded.video.timestamp_verified
-
-
 async def test_a_cancelled_download_finishes_its_row_and_tells_the_upload(stage: Stage) -> None:
     stage.world.downloader.hold = asyncio.Event()
     numbers = plant(stage, clip("a"), clip("b"))
@@ -114,6 +93,20 @@ async def test_a_cancelled_download_finishes_its_row_and_tells_the_upload(stage:
     assert list(stage.world.goals.all[stage.event_id].downloads.values()) == ["it was cancelled"]
     assert {stage.world.candidates.all[number].outcome for number in numbers} == {CandidateOutcome.DOWNLOAD_FAILED}
     await uploaded(stage)
+
+
+async def test_a_cancellation_during_the_last_step_lets_it_end(stage: Stage) -> None:
+    stage.world.goals.hold = asyncio.Event()
+    numbers = plant(stage, clip("a"))
+    handle = await begin(stage, numbers)
+    await stage.world.goals.finishing.wait()
+    await handle.cancel()
+    stage.world.goals.hold.set()
+    with pytest.raises(WorkflowFailureError):
+        await handle.result()
+    await uploaded(stage)
+    assert list(stage.world.goals.all[stage.event_id].downloads.values()) == ["finished"]
+    assert stage.world.candidates.all[numbers[0]].outcome is CandidateOutcome.STORED
 
 
 async def test_a_goal_that_is_gone_settles_its_candidates(stage: Stage) -> None:

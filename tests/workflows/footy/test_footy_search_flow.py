@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowFailureError
+from temporalio.client import Client, WorkflowFailureError
 
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.footy.contracts import RAGWorkflowInput, TwitterWorkflowInput
@@ -14,8 +14,8 @@ from pressbox.footy.domain.troubles import SourceLoginError
 from pressbox.footy.ids import rag_workflow_id, twitter_workflow_id, upload_workflow_id
 from pressbox.footy.workflows.rag import RAGWorkflow
 from pressbox.footy.workflows.twitter import TwitterWorkflow
-from tests.fakes.footy import LIVERPOOL, FakeSource, clip
-from tests.workflows.footy.conftest import Stage
+from tests.fakes.footy import LIVERPOOL, FakeSource, FakeWorld, clip
+from tests.workflows.footy.conftest import Stage, staged
 
 
 async def search(stage: Stage) -> Any:
@@ -46,6 +46,17 @@ async def test_a_search_finds_downloads_and_stores_clips_and_the_goal_completes(
     assert goal.complete
     assert set(world.candidates.outcomes(stage.event_id).values()) == {CandidateOutcome.STORED}
     assert len(world.clips.all) == 2
+
+
+async def test_a_worker_that_remembers_nothing_comes_to_the_same_end(temporal: Client) -> None:
+    """Every task is replayed from the beginning: what is not deterministic fails here."""
+    world = FakeWorld()
+    world.sources[0].waves = [[world.publish(f"https://clips.example.org/{n}", clip(f"s{n}")) for n in range(2)]]
+    async with staged(temporal, world, cached=0) as stage:
+        assert (await search(stage))["ended"] == "attempts exhausted"
+        await stored(stage)
+    assert len(world.clips.all) == 2
+    assert world.goals.all[stage.event_id].complete
 
 
 async def test_fifteen_attempts_are_made_and_the_history_stays_small(stage: Stage) -> None:

@@ -158,6 +158,15 @@ async def test_a_goal_that_is_gone_stores_nothing(stage: Stage) -> None:
     assert stage.world.objects.all == {}
 
 
+async def test_a_database_that_is_away_longer_than_the_tries_costs_no_clip(stage: Stage) -> None:
+    stage.world.clips.trouble = [TransientError("The database does not answer.")] * 3
+    video = await ready(stage, clip("a"))
+    await send(stage, "download1", video)
+    await ended(stage)
+    assert stage.world.clips.trouble == []
+    assert stage.world.clips.shown(stage.event_id) == {video.md5}
+
+
 async def test_continue_as_new_carries_the_queue(stage: Stage) -> None:
     stage.policy = stage.policy.model_copy(update={"batches_per_run": 2})
     videos = [await ready(stage, clip(f"s{number}")) for number in range(7)]

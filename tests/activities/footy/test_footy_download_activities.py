@@ -1,0 +1,192 @@
+"""What an activity records itself, what it raises, and that it can be repeated."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from temporalio.common import RetryPolicy
+from temporalio.testing import ActivityEnvironment
+
+from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
+from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
+from pressbox.footy.activities.looking import Onlooker
+from pressbox.footy.activities.upload import UploadActivities
+from pressbox.footy.contracts import (
+    Batch,
+    BumpPopularityInput,
+    DownloadVideoInput,
+    Duplicate,
+    QueueVideosInput,
+    SaveVideosInput,
+    UpdateInPlaceInput,
+    UploadedVideo,
+    ValidateVideoInput,
+    Video,
+    VideoInput,
+)
+from pressbox.footy.domain.candidates import CandidateOutcome
+from pressbox.footy.domain.clock import TimestampStatus
+from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.workflows.options import LIMITS
+from tests.architecture.test_registration import ACTIVITIES
+from tests.fakes.footy import FakeWorld, clip
+
+EVENT = "7_40_234_Goal_1"
+PAGE = "https://clips.example.org/1"
+
+
+class Told:
+    """The upload's mailbox."""
+
+    def __init__(self, world: FakeWorld) -> None:
+        self.batches: list[Batch] = []
+        self.finished_before: list[bool] = []
+        self._world = world
+
+    async def add_videos(self, fixture_id: int, event_id: str, batch: Batch, policy: FootyPolicy) -> None:
+        rows = self._world.goals.all[event_id].downloads
+        self.finished_before.append(rows[batch.batch_id] is not None)
+        self.batches.append(batch)
+
+
+class Setting:
+    def __init__(self, content: bytes | Exception = b"") -> None:
+        self.world = FakeWorld()
+        self.world.goals.plant(EVENT, 7)
+        self.world.publish(PAGE, content)
+        self.candidate_id = self.world.candidates.plant(EVENT, PAGE)
+        self.told = Told(self.world)
+        world = self.world
+        self.download = DownloadActivities(
+            world.goals,
+            world.candidates,
+            world.downloader,
+            world.media,
+            world.objects,
+            self.told,  # type: ignore[arg-type]
+        )
+        self.validation = ValidationActivities(
+            world.goals, world.candidates, world.media, world.objects, Onlooker(world.media, world.judge)
+        )
+        self.upload = UploadActivities(world.clips, world.candidates, world.objects)
+
+    @property
+    def row(self) -> tuple[CandidateOutcome, str]:
+        found = self.world.candidates.all[self.candidate_id]
+        return found.outcome, found.reason
+
+    async def run(self, activity: Any, input: Any, attempt: int = 1) -> Any:
+        environment = ActivityEnvironment()
+        tries = RetryPolicy(maximum_attempts=LIMITS[activity.__name__].tries)
+        environment.info = replace(environment.info, attempt=attempt, retry_policy=tries)
+        return await environment.run(activity, input)
+
+    async def fetch(self, attempt: int = 1) -> Any:
+        wanted = DownloadVideoInput(event_id=EVENT, fixture_id=7, candidate_id=self.candidate_id)
+        return await self.run(self.download.download_single_video, wanted, attempt)
+
+    async def video(self) -> Video:
+        video: Video = (await self.fetch()).video
+        return video
+
+
+def test_every_registered_activity_has_its_limits() -> None:
+    registered = {name: queue for queue in ("footy", "footy-media") for name in ACTIVITIES[queue]}
+    assert set(LIMITS) == set(registered)
+    assert {name for name, limits in LIMITS.items() if limits.media} == set(ACTIVITIES["footy-media"])
+
+
+def test_what_may_take_long_beats_its_heart() -> None:
+    assert [name for name, limits in LIMITS.items() if limits.seconds > 60 and not limits.heartbeat] == [
+        "get_team_aliases"
+    ]
+    assert LIMITS["execute_twitter_search"].options()["heartbeat_timeout"] == timedelta(seconds=15)
+
+
+async def test_a_site_that_does_not_answer_is_tried_again_and_then_recorded() -> None:
+    setting = Setting(TransientError("The site does not answer."))
+    with pytest.raises(TransientError):
+        await setting.fetch(attempt=2)
+    assert setting.row == (CandidateOutcome.CHOSEN, "")
+    found = await setting.fetch(attempt=3)
+    assert found.outcome is CandidateOutcome.DOWNLOAD_FAILED
+    assert setting.row == (CandidateOutcome.DOWNLOAD_FAILED, "The site does not answer.")
+
+
+async def test_a_repeated_download_overwrites_its_own_file() -> None:
+    setting = Setting(clip("a"))
+    first, second = await setting.video(), await setting.video()
+    assert first == second
+    assert list(setting.world.objects.all) == [f"scratch/footy/7/{EVENT}/{setting.candidate_id}.video"]
+
+
+async def test_a_settled_candidate_is_not_downloaded_again() -> None:
+    setting = Setting(clip("a"))
+    setting.world.candidates.all[setting.candidate_id].outcome = CandidateOutcome.STORED
+    assert (await setting.fetch()).video is None
+    assert setting.world.objects.all == {}
+
+
+async def test_a_file_that_cannot_be_decoded_is_not_a_video() -> None:
+    setting = Setting(clip("a"))
+
+    async def crash(path: object) -> bytes:
+        raise PermanentError("The decoder crashed on it.")
+
+    video = await setting.video()
+    setting.world.media.fingerprint = crash  # type: ignore[method-assign]
+    wanted = VideoInput(event_id=EVENT, fixture_id=7, video=video)
+    assert (await setting.run(setting.validation.generate_video_hash, wanted)).video is None
+    assert setting.row == (CandidateOutcome.NOT_A_VIDEO, "The decoder crashed on it.")
+
+
+@pytest.mark.parametrize("trouble", [TransientError("does not answer"), ConfigurationError("wrong key")])
+async def test_a_judge_that_is_down_is_asked_again_and_then_leaves_the_clip_unverified(trouble: Exception) -> None:
+    setting = Setting(clip("a", clock="71:00"))
+    setting.world.judge.down = trouble  # type: ignore[assignment]
+    wanted = ValidateVideoInput(event_id=EVENT, video=await setting.video())
+    with pytest.raises(TransientError, match="fake"):
+        await setting.run(setting.validation.validate_video_is_soccer, wanted, attempt=3)
+    found = (await setting.run(setting.validation.validate_video_is_soccer, wanted, attempt=4)).video
+    assert (found.timestamp_status, found.timestamp_verified, found.checked) == (
+        TimestampStatus.NOT_CHECKED,
+        False,
+        False,
+    )
+    assert setting.row == (CandidateOutcome.CHOSEN, "")
+
+
+async def test_the_register_is_finished_before_the_upload_is_told() -> None:
+    setting = Setting(clip("a"))
+    goal = (await setting.world.goals.to_search(FootyPolicy(), 1, lambda team, player: (team, player)))[0]
+    queue = QueueVideosInput(goal=goal, workflow_id="download1", outcome="finished", videos=(await setting.video(),))
+    for _ in range(2):
+        await setting.run(setting.download.queue_videos_for_upload, queue)
+    assert setting.told.finished_before == [True, True]
+    assert {batch.batch_id for batch in setting.told.batches} == {"download1"}
+    assert setting.row[0] is CandidateOutcome.READY
+
+
+async def test_storing_replacing_and_counting_can_be_repeated() -> None:
+    setting = Setting(clip("a"))
+    world, video = setting.world, await setting.video()
+    key = f"clips/7/{EVENT}/{video.md5}"
+    uploaded = UploadedVideo(video=video, object_key=f"{key}.mp4", poster_key=f"{key}.jpg")
+    for name in (uploaded.object_key, uploaded.poster_key):
+        await world.objects.put(name, b"file")
+    save = SaveVideosInput(event_id=EVENT, uploaded=(uploaded,))
+    stored = [await setting.run(setting.upload.save_video_objects, save) for _ in range(2)]
+    assert stored[0] == stored[1]
+    for activity, input in (
+        (setting.upload.update_video_in_place, UpdateInPlaceInput(event_id=EVENT, clip_id=1, uploaded=uploaded)),
+        (
+            setting.upload.bump_video_popularity,
+            BumpPopularityInput(event_id=EVENT, duplicates=(Duplicate(video=video, clip_id=1),)),
+        ),
+    ):
+        for _ in range(2):
+            await setting.run(activity, input)
+    assert world.clips.popularity(1) == 1
+    # The same file again must not be deleted as its own predecessor.
+    assert uploaded.object_key in world.objects.all
