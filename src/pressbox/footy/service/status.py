@@ -68,7 +68,7 @@ def has_source(settings: FootySettings) -> bool:
     """Whether any clip source is named or configured."""
     return bool(
         settings.sources
-        or settings.x_browser_url
+        or (settings.x_browser_url and settings.x_browser_token)
         or settings.x_api_token
         or settings.bluesky_handle
         or settings.reddit_subreddits
