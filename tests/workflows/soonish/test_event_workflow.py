@@ -284,4 +284,6 @@ async def test_every_message_carries_the_links_of_its_own_person(stage: Stage) -
     for key, message in stage.world.sender.sent:
         assert isinstance(message, Outgoing)
         assert message.unsubscribe_url.endswith(key.replace("channel:", "/"))
-    assert {item.state for item in stage.world.ledger.deliveries.values()} == {DeliveryState.SENT}
+    # What was sent is written down a moment later.
+    deliveries = stage.world.ledger.deliveries
+    await until(lambda: {item.state for item in deliveries.values()} == {DeliveryState.SENT}, "the ledger")
