@@ -108,7 +108,7 @@ def material(first: int, broadcasts: int) -> Iterable[tuple[ClipSpec, Sequence[D
         for number in range(CLIPS_PER_BROADCAST):
             minute = 10 + 13 * number
             spec = ClipSpec(
-                broadcast * 100 + number,
+                first + (broadcast - first) * 100 + number,
                 broadcast=broadcast,
                 clock_start=60.0 * minute,
                 duration=8.0 if number % 2 else 6.0,
