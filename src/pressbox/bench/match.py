@@ -60,9 +60,9 @@ def run_match(say: Say, stored: int = STORED, seconds: int = SECONDS) -> Report:
         Figure(name=f"one against {stored:,}, our rule", value=better_many, unit="s"),
         Figure(
             name="stored per clip",
-            value=len(pack(few[0])) / 1000,
+            value=len(pack(query)) / 1000,
             unit="kB",
-            note=f"one phase, {len(VIEWS)} views; a query with {PHASES} phases: {len(pack(query)) / 1000:.0f} kB",
+            note=f"{seconds} s, {PHASES} phases, {len(VIEWS)} views; one phase: {len(pack(few[0])) / 1000:.0f} kB",
         ),
     )
     return Report(name="match", measured_at=datetime.now(UTC), machine=machine, figures=figures)
