@@ -31,8 +31,9 @@ def write_playable(path: Path, target: Path) -> None:
     target.unlink(missing_ok=True)
     with opened(path) as (container, stream):
         fits = stream.codec_context.name == "h264" and stream.codec_context.pix_fmt in ("yuv420p", "yuvj420p")
-        if fits and sound(container) in ("", "aac", "mp3"):
-            if "mp4" in container.format.name and index_is_in_front(path):
+        if fits:
+            heard = sound(container) in ("", "aac", "mp3")
+            if heard and "mp4" in container.format.name and index_is_in_front(path):
                 os.link(path, target)
             else:
                 _rewrapped(container, stream, target)
@@ -61,7 +62,8 @@ def index_is_in_front(path: Path) -> bool:
 def _rewrapped(container: InputContainer, stream: VideoStream, target: Path) -> None:
     with av.open(str(target), "w", format="mp4", options={"movflags": "+faststart"}) as output:
         streams: dict[int, VideoStream | AudioStream] = {stream.index: output.add_stream_from_template(stream)}
-        for audio in container.streams.audio[:1]:
+        # A sound that not every browser plays is left out: it would keep the picture from playing.
+        for audio in container.streams.audio[:1] if sound(container) in ("aac", "mp3") else ():
             streams[audio.index] = output.add_stream_from_template(audio)
         wanted = [container.streams[index] for index in streams]
         # The rest of a damaged file: what was readable is kept.
