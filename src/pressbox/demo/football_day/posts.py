@@ -97,24 +97,31 @@ class _Writer:
         post = PlannedPost(identity, self.key, fate, scene, self.text, at, clip)
         return replace(post, **more)  # type: ignore[arg-type]
 
+    def score(self, goal: ScriptedGoal) -> str:
+        """As the scoreboard has it after this goal."""
+        sides = [one.side for one in self.match.goals if one.told[0].wall <= goal.told[0].wall and not one.disallowed]
+        return f"{sides.count(0)}-{sides.count(1)}"
+
 
 def _of_goal(writer: _Writer, goal: ScriptedGoal, broadcast: int, number: int) -> Iterator[PlannedPost]:
     seed = writer.match.fixture_id * 100 + number * 10
     clock = (goal.elapsed + (goal.extra or 0) - 1) * 60.0 + 8.0
-    live = replace(CLIP, seed=seed, broadcast=broadcast, clock_start=clock)
+    home, away = (side.name[:3].upper() for side in writer.match.record.sides)
+    shown = replace(CLIP, broadcast=broadcast, home=home, away=away, score=writer.score(goal))
+    live = replace(shown, seed=seed, clock_start=clock)
     yield writer.post(1.0, Fate.SCENE, "live", live, disguise=Disguise.SMALLER)
     if goal.disallowed is not None:
         return
-    again = replace(CLIP, seed=seed + 1, broadcast=broadcast, clock_start=clock)
-    crowd = replace(CLIP, seed=seed + 2, broadcast=broadcast, scoreboard=False)
+    again = replace(shown, seed=seed + 1, clock_start=clock)
+    crowd = replace(shown, seed=seed + 2, scoreboard=False)
     # The clock of another goal: earlier where there is room, so that it never fits by chance.
-    away = -WRONG_MINUTES if clock > (WRONG_MINUTES + 5) * 60 else WRONG_MINUTES
-    other = replace(CLIP, seed=seed + 3, broadcast=broadcast, clock_start=clock + away * 60)
+    earlier = -WRONG_MINUTES if clock > (WRONG_MINUTES + 5) * 60 else WRONG_MINUTES
+    other = replace(shown, seed=seed + 3, clock_start=clock + earlier * 60)
     yield writer.post(2.0, Fate.WRONG_MINUTE, "another goal", other)
     yield writer.post(3.0, Fate.SCENE, "live", live, subreddit=ON_REDDIT)
     yield writer.post(4.0, Fate.SCENE, "replay", again)
     yield writer.post(5.0, Fate.SCENE, "live", live, disguise=COPIES[seed // 10 % len(COPIES)])
     if number == 0:
         yield writer.post(5.5, Fate.SCENE, "from the stands", crowd)
-        yield writer.post(2.5, Fate.NOT_FOOTBALL, "studio", replace(CLIP, seed=seed + 4, scene=Scene.STUDIO))
+        yield writer.post(2.5, Fate.NOT_FOOTBALL, "black", replace(CLIP, seed=seed + 4, scene=Scene.BLACK))
         yield writer.post(6.0, Fate.NOT_A_VIDEO, "broken", None, body=BROKEN)

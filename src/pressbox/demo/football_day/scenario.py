@@ -9,7 +9,7 @@ import httpx
 from pressbox.core.errors import TransientError
 from pressbox.demo.football_day.filming import film_all, publish
 from pressbox.demo.football_day.posts import plan_posts
-from pressbox.demo.football_day.watching import DayAsShown, Watcher, findings, over
+from pressbox.demo.football_day.watching import DayAsShown, Watcher, findings, over, unused_fixtures
 from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.stage import Finding, Stage
 from pressbox.demo.world import MATCH_SPEED
@@ -20,8 +20,6 @@ LEAD = timedelta(seconds=8)
 # After the final whistle: searches go on for a quarter of an hour of the match, and a busy machine takes its time.
 SETTLE = timedelta(seconds=240)
 LOOK_SECONDS = 1.0
-FIXTURES_PER_ROUND = 100
-FIRST_FIXTURE = 9_000_001
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ async def play_footy(stage: Stage) -> tuple[Finding, ...]:
 
 async def play_day(stage: Stage, size: Size) -> tuple[Finding, ...]:
     """Filming comes first, so that a busy machine shows the day later and not another one."""
-    first_fixture = first_fixture_of_round()
+    first_fixture = await unused_fixtures(stage.web_url)
     files = await film_all(plan_posts(script(stage, size, first_fixture)))
     day = script(stage, size, first_fixture)
     posts = plan_posts(day)
@@ -51,11 +49,6 @@ async def play_day(stage: Stage, size: Size) -> tuple[Finding, ...]:
     finally:
         await watcher.close()
     return findings(shown, day, posts, {post: len(file) for post, file in files.items()})
-
-
-def first_fixture_of_round() -> int:
-    """Each round has fixtures of its own: the home of a demo that is looked at remembers the earlier ones."""
-    return FIRST_FIXTURE + int(datetime.now(UTC).timestamp()) % 1_000_000 * FIXTURES_PER_ROUND
 
 
 def script(stage: Stage, size: Size, first_fixture: int) -> ScriptedDay:

@@ -7,12 +7,16 @@ from typing import Any
 
 import httpx
 
+from pressbox.core.logs import get_logger
 from pressbox.demo.football_day.posts import Fate, GoalKey, PlannedPost
-from pressbox.demo.match_day.days import Expected, ExpectedGoal, ScriptedDay
+from pressbox.demo.match_day.days import FIRST_FIXTURE_ID, Expected, ExpectedGoal, ScriptedDay
 from pressbox.demo.stage import Finding
+
+log = get_logger(__name__)
 
 _POST_ID = re.compile(r"\d{12,}")
 REATTRIBUTED = "reattributed"
+FIXTURES_PER_DAY = 100
 REFUSED = {
     Fate.WRONG_MINUTE: "wrong minute",
     Fate.NOT_FOOTBALL: "not football",
@@ -71,6 +75,15 @@ class Watcher:
         return audit
 
 
+async def unused_fixtures(web_url: str) -> int:
+    """The first number of a day that this home has not seen: it remembers the days that were played before."""
+    first = FIRST_FIXTURE_ID
+    async with httpx.AsyncClient(base_url=f"{web_url}/api/footy", trust_env=False, timeout=30.0) as client:
+        while (await client.get(f"/fixtures/{first}")).status_code != httpx.codes.NOT_FOUND:
+            first += FIXTURES_PER_DAY
+    return first
+
+
 def over(shown: DayAsShown, expected: Expected) -> bool:
     """Whether nothing more is going to happen: every match archived, every goal complete."""
     archived = {fixture["fixture_id"] for fixture in shown.fixtures if fixture["stage"] == "completed"}
@@ -113,6 +126,13 @@ def findings(
     names = {(_key(goal), goal["player_name"]) for goal in shown.goals}
     scenes, scenes_found = _flat(truth), _flat(found)
     copies = [post for post in standing if post.fate is Fate.SCENE]
+    if scenes != scenes_found:
+        log.warning(
+            "scenes_differ",
+            msg="Other clips are shown than the script says",
+            missing=[_told(each, sizes) for each in scenes - scenes_found],
+            instead=[_told(each, sizes) for each in scenes_found - scenes],
+        )
     return (
         Finding(name="footy fixtures", expected=len(day.matches), found=len(shown.fixtures)),
         Finding(name="footy goals confirmed", expected=len(truth), found=len(confirmed & truth.keys())),
@@ -168,6 +188,11 @@ def _candidates(shown: DayAsShown) -> Iterable[Json]:
 
 def _flat(scenes: Mapping[GoalKey, Mapping[str, str]]) -> set[tuple[GoalKey, str, str]]:
     return {(goal, scene, post) for goal, each in scenes.items() for scene, post in each.items()}
+
+
+def _told(shown: tuple[GoalKey, str, str], sizes: Mapping[str, int]) -> str:
+    goal, scene, post = shown
+    return f"{goal.fixture_id} {goal.elapsed}' {scene}: {post}, {sizes.get(post)} bytes"
 
 
 def _key(goal: Json) -> GoalKey:

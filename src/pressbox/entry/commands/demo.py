@@ -87,7 +87,7 @@ async def _play_once(
 def _show(
     instance: Instance, settings: Settings, scenarios: Sequence[Scenario], speed: float, ports: WorldPorts
 ) -> None:
-    typer.echo(f"The demo runs. Look at {instance.web_url}/activity\nCtrl-C stops it.")
+    typer.echo(f"The demo runs. Look at {instance.web_url}\nCtrl-C stops it.")
     at_home = settings.model_copy(update={"home": instance.home.path})
 
     async def play() -> None:
