@@ -136,6 +136,8 @@ class GoalToSearch(Contract):
     player_slug: str
     minute_label: str
     asked_before: bool = False
+    # It was taken away and came back after its search had ended for that: search again.
+    again: bool = False
 
 
 class GoalsToSearch(Contract):

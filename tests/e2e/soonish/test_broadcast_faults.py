@@ -181,7 +181,7 @@ def worker(parts: Parts, database_url: str, settings: Settings, faults: Path) ->
         PRESSBOX_WORKER_HEALTH_PORT="0",
         PRESSBOX_LOG_LEVEL="error",
     )
-    command = [sys.executable, "-m", "tests.e2e.soonish.forking_worker"]
+    command = [sys.executable, "-m", "tests.e2e.forking_worker", "soonish", "soonish"]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     try:
         yield

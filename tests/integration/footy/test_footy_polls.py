@@ -9,13 +9,19 @@ from sqlalchemy import event, select
 from structlog.testing import capture_logs
 
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow
+from pressbox.footy.contracts import SettledCandidate
+from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, Stage
-from pressbox.footy.domain.goals import Comparison
+from pressbox.footy.domain.goals import Comparison, SearchEnd
 from pressbox.footy.domain.views import FollowKind, GoalState
 from pressbox.footy.ports import Decision
 from tests.integration.footy.footy_world import AWAY, SAKA, START, World, goal, match, uploaded, video, with_goals
 
 EVENT = "1_40_306_Goal_1"
+
+
+def freeze(team: str, player: str) -> tuple[str, str]:
+    return team, player
 
 
 async def row_of(world: World, number: int = 1) -> FixtureRow:
@@ -131,6 +137,23 @@ async def test_three_polls_without_a_goal_remove_it_and_its_return_restores_it(w
     await world.poll(with_goals(1, goal(23)))
     back = await world.service.get(event_id)
     assert (back.state, len(back.clips)) == (GoalState.SEARCHING, 1)
+
+
+async def test_a_goal_that_returns_after_its_search_ended_is_searched_again_with_what_was_dropped(world: World) -> None:
+    event_id = await world.confirmed_goal()
+    await world.goals.set_monitor_complete(event_id, "twitter-1", world.now)
+    dropped, _ = await world.found(event_id, 1, "a", "b")
+    await world.poll(match(), times=3)
+    gone = SettledCandidate(candidate_id=dropped, outcome=CandidateOutcome.GOAL_GONE)
+    await world.candidates.settle([gone], world.now)
+    await world.goals.end_search(event_id, SearchEnd.GONE, world.now)
+    assert await world.goals.to_search(world.policy, 10, freeze) == []
+    await world.poll(with_goals(1, goal(23)))
+    [asked] = await world.goals.to_search(world.policy, 10, freeze)
+    assert (asked.event_id, asked.again) == (event_id, True)
+    await world.goals.set_monitor_complete(event_id, "twitter-1", world.now)
+    assert await world.goals.to_search(world.policy, 10, freeze) == []
+    assert dropped in await world.candidates.choose(event_id, 2, 5)
 
 
 async def test_of_two_runs_at_once_one_must_decide_again_and_nothing_is_lost(world: World) -> None:

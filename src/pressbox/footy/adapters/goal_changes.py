@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import Update, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.footy.adapters.facts import one_of, one_of_names
-from pressbox.footy.adapters.rows import FixtureRow, GoalNoteRow, GoalRow, GoalRunRow
+from pressbox.footy.adapters.rows import ClipCandidateRow, FixtureRow, GoalNoteRow, GoalRow, GoalRunRow
+from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.goals import (
     UNKNOWN_PLAYER,
     Comparison,
@@ -17,6 +18,7 @@ from pressbox.footy.domain.goals import (
     NewGoal,
     Observation,
     Score,
+    SearchEnd,
     SeenGoal,
     Sighting,
 )
@@ -45,6 +47,7 @@ class _Writer:
         self._now = now
         self._registers: list[dict[str, object]] = []
         self._notes: list[dict[str, object]] = []
+        self._restored: list[str] = []
 
     @property
     def known(self) -> Mapping[str, GoalRow]:
@@ -85,6 +88,7 @@ class _Writer:
         row.last_activity = max(row.last_activity, self._now)
         if goal.sighting is Sighting.RESTORED:
             _restore(row)
+            self._restored.append(row.event_id)
         self.note(goal.event_id, goal.sighting, before, _told(row))
 
     def miss(self, goal: MissedGoal) -> None:
@@ -119,6 +123,9 @@ class _Writer:
         if self._registers:
             await self._session.execute(insert(GoalRunRow).on_conflict_do_nothing(), self._registers)
             self._registers = []
+
+        if self._restored:
+            await self._session.execute(_reopened(self._restored))
 
     async def write_notes(self) -> None:
         if self._notes:
@@ -207,8 +214,21 @@ def _put(row: GoalRow, observation: Observation, score: Score) -> None:
     row.home_score, row.away_score = score.home, score.away
 
 
+def _reopened(event_ids: Sequence[str]) -> Update:
+    """What was dropped because the goal was gone can be taken again."""
+    dropped = (CandidateOutcome.GOAL_GONE, CandidateOutcome.NOT_CHOSEN)
+    return (
+        update(ClipCandidateRow)
+        .where(ClipCandidateRow.event_id == one_of_names(event_ids), ClipCandidateRow.outcome.in_(dropped))
+        .values(outcome=CandidateOutcome.FOUND, reason="", settled_at=None, chosen_in=None)
+    )
+
+
 def _restore(row: GoalRow) -> None:
     row.removed_at = row.purged_at = None
+    if row.search_ended == SearchEnd.GONE:
+        # Nobody searches for it any more: the next poll asks again.
+        row.monitor_complete = False
     if row.completion_reason == CompletionReason.REMOVED:
         row.completed_at, row.completion_reason, row.download_complete = None, "", False
 

@@ -54,6 +54,7 @@ class SqlGoals:
             if row.monitor_complete:
                 return
             row.monitor_complete, row.monitor_complete_at = True, now
+            row.search_ended = row.search_ended_at = None
             row.last_activity = max(row.last_activity, now)
             work.session.add(GoalNoteRow(event_id=event_id, run_id=workflow_id, at=now, what=SEARCH_BEGAN))
             _tell(work, row)
@@ -131,6 +132,8 @@ class SqlGoals:
                 .values(
                     search_ended=ended,
                     search_ended_at=now,
+                    # It may have returned while the search was ending for its sake.
+                    monitor_complete=GoalRow.removed_at.is_not(None) if ended is SearchEnd.GONE else True,
                     last_activity=func.greatest(GoalRow.last_activity, now),
                 )
                 .returning(GoalRow.fixture_id)
@@ -175,6 +178,7 @@ def _asked(row: GoalRow, freeze: Callable[[str, str], tuple[str, str]], now: dat
         player_slug=row.player_slug,
         minute_label=row.minute_label,
         asked_before=before,
+        again=row.search_ended == SearchEnd.GONE,
     )
 
 

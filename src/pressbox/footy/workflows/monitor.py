@@ -114,7 +114,9 @@ class MonitorWorkflow:
                 TwitterWorkflow.run,
                 TwitterWorkflowInput(goal=goal, policy=self._run.policy),
                 id=twitter_workflow_id(goal),
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE
+                if goal.again
+                else WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 task_timeout=TASK_TIMEOUT,
             )

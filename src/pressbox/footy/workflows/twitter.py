@@ -75,6 +75,10 @@ class TwitterWorkflow:
     async def _search(self) -> SearchEnd:
         self._aliases = await self._find_aliases()
         policy = self._input.policy
+        if self._input.goal.again:
+            # The downloads of the search before keep their numbers.
+            before = await patiently(SearchActivities.get_download_workflow_count, self._goal)
+            self._show(attempt=before.registered)
         while True:
             downloads = await patiently(SearchActivities.get_download_workflow_count, self._goal)
             self._show(downloads=downloads.registered)
