@@ -196,6 +196,11 @@ class AliasKind(StrEnum):
     CLUBS = "clubs"
 
 
+class DuplicateRule(StrEnum):
+    BETTER = "better"
+    DOCUMENT = "document"
+
+
 class FootySettings(Group):
     """Live fixtures, goals and their clips. Without an API key nothing is polled; `pressbox demo` needs none."""
 
@@ -241,6 +246,10 @@ class FootySettings(Group):
     aliases: AliasKind = Field(AliasKind.WIKIDATA, description="wikidata, or clubs for the built-in list, offline.")
     wikidata_url: str = Field("https://www.wikidata.org", description="Address of the search of Wikidata.")
     wikidata_query_url: str = Field("https://query.wikidata.org/sparql", description="Address of its SPARQL service.")
+    duplicates: DuplicateRule = Field(
+        DuplicateRule.BETTER,
+        description="Which clips are copies: better, or the rule of the original document (3 frames, 10 bits).",
+    )
     media_concurrency: int = Field(2, ge=1, le=64, description="Videos that one worker decodes at the same time.")
     speed: float = Field(1.0, gt=0, le=10_000, description="Divides all times. For the demo only.")
 

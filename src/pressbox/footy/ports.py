@@ -132,10 +132,11 @@ class Fixtures(Protocol):
     async def apply(
         self, run_id: str, decisions: Mapping[int, tuple[int, Decision]], policy: FootyPolicy, now: datetime
     ) -> Sequence[int]:
-        """Write decisions by fixture id with the version they were made on, each in a transaction of its own.
+        """Write decisions by fixture id with the version they were made on.
 
-        Those that change nothing but `last_seen` may share one. Returns the fixtures whose version had moved: they are
-        still to be compared. Marks what was written as compared by this run and notes which fixtures look different.
+        A fixture and its goals are written together or not at all; several fixtures may share a transaction, and one
+        that the database refuses is written apart and marked as trouble. Returns the fixtures whose version had moved:
+        they are still to be compared. Marks what was written as compared by this run and notes which look different.
         """
         ...
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from pressbox.core.app import Resources
-from pressbox.core.config import AliasKind, FootySettings, JudgeKind, Settings
+from pressbox.core.config import AliasKind, DuplicateRule, FootySettings, JudgeKind, Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
@@ -35,6 +35,7 @@ from pressbox.footy.adapters.starter import TemporalWorkflows
 from pressbox.footy.adapters.team_store import SqlFollowStore, SqlSourceHealth, SqlTeamStore
 from pressbox.footy.adapters.trail_store import SqlClipFiles, SqlTrailStore
 from pressbox.footy.domain.fixtures import Followed
+from pressbox.footy.domain.match_rule import BETTER, DOCUMENT
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import MEDIA_QUEUE, QUEUE
 from pressbox.footy.ports import AliasSource, FixturesApi, Judge, Workflows
@@ -143,7 +144,8 @@ def media_activities(resources: Resources, workflows: Workflows) -> Functions:
 
 
 def media(settings: Settings) -> MediaProcesses:
-    return MediaProcesses(settings.footy.media_concurrency)
+    rule = DOCUMENT if settings.footy.duplicates is DuplicateRule.DOCUMENT else BETTER
+    return MediaProcesses(settings.footy.media_concurrency, rule=rule)
 
 
 def judge(settings: FootySettings) -> Judge:

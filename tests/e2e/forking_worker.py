@@ -1,0 +1,77 @@
+"""Workers that are back a moment after they were killed: a process that has loaded everything forks them again.
+
+Each argument is the task queue of one worker; a queue that is named twice has two, as in an installation with several:
+while one comes back the other goes on.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import MutableMapping
+from dataclasses import replace
+from datetime import timedelta
+from types import FrameType
+from typing import cast
+
+from pressbox.core.config import Settings, load_settings
+from pressbox.core.logs import configure_logs
+from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.entry.worker import run_worker
+from pressbox.footy.workflows import acting
+from pressbox.footy.workflows.options import LIMITS, Limits
+from pressbox.soonish.adapters.apprise_sender import _load_plugins
+
+# Of footy, in seconds. A killed activity is noticed when its time is over, and there are many kills.
+LONGEST = 1.5
+BEAT = 0.3
+PAUSE = 0.1
+
+
+def hurry() -> None:
+    """Shorten what footy waits for. Whatever beats its heart keeps its time, and is missed sooner."""
+    limits = cast("MutableMapping[str, Limits]", LIMITS)
+    for name, known in list(limits.items()):
+        shorter = replace(known, heartbeat=LONGEST) if known.heartbeat else replace(known, seconds=LONGEST)
+        limits[name] = replace(shorter, first_pause=PAUSE)
+    defaults = Heartbeater.__init__.__kwdefaults__
+    assert defaults is not None
+    defaults["every_seconds"] = BEAT
+    acting.FIRST_PAUSE = timedelta(seconds=PAUSE)
+
+
+def forked(settings: Settings, queue: str) -> int:
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        asyncio.run(run_worker(settings, [queue]))
+        os._exit(0)
+    return child
+
+
+def main(queues: list[str]) -> None:
+    settings = load_settings(dotenv=None)
+    configure_logs(settings)
+    if "soonish" in queues:
+        _load_plugins()
+    if "footy" in queues:
+        hurry()
+    children: dict[int, str] = {}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, stop)
+    children.update({forked(settings, queue): queue for queue in queues})
+    while True:
+        ended, status = os.wait()
+        queue = children.pop(ended)
+        if not os.WIFSIGNALED(status):
+            sys.exit(f"A worker of {queue} ended although nobody killed it.")
+        children[forked(settings, queue)] = queue
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
