@@ -1,7 +1,7 @@
 """Workers that are back a moment after they were killed: a process that has loaded everything forks them again.
 
 Each argument is the task queue of one worker; a queue that is named twice has two, as in an installation with several:
-while one comes back the other goes on.
+while one comes back the other goes on. `footy:activities` and `footy:workflows` are workers that do only that.
 """
 
 import asyncio
@@ -13,11 +13,14 @@ from dataclasses import replace
 from datetime import timedelta
 from types import FrameType
 from typing import cast
+from unittest import mock
 
+from pressbox.core.app import AppManifest
 from pressbox.core.config import Settings, load_settings
 from pressbox.core.logs import configure_logs
 from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.entry.worker import run_worker
+from pressbox.entry import worker
+from pressbox.entry.manifests import manifests
 from pressbox.footy.workflows import acting
 from pressbox.footy.workflows.options import LIMITS, Limits
 from pressbox.soonish.adapters.apprise_sender import _load_plugins
@@ -40,11 +43,20 @@ def hurry() -> None:
     acting.FIRST_PAUSE = timedelta(seconds=PAUSE)
 
 
-def forked(settings: Settings, queue: str) -> int:
+def only(part: str, known: AppManifest) -> AppManifest:
+    return replace(known, workflows={}) if part == "activities" else replace(known, activities=lambda _: {})
+
+
+def forked(settings: Settings, name: str) -> int:
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        asyncio.run(run_worker(settings, [queue]))
+        queue, _, part = name.partition(":")
+        if part:
+            mock.patch.object(
+                worker, "manifests", lambda known: tuple(only(part, one) for one in manifests(known))
+            ).start()
+        asyncio.run(worker.run_worker(settings, [queue]))
         os._exit(0)
     return child
 
@@ -54,7 +66,7 @@ def main(queues: list[str]) -> None:
     configure_logs(settings)
     if "soonish" in queues:
         _load_plugins()
-    if "footy" in queues:
+    if any(queue.startswith("footy") for queue in queues):
         hurry()
     children: dict[int, str] = {}
 

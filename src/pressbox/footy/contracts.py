@@ -257,7 +257,10 @@ class SearchDataInput(Contract):
 
 
 class SearchData(Contract):
-    """`max_age` reaches back to the last search that worked, so that an outage of ours costs no clip."""
+    """`max_age` reaches back to the last search that worked, so that an outage of ours costs no clip.
+
+    `since` is the same as a time: a search that comes late, or again, looks back as far.
+    """
 
     event_id: str
     attempt: int
@@ -266,6 +269,7 @@ class SearchData(Contract):
     team_aliases: tuple[str, ...]
     max_age: timedelta
     max_results: int
+    since: datetime | None = None
 
 
 class FoundClip(Contract):

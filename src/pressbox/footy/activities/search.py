@@ -36,6 +36,8 @@ SOURCE_TIME = timedelta(seconds=45)
 # What one attempt carries through Temporal. The rest is not lost: the next search finds it again.
 MOST_FOUND = 40
 LONGEST_TEXT = 280
+# Some sources tell the time of a post in whole seconds, which seems earlier than it was.
+WHOLE_SECOND = timedelta(seconds=1)
 
 
 class SearchActivities:
@@ -73,14 +75,17 @@ class SearchActivities:
         names, teams = extract_player_search_names(player), input.aliases or (team,)
         query = build_query(names, teams)
         await self._goals.note_search(input.event_id, query)
+        now = self._now()
+        age = search_age(input.policy, await self._goals.searched_since(input.event_id), now)
         return SearchData(
             event_id=input.event_id,
             attempt=input.attempt,
             query=query,
             player_names=names,
             team_aliases=teams,
-            max_age=search_age(input.policy, await self._goals.searched_since(input.event_id), self._now()),
+            max_age=age,
             max_results=input.policy.search_results,
+            since=now - age,
         )
 
     @activity.defn
@@ -91,7 +96,7 @@ class SearchActivities:
             player_names=search.player_names,
             team_aliases=search.team_aliases,
             max_results=search.max_results,
-            max_age=search.max_age,
+            max_age=max(search.max_age, begun - search.since + WHOLE_SECOND) if search.since else search.max_age,
             exclude_urls=await self._candidates.known_urls(search.event_id),
         )
         async with Heartbeater(MediaCursor, MediaCursor()):
