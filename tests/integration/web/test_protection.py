@@ -28,10 +28,13 @@ PUBLIC = {
     ("GET", "/events/{slug}"),
     ("GET", "/events/{slug}/calendar.ics"),
     ("POST", "/events/{slug}/subscribe"),
+    # A clip that somebody shared: whoever has the address, which nobody can guess, may look.
+    *((method, f"/footy/clips/{{share_id}}{ending}") for method in ("GET", "HEAD") for ending in (".mp4", ".jpg")),
+    ("GET", "/footy/clips/{share_id}"),
 }
 # Behind these is nothing but what the signed token names; test_event_pages tries tokens that are not ours.
 SIGNED_LINKS = re.compile(r"/events/(confirm|manage|unsubscribe|why|calendar)/\{token\}")
-FOR_ADMINISTRATORS = re.compile(r"/api/users|/activity/[^/]+/(cancel|retry)|/schedules/")
+FOR_ADMINISTRATORS = re.compile(r"/api/users|/activity/[^/]+/(cancel|retry)|/schedules/|/follow/")
 
 
 def every_route() -> Iterator[tuple[str, str]]:
@@ -39,13 +42,15 @@ def every_route() -> Iterator[tuple[str, str]]:
         yield from _routes_of(router)
 
 
-def _routes_of(router: APIRouter) -> Iterator[tuple[str, str]]:
+def _routes_of(router: APIRouter, before: str = "") -> Iterator[tuple[str, str]]:
     for route in router.routes:
         if isinstance(route, APIRoute):
             for method in sorted(route.methods):
-                yield method, route.path
+                yield method, before + route.path
         else:
-            yield from _routes_of(route.original_router)  # type: ignore[attr-defined]
+            # A router inside another one does not know the other's prefix.
+            inside = before + route.include_context.prefix  # type: ignore[attr-defined]
+            yield from _routes_of(route.original_router, inside)  # type: ignore[attr-defined]
 
 
 def address(path: str) -> str:
