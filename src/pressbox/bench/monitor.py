@@ -19,14 +19,13 @@ from temporalio.runtime import Runtime, TelemetryConfig
 from pressbox.bench.instance import measured_instance, temporary_home
 from pressbox.bench.one_by_one import poll_one_by_one
 from pressbox.bench.report import Figure, Report, Say, this_machine
+from pressbox.bench.worker import our_worker
 from pressbox.core.app import AppManifest, Resources, TaskQueue
 from pressbox.core.config import FootySettings, HttpSettings, ObjectsSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
-from pressbox.core.progress.sink import ProgressSink
 from pressbox.core.temporal.client import connect
-from pressbox.core.temporal.worker import build_workers
 from pressbox.demo.instance import Instance
 from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.simulators.fixtures_api import DEMO_KEY
@@ -100,7 +99,7 @@ async def measure_polls(
 ) -> list[Measured]:
     """Every size begins with no fixture known."""
     found = []
-    async with _worker(resources):
+    async with our_worker(resources, MANIFEST):
         for size in sizes:
             say(f"{size:,} live fixtures")
             found.append(await _measure(resources, url, day, size, rounds))
@@ -183,26 +182,14 @@ def _counted(database: Database) -> Iterator[list[str]]:
         event.remove(engine, "before_cursor_execute", note)
 
 
-@asynccontextmanager
-async def _worker(resources: Resources) -> AsyncIterator[None]:
-    """As in production: all interceptors, and the sink that writes progress into the database."""
-    manifest = AppManifest(
-        name="bench-monitor",
-        title="Monitor",
-        summary="Measures polls.",
-        queues=(TaskQueue(QUEUE),),
-        workflows={QUEUE: (MonitorWorkflow,)},
-        activities=lambda known: {QUEUE: FOOTY.activities(known)[FOOTY_QUEUE]},
-    )
-    sink = ProgressSink(resources.database)
-    (worker,) = build_workers(resources, [manifest], sink)
-    writing = asyncio.create_task(sink.run())
-    try:
-        async with worker:
-            yield
-    finally:
-        writing.cancel()
-        await asyncio.gather(writing, return_exceptions=True)
+MANIFEST = AppManifest(
+    name="bench-monitor",
+    title="Monitor",
+    summary="Measures polls.",
+    queues=(TaskQueue(QUEUE),),
+    workflows={QUEUE: (MonitorWorkflow,)},
+    activities=lambda known: {QUEUE: FOOTY.activities(known)[FOOTY_QUEUE]},
+)
 
 
 async def _on_instance(instance: Instance, url: str, start: datetime, sizes: Sequence[int], say: Say) -> list[Measured]:

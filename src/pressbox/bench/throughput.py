@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from uuid import uuid4
@@ -14,10 +13,9 @@ from temporalio.worker import Worker
 from pressbox.bench.activities import BenchActivities
 from pressbox.bench.contracts import BenchStepsWorkflowInput
 from pressbox.bench.manifest import APP, QUEUE
+from pressbox.bench.worker import our_worker
 from pressbox.bench.workflows.steps import BenchStepsWorkflow
 from pressbox.core.app import Resources
-from pressbox.core.progress.sink import ProgressSink
-from pressbox.core.temporal.worker import build_workers
 
 BARE_QUEUE = "bench-bare"
 AT_ONCE = 50
@@ -56,7 +54,7 @@ async def measure_throughput(resources: Resources, *, workflows: int, rounds: in
     """The two take turns, so that whatever else the machine does meets both."""
     ours: list[Rate] = []
     bare: list[Rate] = []
-    async with _bare_worker(resources.temporal), our_worker(resources):
+    async with _bare_worker(resources.temporal), our_worker(resources, APP):
         for queue in (BARE_QUEUE, QUEUE):
             # The first workflows also pay for connections and for loading the sandbox.
             await _rate(resources.temporal, queue, min(workflows, 20))
@@ -68,24 +66,10 @@ async def measure_throughput(resources: Resources, *, workflows: int, rounds: in
 
 async def measure_history_events(resources: Resources, *, steps: int, reports: int) -> HistoryEvents:
     """The same activities with and without reports of progress between them."""
-    async with our_worker(resources):
+    async with our_worker(resources, APP):
         silent = await _events(resources.temporal, BenchStepsWorkflowInput(steps=steps))
         reporting = await _events(resources.temporal, BenchStepsWorkflowInput(steps=steps, reports=reports))
     return HistoryEvents(silent=silent, reporting=reporting, reports=steps * reports)
-
-
-@asynccontextmanager
-async def our_worker(resources: Resources) -> AsyncIterator[None]:
-    """As in production: all interceptors, and the sink that writes progress into the database."""
-    sink = ProgressSink(resources.database)
-    (worker,) = build_workers(resources, [APP], sink)
-    writing = asyncio.create_task(sink.run())
-    try:
-        async with worker:
-            yield
-    finally:
-        writing.cancel()
-        await asyncio.gather(writing, return_exceptions=True)
 
 
 def _bare_worker(client: Client) -> Worker:

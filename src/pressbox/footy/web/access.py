@@ -10,7 +10,6 @@ from pressbox.core.app import Resources
 from pressbox.core.errors import NotFoundError
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.web.identity import AdministratorIdentity, MaybeIdentity, SignedInIdentity
-from pressbox.core.web.pages.access import Parts
 from pressbox.core.web.times import ZONE_COOKIE, zone_of
 from pressbox.footy.service.footy import Footy
 
@@ -26,18 +25,6 @@ Administrator = AdministratorIdentity
 
 # Far enough for every fixture list; beyond it lie days that a calendar cannot add to.
 FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(2200, 1, 1)
-
-
-def provider(make: MakeService) -> Callable[..., None]:
-    """A dependency that gives each request the service, made once for the parts that are connected."""
-    held: list[tuple[Resources, Footy]] = []
-
-    def provide(request: Request, parts: Parts) -> None:
-        if not held or held[0][0] is not parts:
-            held[:] = [(parts, make(parts))]
-        request.state.footy = held[0][1]
-
-    return provide
 
 
 def _service(request: Request) -> Footy:

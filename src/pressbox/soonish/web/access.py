@@ -10,7 +10,6 @@ from fastapi.responses import RedirectResponse
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
 from pressbox.core.web.identity import Identity, MaybeIdentity, SignedInIdentity, client_of
-from pressbox.core.web.pages.access import Parts
 from pressbox.soonish.domain.views import Viewer
 from pressbox.soonish.service.soonish import Soonish
 
@@ -22,18 +21,6 @@ REFUSALS = (InvalidInputError, ConflictError, RateLimitedError)
 MakeService = Callable[[Resources], Soonish]
 Reader = SignedInIdentity
 Visitor = MaybeIdentity
-
-
-def provider(make: MakeService) -> Callable[..., None]:
-    """A dependency that gives each request the service, made once for the parts that are connected."""
-    held: list[tuple[Resources, Soonish]] = []
-
-    def provide(request: Request, parts: Parts) -> None:
-        if not held or held[0][0] is not parts:
-            held[:] = [(parts, make(parts))]
-        request.state.soonish = held[0][1]
-
-    return provide
 
 
 def _service(request: Request) -> Soonish:

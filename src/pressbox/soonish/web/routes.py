@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Depends
 
+from pressbox.core.web.pages.access import giving
 from pressbox.soonish.web import (
     api_announcements,
     api_channels,
@@ -12,12 +13,12 @@ from pressbox.soonish.web import (
     links,
     people,
 )
-from pressbox.soonish.web.access import MakeService, provider
+from pressbox.soonish.web.access import MakeService
 
 
 def build_router(make: MakeService) -> APIRouter:
     """The routes on the service that `make` gives for the connected parts."""
-    router = APIRouter(dependencies=[Depends(provider(make))])
+    router = APIRouter(dependencies=[Depends(giving("soonish", make))])
     # Addresses with a fixed word come before the one that takes any slug.
     apis = (api_events, api_announcements, api_subscriptions, api_channels)
     for part in (*apis, links, people, board, events):
