@@ -69,7 +69,7 @@ async def watch(watcher: Watcher, day: ScriptedDay) -> DayAsShown:
         try:
             if over(await watcher.look(), expected):
                 return await watcher.look_closely()
-        except httpx.TransportError:
-            # The web application may be restarting: that is what some of the plays are about.
+        except httpx.HTTPError:
+            # The web application or its database may be restarting: that is what some of the plays are about.
             continue
     raise TransientError("The match day stands still: what it waits for does not come.")
