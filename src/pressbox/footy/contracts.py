@@ -428,6 +428,8 @@ class Batch(Contract):
 
     batch_id: str
     videos: tuple[Video, ...] = ()
+    # Whose goal it is, in words for people.
+    label: str = ""
     # A stored clip changed its pool, because a judge answered at last: compare it with its new neighbours.
     rearrange: bool = False
 

@@ -13,7 +13,7 @@ from pressbox.demo.football_day.watching import DayAsShown, Watcher, findings, o
 from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.stage import Finding, Stage
 from pressbox.demo.world import MATCH_SPEED
-from pressbox.footy.ids import INGEST_SCHEDULE
+from pressbox.footy.ids import INGEST_SCHEDULE, UPKEEP_SCHEDULE
 
 # Until the first kick-off: the fixtures must be known by then.
 LEAD = timedelta(seconds=8)
@@ -42,7 +42,8 @@ async def play_day(stage: Stage, size: Size) -> tuple[Finding, ...]:
     posts = plan_posts(day)
     publish(stage.world.social, posts, files)
     stage.world.fixtures.day = day
-    await stage.resources.temporal.get_schedule_handle(INGEST_SCHEDULE).trigger()
+    for schedule in (INGEST_SCHEDULE, UPKEEP_SCHEDULE):
+        await stage.resources.temporal.get_schedule_handle(schedule).trigger()
     watcher = Watcher(stage.web_url, day)
     try:
         shown = await watch(watcher, day)

@@ -116,7 +116,8 @@ class DownloadActivities:
         ]
         await self._candidates.settle(ready, now)
         await self._goals.finish_download(goal.event_id, input.workflow_id, input.outcome, now)
-        batch = Batch(batch_id=input.workflow_id, videos=input.videos)
+        label = f"{goal.player_slug.replace('-', ' ')}’s goal ({goal.minute_label}′)"
+        batch = Batch(batch_id=input.workflow_id, videos=input.videos, label=label)
         await self._workflows.add_videos(goal.fixture_id, goal.event_id, batch, input.policy)
 
     @activity.defn

@@ -57,6 +57,8 @@ class UploadWorkflow:
         if batch.batch_id not in self._heard:
             self._heard = (*self._heard, batch.batch_id)[-REMEMBERED_BATCHES:]
             self._queue.append(batch)
+        if batch.label:
+            self._progress = self._progress.model_copy(update={"title": f"Storing clips of {batch.label}"})
 
     @workflow.query
     def get_progress(self) -> UploadProgress:
@@ -84,7 +86,7 @@ class UploadWorkflow:
         return bool(self._queue)
 
     async def _process(self, batch: Batch) -> None:
-        self._show(message=f"{len(batch.videos)} clips of {batch.batch_id}")
+        self._show(message=f"{len(batch.videos)} new")
         try:
             await self._sort_in(batch)
         except ActivityError as error:
