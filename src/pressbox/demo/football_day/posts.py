@@ -13,7 +13,7 @@ from pressbox.demo.match_day.matches import ScriptedGoal, ScriptedMatch
 # Long enough for the clock to be read and the scene to be recognised, small enough for two cores.
 CLIP = ClipSpec(seed=0, duration=4.0, width=640, height=360, rate=15)
 WRONG_MINUTES = 20
-COPIES = (Disguise.LETTERBOX, Disguise.BRIGHTER, Disguise.LOGO, Disguise.GREY, Disguise.HIGH_QUALITY, Disguise.NOISE)
+COPIES = (Disguise.LETTERBOX, Disguise.BRIGHTER, Disguise.LOGO, Disguise.GREY, Disguise.HIGH_QUALITY)
 # The beginning of a film and nothing behind it.
 BROKEN = b"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom" + b"\x00\x00\x40\x00mdat" + bytes(range(256)) * 40
 ON_REDDIT, ELSEWHERE = "soccer", "elsewhere"
