@@ -108,6 +108,8 @@ async def test_everything_is_reached_by_keys_alone(page: Page, site: Site, work:
         await page.keyboard.press("g")
         await page.keyboard.press(letter)
         await expect(page).to_have_url(f"{site.url}{path}")
+        # The address is there before the script that listens to keys.
+        await page.wait_for_load_state()
 
 
 async def test_every_focusable_thing_shows_its_focus(page: Page, site: Site, work: Work) -> None:
