@@ -12,7 +12,7 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test check format record bench docs clean browser
+.PHONY: help up demo test soak check format record bench docs clean browser
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,6 +25,9 @@ demo: $(VENV)/.ready ## Start everything with the demo world
 
 test: $(VENV)/.ready browser ## Run all tests (make test ARGS="tests/unit -x")
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+soak: $(VENV)/.ready ## Kill everything again and again during a match day (minutes, wants a quiet machine)
+	$(BIN)/pytest -p no:randomly $(or $(ARGS),tests/soak)
 
 check: $(VENV)/.ready ## Format, lint, types, imports
 	$(BIN)/ruff format --check .
