@@ -1,6 +1,7 @@
 """A real browser on a real server with real parts. The server can go away and come back on the same port."""
 
 import asyncio
+import re
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -267,6 +268,12 @@ class Work:
 @pytest.fixture
 def work(site: Site) -> Work:
     return Work(site.resources.database)
+
+
+async def arrived(page: Page, address: str | re.Pattern[str]) -> None:
+    """Keys may be pressed now: the address of a new page is there before the script that listens to them."""
+    await expect(page).to_have_url(address)
+    await page.wait_for_load_state()
 
 
 async def has_no_sideways_scroll(page: Page) -> bool:

@@ -9,7 +9,7 @@ from pressbox.core.accounts.models import Role
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.temporal.schedules import declared_schedules, reconcile
 from pressbox.entry.manifests import APPLICATIONS
-from tests.browser.conftest import PHONE, OpenPage, Site, Watch, Work, has_no_sideways_scroll
+from tests.browser.conftest import PHONE, OpenPage, Site, Watch, Work, arrived, has_no_sideways_scroll
 
 pytestmark = pytest.mark.browser
 
@@ -95,7 +95,7 @@ async def test_everything_is_reached_by_keys_alone(page: Page, site: Site, work:
     await page.keyboard.press("Escape")
     await page.keyboard.press("g")
     await page.keyboard.press("a")
-    await expect(page).to_have_url(f"{site.url}/activity")
+    await arrived(page, f"{site.url}/activity")
     await page.keyboard.press("/")
     await expect(page.get_by_role("searchbox")).to_be_focused()
     await page.keyboard.type("only g a ?")
@@ -104,12 +104,11 @@ async def test_everything_is_reached_by_keys_alone(page: Page, site: Site, work:
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", level=1)).to_have_text("only work")
     await expect(page.locator('[data-workflow="one"]')).to_be_visible()
+    await page.wait_for_load_state()
     for letter, path in (("m", "/footy"), ("e", "/events"), ("r", "/reader"), ("s", "/status"), ("h", "/")):
         await page.keyboard.press("g")
         await page.keyboard.press(letter)
-        await expect(page).to_have_url(f"{site.url}{path}")
-        # The address is there before the script that listens to keys.
-        await page.wait_for_load_state()
+        await arrived(page, f"{site.url}{path}")
 
 
 async def test_every_focusable_thing_shows_its_focus(page: Page, site: Site, work: Work) -> None:

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +83,8 @@ class Supervisor:
         self._follower = follower
         self._commands = commands or ProgramCommands()
         self._least_free_bytes = least_free_bytes
-        self._stop = threading.Event()
+        # A plain flag: the handler runs in the thread that waits, and would wait for an Event's lock for ever.
+        self._asked_to_stop = False
         self._started: list[Part] = []
         self._postgres = EmbeddedPostgres(self.home, settings.database.port) if not settings.database.url else None
         self._temporal = (
@@ -128,9 +128,9 @@ class Supervisor:
             forget_parts(self.home)
 
     def _on_signal(self, number: int, _: FrameType | None) -> None:
-        if self._stop.is_set() and number == signal.SIGINT:
+        if self._asked_to_stop and number == signal.SIGINT:
             raise ForcedStop
-        self._stop.set()
+        self._asked_to_stop = True
 
     def _check_space(self) -> None:
         free = shutil.disk_usage(self.home.path).free
@@ -162,7 +162,7 @@ class Supervisor:
         endpoints = self._await_temporal()
         self._steps.prepare(endpoints)
         self._await_programs(programs)
-        if self._stop.is_set():
+        if self._asked_to_stop:
             return
         lock.describe(LockHolder(pid=os.getpid(), web_url=endpoints.web_url))
         self._steps.ready(self._describe(endpoints, time.monotonic() - began))
@@ -238,7 +238,7 @@ class Supervisor:
     def _await_programs(self, programs: Sequence[Program]) -> None:
         deadline = time.monotonic() + PROGRAM_START_SECONDS
         waiting = list(programs)
-        while waiting and not self._stop.is_set():
+        while waiting and not self._asked_to_stop:
             for program in waiting:
                 if program.process is None or not program.process.alive():
                     raise _did_not_start(program, "ended at once")
@@ -246,18 +246,19 @@ class Supervisor:
             if waiting and time.monotonic() > deadline:
                 raise _did_not_start(waiting[0], f"did not answer within {PROGRAM_START_SECONDS:.0f} s")
             if waiting:
-                self._stop.wait(0.05)
+                time.sleep(0.05)
 
     def _watch(self) -> None:
         servers = [Watch(part, restarted=self._server_restarted) for part in self._started if not is_program(part)]
         programs = [
             Watch(part, needs=servers, restarted=self._save_parts) for part in self._started if is_program(part)
         ]
-        while not self._stop.wait(_TICK_SECONDS):
+        while not self._asked_to_stop:
             for watch in (*servers, *programs):
                 watch.tick()
             if self._follower:
                 self._follower.poll()
+            time.sleep(_TICK_SECONDS)
 
     def _server_restarted(self) -> None:
         self._save_parts()
@@ -281,7 +282,7 @@ class Supervisor:
         return sorted(self._started, key=lambda part: _STOP_ORDER.index(part.name))
 
     def _stop_all(self) -> None:
-        self._stop.set()
+        self._asked_to_stop = True
         log.info("stopping", msg="Stopping. Ctrl-C again stops without waiting")
         for part in self._in_stop_order():
             part.stop()

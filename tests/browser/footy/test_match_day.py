@@ -1,12 +1,13 @@
 """A match day in a real browser: everything that happens is seen without reloading, and clips play and seek."""
 
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from playwright.async_api import Page, Response, expect
 
-from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, Watch, has_no_sideways_scroll
+from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, Watch, arrived, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
 from tests.fakes.footy_day import SECONDS, MatchDay, film
 
@@ -222,8 +223,9 @@ async def test_the_film_obeys_the_keyboard(page: Page, site: Site, day: MatchDay
     await page.keyboard.press("Escape")
     await page.keyboard.press("g")
     await page.keyboard.press("m")
-    await expect(page).to_have_url(f"{site.url}/footy")
+    await arrived(page, f"{site.url}/footy")
     await page.keyboard.press("n")
+    await arrived(page, re.compile(r"/footy/\d{4}-\d\d-\d\d$"))
     await expect(page.locator(".day-strip [aria-current]")).not_to_contain_text("today")
     await page.keyboard.press("t")
     await expect(page.locator(".day-strip [aria-current]")).to_contain_text("today")
