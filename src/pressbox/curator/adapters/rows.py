@@ -1,0 +1,257 @@
+"""The tables of the curator. Feeds and entries exist once for everybody; what people did with them is theirs."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    SmallInteger,
+    Text,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from pressbox.core.db.base import Base
+
+SCHEMA = {"schema": "curator"}
+
+
+class FeedRow(Base):
+    __tablename__ = "feeds"
+    __table_args__ = (SCHEMA,)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    url: Mapped[str] = mapped_column(Text, unique=True)
+    site_url: Mapped[str] = mapped_column(Text, server_default="")
+    title: Mapped[str] = mapped_column(Text, server_default="")
+    description: Mapped[str] = mapped_column(Text, server_default="")
+    language: Mapped[str] = mapped_column(Text, server_default="")
+    icon_url: Mapped[str] = mapped_column(Text, server_default="")
+    # Whether pages are fetched for the full text, and how the article is found on them.
+    full_text: Mapped[bool] = mapped_column(Boolean, server_default="true")
+    extraction_rules: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
+    # What people set; None lets it adapt.
+    interval_seconds: Mapped[int | None] = mapped_column(Integer)
+    entry_limit: Mapped[int | None] = mapped_column(Integer)
+    paused_at: Mapped[datetime | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class FeedStateRow(Base):
+    """What the crawls of a feed came to, and when the next one is."""
+
+    __tablename__ = "feed_state"
+    __table_args__ = (Index(None, "next_crawl_at"), SCHEMA)
+
+    feed_id: Mapped[int] = mapped_column(ForeignKey("curator.feeds.id", ondelete="CASCADE"), primary_key=True)
+    etag: Mapped[str] = mapped_column(Text, server_default="")
+    last_modified: Mapped[str] = mapped_column(Text, server_default="")
+    content_hash: Mapped[str] = mapped_column(Text, server_default="")
+    # None: not crawled any more (410) until somebody says so.
+    next_crawl_at: Mapped[datetime | None]
+    interval_seconds: Mapped[int] = mapped_column(Integer, server_default="3600")
+    last_crawl_at: Mapped[datetime | None]
+    last_success_at: Mapped[datetime | None]
+    last_new_at: Mapped[datetime | None]
+    outcome: Mapped[str] = mapped_column(Text, server_default="")
+    failures: Mapped[int] = mapped_column(Integer, server_default="0")
+    reason: Mapped[str] = mapped_column(Text, server_default="")
+    status: Mapped[int | None] = mapped_column(Integer)
+
+
+class FeedErrorRow(Base):
+    """Every failure is kept for a while, so that "why does it not update?" has an answer."""
+
+    __tablename__ = "feed_errors"
+    __table_args__ = (Index(None, "feed_id", "at"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    feed_id: Mapped[int] = mapped_column(ForeignKey("curator.feeds.id", ondelete="CASCADE"))
+    at: Mapped[datetime]
+    outcome: Mapped[str] = mapped_column(Text)
+    status: Mapped[int | None] = mapped_column(Integer)
+    reason: Mapped[str] = mapped_column(Text)
+
+
+class CategoryRow(Base):
+    __tablename__ = "categories"
+    __table_args__ = (UniqueConstraint("user_id", "name"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(Text)
+    position: Mapped[int] = mapped_column(Integer, server_default="0")
+
+
+class SubscriptionRow(Base):
+    """`unread` is maintained with every change, not counted per page."""
+
+    __tablename__ = "subscriptions"
+    __table_args__ = (UniqueConstraint("user_id", "feed_id"), Index(None, "feed_id"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
+    feed_id: Mapped[int] = mapped_column(ForeignKey("curator.feeds.id", ondelete="CASCADE"))
+    category_id: Mapped[int | None] = mapped_column(ForeignKey("curator.categories.id", ondelete="SET NULL"))
+    title: Mapped[str] = mapped_column(Text, server_default="")
+    unread: Mapped[int] = mapped_column(Integer, server_default="0")
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class StoryRow(Base):
+    """The same article in several feeds."""
+
+    __tablename__ = "stories"
+    __table_args__ = (SCHEMA,)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    canonical_url: Mapped[str] = mapped_column(Text, unique=True)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class EntryRow(Base):
+    """One entry of one feed. `published_at` is never empty: an undated entry has the time it was first seen."""
+
+    __tablename__ = "entries"
+    __table_args__ = (
+        UniqueConstraint("feed_id", "guid"),
+        Index(None, "feed_id", "published_at", "id"),
+        Index(None, "published_at", "id"),
+        Index(None, "story_id"),
+        Index("ix_entries_to_fetch", "feed_id", postgresql_where=text("fetch_state = 'waiting'")),
+        Index("ix_entries_to_distil", "id", postgresql_where=text("distil_state = 'waiting'")),
+        Index("ix_entries_to_index", "id", postgresql_where=text("indexed_hash IS DISTINCT FROM shown_hash")),
+        SCHEMA,
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    feed_id: Mapped[int] = mapped_column(ForeignKey("curator.feeds.id", ondelete="CASCADE"))
+    guid: Mapped[str] = mapped_column(Text)
+    url: Mapped[str] = mapped_column(Text, server_default="")
+    canonical_url: Mapped[str] = mapped_column(Text, server_default="")
+    story_id: Mapped[int | None] = mapped_column(ForeignKey("curator.stories.id", ondelete="SET NULL"))
+    title: Mapped[str] = mapped_column(Text)
+    author: Mapped[str] = mapped_column(Text, server_default="")
+    language: Mapped[str] = mapped_column(Text, server_default="")
+    published_at: Mapped[datetime]
+    dated: Mapped[bool] = mapped_column(Boolean, server_default="true")
+    first_seen_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    thumbnail_url: Mapped[str] = mapped_column(Text, server_default="")
+    enclosures: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
+    summary: Mapped[str] = mapped_column(Text, server_default="")
+    words: Mapped[int] = mapped_column(Integer, server_default="0")
+    # Hash of the text that is to be read; of what a reader sees with its summary; of what is in the index.
+    content_hash: Mapped[str] = mapped_column(Text, server_default="")
+    shown_hash: Mapped[str] = mapped_column(Text, server_default="")
+    indexed_hash: Mapped[str | None] = mapped_column(Text)
+    feed_hash: Mapped[str] = mapped_column(Text, server_default="")
+    fetch_state: Mapped[str] = mapped_column(Text)
+    fetch_tries: Mapped[int] = mapped_column(SmallInteger, server_default="0")
+    fetch_reason: Mapped[str] = mapped_column(Text, server_default="")
+    next_fetch_at: Mapped[datetime | None]
+    distil_state: Mapped[str] = mapped_column(Text)
+    distil_reason: Mapped[str] = mapped_column(Text, server_default="")
+    distilled_hash: Mapped[str] = mapped_column(Text, server_default="")
+    distil_model: Mapped[str] = mapped_column(Text, server_default="")
+
+
+class EntryBodyRow(Base):
+    __tablename__ = "entry_bodies"
+    __table_args__ = (SCHEMA,)
+
+    entry_id: Mapped[int] = mapped_column(ForeignKey("curator.entries.id", ondelete="CASCADE"), primary_key=True)
+    feed_content: Mapped[str] = mapped_column(Text, server_default="")
+    full_content: Mapped[str] = mapped_column(Text, server_default="")
+    filtered_content: Mapped[str] = mapped_column(Text, server_default="")
+
+
+class SeenGuidRow(Base):
+    """What was cleaned up and must not come back unread."""
+
+    __tablename__ = "seen_guids"
+    __table_args__ = (SCHEMA,)
+
+    feed_id: Mapped[int] = mapped_column(ForeignKey("curator.feeds.id", ondelete="CASCADE"), primary_key=True)
+    guid: Mapped[str] = mapped_column(Text, primary_key=True)
+    removed_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class EntryStateRow(Base):
+    """What one person did with one entry. No row: unread, nothing done."""
+
+    __tablename__ = "entry_states"
+    __table_args__ = (
+        CheckConstraint("preference IN (-1, 0, 1)", name="preference"),
+        Index("ix_entry_states_starred", "user_id", "entry_id", postgresql_where=text("starred_at IS NOT NULL")),
+        Index("ix_entry_states_up", "user_id", "entry_id", postgresql_where=text("preference = 1")),
+        Index(None, "entry_id"),
+        SCHEMA,
+    )
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"), primary_key=True)
+    entry_id: Mapped[int] = mapped_column(ForeignKey("curator.entries.id", ondelete="CASCADE"), primary_key=True)
+    read_at: Mapped[datetime | None]
+    starred_at: Mapped[datetime | None]
+    preference: Mapped[int] = mapped_column(SmallInteger, server_default="0")
+    note: Mapped[str] = mapped_column(Text, server_default="")
+
+
+class LabelRow(Base):
+    __tablename__ = "labels"
+    __table_args__ = (UniqueConstraint("user_id", "name"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(Text)
+
+
+class EntryLabelRow(Base):
+    __tablename__ = "entry_labels"
+    __table_args__ = (Index(None, "entry_id"), SCHEMA)
+
+    label_id: Mapped[int] = mapped_column(ForeignKey("curator.labels.id", ondelete="CASCADE"), primary_key=True)
+    entry_id: Mapped[int] = mapped_column(ForeignKey("curator.entries.id", ondelete="CASCADE"), primary_key=True)
+
+
+class ModelCallRow(Base):
+    """The cost ledger: every piece of paid work once, with its answer."""
+
+    __tablename__ = "model_calls"
+    __table_args__ = (
+        UniqueConstraint("content_hash", "prompt_version", "model", "feature"),
+        Index(None, "at"),
+        SCHEMA,
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    content_hash: Mapped[str] = mapped_column(Text)
+    prompt_version: Mapped[str] = mapped_column(Text)
+    model: Mapped[str] = mapped_column(Text)
+    feature: Mapped[str] = mapped_column(Text)
+    entry_id: Mapped[int | None] = mapped_column(BigInteger)
+    feed_id: Mapped[int | None] = mapped_column(BigInteger)
+    answer: Mapped[str] = mapped_column(Text)
+    tokens_in: Mapped[int] = mapped_column(Integer)
+    tokens_out: Mapped[int] = mapped_column(Integer)
+    cost: Mapped[float] = mapped_column(Float, server_default="0")
+    at: Mapped[datetime]
+
+
+class HostTurnRow(Base):
+    """When a host may be asked next, for the whole instance."""
+
+    __tablename__ = "host_turns"
+    __table_args__ = (SCHEMA,)
+
+    host: Mapped[str] = mapped_column(Text, primary_key=True)
+    next_at: Mapped[datetime]

@@ -1,0 +1,77 @@
+"""An entry's way from a feed to a distilled article. Each step is chosen by state, never by what the last handed over.
+
+Pure.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class FetchState(StrEnum):
+    """Whether the full text is there."""
+
+    WAITING = "waiting"
+    FETCHED = "fetched"
+    FROM_FEED = "from feed"  # the feed's own text is used
+    SKIPPED = "skipped"  # YouTube, enclosures without a page
+    FAILED = "failed"  # after all tries; the reason is kept
+
+
+class DistilState(StrEnum):
+    WAITING = "waiting"
+    DISTILLED = "distilled"
+    NOTHING = "nothing to distil"
+    FAILED = "failed"
+
+
+class EntryStatus(StrEnum):
+    """The document's states of one entry inside a run, for progress."""
+
+    PENDING = "pending"
+    FETCHING = "fetching"
+    FETCHED = "fetched"
+    DISTILLING = "distilling"
+    COMPLETED = "completed"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class FetchedArticle:
+    """What was made of a page: sanitised HTML, and its text for models and search."""
+
+    html: str
+    text: str
+    title: str = ""
+    author: str = ""
+    language: str = ""
+    thumbnail_url: str = ""
+    published_at: datetime | None = None
+    final_url: str = ""
+    # True when the rules or the extractor found nothing and the whole page is kept instead.
+    whole_page: bool = False
+
+
+@dataclass(frozen=True)
+class ToDistil:
+    """What a distiller gets: the text in numbered lines is made of `text`."""
+
+    entry_id: int
+    title: str
+    text: str
+    language: str
+    content_hash: str
+
+
+@dataclass(frozen=True)
+class Distilled:
+    entry_id: int
+    summary: str
+    # Lines of the text that are the article itself, counted from 0, end included.
+    main_content_start_line: int
+    main_content_end_line: int
+    language: str
+    model: str
+    prompt_version: str
+    tokens_in: int = 0
+    tokens_out: int = 0

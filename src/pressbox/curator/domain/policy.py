@@ -1,0 +1,41 @@
+"""Every wait, interval, size and limit of the curator in one place, filled by the service from settings."""
+
+from datetime import timedelta
+
+from pressbox.core.contracts import Contract
+
+
+class CuratorPolicy(Contract):
+    # Crawling
+    page_size: int = 100
+    probes_at_once: int = 32
+    feeds_at_once: int = 10
+    shortest_interval: timedelta = timedelta(minutes=15)
+    longest_interval: timedelta = timedelta(hours=24)
+    longest_backoff: timedelta = timedelta(days=2)
+    entries_per_crawl: int = 200
+    feed_bytes: int = 10_000_000
+
+    # Fetching
+    host_delay: timedelta = timedelta(seconds=2)
+    fetch_tries: int = 3
+    page_bytes: int = 5_000_000
+    entries_per_fetch: int = 100
+
+    # Distilling
+    distil_batch: int = 5
+    summary_sentences: int = 4
+    target_language: str = ""
+    tokens_per_day: int = 200_000
+
+    # Index and vectors
+    index_batch: int = 500
+    embedding_batch: int = 100
+
+    # Cleanup
+    keep_days: int = 7
+
+    def at_speed(self, speed: float) -> "CuratorPolicy":
+        """The same rules on a clock that runs `speed` times as fast."""
+        names = ("shortest_interval", "longest_interval", "longest_backoff", "host_delay")
+        return self.model_copy(update={name: getattr(self, name) / speed for name in names})

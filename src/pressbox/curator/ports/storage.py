@@ -1,0 +1,155 @@
+"""What ingestion needs from storage. Every trouble with a part of ours is a TransientError."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from pressbox.curator.contracts.distilling import DistilSelection
+from pressbox.curator.contracts.ingestion import EntriesToFetch, FeedPage, ProbedFeed
+from pressbox.curator.contracts.upkeep import CleanupResult, EmbeddingSelection
+from pressbox.curator.domain.entries import Distilled, FetchedArticle, ToDistil
+from pressbox.curator.domain.feeds import Crawl, ExtractionRule, FeedToCrawl
+from pressbox.curator.domain.policy import CuratorPolicy
+
+
+class Feeds(Protocol):
+    """Feeds as ingestion sees them."""
+
+    async def due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage: ...
+
+    async def to_crawl(self, feed_ids: Sequence[int]) -> Sequence[FeedToCrawl]: ...
+
+    async def store_crawl(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> ProbedFeed:
+        """Entries, validators, health and the next time in one transaction. A failure keeps what was known before."""
+        ...
+
+    async def with_work(self, feed_ids: Sequence[int], now: datetime) -> Sequence[int]:
+        """Those with entries that wait for a fetch, a distillation or the index."""
+        ...
+
+    async def name(self, feed_id: int) -> str: ...
+
+    async def rules(self, feed_id: int) -> Sequence[ExtractionRule]: ...
+
+
+@dataclass(frozen=True)
+class EntrySource:
+    """What a fetch needs to know of an entry."""
+
+    entry_id: int
+    feed_id: int
+    url: str
+    feed_html: str
+    rules: tuple[ExtractionRule, ...]
+    full_text: bool
+
+
+@dataclass(frozen=True)
+class IndexDocument:
+    entry_id: int
+    feed_id: int
+    title: str
+    summary: str
+    filtered_content: str
+    feed_content: str
+    author: str
+    published_at: datetime
+
+
+class Entries(Protocol):
+    """Entries on their way. Selection is by state; each write is one transaction."""
+
+    async def to_fetch(self, feed_id: int, policy: CuratorPolicy, now: datetime) -> EntriesToFetch: ...
+
+    async def source(self, entry_id: int) -> EntrySource | None: ...
+
+    async def save_article(self, entry_id: int, article: FetchedArticle, now: datetime) -> bool:
+        """True when the content is another one than before: then it is distilled and indexed again."""
+        ...
+
+    async def note_fetch_failure(self, entry_id: int, reason: str, next_try: datetime | None, now: datetime) -> None:
+        """None: no more tries; the entry keeps what the feed gave."""
+        ...
+
+    async def select_for_distillation(
+        self, entry_ids: Sequence[int], after_entry_id: int, limit: int
+    ) -> DistilSelection: ...
+
+    async def to_distil(self, entry_ids: Sequence[int]) -> Sequence[ToDistil]: ...
+
+    async def save_distilled(self, distilled: Sequence[Distilled], now: datetime) -> Sequence[int]:
+        """Only where the content is still the one that was distilled; the ids that were saved."""
+        ...
+
+    async def note_distil_failure(self, entry_id: int, reason: str, now: datetime) -> None: ...
+
+    async def documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]: ...
+
+    async def documents_after(self, after_entry_id: int, limit: int) -> Sequence[IndexDocument]: ...
+
+    async def unindexed(self, limit: int) -> Sequence[int]: ...
+
+    async def note_indexed(self, entry_ids: Sequence[int]) -> None: ...
+
+    async def existing(self, entry_ids: Sequence[int]) -> frozenset[int]: ...
+
+    async def select_for_embedding(self, model: str, after_entry_id: int, limit: int) -> EmbeddingSelection: ...
+
+    async def texts_to_embed(self, entry_ids: Sequence[int]) -> Mapping[int, str]: ...
+
+    async def save_embeddings(self, model: str, vectors: Mapping[int, Sequence[float]]) -> int: ...
+
+    async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult: ...
+
+
+class SearchIndex(Protocol):
+    """The full-text index. Only the index queue writes, from one process."""
+
+    async def add(self, documents: Iterable[IndexDocument], generation: str = "") -> None: ...
+
+    async def remove(self, entry_ids: Iterable[int]) -> None: ...
+
+    async def begin_generation(self) -> str: ...
+
+    async def swap(self, generation: str) -> None: ...
+
+    async def document_ids(self, after: int, limit: int) -> Sequence[int]: ...
+
+
+@dataclass(frozen=True)
+class Hit:
+    entry_id: int
+    score: float
+    title_html: str
+    snippet_html: str
+
+
+class SearchReader(Protocol):
+    async def search(
+        self, query: str, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
+    ) -> tuple[Sequence[Hit], int]: ...
+
+
+@dataclass(frozen=True)
+class PaidCall:
+    """One paid piece of work, keyed so that it is never paid twice."""
+
+    content_hash: str
+    prompt_version: str
+    model: str
+    feature: str
+    entry_id: int | None
+    feed_id: int | None
+
+
+class ModelLedger(Protocol):
+    async def known(self, call: PaidCall) -> str | None:
+        """The answer that was paid for, or None."""
+        ...
+
+    async def record(
+        self, call: PaidCall, answer: str, tokens_in: int, tokens_out: int, cost: float, now: datetime
+    ) -> None: ...
+
+    async def tokens_today(self, now: datetime) -> int: ...
