@@ -1,7 +1,8 @@
 """The reader as an application. In this version it has a page that says what it is for, and runs nothing."""
 
 from pressbox.core.app import AppManifest, NavigationEntry
-from pressbox.curator.web import PATH, router
+from pressbox.curator.web.access import PATH
+from pressbox.curator.web.routes import router
 
 APP = AppManifest(
     name="curator",

@@ -1,18 +1,14 @@
 """The page of reader: what it will be for, and that it is not part of this version."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from pressbox.core.web.identity import Identity, signed_in
 from pressbox.core.web.rendering import render
-
-PATH = "/reader"
+from pressbox.curator.web.access import PATH, Reader
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.get(PATH)
-async def index(request: Request, identity: Annotated[Identity, Depends(signed_in)]) -> HTMLResponse:
+async def index(request: Request, identity: Reader) -> HTMLResponse:
     return render(request, "curator/index.html", identity=identity)
