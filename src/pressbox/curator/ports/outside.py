@@ -7,6 +7,7 @@ from typing import Protocol
 
 from pressbox.curator.domain.entries import Distilled, FetchedArticle, ToDistil
 from pressbox.curator.domain.feeds import Crawl, ExtractionRule, FeedToCrawl, ParsedFeed
+from pressbox.curator.domain.outlines import OutlineFeed, OutlineList
 
 
 class Crawler(Protocol):
@@ -16,7 +17,10 @@ class Crawler(Protocol):
 
 
 class Discovery(Protocol):
-    """From the address of a site to its feeds, best first; a feed's own address gives itself."""
+    """From the address of a site to its feeds, best first; a feed's own address gives itself.
+
+    None found is an empty answer. A site that cannot be asked raises a TransientError, or a PermanentError with why.
+    """
 
     async def discover(self, url: str) -> Sequence["FoundFeed"]: ...
 
@@ -26,6 +30,14 @@ class FoundFeed:
     url: str
     title: str
     parsed: ParsedFeed | None = None
+
+
+class Outlines(Protocol):
+    """Lists of subscriptions (OPML). Reading raises InvalidInputError only when the whole is none."""
+
+    def read(self, content: bytes) -> OutlineList: ...
+
+    def write(self, feeds: Sequence[OutlineFeed], title: str, now: datetime) -> bytes: ...
 
 
 class PageReader(Protocol):
