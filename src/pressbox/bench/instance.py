@@ -3,10 +3,16 @@
 import resource
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+from pressbox.core.app import Resources
+from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
+from pressbox.core.db.database import Database
+from pressbox.core.http.client import GuardedClient
+from pressbox.core.objects.factory import open_store
+from pressbox.core.temporal.client import connect
 from pressbox.demo.instance import Instance, running_instance
 from pressbox.embedded.home import Home
 from pressbox.embedded.ports import free_port
@@ -32,6 +38,19 @@ def measured_instance(home: Home, **environment: str) -> Iterator[Instance]:
     chosen = {"PRESSBOX_OPEN": "1", "PRESSBOX_WEB_PORT": str(free_port()), **environment}
     with running_instance(home.path, log=log, **chosen) as instance:
         yield instance
+
+
+@asynccontextmanager
+async def instance_resources(instance: Instance) -> AsyncIterator[Resources]:
+    """The parts of a running instance, as its own processes see them."""
+    database = Database(instance.endpoints.database_url)
+    temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False)
+    settings = Settings(home=instance.home.path)
+    try:
+        async with GuardedClient(HttpSettings()) as http:
+            yield Resources(settings, database, temporal, open_store(ObjectsSettings(), instance.home.objects), http)
+    finally:
+        await database.close()
 
 
 def allow_many_connections() -> None:

@@ -2,23 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pressbox.bench.fanout import FanOut, measure_fan_out
-from pressbox.bench.instance import allow_many_connections, measured_instance, temporary_home
+from pressbox.bench.instance import allow_many_connections, instance_resources, measured_instance, temporary_home
 from pressbox.bench.memory import MEGABYTE, PartMemory, measure_memory
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.bench.throughput import HistoryEvents, Throughput, measure_history_events, measure_throughput
-from pressbox.core.app import Resources
-from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
-from pressbox.core.db.database import Database
 from pressbox.core.errors import PermanentError
-from pressbox.core.http.client import GuardedClient
-from pressbox.core.objects.factory import open_store
-from pressbox.core.temporal.client import connect
 from pressbox.demo.instance import Instance
 
 SECOND_START_AIM_SECONDS = 10.0
@@ -70,7 +63,7 @@ async def _measure(instance: Instance, scale: Scale, say: Say) -> tuple[Throughp
     web_url = instance.endpoints.web_url
     if web_url is None:
         raise PermanentError("The instance has no web address.")
-    async with _resources(instance) as resources:
+    async with instance_resources(instance) as resources:
         say(f"Server-sent events to {scale.clients} clients")
         fan_out = await measure_fan_out(web_url, resources.database, clients=scale.clients)
         say("History events per report of progress")
@@ -78,18 +71,6 @@ async def _measure(instance: Instance, scale: Scale, say: Say) -> tuple[Throughp
         say("Workflows per second")
         throughput = await measure_throughput(resources, workflows=scale.workflows, rounds=scale.rounds)
     return throughput, events, fan_out
-
-
-@asynccontextmanager
-async def _resources(instance: Instance) -> AsyncIterator[Resources]:
-    database = Database(instance.endpoints.database_url)
-    temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False)
-    settings = Settings(home=instance.home.path)
-    try:
-        async with GuardedClient(HttpSettings()) as http:
-            yield Resources(settings, database, temporal, open_store(ObjectsSettings(), instance.home.objects), http)
-    finally:
-        await database.close()
 
 
 def memory_figures(parts: Sequence[PartMemory]) -> tuple[Figure, ...]:

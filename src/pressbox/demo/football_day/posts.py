@@ -54,13 +54,13 @@ class PlannedPost:
     subreddit: str = ELSEWHERE
 
 
-def plan_posts(day: ScriptedDay) -> list[PlannedPost]:
+def plan_posts(day: ScriptedDay, *, plain: bool = False) -> list[PlannedPost]:
     """In the order in which they appear. A goal that is disallowed has one clip, which goes with it."""
-    planned = [post for match in day.matches for post in _of_match(day, match)]
+    planned = [post for match in day.matches for post in _of_match(day, match, plain)]
     return sorted(planned, key=lambda post: post.posted_at)
 
 
-def _of_match(day: ScriptedDay, match: ScriptedMatch) -> Iterator[PlannedPost]:
+def _of_match(day: ScriptedDay, match: ScriptedMatch, plain: bool) -> Iterator[PlannedPost]:
     broadcast = match.fixture_id % 1000
     for number, goal in enumerate(match.goals):
         player = goal.final
@@ -77,7 +77,7 @@ def _of_match(day: ScriptedDay, match: ScriptedMatch) -> Iterator[PlannedPost]:
             text=f"{player.name.split()[-1]} scores for {team}! {home} – {away}",
             number=number,
         )
-        yield from _of_goal(writer, goal, broadcast, number)
+        yield from _of_goal(writer, goal, broadcast, number, plain)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class _Writer:
         return f"{sides.count(0)}-{sides.count(1)}"
 
 
-def _of_goal(writer: _Writer, goal: ScriptedGoal, broadcast: int, number: int) -> Iterator[PlannedPost]:
+def _of_goal(writer: _Writer, goal: ScriptedGoal, broadcast: int, number: int, plain: bool) -> Iterator[PlannedPost]:
     seed = writer.match.fixture_id * 100 + number * 10
     clock = (goal.elapsed + (goal.extra or 0) - 1) * 60.0 + 8.0
     home, away = (side.name[:3].upper() for side in writer.match.record.sides)
@@ -117,8 +117,10 @@ def _of_goal(writer: _Writer, goal: ScriptedGoal, broadcast: int, number: int) -
     # The clock of another goal: earlier where there is room, so that it never fits by chance.
     earlier = -WRONG_MINUTES if clock > (WRONG_MINUTES + 5) * 60 else WRONG_MINUTES
     other = replace(shown, seed=seed + 3, clock_start=clock + earlier * 60)
-    yield writer.post(2.0, Fate.WRONG_MINUTE, "another goal", other)
     yield writer.post(3.0, Fate.SCENE, "live", live, subreddit=ON_REDDIT)
+    if plain:
+        return
+    yield writer.post(2.0, Fate.WRONG_MINUTE, "another goal", other)
     yield writer.post(4.0, Fate.SCENE, "replay", again)
     yield writer.post(5.0, Fate.SCENE, "live", live, disguise=COPIES[seed // 10 % len(COPIES)])
     if number == 0:

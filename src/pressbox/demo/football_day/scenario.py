@@ -24,9 +24,13 @@ LOOK_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Size:
+    """`plain` days have two copies of one scene per goal, and nothing that must be refused."""
+
     matches: int = 3
     goals: int = 6
     seed: int = 4
+    plain: bool = False
+    settle: timedelta = SETTLE
 
 
 async def play_footy(stage: Stage) -> tuple[Finding, ...]:
@@ -37,16 +41,16 @@ async def play_footy(stage: Stage) -> tuple[Finding, ...]:
 async def play_day(stage: Stage, size: Size) -> tuple[Finding, ...]:
     """Filming comes first, so that a busy machine shows the day later and not another one."""
     first_fixture = await unused_fixtures(stage.web_url)
-    files = await film_all(plan_posts(script(stage, size, first_fixture)))
+    files = await film_all(plan_posts(script(stage, size, first_fixture), plain=size.plain))
     day = script(stage, size, first_fixture)
-    posts = plan_posts(day)
+    posts = plan_posts(day, plain=size.plain)
     publish(stage.world.social, posts, files)
     stage.world.fixtures.day = day
     for schedule in (INGEST_SCHEDULE, UPKEEP_SCHEDULE):
         await stage.resources.temporal.get_schedule_handle(schedule).trigger()
     watcher = Watcher(stage.web_url, day)
     try:
-        shown = await watch(watcher, day)
+        shown = await watch(watcher, day, size.settle)
     finally:
         await watcher.close()
     return findings(shown, day, posts, {post: len(file) for post, file in files.items()})
@@ -63,8 +67,8 @@ def script(stage: Stage, size: Size, first_fixture: int) -> ScriptedDay:
     )
 
 
-async def watch(watcher: Watcher, day: ScriptedDay) -> DayAsShown:
-    expected, deadline = day.expected(), day.ends_at + SETTLE
+async def watch(watcher: Watcher, day: ScriptedDay, settle: timedelta) -> DayAsShown:
+    expected, deadline = day.expected(), day.ends_at + settle
     while datetime.now(UTC) < deadline:
         await asyncio.sleep(LOOK_SECONDS)
         try:

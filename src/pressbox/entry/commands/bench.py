@@ -85,6 +85,21 @@ def match(as_json: Json = False) -> None:
     _print(run_match(_say), as_json=as_json)
 
 
+@bench_commands.command()
+def matchday(
+    as_json: Json = False,
+    matches: Annotated[int, typer.Option(min=1, max=90, help="Matches at once.")] = 40,
+    goals: Annotated[int, typer.Option(min=1, help="Goals that stand in the end.")] = 120,
+    speed: Annotated[float, typer.Option(min=0.05, max=10, help="1: a minute of a match takes a second.")] = 0.25,
+) -> None:
+    """A crowded match day in the demo's world, played to its end: all that is found, memory, lengths of histories."""
+    # Loads the whole of footy, which the other benchmarks need not wait for.
+    from pressbox.bench.matchday import run_matchday
+
+    prepared_settings()
+    _print(run_matchday(_say, matches=matches, goals=goals, speed=speed), as_json=as_json)
+
+
 def _print(report: Report, *, as_json: bool) -> None:
     typer.echo(report.model_dump_json(indent=2) if as_json else table(report))
 
