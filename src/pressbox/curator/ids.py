@@ -42,3 +42,7 @@ def preview_workflow_id(key: str) -> str:
 
 def preview_key(key: str) -> str:
     return f"scratch/curator/preview-{key}.html"
+
+
+def import_key(user_id: int, import_id: str) -> str:
+    return f"scratch/curator/import-{user_id}-{import_id}.json"

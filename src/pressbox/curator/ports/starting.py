@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from pressbox.curator.contracts.ingestion import PreviewFetchOutput
 from pressbox.curator.domain.feeds import ExtractionRule
 
 
@@ -25,4 +26,6 @@ class Workflows(Protocol):
 
     async def clean_up(self, days: int, dry_run: bool) -> str: ...
 
-    async def preview(self, url: str, rules: Sequence[ExtractionRule]) -> str: ...
+    async def preview(self, url: str, rules: Sequence[ExtractionRule]) -> PreviewFetchOutput:
+        """Runs to its end: somebody waits for it."""
+        ...

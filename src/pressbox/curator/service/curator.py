@@ -1,0 +1,18 @@
+"""All use cases of the curator, as pages, REST and commands get them: `wiring.service(resources)` makes one."""
+
+from dataclasses import dataclass
+
+from pressbox.curator.service.outlines import OutlineService
+from pressbox.curator.service.reading import ReadingService
+from pressbox.curator.service.sources import SourceService
+from pressbox.curator.service.states import StateService
+from pressbox.curator.service.work import WorkService
+
+
+@dataclass(frozen=True)
+class Curator:
+    sources: SourceService
+    outlines: OutlineService
+    reading: ReadingService
+    states: StateService
+    work: WorkService
