@@ -255,3 +255,14 @@ class HostTurnRow(Base):
 
     host: Mapped[str] = mapped_column(Text, primary_key=True)
     next_at: Mapped[datetime]
+
+
+class ClaimRow(Base):
+    """Who does a piece of work right now, and until when nobody else begins it."""
+
+    __tablename__ = "claims"
+    __table_args__ = (SCHEMA,)
+
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    owner: Mapped[str] = mapped_column(Text)
+    until: Mapped[datetime]

@@ -10,11 +10,23 @@ from pressbox.curator.domain.policy import CuratorPolicy
 
 
 class ContentDistillationInput(CamelContract):
-    """Without ids: everything that is not distilled yet, page by page."""
+    """Without ids: everything that is not distilled yet, page by page. `again` distils also what is distilled."""
 
     entry_ids: tuple[int, ...] = ()
+    again: bool = False
+    feed_name: str = ""
+    state: "DistillationState" = Field(default_factory=lambda: DistillationState())
     parent_workflow_id: str = ""
     policy: CuratorPolicy = CuratorPolicy()
+
+
+class DistillationState(CamelContract):
+    """Carried over continue-as-new: one run per page of entries."""
+
+    after_entry_id: int = 0
+    total: int = 0
+    distilled: int = 0
+    failed: int = 0
 
 
 class ContentDistillationProgress(CuratorProgress):
@@ -34,6 +46,12 @@ class EntryIds(Contract):
     policy: CuratorPolicy = CuratorPolicy()
 
 
+class KnownEntries(Contract):
+    """Those that exist, with the titles that people know them by."""
+
+    entries: tuple[EntryProgressState, ...] = ()
+
+
 class DistilSelection(Contract):
     entries: tuple[EntryProgressState, ...] = ()
     more: bool = False
@@ -43,16 +61,43 @@ class SelectForDistillationInput(Contract):
     entry_ids: tuple[int, ...] = ()
     after_entry_id: int = 0
     limit: int = 50
+    again: bool = False
+
+
+class DistilledAnswer(Contract):
+    """A summary of a few sentences, bounded: small enough for a history, where bodies never are."""
+
+    entry_id: int
+    content_hash: str
+    summary: str
+    main_content_start_line: int
+    main_content_end_line: int
+    language: str
+    model: str
+    prompt_version: str
 
 
 class DistilledBatch(Contract):
     """`waiting` tells that the budget of the day is used up or no model answers: come back at `retry_at`."""
 
     distilled: tuple[int, ...] = ()
+    answers: tuple[DistilledAnswer, ...] = ()
     failed: tuple[EntryProgressState, ...] = ()
     waiting: tuple[int, ...] = ()
     retry_at: datetime | None = None
     reason: str = ""
+
+
+class SaveDistilledInput(Contract):
+    answers: tuple[DistilledAnswer, ...] = ()
+    failed: tuple[EntryProgressState, ...] = ()
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class SavedEntries(Contract):
+    """Not among them: those whose text changed meanwhile."""
+
+    entry_ids: tuple[int, ...] = ()
 
 
 class AppSettings(Contract):

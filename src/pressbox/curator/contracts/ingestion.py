@@ -11,11 +11,12 @@ from pressbox.curator.domain.policy import CuratorPolicy
 
 
 class AllFeedsIngestionInput(CamelContract):
-    """`only_due` False crawls every feed that is not paused ("refresh now")."""
+    """`only_due` False crawls every feed that is not paused ("refresh now"). A `routine` run without news is not shown."""
 
     enable_content_fetch: bool = True
     auto_distill: bool = True
     only_due: bool = True
+    routine: bool = False
     policy: CuratorPolicy = CuratorPolicy()
     state: "AllFeedsState" = Field(default_factory=lambda: AllFeedsState())
 
@@ -139,6 +140,22 @@ class FeedReference(Contract):
     policy: CuratorPolicy = CuratorPolicy()
 
 
+class Leftovers(Contract):
+    """What a crash or a failure left half done, of feeds that are not due: found by state."""
+
+    feed_ids: tuple[int, ...] = ()
+    undistilled: bool = False
+    unindexed: bool = False
+    unembedded: bool = False
+
+
+class LeftoversInput(Contract):
+    limit: int = 100
+    # Feeds that are worked on anyhow.
+    without: tuple[int, ...] = ()
+    policy: CuratorPolicy = CuratorPolicy()
+
+
 class EntryToFetch(Contract):
     entry_id: int
     domain: str
@@ -156,6 +173,7 @@ class EntriesToFetch(Contract):
 
 class ScheduleFetchInput(CamelContract):
     entries: tuple[EntryToFetch, ...]
+    feed_name: str = ""
     auto_distill: bool = True
     parent_workflow_id: str = ""
     policy: CuratorPolicy = CuratorPolicy()
@@ -176,8 +194,11 @@ class ScheduleFetchOutput(CamelContract):
 
 
 class DomainFetchInput(CamelContract):
+    """With `auto_distill` the parent is told of every article as it arrives."""
+
     domain: str
     entries: tuple[EntryToFetch, ...]
+    auto_distill: bool = False
     parent_workflow_id: str = ""
     policy: CuratorPolicy = CuratorPolicy()
 
@@ -197,11 +218,23 @@ class DomainFetchOutput(CamelContract):
     failed: int
 
 
-class FetchContentInput(Contract):
-    """One article. With `from_feed` the feed's own HTML is processed and no page is read."""
+class RuleModel(CamelContract):
+    kind: str
+    expression: str
+    keep: bool
 
-    entry_id: int
+
+class FetchContentInput(Contract):
+    """One article. With `from_feed` the feed's own HTML is processed and no page is read.
+
+    A preview names an address and rules instead of an entry, and where to put what they find.
+    """
+
+    entry_id: int = 0
     from_feed: bool = False
+    url: str = ""
+    rules: tuple[RuleModel, ...] = ()
+    preview_key: str = ""
     policy: CuratorPolicy = CuratorPolicy()
 
 
@@ -212,20 +245,33 @@ class FetchContentResult(Contract):
     fetched: bool
     changed: bool = False
     reason: str = ""
+    title: str = ""
+    words: int = 0
 
 
 class PreviewFetchInput(CamelContract):
     """The preview is kept in the object store under `preview_key`: a page does not fit a payload."""
 
     url: str
-    rules: tuple["RuleModel", ...] = ()
+    rules: tuple[RuleModel, ...] = ()
     preview_key: str = ""
 
 
-class RuleModel(CamelContract):
-    kind: str
-    expression: str
-    keep: bool
+class FetchContentsInput(Contract):
+    """Several articles again, whatever their state; as many at once as hosts allow."""
+
+    entry_ids: tuple[int, ...]
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class FetchContentsResult(Contract):
+    results: tuple[FetchContentResult, ...] = ()
+
+
+class FetchCursor(Contract):
+    """Articles that are durable already."""
+
+    results: tuple[FetchContentResult, ...] = ()
 
 
 class PreviewFetchOutput(CamelContract):

@@ -114,8 +114,11 @@ class CleanupInput(Contract):
 
 
 class CleanupResult(Contract):
+    """`removed` are those whose documents must leave the search index."""
+
     deleted: int = 0
     more: bool = False
+    removed: tuple[int, ...] = ()
 
 
 class EntriesCleanupOutput(CamelContract):

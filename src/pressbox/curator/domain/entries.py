@@ -75,3 +75,5 @@ class Distilled:
     prompt_version: str
     tokens_in: int = 0
     tokens_out: int = 0
+    # Of the text that was distilled: a summary of an older one is not saved.
+    content_hash: str = ""

@@ -20,10 +20,17 @@ class CuratorPolicy(Contract):
     host_delay: timedelta = timedelta(seconds=2)
     fetch_tries: int = 3
     page_bytes: int = 5_000_000
-    entries_per_fetch: int = 100
+    # A page of these with their titles is one message, which stays below 10 kB.
+    entries_per_fetch: int = 40
+    # How long a page of feeds waits for its slowest ones before the next page begins.
+    page_patience: timedelta = timedelta(seconds=30)
 
     # Distilling
     distil_batch: int = 5
+    # A batch that is not full goes all the same when the last one left so long ago.
+    distil_pause: timedelta = timedelta(seconds=5)
+    # When a model that does not answer is asked again.
+    model_pause: timedelta = timedelta(minutes=2)
     summary_sentences: int = 4
     target_language: str = ""
     tokens_per_day: int = 200_000
@@ -37,5 +44,5 @@ class CuratorPolicy(Contract):
 
     def at_speed(self, speed: float) -> "CuratorPolicy":
         """The same rules on a clock that runs `speed` times as fast."""
-        names = ("shortest_interval", "longest_interval", "longest_backoff", "host_delay")
+        names = ("shortest_interval", "longest_interval", "longest_backoff", "host_delay", "model_pause")
         return self.model_copy(update={name: getattr(self, name) / speed for name in names})

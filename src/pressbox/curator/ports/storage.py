@@ -28,6 +28,10 @@ class Feeds(Protocol):
         """Those with entries that wait for a fetch, a distillation or the index."""
         ...
 
+    async def leftovers(self, without: Sequence[int], limit: int, now: datetime) -> Sequence[int]:
+        """Other feeds with entries that wait for a fetch which is due, whether or not the feed itself is."""
+        ...
+
     async def name(self, feed_id: int) -> str: ...
 
     async def rules(self, feed_id: int) -> Sequence[ExtractionRule]: ...
@@ -43,6 +47,8 @@ class EntrySource:
     feed_html: str
     rules: tuple[ExtractionRule, ...]
     full_text: bool
+    title: str = ""
+    tries: int = 0
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,10 @@ class Entries(Protocol):
         """Only where the content is still the one that was distilled; the ids that were saved."""
         ...
 
+    async def distil_again(self, entry_ids: Sequence[int]) -> None:
+        """Let those with a text wait for a distillation again, whatever came of the last."""
+        ...
+
     async def note_distil_failure(self, entry_id: int, reason: str, now: datetime) -> None: ...
 
     async def documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]: ...
@@ -101,6 +111,16 @@ class Entries(Protocol):
     async def save_embeddings(self, model: str, vectors: Mapping[int, Sequence[float]]) -> int: ...
 
     async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult: ...
+
+
+class Claims(Protocol):
+    """Who does a piece of work right now, so that two runs do not do the same. A claim lapses by itself."""
+
+    async def take(self, keys: Sequence[str], owner: str, until: datetime, now: datetime) -> frozenset[str]:
+        """Those that are the owner's now: nobody had them, their time was over, or they were his before."""
+        ...
+
+    async def release(self, keys: Sequence[str], owner: str) -> None: ...
 
 
 class SearchIndex(Protocol):
