@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -39,9 +39,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
+    """With `stream` the body goes on for as long as somebody reads. A Content-Length among `headers` may lie."""
+
     status: int = 200
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
+    stream: Iterable[bytes] | None = None
 
     @classmethod
     def of(cls, value: object, status: int = 200) -> "Answer":
@@ -105,6 +108,9 @@ class HttpService:
             if answer is not None:
                 writer.write(_encoded(answer))
                 await writer.drain()
+                for chunk in answer.stream or ():
+                    writer.write(chunk)
+                    await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
             # Whoever called has gone or speaks no HTTP: nobody is left to tell.
             writer.transport.abort()
@@ -175,7 +181,9 @@ async def _read(reader: asyncio.StreamReader) -> Request:
 
 
 def _encoded(answer: Answer) -> bytes:
-    headers = {**answer.headers, "Content-Length": str(len(answer.body)), "Connection": "close"}
+    # The end of a stream is the end of the connection.
+    length = {} if answer.stream is not None else {"Content-Length": str(len(answer.body))}
+    headers = {**length, **answer.headers, "Connection": "close"}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     # Some services use numbers that no standard names.
     phrase = responses.get(answer.status, "Unnamed")
