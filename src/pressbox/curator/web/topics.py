@@ -1,0 +1,19 @@
+"""Live topics of the reader. A change says that something changed and never what: pages ask again for their part."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pressbox.core.app import LiveTopic, Resources
+from pressbox.curator.domain.changes import ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
+
+
+async def _changed(_: Resources, __: str) -> Mapping[str, Any] | None:
+    return {}
+
+
+# Who reads what is private: a person's own topic has to be named.
+TOPICS = (
+    LiveTopic(FEED_CHANGED, _changed),
+    LiveTopic(ENTRY_CHANGED, _changed),
+    LiveTopic(PERSON_CHANGED, _changed, by_name=True),
+)
