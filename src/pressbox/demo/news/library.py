@@ -26,8 +26,8 @@ class Article:
 def articles() -> tuple[Article, ...]:
     """All of them, in a fixed order."""
     folder = resources.files("pressbox.demo") / "news" / "articles"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".html")), key=lambda file: file.name)
-    return tuple(_read(file.name.removesuffix(".html"), file.read_text(encoding="utf-8")) for file in files)
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".article")), key=lambda file: file.name)
+    return tuple(_read(file.name.removesuffix(".article"), file.read_text(encoding="utf-8")) for file in files)
 
 
 def article(slug: str) -> Article:
