@@ -4,6 +4,7 @@ import pressbox.core.accounts.rows
 import pressbox.core.db.changes
 import pressbox.core.progress.rows
 import pressbox.core.temporal.rows
+import pressbox.curator.adapters.rows
 import pressbox.footy.adapters.rows
 import pressbox.soonish.adapters.rows  # noqa: F401
 from pressbox.core.db.base import Base

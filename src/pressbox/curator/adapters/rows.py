@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from pgvector.sqlalchemy import Vector
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -93,7 +94,7 @@ class CategoryRow(Base):
 
 
 class SubscriptionRow(Base):
-    """`unread` is maintained with every change, not counted per page."""
+    """`unread` is kept by triggers of the tables that it depends on, not counted per page: never write it."""
 
     __tablename__ = "subscriptions"
     __table_args__ = (UniqueConstraint("user_id", "feed_id"), Index(None, "feed_id"), SCHEMA)
@@ -166,6 +167,12 @@ class EntryRow(Base):
 
 
 class EntryBodyRow(Base):
+    """HTML as the feed and as the page has it, sanitised, and the text for search and models.
+
+    `filtered_content` is the whole text until a distiller found the lines that are the article; then `content_text`
+    keeps the whole, so that line numbers always mean the same.
+    """
+
     __tablename__ = "entry_bodies"
     __table_args__ = (SCHEMA,)
 
@@ -173,6 +180,29 @@ class EntryBodyRow(Base):
     feed_content: Mapped[str] = mapped_column(Text, server_default="")
     full_content: Mapped[str] = mapped_column(Text, server_default="")
     filtered_content: Mapped[str] = mapped_column(Text, server_default="")
+    content_text: Mapped[str] = mapped_column(Text, server_default="")
+
+
+class EntryEmbeddingRow(Base):
+    """A vector of one model. The column has no fixed size; each model has a partial HNSW index of its own."""
+
+    __tablename__ = "entry_embeddings"
+    __table_args__ = (SCHEMA,)
+
+    entry_id: Mapped[int] = mapped_column(ForeignKey("curator.entries.id", ondelete="CASCADE"), primary_key=True)
+    model: Mapped[str] = mapped_column(Text, primary_key=True)
+    embedding: Mapped[list[float]] = mapped_column(Vector())
+    # What was shown when the vector was made: another text gets another vector.
+    shown_hash: Mapped[str] = mapped_column(Text)
+
+
+class RemovedEntryRow(Base):
+    """An entry that is gone and whose document may still be in the search index. A trigger writes it."""
+
+    __tablename__ = "removed_entries"
+    __table_args__ = (SCHEMA,)
+
+    entry_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
 
 
 class SeenGuidRow(Base):

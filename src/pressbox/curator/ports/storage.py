@@ -16,16 +16,27 @@ from pressbox.curator.domain.policy import CuratorPolicy
 class Feeds(Protocol):
     """Feeds as ingestion sees them."""
 
-    async def due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage: ...
+    async def due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage:
+        """Only feeds that somebody subscribes to; never paused ones, and those that are gone only when made due."""
+        ...
 
     async def to_crawl(self, feed_ids: Sequence[int]) -> Sequence[FeedToCrawl]: ...
 
     async def store_crawl(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> ProbedFeed:
-        """Entries, validators, health and the next time in one transaction. A failure keeps what was known before."""
+        """Entries, validators, health and the next time in one transaction. A failure keeps what was known before.
+
+        The feed of the result is another one when this one moved to an address that is already there.
+        """
         ...
 
-    async def with_work(self, feed_ids: Sequence[int], now: datetime) -> Sequence[int]:
-        """Those with entries that wait for a fetch, a distillation or the index."""
+    async def store_unchanged(
+        self, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
+    ) -> None:
+        """What `store_crawl` does for UNCHANGED, for a whole page of feeds at the price of one."""
+        ...
+
+    async def with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
+        """Those with entries that wait for a fetch, a distillation (unless nobody distils now) or the index."""
         ...
 
     async def leftovers(self, without: Sequence[int], limit: int, now: datetime) -> Sequence[int]:
@@ -61,6 +72,8 @@ class IndexDocument:
     feed_content: str
     author: str
     published_at: datetime
+    # What `note_indexed` is told: an entry that changed meanwhile stays to be indexed.
+    shown_hash: str = ""
 
 
 class Entries(Protocol):
@@ -70,7 +83,9 @@ class Entries(Protocol):
 
     async def source(self, entry_id: int) -> EntrySource | None: ...
 
-    async def save_article(self, entry_id: int, article: FetchedArticle, now: datetime) -> bool:
+    async def save_article(
+        self, entry_id: int, article: FetchedArticle, now: datetime, *, from_feed: bool = False
+    ) -> bool:
         """True when the content is another one than before: then it is distilled and indexed again."""
         ...
 
@@ -100,7 +115,17 @@ class Entries(Protocol):
 
     async def unindexed(self, limit: int) -> Sequence[int]: ...
 
-    async def note_indexed(self, entry_ids: Sequence[int]) -> None: ...
+    async def note_indexed(self, hashes: Mapping[int, str]) -> None:
+        """By entry, the `shown_hash` of the document that is in the index now."""
+        ...
+
+    async def removed(self, limit: int) -> Sequence[int]:
+        """Entries that are gone and whose documents may still be in the index."""
+        ...
+
+    async def note_removed(self, entry_ids: Sequence[int]) -> None:
+        """Their documents are gone too."""
+        ...
 
     async def existing(self, entry_ids: Sequence[int]) -> frozenset[int]: ...
 
@@ -110,7 +135,9 @@ class Entries(Protocol):
 
     async def save_embeddings(self, model: str, vectors: Mapping[int, Sequence[float]]) -> int: ...
 
-    async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult: ...
+    async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult:
+        """What everybody has read and nobody kept. The index learns of it by `removed`. A dry run counts all."""
+        ...
 
 
 class Claims(Protocol):
