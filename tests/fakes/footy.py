@@ -24,41 +24,29 @@ from pressbox.footy.activities.scenes import SceneActivities
 from pressbox.footy.activities.search import SearchActivities
 from pressbox.footy.activities.upkeep import CanaryActivities, RecheckActivities
 from pressbox.footy.activities.upload import UploadActivities
-from pressbox.footy.contracts import (
-    CleanedUp,
-    CompletedFixtures,
-    CompletionResult,
-    DownloadCount,
-    GoalData,
-    GoalToSearch,
-    RegisteredRun,
-    SettledCandidate,
-    StoredFixtures,
-    TeamAliases,
-    UploadedVideo,
-    Video,
-)
+from pressbox.footy.contracts.aliases import TeamAliases
+from pressbox.footy.contracts.downloading import CompletionResult, SettledCandidate, Video
+from pressbox.footy.contracts.ingest import CleanedUp, StoredFixtures
+from pressbox.footy.contracts.monitor import CompletedFixtures, GoalToSearch, RegisteredRun
+from pressbox.footy.contracts.searching import DownloadCount
+from pressbox.footy.contracts.uploading import GoalData, UploadedVideo
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo, Probe
 from pressbox.footy.domain.fixtures import Followed, ObservedFixture
 from pressbox.footy.domain.goals import SearchEnd, StoredGoal
 from pressbox.footy.domain.judging import FrameJudgement, Vote
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ports import (
+from pressbox.footy.ports.outside import DayAnswer, DownloadedFile, DownloadLimits, LiveAnswer, SearchRequest
+from pressbox.footy.ports.starting import Workflows
+from pressbox.footy.ports.storage import (
     Aliases,
     Candidate,
     ClipFile,
-    DayAnswer,
     Decision,
-    DownloadedFile,
-    DownloadLimits,
-    LiveAnswer,
     RawFixture,
-    SearchRequest,
     SourceAnswer,
     StoredCopy,
     TeamName,
     ToCompare,
-    Workflows,
 )
 
 LIVERPOOL, CITY = 40, 50

@@ -34,7 +34,9 @@ from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.fixtures_api import DEMO_KEY, FixturesApi
 from pressbox.demo.simulators.social_posts import SocialPost
 from pressbox.demo.simulators.social_site import SocialSite
-from pressbox.footy.contracts import IngestWorkflowInput, MonitorWorkflowInput, UpkeepWorkflowInput
+from pressbox.footy.contracts.ingest import IngestWorkflowInput
+from pressbox.footy.contracts.monitor import MonitorWorkflowInput
+from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import INGEST, MEDIA_QUEUE, MONITOR, QUEUE
 from tests.architecture.test_registration import ACTIVITIES

@@ -15,7 +15,7 @@ from pressbox.bench.scorebugs import Sample, Scorebug, drawn, scorebugs
 from pressbox.core.config import FootySettings, JudgeKind
 from pressbox.footy.domain.clock import Doubt, possible_times
 from pressbox.footy.domain.judging import FrameJudgement
-from pressbox.footy.ports import Judge
+from pressbox.footy.ports.outside import Judge
 from pressbox.footy.wiring import judge
 
 PICTURES = 320

@@ -24,7 +24,7 @@ from pressbox.demo.clips.making import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
 from pressbox.footy.domain.fingerprints import Fingerprint, match, unpack
 from pressbox.footy.domain.match_rule import BETTER, DOCUMENT
-from pressbox.footy.ports import Media
+from pressbox.footy.ports.outside import Media
 from pressbox.footy.wiring import media
 
 RECALL_AIM = 0.9

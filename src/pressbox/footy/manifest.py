@@ -6,7 +6,9 @@ from datetime import timedelta
 from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration, TaskQueue
 from pressbox.core.config import Settings
 from pressbox.footy.cli import build_commands
-from pressbox.footy.contracts import IngestWorkflowInput, MonitorWorkflowInput, UpkeepWorkflowInput
+from pressbox.footy.contracts.ingest import IngestWorkflowInput
+from pressbox.footy.contracts.monitor import MonitorWorkflowInput
+from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
 from pressbox.footy.ids import (
     INGEST_SCHEDULE,
     INGEST_WORKFLOW,

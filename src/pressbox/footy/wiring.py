@@ -38,7 +38,8 @@ from pressbox.footy.domain.fixtures import Followed
 from pressbox.footy.domain.match_rule import BETTER, DOCUMENT
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import MEDIA_QUEUE, QUEUE
-from pressbox.footy.ports import AliasSource, FixturesApi, Judge, Workflows
+from pressbox.footy.ports.outside import AliasSource, FixturesApi, Judge
+from pressbox.footy.ports.starting import Workflows
 from pressbox.footy.service.clips import ClipService
 from pressbox.footy.service.footy import Footy
 from pressbox.footy.service.goals import GoalService

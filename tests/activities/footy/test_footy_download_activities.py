@@ -12,18 +12,20 @@ from pressbox.core.errors import ConfigurationError, PermanentError, TransientEr
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
 from pressbox.footy.activities.looking import Onlooker
 from pressbox.footy.activities.upload import UploadActivities
-from pressbox.footy.contracts import (
+from pressbox.footy.contracts.downloading import (
     Batch,
-    BumpPopularityInput,
     DownloadVideoInput,
-    Duplicate,
     QueueVideosInput,
-    SaveVideosInput,
-    UpdateInPlaceInput,
-    UploadedVideo,
     ValidateVideoInput,
     Video,
     VideoInput,
+)
+from pressbox.footy.contracts.uploading import (
+    BumpPopularityInput,
+    Duplicate,
+    SaveVideosInput,
+    UpdateInPlaceInput,
+    UploadedVideo,
 )
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampStatus

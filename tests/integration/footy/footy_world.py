@@ -14,14 +14,15 @@ from pressbox.footy.adapters.goal_store import SqlGoals
 from pressbox.footy.adapters.match_store import SqlMatchStore
 from pressbox.footy.adapters.team_store import SqlFollowStore, SqlSourceHealth, SqlTeamStore
 from pressbox.footy.adapters.trail_store import SqlClipFiles, SqlTrailStore
-from pressbox.footy.contracts import UploadedVideo, Video
+from pressbox.footy.contracts.downloading import Video
+from pressbox.footy.contracts.uploading import UploadedVideo
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, League, ObservedFixture, Team
 from pressbox.footy.domain.goals import GoalDetail, Observation
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ports import Decision
+from pressbox.footy.ports.storage import Decision
 from pressbox.footy.service.goals import GoalService
 
 START = datetime(2026, 10, 3, 14, 0, tzinfo=UTC)

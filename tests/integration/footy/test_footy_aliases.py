@@ -11,7 +11,7 @@ from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.wikidata import WikidataSite, WikidataTeam
 from pressbox.footy.adapters.aliases.club_list import ClubList
 from pressbox.footy.adapters.aliases.wikidata import Wikidata
-from pressbox.footy.ports import Aliases, TeamName
+from pressbox.footy.ports.storage import Aliases, TeamName
 
 LIVERPOOL = TeamName(40, "Liverpool", "England")
 TEAMS = (

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from pressbox.core.errors import GoneError, NotFoundError
-from pressbox.footy.contracts import SettledCandidate
+from pressbox.footy.contracts.downloading import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.goals import CompletionReason, SearchEnd
-from pressbox.footy.ports import SourceAnswer
+from pressbox.footy.ports.storage import SourceAnswer
 from tests.integration.footy.footy_world import START, World, goal, match, uploaded, video, with_goals
 
 

@@ -18,7 +18,7 @@ from pressbox.footy.adapters.downloads.files import looks_like_video
 from pressbox.footy.adapters.downloads.page_program import extractors_for
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.troubles import ClipGoneError, NotAVideoError, TooLargeError
-from pressbox.footy.ports import DownloadedFile, DownloadLimits
+from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 LIMITS = DownloadLimits(largest_bytes=1_000_000, time=timedelta(seconds=20))
 # As much of an MP4 as decides what kind of file it is.

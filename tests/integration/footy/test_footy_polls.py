@@ -9,12 +9,12 @@ from sqlalchemy import event, select
 from structlog.testing import capture_logs
 
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow
-from pressbox.footy.contracts import SettledCandidate
+from pressbox.footy.contracts.downloading import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, Stage
 from pressbox.footy.domain.goals import Comparison, SearchEnd
 from pressbox.footy.domain.views import FollowKind, GoalState
-from pressbox.footy.ports import Decision
+from pressbox.footy.ports.storage import Decision
 from tests.integration.footy.footy_world import AWAY, SAKA, START, World, goal, match, uploaded, video, with_goals
 
 EVENT = "1_40_306_Goal_1"

@@ -24,7 +24,7 @@ from pressbox.footy.adapters.sources.folder import FolderSource, HttpFolderSourc
 from pressbox.footy.adapters.sources.reddit import RedditLogin, RedditSource
 from pressbox.footy.adapters.sources.x_api import XApiSource
 from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
-from pressbox.footy.ports import ClipSource, DownloadLimits, SearchRequest
+from pressbox.footy.ports.outside import ClipSource, DownloadLimits, SearchRequest
 
 NOW = datetime(2026, 11, 15, 20, 0, 0, tzinfo=UTC)
 VIDEO = b"\x00\x00\x00\x18ftypmp42 a clip"

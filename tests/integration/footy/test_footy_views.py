@@ -6,11 +6,11 @@ import pytest
 
 from pressbox.core.config import FootySettings, JudgeKind
 from pressbox.core.errors import InvalidInputError, NotFoundError
-from pressbox.footy.contracts import SettledCandidate
+from pressbox.footy.contracts.downloading import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.fixtures import FixtureStatus, League, Team
 from pressbox.footy.domain.goals import SearchEnd
-from pressbox.footy.ports import SourceAnswer
+from pressbox.footy.ports.storage import SourceAnswer
 from pressbox.footy.service.matches import MatchService, by_competition
 from pressbox.footy.service.status import readiness
 from tests.integration.footy.footy_world import START, World, goal, match, uploaded, video, with_goals

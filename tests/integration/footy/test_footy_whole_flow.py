@@ -22,7 +22,8 @@ from pressbox.demo.clips.disguises import disguise
 from pressbox.demo.clips.making import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
 from pressbox.footy.adapters.starter import TemporalWorkflows
-from pressbox.footy.contracts import IngestWorkflowInput, MonitorWorkflowInput
+from pressbox.footy.contracts.ingest import IngestWorkflowInput
+from pressbox.footy.contracts.monitor import MonitorWorkflowInput
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import media_queue, upload_workflow_id
 from pressbox.footy.manifest import APP

@@ -7,7 +7,7 @@ import pytest
 from temporalio.client import Client, WorkflowFailureError
 
 from pressbox.core.errors import PermanentError, TransientError
-from pressbox.footy.contracts import MonitorWorkflowInput, MonitorWorkflowResult
+from pressbox.footy.contracts.monitor import MonitorWorkflowInput, MonitorWorkflowResult
 from pressbox.footy.ids import upload_workflow_id
 from pressbox.footy.workflows.monitor import MonitorWorkflow
 from tests.fakes.footy import FakeWorld, raw_fixture, raw_goal

@@ -7,7 +7,8 @@ import pytest
 from temporalio.client import Client, WorkflowFailureError
 
 from pressbox.core.errors import PermanentError, TransientError
-from pressbox.footy.contracts import RAGWorkflowInput, TwitterWorkflowInput
+from pressbox.footy.contracts.aliases import RAGWorkflowInput
+from pressbox.footy.contracts.searching import TwitterWorkflowInput
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.goals import SearchEnd
 from pressbox.footy.domain.troubles import SourceLoginError

@@ -3,8 +3,9 @@
 from temporalio import activity
 
 from pressbox.footy.activities.times import Clock, utc_now
-from pressbox.footy.contracts import TeamAliases, TeamReference
-from pressbox.footy.ports import AliasSource, TeamStore
+from pressbox.footy.contracts.aliases import TeamAliases, TeamReference
+from pressbox.footy.ports.outside import AliasSource
+from pressbox.footy.ports.storage import TeamStore
 
 
 class AliasActivities:

@@ -13,13 +13,11 @@ from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.footy.activities.files import FINGERPRINT, VIDEO, local_copy, remove_scratch, working_folder
 from pressbox.footy.activities.looking import JudgeAwayError, Onlooker
 from pressbox.footy.activities.times import Clock, utc_now
-from pressbox.footy.contracts import (
+from pressbox.footy.contracts.downloading import (
     Batch,
     CompletionResult,
     DownloadedVideo,
     DownloadVideoInput,
-    GoalReference,
-    MediaCursor,
     QueueVideosInput,
     RegisterDownloadInput,
     ScratchInput,
@@ -30,11 +28,15 @@ from pressbox.footy.contracts import (
     Video,
     VideoInput,
 )
+from pressbox.footy.contracts.searching import GoalReference
+from pressbox.footy.contracts.upkeep import MediaCursor
 from pressbox.footy.domain.candidates import CandidateOutcome, unfit
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
 from pressbox.footy.ids import scratch_key
-from pressbox.footy.ports import Candidates, Downloader, DownloadLimits, Goals, Media, Workflows
+from pressbox.footy.ports.outside import Downloader, DownloadLimits, Media
+from pressbox.footy.ports.starting import Workflows
+from pressbox.footy.ports.storage import Candidates, Goals
 
 
 class DownloadActivities:

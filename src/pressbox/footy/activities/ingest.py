@@ -8,18 +8,13 @@ from temporalio import activity
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.footy.activities.times import Clock, utc_now
-from pressbox.footy.contracts import (
-    CleanedUp,
-    FetchedFixtures,
-    FetchFixturesInput,
-    MediaCursor,
-    RunReference,
-    StoredFixtures,
-)
+from pressbox.footy.contracts.ingest import CleanedUp, FetchedFixtures, FetchFixturesInput, RunReference, StoredFixtures
+from pressbox.footy.contracts.upkeep import MediaCursor
 from pressbox.footy.domain.answers import MalformedAnswerError, read_fixture
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.ids import clips_prefix, fixture_of, scratch_prefix
-from pressbox.footy.ports import Clips, Fixtures, FixturesApi
+from pressbox.footy.ports.outside import FixturesApi
+from pressbox.footy.ports.storage import Clips, Fixtures
 
 CLEANED_TOGETHER = 20
 MOST_PROBLEMS = 20

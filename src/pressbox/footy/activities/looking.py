@@ -15,7 +15,7 @@ from pressbox.footy.domain.judging import (
     RejectReason,
     judge_clip,
 )
-from pressbox.footy.ports import Judge, Media
+from pressbox.footy.ports.outside import Judge, Media
 
 _OUTCOMES = {
     RejectReason.NOT_FOOTBALL: CandidateOutcome.NOT_FOOTBALL,

@@ -12,26 +12,28 @@ from temporalio import activity
 from pressbox.core.errors import PressboxError
 from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.footy.activities.times import Clock, utc_now
-from pressbox.footy.contracts import (
+from pressbox.footy.contracts.ingest import RunReference
+from pressbox.footy.contracts.monitor import (
     Activated,
     Compared,
     CompletedFixtures,
     FinishRunInput,
     GoalsToSearch,
-    MediaCursor,
     Notified,
     Polled,
     RegisteredRun,
-    RunReference,
     WorkflowIds,
 )
+from pressbox.footy.contracts.upkeep import MediaCursor
 from pressbox.footy.domain.answers import MalformedAnswerError, read_fixture
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.domain.goals import Comparison, Sighting
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.names import slug
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ports import Decision, Fixtures, FixturesApi, Goals, LiveAnswer, RawFixture, ToCompare, Workflows
+from pressbox.footy.ports.outside import FixturesApi, LiveAnswer
+from pressbox.footy.ports.starting import Workflows
+from pressbox.footy.ports.storage import Decision, Fixtures, Goals, RawFixture, ToCompare
 
 Recorder = Callable[[LiveAnswer], Awaitable[None]]
 

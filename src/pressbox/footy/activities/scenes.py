@@ -8,19 +8,20 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.footy.activities.files import fingerprint_of, local_copy, working_folder
-from pressbox.footy.contracts import (
+from pressbox.footy.contracts.downloading import Video
+from pressbox.footy.contracts.upkeep import MediaCursor
+from pressbox.footy.contracts.uploading import (
     DeduplicateInput,
     DeduplicateResult,
-    MediaCursor,
     ReplaceVideoInput,
     SceneChange,
     UploadedVideo,
     UploadVideoInput,
-    Video,
 )
 from pressbox.footy.domain.scenes import Scene, SceneCopy, arrange
 from pressbox.footy.ids import clip_key, poster_key
-from pressbox.footy.ports import Clips, Media, StoredCopy
+from pressbox.footy.ports.outside import Media
+from pressbox.footy.ports.storage import Clips, StoredCopy
 
 
 class SceneActivities:

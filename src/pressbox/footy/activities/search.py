@@ -10,14 +10,13 @@ from temporalio import activity
 from pressbox.core.errors import PressboxError
 from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.footy.activities.times import Clock, utc_now
-from pressbox.footy.contracts import (
+from pressbox.footy.contracts.searching import (
     DownloadCount,
     ExecuteSearchInput,
     FinishSearchInput,
     FoundClip,
     GoalExists,
     GoalReference,
-    MediaCursor,
     SavedCandidates,
     SaveDiscoveredInput,
     SearchData,
@@ -26,10 +25,12 @@ from pressbox.footy.contracts import (
     SetMonitorCompleteInput,
     SourceFailure,
 )
+from pressbox.footy.contracts.upkeep import MediaCursor
 from pressbox.footy.domain.candidates import FoundVideo, longest_first
 from pressbox.footy.domain.names import build_query, extract_player_search_names
 from pressbox.footy.domain.search_window import search_age
-from pressbox.footy.ports import Candidates, ClipSource, Goals, SearchRequest, SourceAnswer
+from pressbox.footy.ports.outside import ClipSource, SearchRequest
+from pressbox.footy.ports.storage import Candidates, Goals, SourceAnswer
 
 # Shorter than the activity may take: a source that hangs must not cost what the others found.
 SOURCE_TIME = timedelta(seconds=45)

@@ -12,19 +12,15 @@ from pressbox.footy.activities.files import local_copy
 from pressbox.footy.activities.looking import JudgeAwayError, Looked, Onlooker
 from pressbox.footy.activities.search import SOURCE_TIME, ask_all
 from pressbox.footy.activities.times import Clock, utc_now
-from pressbox.footy.contracts import (
-    Batch,
-    CanaryResult,
-    MediaCursor,
-    RecheckResult,
-    RunReference,
-    SettledCandidate,
-    SourceFailure,
-    Video,
-)
+from pressbox.footy.contracts.downloading import Batch, SettledCandidate, Video
+from pressbox.footy.contracts.ingest import RunReference
+from pressbox.footy.contracts.searching import SourceFailure
+from pressbox.footy.contracts.upkeep import CanaryResult, MediaCursor, RecheckResult
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.ids import fixture_of, poster_key
-from pressbox.footy.ports import ClipFile, Clips, ClipSource, Goals, SearchRequest, SourceHealth, Workflows
+from pressbox.footy.ports.outside import ClipSource, SearchRequest
+from pressbox.footy.ports.starting import Workflows
+from pressbox.footy.ports.storage import ClipFile, Clips, Goals, SourceHealth
 
 RECHECKED_TOGETHER = 20
 # Something that is always talked about: an empty answer would be as telling as an error.

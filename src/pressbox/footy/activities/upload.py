@@ -6,22 +6,21 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.footy.activities.files import fingerprint_of, remove_scratch
 from pressbox.footy.activities.times import Clock, utc_now
-from pressbox.footy.contracts import (
+from pressbox.footy.contracts.downloading import ScratchInput, Video
+from pressbox.footy.contracts.monitor import FixtureReferences
+from pressbox.footy.contracts.searching import GoalReference
+from pressbox.footy.contracts.uploading import (
     BumpPopularityInput,
     Duplicate,
-    FixtureReferences,
     GoalData,
-    GoalReference,
     Md5Input,
     Md5Result,
     SavedClips,
     SaveVideosInput,
-    ScratchInput,
     UpdateInPlaceInput,
-    Video,
 )
 from pressbox.footy.ids import scratch_candidate, scratch_prefix
-from pressbox.footy.ports import Candidates, Clips
+from pressbox.footy.ports.storage import Candidates, Clips
 
 
 class UploadActivities:

@@ -13,7 +13,8 @@ from pressbox.core.config import FootySettings
 from pressbox.core.errors import ConfigurationError, InvalidInputError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.footy.domain.answers import MalformedAnswerError, fixture_id_of, read_fixture
-from pressbox.footy.ports import DayAnswer, LiveAnswer, RawFixture
+from pressbox.footy.ports.outside import DayAnswer, LiveAnswer
+from pressbox.footy.ports.storage import RawFixture
 
 NAME = "API-Football"
 TIMEOUT = timedelta(seconds=10)

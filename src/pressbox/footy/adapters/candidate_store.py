@@ -10,9 +10,9 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError, bounded
 from pressbox.footy.adapters.facts import GOAL_CHANGED
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipSearchRow
-from pressbox.footy.contracts import SettledCandidate
+from pressbox.footy.contracts.downloading import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo, longest_first
-from pressbox.footy.ports import Candidate, SourceAnswer
+from pressbox.footy.ports.storage import Candidate, SourceAnswer
 
 # Posts can be long, and a trail shows many.
 _TEXT_LENGTH = 1_000

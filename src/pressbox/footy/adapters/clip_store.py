@@ -12,10 +12,11 @@ from pressbox.core.errors import NotFoundError
 from pressbox.footy.adapters.candidate_store import OPEN
 from pressbox.footy.adapters.facts import FIXTURE_CHANGED, GOAL_CHANGED, one_of, one_of_names
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipRow, GoalRow
-from pressbox.footy.contracts import GoalData, SettledCandidate, UploadedVideo, Video
+from pressbox.footy.contracts.downloading import SettledCandidate, Video
+from pressbox.footy.contracts.uploading import GoalData, UploadedVideo
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampStatus
-from pressbox.footy.ports import ClipFile, StoredCopy
+from pressbox.footy.ports.storage import ClipFile, StoredCopy
 
 # 72 random bits: nobody finds a clip by trying.
 _SHARE_BYTES = 9

@@ -11,7 +11,8 @@ from pressbox.core.db.database import Database
 from pressbox.footy.adapters.completing import complete
 from pressbox.footy.adapters.facts import GOAL_CHANGED, one_of, one_of_names, tell_fixture
 from pressbox.footy.adapters.rows import ClipRow, FixtureRow, GoalNoteRow, GoalRow
-from pressbox.footy.contracts import CleanedUp, CompletedFixtures
+from pressbox.footy.contracts.ingest import CleanedUp
+from pressbox.footy.contracts.monitor import CompletedFixtures
 from pressbox.footy.domain.fixtures import FixtureStatus, Stage, ends
 from pressbox.footy.domain.goals import CompletionReason
 from pressbox.footy.domain.policy import FootyPolicy

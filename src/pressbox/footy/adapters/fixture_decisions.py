@@ -18,7 +18,7 @@ from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.domain.goals import Comparison, Sighting
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ports import Decision
+from pressbox.footy.ports.storage import Decision
 
 log = get_logger(__name__)
 

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.footy.adapters.facts import facts, names, one_of, tell_fixture
 from pressbox.footy.adapters.rows import FetchedFixtureRow, FixtureRow, FollowRow, TeamRow
-from pressbox.footy.contracts import StoredFixtures
+from pressbox.footy.contracts.ingest import StoredFixtures
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, ObservedFixture, Stage
 from pressbox.footy.domain.views import FollowKind
 

@@ -12,11 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import Database
 from pressbox.footy.adapters.facts import differs, facts, names, one_of, one_of_names, tell_fixture
 from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow, MonitorRunRow
-from pressbox.footy.contracts import RegisteredRun
+from pressbox.footy.contracts.monitor import RegisteredRun
 from pressbox.footy.domain.fixtures import FixtureStatus, ObservedFixture, Stage, activates, quarter
 from pressbox.footy.domain.goals import GoalDetail, Score, StoredGoal
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ports import RawFixture, ToCompare
+from pressbox.footy.ports.storage import RawFixture, ToCompare
 
 _WAITING = [status.value for status in FixtureStatus if status.stage is Stage.STAGING]
 

@@ -12,7 +12,9 @@ from pressbox.core.errors import NotFoundError
 from pressbox.footy.adapters.completing import complete, download_counts
 from pressbox.footy.adapters.facts import FIXTURE_CHANGED, GOAL_CHANGED
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipSearchRow, GoalNoteRow, GoalRow, GoalRunRow
-from pressbox.footy.contracts import CompletionResult, DownloadCount, GoalToSearch
+from pressbox.footy.contracts.downloading import CompletionResult
+from pressbox.footy.contracts.monitor import GoalToSearch
+from pressbox.footy.contracts.searching import DownloadCount
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.goals import CompletionReason, SearchEnd
 from pressbox.footy.domain.policy import FootyPolicy

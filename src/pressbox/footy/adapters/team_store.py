@@ -10,10 +10,10 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError, bounded
 from pressbox.footy.adapters.name_search import team_has_word
 from pressbox.footy.adapters.rows import FixtureRow, FollowRow, MonitorRunRow, SourceHealthRow, TeamRow
-from pressbox.footy.contracts import TeamAliases
+from pressbox.footy.contracts.aliases import TeamAliases
 from pressbox.footy.domain.fixtures import Followed
 from pressbox.footy.domain.views import FollowKind, FollowView, Page, PollView, SourceView, TeamView
-from pressbox.footy.ports import SourceAnswer, TeamName
+from pressbox.footy.ports.storage import SourceAnswer, TeamName
 
 _FAILURE_LENGTH = 500
 

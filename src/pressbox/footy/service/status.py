@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pressbox.core.config import FootySettings, JudgeKind
 from pressbox.footy.domain.views import MissingSetting, PollView, Readiness, SourceView
-from pressbox.footy.ports import Workflows
+from pressbox.footy.ports.starting import Workflows
 from pressbox.footy.service.stores import StatusStore
 
 MOST_LISTED = 100

@@ -10,12 +10,11 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
     from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
     from pressbox.footy.activities.search import SearchActivities
-    from pressbox.footy.contracts import (
+    from pressbox.footy.contracts.downloading import (
         DownloadProgress,
         DownloadVideoInput,
         DownloadWorkflowInput,
         DownloadWorkflowResult,
-        GoalReference,
         QueueVideosInput,
         RegisterDownloadInput,
         ScratchInput,
@@ -25,6 +24,7 @@ with workflow.unsafe.imports_passed_through():
         Video,
         VideoInput,
     )
+    from pressbox.footy.contracts.searching import GoalReference
     from pressbox.footy.domain.candidates import CandidateOutcome
     from pressbox.footy.workflows.acting import SOME_ROUNDS, act, ended_by_us, explained, patiently, to_the_end
     from pressbox.footy.workflows.merging import merge_same_files

@@ -12,14 +12,14 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.errors import TransientError
     from pressbox.core.progress.report import report
     from pressbox.footy.activities.ingest import IngestActivities
-    from pressbox.footy.contracts import (
+    from pressbox.footy.contracts.aliases import RAGWorkflowInput
+    from pressbox.footy.contracts.ingest import (
         CleanedUp,
         FetchedFixtures,
         FetchFixturesInput,
         IngestProgress,
         IngestWorkflowInput,
         IngestWorkflowResult,
-        RAGWorkflowInput,
         RunReference,
         StoredFixtures,
     )

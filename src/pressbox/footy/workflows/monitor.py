@@ -13,7 +13,8 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
     from pressbox.footy.activities.monitor import MonitorActivities
     from pressbox.footy.activities.upload import UploadActivities
-    from pressbox.footy.contracts import (
+    from pressbox.footy.contracts.ingest import RunReference
+    from pressbox.footy.contracts.monitor import (
         Compared,
         CompletedFixtures,
         FinishRunInput,
@@ -22,10 +23,9 @@ with workflow.unsafe.imports_passed_through():
         MonitorProgress,
         MonitorWorkflowInput,
         MonitorWorkflowResult,
-        RunReference,
-        TwitterWorkflowInput,
         WorkflowIds,
     )
+    from pressbox.footy.contracts.searching import TwitterWorkflowInput
     from pressbox.footy.ids import twitter_workflow_id
     from pressbox.footy.workflows.acting import act, explained
     from pressbox.footy.workflows.twitter import TwitterWorkflow

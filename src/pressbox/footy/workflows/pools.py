@@ -9,21 +9,18 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from pressbox.footy.activities.download import DownloadActivities
 from pressbox.footy.activities.scenes import SceneActivities
 from pressbox.footy.activities.upload import UploadActivities
-from pressbox.footy.contracts import (
-    Batch,
+from pressbox.footy.contracts.downloading import Batch, SettledCandidate, SettleInput, Video
+from pressbox.footy.contracts.searching import GoalReference
+from pressbox.footy.contracts.uploading import (
     BumpPopularityInput,
     DeduplicateInput,
     Duplicate,
-    GoalReference,
     ReplaceVideoInput,
     SaveVideosInput,
     SceneChange,
-    SettledCandidate,
-    SettleInput,
     UpdateInPlaceInput,
     UploadedVideo,
     UploadVideoInput,
-    Video,
 )
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.workflows.acting import SOME_ROUNDS, explained, patiently

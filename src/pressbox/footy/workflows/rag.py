@@ -6,7 +6,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.contracts import Progress
     from pressbox.core.progress.report import report
     from pressbox.footy.activities.aliases import AliasActivities
-    from pressbox.footy.contracts import RAGWorkflowInput, RAGWorkflowResult, TeamReference
+    from pressbox.footy.contracts.aliases import RAGWorkflowInput, RAGWorkflowResult, TeamReference
     from pressbox.footy.workflows.acting import act
 
 

@@ -12,17 +12,16 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.footy.activities.aliases import AliasActivities
     from pressbox.footy.activities.download import DownloadActivities
     from pressbox.footy.activities.search import SearchActivities
-    from pressbox.footy.contracts import (
-        DownloadWorkflowInput,
+    from pressbox.footy.contracts.aliases import RAGWorkflowInput, TeamReference
+    from pressbox.footy.contracts.downloading import DownloadWorkflowInput
+    from pressbox.footy.contracts.searching import (
         ExecuteSearchInput,
         FinishSearchInput,
         GoalReference,
-        RAGWorkflowInput,
         SaveDiscoveredInput,
         SearchDataInput,
         SearchResult,
         SetMonitorCompleteInput,
-        TeamReference,
         TwitterProgress,
         TwitterWorkflowInput,
         TwitterWorkflowResult,

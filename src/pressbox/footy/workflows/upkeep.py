@@ -5,12 +5,8 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
     from pressbox.footy.activities.upkeep import CanaryActivities, RecheckActivities
-    from pressbox.footy.contracts import (
-        RecheckResult,
-        RunReference,
-        UpkeepProgress,
-        UpkeepWorkflowInput,
-    )
+    from pressbox.footy.contracts.ingest import RunReference
+    from pressbox.footy.contracts.upkeep import RecheckResult, UpkeepProgress, UpkeepWorkflowInput
     from pressbox.footy.workflows.acting import act
 
 MOST_ROUNDS = 100

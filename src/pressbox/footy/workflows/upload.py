@@ -11,19 +11,15 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
     from pressbox.footy.activities.download import DownloadActivities
     from pressbox.footy.activities.upload import UploadActivities
-    from pressbox.footy.contracts import (
-        Batch,
+    from pressbox.footy.contracts.downloading import Batch, ScratchInput, SettledCandidate, SettleInput, Video
+    from pressbox.footy.contracts.searching import GoalReference
+    from pressbox.footy.contracts.uploading import (
         BumpPopularityInput,
-        GoalReference,
         Md5Input,
-        ScratchInput,
-        SettledCandidate,
-        SettleInput,
         UploadProgress,
         UploadState,
         UploadWorkflowInput,
         UploadWorkflowResult,
-        Video,
     )
     from pressbox.footy.domain.candidates import CandidateOutcome
     from pressbox.footy.workflows.acting import act, explained, patiently

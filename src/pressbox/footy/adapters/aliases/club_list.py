@@ -6,7 +6,7 @@ from functools import cached_property
 from importlib import resources
 
 from pressbox.footy.domain.names import KnownName, folded, rank_aliases, without_legal_form
-from pressbox.footy.ports import Aliases, TeamName
+from pressbox.footy.ports.storage import Aliases, TeamName
 
 SOURCE = "club list"
 # Ours first: it knows the abbreviations that people use.

@@ -14,7 +14,7 @@ from pressbox.core.http.client import GuardedClient
 from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
 from pressbox.footy.domain.names import KnownName, folded, rank_aliases, without_legal_form
 from pressbox.footy.domain.troubles import SourceError
-from pressbox.footy.ports import Aliases, TeamName
+from pressbox.footy.ports.storage import Aliases, TeamName
 
 NAME = "wikidata"
 MOST_CANDIDATES = 5

@@ -15,7 +15,7 @@ from pressbox.footy.adapters.downloads.pages import fetch_from_page
 from pressbox.footy.adapters.downloads.plain import PlaylistError, copied_file, fetch_file
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.troubles import ClipGoneError, NotAVideoError
-from pressbox.footy.ports import DownloadedFile, DownloadLimits
+from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 PAGES_AT_ONCE = 3
 

@@ -11,7 +11,7 @@ import anyio
 
 from pressbox.core.errors import TransientError
 from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
-from pressbox.footy.ports import DownloadedFile, DownloadLimits
+from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 HEAD_BYTES = 4096
 # An address that ends so is a file, not a page.

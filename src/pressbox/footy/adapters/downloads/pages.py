@@ -17,7 +17,7 @@ from pressbox.core.http.url import checked_url
 from pressbox.footy.adapters.downloads.files import check_space, measured, too_large
 from pressbox.footy.adapters.downloads.page_program import End, Job, Told
 from pressbox.footy.domain.troubles import ClipGoneError, NotAVideoError
-from pressbox.footy.ports import DownloadedFile, DownloadLimits
+from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 PROGRAM = "pressbox.footy.adapters.downloads.page_program"
 # Pages, lists of pieces and the cost of the encryption come on top of the clip itself.

@@ -18,7 +18,7 @@ from pressbox.footy.adapters.downloads.files import (
     too_large,
 )
 from pressbox.footy.domain.troubles import ClipGoneError, NotAVideoError
-from pressbox.footy.ports import DownloadedFile, DownloadLimits
+from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 _PLAYLIST_TYPES = ("application/vnd.apple.mpegurl", "application/x-mpegurl", "audio/mpegurl", "application/dash+xml")
 _PLAYLIST_START = b"#EXTM3U"

@@ -17,7 +17,7 @@ from pressbox.footy.adapters.sources.matching import matching
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.names import folded
 from pressbox.footy.domain.troubles import SourceLoginError, SourceRefusedError
-from pressbox.footy.ports import SearchRequest
+from pressbox.footy.ports.outside import SearchRequest
 
 NAME = "bluesky"
 _PAGE = "100"

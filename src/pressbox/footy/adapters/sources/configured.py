@@ -8,7 +8,7 @@ from pressbox.core.config import FootySettings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
 from pressbox.footy.adapters.sources import bluesky, folder, reddit, x_api, x_browser
-from pressbox.footy.ports import ClipSource
+from pressbox.footy.ports.outside import ClipSource
 
 SETTING = "PRESSBOX_FOOTY_SOURCES"
 

@@ -21,7 +21,7 @@ from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
 from pressbox.footy.adapters.sources.matching import matching
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.troubles import SourceError
-from pressbox.footy.ports import ClipSource, SearchRequest
+from pressbox.footy.ports.outside import ClipSource, SearchRequest
 
 log = get_logger(__name__)
 

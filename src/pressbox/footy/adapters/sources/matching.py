@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.names import mentions
-from pressbox.footy.ports import SearchRequest
+from pressbox.footy.ports.outside import SearchRequest
 
 
 def matching(found: Iterable[FoundVideo], request: SearchRequest, now: datetime) -> tuple[FoundVideo, ...]:

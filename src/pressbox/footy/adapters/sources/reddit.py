@@ -18,7 +18,7 @@ from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
 from pressbox.footy.adapters.sources.matching import matching
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.troubles import SourceLoginError
-from pressbox.footy.ports import SearchRequest
+from pressbox.footy.ports.outside import SearchRequest
 
 NAME = "reddit"
 PUBLIC_URL = "https://www.reddit.com"

@@ -13,7 +13,7 @@ from pressbox.core.http.client import GuardedClient
 from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.names import LONGEST_QUERY
-from pressbox.footy.ports import SearchRequest
+from pressbox.footy.ports.outside import SearchRequest
 
 NAME = "x-api"
 _ONLY_VIDEOS = " has:videos -is:retweet"

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pressbox.footy.adapters.sources.answers import DEFAULT_PAUSE, pause, utc_now
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
-from pressbox.footy.ports import SearchRequest
+from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, SearchStatus
 
 NAME = "x-browser"

@@ -1,68 +1,22 @@
-"""What footy needs from outside. Times are aware UTC; every trouble with a part of ours is a TransientError."""
+"""What footy needs from storage."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from pathlib import Path
 from typing import Any, Protocol
 
-from pressbox.footy.contracts import (
-    Batch,
-    CleanedUp,
-    CompletedFixtures,
-    CompletionResult,
-    DownloadCount,
-    GoalData,
-    GoalToSearch,
-    RegisteredRun,
-    SettledCandidate,
-    StoredFixtures,
-    TeamAliases,
-    UploadedVideo,
-    Video,
-)
-from pressbox.footy.domain.candidates import FoundVideo, Probe
+from pressbox.footy.contracts.aliases import TeamAliases
+from pressbox.footy.contracts.downloading import CompletionResult, SettledCandidate, Video
+from pressbox.footy.contracts.ingest import CleanedUp, StoredFixtures
+from pressbox.footy.contracts.monitor import CompletedFixtures, GoalToSearch, RegisteredRun
+from pressbox.footy.contracts.searching import DownloadCount
+from pressbox.footy.contracts.uploading import GoalData, UploadedVideo
+from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.fixtures import Followed, ObservedFixture
 from pressbox.footy.domain.goals import Comparison, SearchEnd, StoredGoal
-from pressbox.footy.domain.judging import FrameJudgement
 from pressbox.footy.domain.policy import FootyPolicy
 
-# ---- The fixtures API
-
 RawFixture = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class DayAnswer:
-    """The fixtures of one day. What could not be read is named in `problems` and does not stop the rest."""
-
-    fixtures: Sequence[ObservedFixture]
-    problems: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class LiveAnswer:
-    """Raw fixtures by id, as the API gave them: they are kept before they are understood.
-
-    `missing` are ids that the API did not answer, with the reason.
-    """
-
-    fixtures: Mapping[int, RawFixture]
-    missing: Mapping[int, str]
-    calls: int = 1
-
-
-class FixturesApi(Protocol):
-    """API-Football. Errors in a 200 answer, HTML and truncated JSON raise; they are never "no fixtures"."""
-
-    async def fixtures_on(self, day: date) -> DayAnswer: ...
-
-    async def fixtures_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
-        """One call, at most 20 ids."""
-        ...
-
-
-# ---- Storage
 
 
 @dataclass(frozen=True)
@@ -338,109 +292,9 @@ class SourceHealth(Protocol):
     async def record(self, answers: Sequence[SourceAnswer], now: datetime) -> None: ...
 
 
-# ---- The outside world
-
-
 @dataclass(frozen=True)
 class Aliases:
     """Best first. `source` names who says so; an unknown team has none."""
 
     names: tuple[str, ...]
     source: str
-
-
-class AliasSource(Protocol):
-    """An outage raises TransientError; it is never "no aliases"."""
-
-    async def aliases(self, team: TeamName) -> Aliases: ...
-
-
-@dataclass(frozen=True)
-class SearchRequest:
-    query: str
-    player_names: tuple[str, ...]
-    team_aliases: tuple[str, ...]
-    max_results: int
-    max_age: timedelta
-    exclude_urls: frozenset[str] = frozenset()
-
-
-class ClipSource(Protocol):
-    """A place where clips are posted. One that fails raises a PressboxError with words for people."""
-
-    @property
-    def name(self) -> str: ...
-
-    async def search(self, request: SearchRequest) -> Sequence[FoundVideo]: ...
-
-
-@dataclass(frozen=True)
-class DownloadLimits:
-    largest_bytes: int
-    time: timedelta
-
-
-@dataclass(frozen=True)
-class DownloadedFile:
-    size: int
-    md5: str
-
-
-class Downloader(Protocol):
-    """Brings a clip into a local file, or raises; afterwards there is the file and nothing else.
-
-    RefusedAddressError, TooLargeError and NotAVideoError (permanent) say that another try changes nothing.
-    """
-
-    async def fetch(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile: ...
-
-
-class Media(Protocol):
-    """Reads video files in processes of their own. A file that cannot be read is a PermanentError that says why."""
-
-    async def probe(self, path: Path) -> Probe: ...
-
-    async def fingerprint(self, path: Path) -> bytes:
-        """In its stored form: what it means is known to the media processes only."""
-        ...
-
-    async def same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
-        """Which of these fingerprints show a scene of the query."""
-        ...
-
-    async def frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
-        """JPEG pictures at these parts of the duration."""
-        ...
-
-    async def poster(self, path: Path) -> bytes: ...
-
-    async def playable(self, path: Path, target: Path) -> Probe:
-        """Write a file that browsers play and seek; the content is the same."""
-        ...
-
-
-class Judge(Protocol):
-    """Looks at frames. One that is down raises TransientError; that is never "not football"."""
-
-    @property
-    def name(self) -> str: ...
-
-    async def judge(self, frames: Sequence[bytes]) -> Sequence[FrameJudgement]: ...
-
-
-class Workflows(Protocol):
-    """Starting and messaging workflows from activities and the service."""
-
-    async def add_videos(self, fixture_id: int, event_id: str, batch: Batch, policy: FootyPolicy) -> None:
-        """Signal-with-start the upload of this goal."""
-        ...
-
-    async def running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
-        """Those of them that run now."""
-        ...
-
-    async def start_ingest(self, fixture_ids: Sequence[int]) -> str: ...
-
-    async def start_monitor(self) -> str: ...
-
-    async def refresh_aliases(self, team_id: int) -> str: ...

@@ -1,0 +1,31 @@
+"""What UpkeepWorkflow says: canaries, and clips that wait for a judge."""
+
+from pressbox.core.contracts import Contract
+from pressbox.core.progress.contracts import Progress
+from pressbox.footy.contracts.searching import SourceFailure
+from pressbox.footy.domain.policy import FootyPolicy
+
+
+class UpkeepWorkflowInput(Contract):
+    policy: FootyPolicy = FootyPolicy()
+
+
+class UpkeepProgress(Progress):
+    sources_failing: int = 0
+    rechecked: int = 0
+
+
+class CanaryResult(Contract):
+    working: int = 0
+    failing: tuple[SourceFailure, ...] = ()
+
+
+class RecheckResult(Contract):
+    """Clips that were judged now, and those that still wait because no judge answers."""
+
+    judged: int = 0
+    waiting: int = 0
+
+
+class MediaCursor(Contract):
+    """Nothing to resume from: what was decoded is in memory only."""

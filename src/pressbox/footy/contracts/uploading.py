@@ -1,0 +1,138 @@
+"""What UploadWorkflow says: copies, scenes and stored clips."""
+
+from pressbox.core.contracts import Contract
+from pressbox.core.progress.contracts import Progress
+from pressbox.footy.contracts.downloading import Batch, Video
+from pressbox.footy.domain.policy import FootyPolicy
+
+
+class UploadState(Contract):
+    """Carried over continue-as-new: no batch is lost, none is done twice."""
+
+    queue: tuple[Batch, ...] = ()
+    heard: tuple[str, ...] = ()
+    processed: int = 0
+
+
+class UploadWorkflowInput(Contract):
+    fixture_id: int
+    event_id: str
+    policy: FootyPolicy = FootyPolicy()
+    state: UploadState = UploadState()
+
+
+class UploadProgress(Progress):
+    stored: int = 0
+    replaced: int = 0
+    duplicates: int = 0
+
+
+class UploadWorkflowResult(Contract):
+    batches: int
+    stored: int
+    replaced: int
+    duplicates: int
+
+
+class GoalData(Contract):
+    """`done` are candidates whose outcome is final: a repeated batch leaves them alone."""
+
+    exists: bool
+    clips: int = 0
+    done: tuple[int, ...] = ()
+
+
+class Md5Input(Contract):
+    event_id: str
+    videos: tuple[Video, ...]
+
+
+class Duplicate(Contract):
+    """This video shows the scene of that clip, in a copy that is not better."""
+
+    video: Video
+    clip_id: int
+
+
+class Md5Result(Contract):
+    """What is left to compare, and what is the very file of a stored copy."""
+
+    videos: tuple[Video, ...] = ()
+    duplicates: tuple[Duplicate, ...] = ()
+
+
+class DeduplicateInput(Contract):
+    """One pool: verified or unverified. With `rearrange` the stored clips are compared with each other as well."""
+
+    event_id: str
+    videos: tuple[Video, ...]
+    verified: bool
+    rearrange: bool = False
+    # Copies that could not be stored as files to show; they count for the scene all the same.
+    unusable: tuple[int, ...] = ()
+    policy: FootyPolicy = FootyPolicy()
+
+
+class SceneChange(Contract):
+    """What a batch means for one scene.
+
+    `clip_id` is its slot, None when it is new; clips in `merged` turned out to show the same. `best` is the copy to
+    show when it is not shown yet; `others` are new copies that are not shown. What is not in `kept` can never become
+    the best one, whatever comes: its scratch file can go.
+    """
+
+    clip_id: int | None = None
+    merged: tuple[int, ...] = ()
+    best: Video | None = None
+    others: tuple[Video, ...] = ()
+    kept: tuple[int, ...] = ()
+
+
+class DeduplicateResult(Contract):
+    scenes: tuple[SceneChange, ...] = ()
+
+
+class UploadVideoInput(Contract):
+    fixture_id: int
+    event_id: str
+    video: Video
+
+
+class UploadedVideo(Contract):
+    """The file and its poster under their final keys."""
+
+    video: Video
+    object_key: str
+    poster_key: str
+
+
+class SaveVideosInput(Contract):
+    event_id: str
+    uploaded: tuple[UploadedVideo, ...]
+
+
+class SavedClips(Contract):
+    """Slots in the order of the videos."""
+
+    clip_ids: tuple[int, ...] = ()
+
+
+class ReplaceVideoInput(Contract):
+    fixture_id: int
+    event_id: str
+    clip_id: int
+    video: Video
+
+
+class UpdateInPlaceInput(Contract):
+    """The better copy takes the slot; the clips in `merged` become part of it. Without a copy they are only merged."""
+
+    event_id: str
+    clip_id: int
+    uploaded: UploadedVideo | None = None
+    merged: tuple[int, ...] = ()
+
+
+class BumpPopularityInput(Contract):
+    event_id: str
+    duplicates: tuple[Duplicate, ...]
