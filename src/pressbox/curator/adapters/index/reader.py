@@ -1,0 +1,138 @@
+"""The search index as web processes see it: always the newest commit of the generation in use, written by another."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pressbox.core.errors import TransientError
+from pressbox.curator.adapters.index.folder import IndexFolder
+from pressbox.curator.adapters.index.queries import QueryBuilder
+from pressbox.curator.adapters.index.schema import ID, PUBLISHED, SHOWN, Shown, shown_from
+from pressbox.curator.adapters.index.trouble import index_trouble
+from pressbox.curator.domain.highlights import Highlighter, Marked, snippet_html, whole_html
+from pressbox.curator.domain.searching import Field, SearchQuery, may_be_misspelt, parse_query
+from pressbox.curator.ports.storage import Hit
+
+if TYPE_CHECKING:
+    import tantivy
+
+# With fewer hits than this for the words as they were typed, words that are nearly the same count too.
+ENOUGH = 10
+# Nobody turns to page one thousand, and a top list of that length costs memory.
+FURTHEST = 10_000
+
+NOTHING: tuple[tuple[Hit, ...], int] = ((), 0)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    name: str
+    stamp: tuple[int, int, int]
+    index: "tantivy.Index"
+
+
+class TantivyReader:
+    def __init__(self, path: Path) -> None:
+        self._folder = IndexFolder(path)
+        self._opening = threading.Lock()
+        self._opened: _Opened | None = None
+
+    async def search(
+        self, query: str, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
+    ) -> tuple[Sequence[Hit], int]:
+        """Hits and how many there are in all. `feed_ids` None searches all feeds; nothing indexed yet finds nothing."""
+        parsed = parse_query(query)
+        if not parsed.clauses or (feed_ids is not None and not feed_ids):
+            return NOTHING
+        return await asyncio.to_thread(self._search, parsed, feed_ids, max(1, limit), max(0, offset), newest_first)
+
+    def _search(
+        self, query: SearchQuery, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
+    ) -> tuple[Sequence[Hit], int]:
+        index = self._newest()
+        if index is None:
+            return NOTHING
+        with index_trouble():
+            searcher = index.searcher()
+            found, total = _found(searcher, QueryBuilder(index.schema, feed_ids), query, limit, offset, newest_first)
+            highlighter = Highlighter(query)
+            return [_hit(searcher, address, score, highlighter) for score, address in found], total
+
+    def _newest(self) -> "tantivy.Index | None":
+        """The newest commit. Which one that is costs two looks at the file system, and no thread that polls."""
+        with self._opening:
+            try:
+                return self._refreshed()
+            except TransientError:
+                # Perhaps the generation was swapped away between the look at the pointer and the opening.
+                self._opened = None
+                return self._refreshed()
+
+    def _refreshed(self) -> "tantivy.Index | None":
+        import tantivy
+
+        name = self._folder.current()
+        if name is None:
+            return None
+        path = self._folder.checked(name)
+        with index_trouble():
+            facts = (path / "meta.json").stat()
+            stamp = (facts.st_ino, facts.st_mtime_ns, facts.st_size)
+            if self._opened is None or self._opened.name != name:
+                index = tantivy.Index.open(str(path))
+                index.config_reader("manual")
+                index.reload()
+                self._opened = _Opened(name, stamp, index)
+            elif self._opened.stamp != stamp:
+                self._opened.index.reload()
+                self._opened = _Opened(name, stamp, self._opened.index)
+            return self._opened.index
+
+
+def _found(
+    searcher: "tantivy.Searcher",
+    builder: QueryBuilder,
+    query: SearchQuery,
+    limit: int,
+    offset: int,
+    newest_first: bool,
+) -> "tuple[list[tuple[float, tantivy.DocAddress]], int]":
+    """Nearly the same words are only looked for when the words as typed find little: they cost more and mean less."""
+    hits, total = _page(searcher, builder.strict(query), limit, offset, newest_first)
+    misspelt = any(may_be_misspelt(word) for clause in query.wanted for word in clause.words)
+    if total >= ENOUGH or not misspelt:
+        return hits, total
+    return _page(searcher, builder.tolerant(query, quotes=total == 0), limit, offset, newest_first)
+
+
+def _page(
+    searcher: "tantivy.Searcher", query: "tantivy.Query", limit: int, offset: int, newest_first: bool
+) -> "tuple[list[tuple[float, tantivy.DocAddress]], int]":
+    order = PUBLISHED if newest_first else None
+    found = searcher.search(query, limit, count=True, order_by_field=order, offset=min(offset, FURTHEST))
+    # Ordered by time, the value is a time and says nothing of how well it fits.
+    hits = [(0.0 if newest_first else float(value), address) for value, address in found.hits]
+    # The stub of the package does not know that a result has it.
+    return [] if offset > FURTHEST else hits, int(getattr(found, "count", 0) or 0)
+
+
+def _hit(searcher: "tantivy.Searcher", address: "tantivy.DocAddress", score: float, highlighter: Highlighter) -> Hit:
+    document = searcher.doc(address)
+    shown = shown_from(bytes(document.get_first(SHOWN) or b""))
+    entry_id = document.get_first(ID)
+    assert isinstance(entry_id, int)
+    title = whole_html(highlighter.marked(shown.title, Field.TITLE))
+    return Hit(entry_id, score, title, snippet_html(_passage(shown, highlighter)))
+
+
+def _passage(shown: Shown, highlighter: Highlighter) -> Marked:
+    """The text in which most words of the query stand; the summary when it is none."""
+    texts = [text for text in (shown.content, shown.summary, shown.feed_content) if text]
+    marked = [highlighter.marked(text) for text in texts]
+    best = max(marked, key=lambda one: len(one.clauses), default=None)
+    if best is None or not best.spans:
+        return Marked(shown.summary or (texts[0] if texts else ""), ())
+    return best
