@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pressbox.demo.simulators.fixtures_api import DEMO_KEY, FixturesApi
 from pressbox.demo.simulators.mail_sink import MailSink
+from pressbox.demo.simulators.news_site import NewsSite
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.demo.simulators.social_site import SocialSite
 from pressbox.embedded.ports import free_port
@@ -15,6 +16,12 @@ MERGE_SECONDS = 6.0
 # A minute of a match takes a second, so that a day has passed before the coffee is cold.
 MATCH_SPEED = 60.0
 WORLD_CUP = 1
+# A feed is crawled again after so many seconds at least and at most, and looked after as often as settings allow.
+SOONEST_CRAWL_SECONDS, LATEST_CRAWL_SECONDS = 3.0, 8.0
+INGEST_MINUTES = 0.1
+HOST_DELAY_SECONDS = 0.2
+# Articles that are published while somebody watches.
+HELD_ARTICLES = ("night-ferry-timetable", "orgelpfeifen-inventur", "stationery-shop-ink")
 
 
 @dataclass(frozen=True)
@@ -26,17 +33,18 @@ class WorldPorts:
     mailbox: int
     fixtures: int
     social: int
+    news: int
 
     @classmethod
     def choose(cls) -> "WorldPorts":
-        return cls(*(free_port() for _ in range(5)))
+        return cls(*(free_port() for _ in range(6)))
 
     def environment(self, speed: float = 1.0) -> dict[str, str]:
         """Settings with which an instance lives in this world and in no other."""
         return {
             "PRESSBOX_SOONISH_MERGE_WINDOW_SECONDS": f"{MERGE_SECONDS / speed:g}",
             "PRESSBOX_HTTP_ALLOW": ",".join(
-                f"127.0.0.1:{port}" for port in (self.notifications, self.fixtures, self.social)
+                f"127.0.0.1:{port}" for port in (self.notifications, self.fixtures, self.social, self.news)
             ),
             "PRESSBOX_SOONISH_SMTP_HOST": "127.0.0.1",
             "PRESSBOX_SOONISH_SMTP_PORT": str(self.mail),
@@ -45,6 +53,21 @@ class WorldPorts:
             "PRESSBOX_SOONISH_SMTP_FROM": "Pressbox demo <demo@example.org>",
             "PRESSBOX_SOONISH_APPRISE_API_URL": "",
             **self._football(speed),
+            **self._reading(speed),
+        }
+
+    def _reading(self, speed: float) -> dict[str, str]:
+        return {
+            "PRESSBOX_CURATOR_INGEST_MINUTES": f"{INGEST_MINUTES:g}",
+            "PRESSBOX_CURATOR_SHORTEST_INTERVAL_MINUTES": f"{SOONEST_CRAWL_SECONDS / speed / 60:g}",
+            "PRESSBOX_CURATOR_LONGEST_INTERVAL_HOURS": f"{LATEST_CRAWL_SECONDS / speed / 3600:g}",
+            "PRESSBOX_CURATOR_HOST_DELAY_SECONDS": f"{HOST_DELAY_SECONDS / speed:g}",
+            "PRESSBOX_CURATOR_DISTILLER": "extractive",
+            "PRESSBOX_CURATOR_EMBEDDER": "bundled",
+            "PRESSBOX_CURATOR_TARGET_LANGUAGE": "",
+            "PRESSBOX_CURATOR_FULL_TEXT": "1",
+            "PRESSBOX_CURATOR_AUTO_DISTILL": "1",
+            "PRESSBOX_CURATOR_SPEED": "1",
         }
 
     def _football(self, speed: float) -> dict[str, str]:
@@ -73,6 +96,7 @@ class World:
     mail: MailSink
     fixtures: FixturesApi
     social: SocialSite
+    news: NewsSite
 
 
 @asynccontextmanager
@@ -82,5 +106,6 @@ async def open_world(ports: WorldPorts) -> AsyncIterator[World]:
         MailSink(ports.mailbox, ports.mail) as mail,
         FixturesApi(ports.fixtures) as fixtures,
         SocialSite(ports.social) as social,
+        NewsSite(ports.news, held=HELD_ARTICLES) as news,
     ):
-        yield World(notifications, mail, fixtures, social)
+        yield World(notifications, mail, fixtures, social, news)

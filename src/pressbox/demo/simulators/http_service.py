@@ -54,8 +54,9 @@ class Answer:
 class HttpService:
     """Base of simulators. A subclass answers; how it behaves is told with `PUT /-/behaviours?key=…`, or `tell`."""
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, *, host: str = "127.0.0.1") -> None:
         self.behaviours = Behaviours()
+        self._host = host
         self._port = port
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
@@ -66,7 +67,7 @@ class HttpService:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://{self._host}:{self._port}"
 
     def tell(self, key: str, kind: Kind, *, seconds: float = 0.0, times: int | None = None) -> None:
         self.behaviours.tell(key, Behaviour(kind=kind, seconds=seconds, times=times))
@@ -86,7 +87,7 @@ class HttpService:
         return request.path.lstrip("/")
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port, backlog=1024)
+        self._server = await asyncio.start_server(self._serve, self._host, self._port, backlog=1024)
         self._port = self._server.sockets[0].getsockname()[1]
         return self
 

@@ -70,9 +70,10 @@ class NewsSite(HttpService):
         port: int = 0,
         *,
         held: Sequence[str] = (),
+        host: str = "127.0.0.1",
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        super().__init__(port)
+        super().__init__(port, host=host)
         self.asked: list[Asked] = []
         self._clock = clock
         self._published: dict[str, tuple[Article, datetime]] = {}
