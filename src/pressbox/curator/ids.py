@@ -14,14 +14,37 @@ CLEANUP_WORKFLOW = "curator-cleanup"
 REINDEX_WORKFLOW = "curator-reindex"
 PRUNE_WORKFLOW = "curator-prune"
 EMBEDDING_WORKFLOW = "curator-embedding-backfill"
+DISTIL_LEFTOVERS_WORKFLOW = "curator-distil-leftovers"
+
+# The registered names of what adapters start: they do not see the workflows themselves.
+ALL_FEEDS_INGESTION = "AllFeedsIngestionWorkflow"
+SINGLE_FEED_INGESTION = "SingleFeedIngestionWorkflow"
+REPROCESS_ENTRIES = "ReprocessEntriesWorkflow"
+CONTENT_DISTILLATION = "ContentDistillationWorkflow"
+PREVIEW_FETCH = "PreviewFetchWorkflow"
+SEARCH_REINDEX = "SearchReindexWorkflow"
+SEARCH_PRUNE = "SearchPruneWorkflow"
+ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
+EMBEDDING_BACKFILL = "EmbeddingBackfillWorkflow"
+ARTICLES_SIGNAL = "articles_arrived"
+
+
+def heavy_queue(queue: str) -> str:
+    """Where the workflows of a queue have models and processors used: `curator` → `curator-heavy`."""
+    return f"{queue}-heavy"
+
+
+def index_queue(queue: str) -> str:
+    """Where the search index is written: `curator` → `curator-index`."""
+    return f"{queue}-index"
 
 
 def feed_workflow_id(feed_id: int) -> str:
     return f"ingest-feed-{feed_id}"
 
 
-def fetch_workflow_id(feed_id: int) -> str:
-    return f"fetch-feed-{feed_id}"
+def fetch_workflow_id(feed_id: int, number: int) -> str:
+    return f"fetch-feed-{feed_id}-{number}"
 
 
 def domain_workflow_id(parent_id: str, domain: str) -> str:
@@ -38,6 +61,11 @@ def reprocess_workflow_id(key: str) -> str:
 
 def preview_workflow_id(key: str) -> str:
     return f"preview-{key}"
+
+
+def distil_claim(entry_id: int) -> str:
+    """Under which one run at a time distils an entry."""
+    return f"distil-{entry_id}"
 
 
 def preview_key(key: str) -> str:

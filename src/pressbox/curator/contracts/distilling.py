@@ -10,10 +10,9 @@ from pressbox.curator.domain.policy import CuratorPolicy
 
 
 class ContentDistillationInput(CamelContract):
-    """Without ids: everything that is not distilled yet, page by page. `again` distils also what is distilled."""
+    """Without ids: everything that is not distilled yet, page by page."""
 
     entry_ids: tuple[int, ...] = ()
-    again: bool = False
     feed_name: str = ""
     state: "DistillationState" = Field(default_factory=lambda: DistillationState())
     parent_workflow_id: str = ""
@@ -46,10 +45,11 @@ class EntryIds(Contract):
     policy: CuratorPolicy = CuratorPolicy()
 
 
-class KnownEntries(Contract):
-    """Those that exist, with the titles that people know them by."""
+class ReopenInput(Contract):
+    """Entries that are done again."""
 
-    entries: tuple[EntryProgressState, ...] = ()
+    entry_ids: tuple[int, ...]
+    distill: bool = True
 
 
 class DistilSelection(Contract):
@@ -61,7 +61,6 @@ class SelectForDistillationInput(Contract):
     entry_ids: tuple[int, ...] = ()
     after_entry_id: int = 0
     limit: int = 50
-    again: bool = False
 
 
 class DistilledAnswer(Contract):

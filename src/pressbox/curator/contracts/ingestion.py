@@ -11,7 +11,7 @@ from pressbox.curator.domain.policy import CuratorPolicy
 
 
 class AllFeedsIngestionInput(CamelContract):
-    """`only_due` False crawls every feed that is not paused ("refresh now"). A `routine` run without news is not shown."""
+    """`only_due` False crawls every feed that is not paused. A `routine` run without news is not shown."""
 
     enable_content_fetch: bool = True
     auto_distill: bool = True
@@ -70,6 +70,8 @@ class FeedPage(Contract):
 
 class ProbeFeedsInput(Contract):
     feed_ids: tuple[int, ...]
+    # Whether an entry that only waits for its summary is work.
+    distil: bool = True
     policy: CuratorPolicy = CuratorPolicy()
 
 

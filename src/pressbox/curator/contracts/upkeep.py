@@ -1,6 +1,6 @@
 """The search index, vectors and cleanup."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ class IndexState(CamelContract):
     """A generation is built aside and swapped in when it is whole."""
 
     generation: str = ""
+    cleared: bool = False
     after_entry_id: int = 0
     indexed: int = 0
 
@@ -28,12 +29,27 @@ class IndexProgress(CuratorProgress):
 
 
 class IndexBatchInput(Contract):
-    """With `entry_ids` these, into the present index; otherwise the next ones after the cursor into `generation`."""
+    """These entries, or without any those that are not indexed as they are shown; into `generation` or what is used."""
 
     entry_ids: tuple[int, ...] = ()
     generation: str = ""
     after_entry_id: int = 0
     limit: int = 500
+
+
+class IndexCursor(Contract):
+    """Nothing to resume from: a batch is one commit, made or not."""
+
+
+class Generation(Contract):
+    """Empty: none was begun yet."""
+
+    name: str = ""
+
+
+class IndexPage(Contract):
+    entry_ids: tuple[int, ...] = ()
+    last_entry_id: int | None = None
 
 
 class IndexBatchResult(Contract):
@@ -57,6 +73,18 @@ class PruneInput(Contract):
 class OrphanedDocuments(Contract):
     document_ids: tuple[int, ...] = ()
     last_document_id: int | None = None
+
+
+class RemoveDocumentsInput(Contract):
+    """Without ids: those of entries that are gone."""
+
+    document_ids: tuple[int, ...] = ()
+    limit: int = 1000
+
+
+class RemovedDocuments(Contract):
+    removed: int = 0
+    more: bool = False
 
 
 class SearchPruneOutput(CamelContract):
@@ -101,6 +129,7 @@ class EmbeddingBackfillOutput(CamelContract):
 class EntriesCleanupInput(CamelContract):
     older_than_days: int = 7
     dry_run: bool = False
+    routine: bool = False
 
 
 class EntriesCleanupProgress(CuratorProgress):
@@ -108,17 +137,14 @@ class EntriesCleanupProgress(CuratorProgress):
 
 
 class CleanupInput(Contract):
-    older_than: timedelta
+    before: datetime
     dry_run: bool = False
     limit: int = 500
 
 
 class CleanupResult(Contract):
-    """`removed` are those whose documents must leave the search index."""
-
     deleted: int = 0
     more: bool = False
-    removed: tuple[int, ...] = ()
 
 
 class EntriesCleanupOutput(CamelContract):

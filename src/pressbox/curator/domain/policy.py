@@ -15,6 +15,8 @@ class CuratorPolicy(Contract):
     longest_backoff: timedelta = timedelta(days=2)
     entries_per_crawl: int = 200
     feed_bytes: int = 10_000_000
+    # Between two feeds of one host: a fraction of that between pages, since most answers are "not modified".
+    feed_delay: timedelta = timedelta(milliseconds=100)
 
     # Fetching
     host_delay: timedelta = timedelta(seconds=2)
@@ -44,5 +46,5 @@ class CuratorPolicy(Contract):
 
     def at_speed(self, speed: float) -> "CuratorPolicy":
         """The same rules on a clock that runs `speed` times as fast."""
-        names = ("shortest_interval", "longest_interval", "longest_backoff", "host_delay", "model_pause")
+        names = ("shortest_interval", "longest_interval", "longest_backoff", "host_delay", "feed_delay", "model_pause")
         return self.model_copy(update={name: getattr(self, name) / speed for name in names})

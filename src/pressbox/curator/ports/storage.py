@@ -113,6 +113,10 @@ class Entries(Protocol):
 
     async def documents_after(self, after_entry_id: int, limit: int) -> Sequence[IndexDocument]: ...
 
+    async def ids_after(self, after_entry_id: int, limit: int) -> Sequence[int]:
+        """All entries, in ascending order."""
+        ...
+
     async def unindexed(self, limit: int) -> Sequence[int]: ...
 
     async def note_indexed(self, hashes: Mapping[int, str]) -> None:

@@ -1,0 +1,239 @@
+"""The effects of distilling: summaries by a model that may be away, paid for once, or by rules that cost nothing."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from temporalio import activity
+
+from pressbox.core.errors import ConfigurationError, RateLimitedError, TransientError
+from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.curator.contracts.base import EntryProgressState
+from pressbox.curator.contracts.distilling import (
+    DistilledAnswer,
+    DistilledBatch,
+    DistilSelection,
+    EntryIds,
+    SavedEntries,
+    SaveDistilledInput,
+    SelectForDistillationInput,
+)
+from pressbox.curator.contracts.ingestion import ProbeCursor
+from pressbox.curator.domain.bounds import SUMMARY_BYTES, shortened
+from pressbox.curator.domain.entries import Distilled, EntryStatus, ToDistil
+from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.ids import distil_claim
+from pressbox.curator.ports.outside import Distiller
+from pressbox.curator.ports.storage import Claims, Entries, ModelLedger, PaidCall
+
+LONGEST_REASON = 300
+# Longer than one batch may take, so that a claim never lapses while its work goes on.
+CLAIMED_FOR = timedelta(minutes=35)
+FEATURE = "distil"
+UNUSABLE = "The model's answer could not be used."
+NO_TOKENS_LEFT = "The token budget of the day is used up."
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Per million tokens."""
+
+    tokens_in: float = 0.0
+    tokens_out: float = 0.0
+
+    def of(self, answer: Distilled) -> float:
+        return (answer.tokens_in * self.tokens_in + answer.tokens_out * self.tokens_out) / 1_000_000
+
+
+class _WaitingError(Exception):
+    """No model for now; the work stays as it is until `retry_at`."""
+
+    def __init__(self, reason: str, retry_at: datetime) -> None:
+        super().__init__(reason)
+        self.retry_at = retry_at
+
+
+class DistilActivities:
+    """With a `ledger` the distiller is paid: every answer is kept, and none is asked for twice.
+
+    `fallback` does what the model cannot do now, when that is wanted.
+    """
+
+    def __init__(
+        self,
+        entries: Entries,
+        claims: Claims,
+        distiller: Distiller,
+        ledger: ModelLedger | None = None,
+        fallback: Distiller | None = None,
+        prices: Prices | None = None,
+        now: Clock = utc_now,
+    ) -> None:
+        self._entries = entries
+        self._claims = claims
+        self._distiller = distiller
+        self._ledger = ledger
+        self._fallback = fallback
+        self._prices = prices or Prices()
+        self._now = now
+
+    @activity.defn
+    async def get_entries_for_distillation(self, input: SelectForDistillationInput) -> DistilSelection:
+        found = await self._entries.select_for_distillation(input.entry_ids, input.after_entry_id, input.limit)
+        entries = (entry.model_copy(update={"title": shortened(entry.title)}) for entry in found.entries)
+        return found.model_copy(update={"entries": tuple(entries)})
+
+    @activity.defn
+    async def distill_entry_content(self, input: EntryIds) -> DistilledBatch:
+        """What somebody else is distilling right now is left out: he finishes it, or the next run finds it again."""
+        owner, now = _owner(), self._now()
+        keys = {distil_claim(entry_id): entry_id for entry_id in input.entry_ids}
+        mine = await self._claims.take(tuple(keys), owner, now + CLAIMED_FOR, now)
+        async with Heartbeater(ProbeCursor, ProbeCursor()):
+            waiting = await self._entries.to_distil([keys[key] for key in keys if key in mine])
+            try:
+                answers = await self._answers(waiting, input.policy)
+            except _WaitingError as error:
+                await self._claims.release(tuple(mine), owner)
+                return DistilledBatch(
+                    waiting=tuple(entry.entry_id for entry in waiting),
+                    retry_at=error.retry_at,
+                    reason=shortened(str(error), LONGEST_REASON),
+                )
+        answered = {answer.entry_id for answer in answers}
+        unanswered = [entry for entry in waiting if entry.entry_id not in answered]
+        return DistilledBatch(
+            answers=tuple(_as_message(answer) for answer in answers),
+            failed=tuple(_failed(entry.entry_id, entry.title, UNUSABLE) for entry in unanswered),
+        )
+
+    @activity.defn
+    async def save_distilled_entries(self, input: SaveDistilledInput) -> SavedEntries:
+        now = self._now()
+        saved = await self._entries.save_distilled([_as_distilled(answer) for answer in input.answers], now)
+        for entry in input.failed:
+            await self._entries.note_distil_failure(entry.entry_id, entry.error, now)
+        done = [answer.entry_id for answer in input.answers] + [entry.entry_id for entry in input.failed]
+        keys = [distil_claim(entry_id) for entry_id in done]
+        await self._claims.release(keys, _owner())
+        return SavedEntries(entry_ids=tuple(saved))
+
+    async def _answers(self, entries: Sequence[ToDistil], policy: CuratorPolicy) -> Sequence[Distilled]:
+        if not entries:
+            return ()
+        if self._ledger is None:
+            return await self._ask(self._distiller, entries, policy)
+        try:
+            return await self._paid(self._ledger, entries, policy)
+        except _WaitingError:
+            if self._fallback is None:
+                raise
+            return await self._ask(self._fallback, entries, policy)
+
+    async def _paid(self, ledger: ModelLedger, entries: Sequence[ToDistil], policy: CuratorPolicy) -> list[Distilled]:
+        calls = {entry.entry_id: self._call(entry, policy) for entry in entries}
+        answers, unknown = [], []
+        for entry in entries:
+            known = await ledger.known(calls[entry.entry_id])
+            if known is None:
+                unknown.append(entry)
+            else:
+                answers.append(_read_answer(known, entry, calls[entry.entry_id]))
+        if unknown:
+            now = self._now()
+            if await ledger.tokens_today(now) >= policy.tokens_per_day:
+                raise _WaitingError(NO_TOKENS_LEFT, next_midnight(now))
+            for answer in await self._ask(self._distiller, unknown, policy):
+                await ledger.record(
+                    calls[answer.entry_id],
+                    _written_answer(answer),
+                    answer.tokens_in,
+                    answer.tokens_out,
+                    self._prices.of(answer),
+                    self._now(),
+                )
+                answers.append(answer)
+        return answers
+
+    async def _ask(self, distiller: Distiller, entries: Sequence[ToDistil], policy: CuratorPolicy) -> list[Distilled]:
+        hashes = {entry.entry_id: entry.content_hash for entry in entries}
+        try:
+            answers = await distiller.distil(entries, policy.target_language, policy.summary_sentences)
+        except RateLimitedError as error:
+            raise _WaitingError(error.message, self._now() + (error.retry_after or policy.model_pause)) from error
+        except (TransientError, ConfigurationError) as error:
+            # A wrong key is for a person to mend: meanwhile nothing is lost, and the reason is seen.
+            raise _WaitingError(error.message, self._now() + policy.model_pause) from error
+        return [
+            replace(
+                answer,
+                summary=shortened(answer.summary, SUMMARY_BYTES),
+                content_hash=hashes[answer.entry_id],
+            )
+            for answer in answers
+            if answer.entry_id in hashes
+        ]
+
+    def _call(self, entry: ToDistil, policy: CuratorPolicy) -> PaidCall:
+        # A summary in another language is another piece of work.
+        version = f"{self._distiller.prompt_version}-{policy.target_language or 'same'}"
+        return PaidCall(entry.content_hash, version, self._distiller.name, FEATURE, entry.entry_id, None)
+
+
+def _owner() -> str:
+    """The workflow: another attempt of its activity goes on with what is its own."""
+    return activity.info().workflow_id or ""
+
+
+def next_midnight(now: datetime) -> datetime:
+    """When a new day of tokens begins, in UTC."""
+    return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+
+
+def _failed(entry_id: int, title: str, reason: str) -> EntryProgressState:
+    return EntryProgressState(entry_id=entry_id, title=shortened(title), status=EntryStatus.ERROR, error=reason)
+
+
+def _as_message(answer: Distilled) -> DistilledAnswer:
+    return DistilledAnswer(
+        entry_id=answer.entry_id,
+        content_hash=answer.content_hash,
+        summary=answer.summary,
+        main_content_start_line=answer.main_content_start_line,
+        main_content_end_line=answer.main_content_end_line,
+        language=answer.language,
+        model=answer.model,
+        prompt_version=answer.prompt_version,
+    )
+
+
+def _as_distilled(answer: DistilledAnswer) -> Distilled:
+    return Distilled(**answer.model_dump())
+
+
+def _written_answer(answer: Distilled) -> str:
+    return json.dumps(
+        {
+            "summary": answer.summary,
+            "start": answer.main_content_start_line,
+            "end": answer.main_content_end_line,
+            "language": answer.language,
+        },
+        ensure_ascii=False,
+    )
+
+
+def _read_answer(text: str, entry: ToDistil, call: PaidCall) -> Distilled:
+    known = json.loads(text)
+    return Distilled(
+        entry_id=entry.entry_id,
+        summary=known["summary"],
+        main_content_start_line=known["start"],
+        main_content_end_line=known["end"],
+        language=known["language"],
+        model=call.model,
+        prompt_version=call.prompt_version,
+        content_hash=entry.content_hash,
+    )
