@@ -224,6 +224,8 @@ class EntryStateRow(Base):
         CheckConstraint("preference IN (-1, 0, 1)", name="preference"),
         Index("ix_entry_states_starred", "user_id", "entry_id", postgresql_where=text("starred_at IS NOT NULL")),
         Index("ix_entry_states_up", "user_id", "entry_id", postgresql_where=text("preference = 1")),
+        # What was read in an open view, or by one "all read".
+        Index("ix_entry_states_read", "user_id", "read_at", postgresql_where=text("read_at IS NOT NULL")),
         Index(None, "entry_id"),
         SCHEMA,
     )

@@ -244,6 +244,7 @@ def _create_states() -> None:
     _index("entry_states", "entry_id")
     _partial("entry_states", "starred", "starred_at IS NOT NULL", "user_id", "entry_id")
     _partial("entry_states", "up", "preference = 1", "user_id", "entry_id")
+    _partial("entry_states", "read", "read_at IS NOT NULL", "user_id", "read_at")
     op.create_table(
         "labels",
         _key(),
