@@ -1,10 +1,11 @@
 """The activity of the whole instance as a tree, read from the progress rows alone."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import aliased
 
 from pressbox.core.contracts import Contract
@@ -35,6 +36,12 @@ class ActivityNode(Contract):
     updated_at: datetime
     closed_at: datetime | None
     children: tuple["ActivityNode", ...] = ()
+
+
+class WorkReport(ActivityNode):
+    """One workflow with the counters of its own."""
+
+    detail: dict[str, Any]
 
 
 class ActivityView(Contract):
@@ -75,6 +82,18 @@ async def node(database: Database, workflow_id: str) -> ActivityNode | None:
         rows = await _descendants(work, {workflow_id})
     inside = forest([node_of(row), *(node_of(child) for child in rows.values())])
     return next(item for item in inside if item.workflow_id == workflow_id)
+
+
+async def reports(
+    database: Database, workflow_types: Collection[str], *, failed_after: datetime, limit: int
+) -> tuple[WorkReport, ...]:
+    """What runs of these kinds, or failed lately, the newest first, with the counters of their own."""
+    running = ProgressRow.state == ProgressState.RUNNING
+    failed = (ProgressRow.state == ProgressState.FAILED) & (ProgressRow.updated_at > failed_after)
+    wanted = select(ProgressRow).where(ProgressRow.workflow_type.in_(workflow_types), or_(running, failed))
+    async with database.unit_of_work() as work:
+        rows = await work.session.scalars(wanted.order_by(ProgressRow.started_at.desc()).limit(limit))
+        return tuple(WorkReport.model_validate(row, from_attributes=True) for row in rows)
 
 
 def node_of(row: ProgressRow) -> ActivityNode:

@@ -1,14 +1,106 @@
-"""The page of reader: what it will be for, and that it is not part of this version."""
+"""The reader: list and article beside the sources, whole and in parts."""
 
-from fastapi import APIRouter, Request
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
+from pressbox.core.web.pages.access import Parts
 from pressbox.core.web.rendering import render
-from pressbox.curator.web.access import PATH, Reader
+from pressbox.curator.domain.views import ListKind, Sort, SourcesView
+from pressbox.curator.web.access import PATH, EntryId, Reader, Service, allow_images
+from pressbox.curator.web.panes import ENTRIES_SHOWN, Asked, Panes, running, with_article, with_entries
+from pressbox.curator.web.selecting import LAST_MOMENT, Here
 
 router = APIRouter(include_in_schema=False)
 
+After = Annotated[str | None, Query(max_length=200)]
+Shown = Annotated[int, Query(ge=1, le=200)]
+Undo = Annotated[int | None, Query(ge=0, le=LAST_MOMENT * 1000)]
+Marked = Annotated[int, Query(ge=0, le=10**9)]
+
+
+def asked(request: Request, parts: Parts, service: Service, identity: Reader, place: Here) -> Asked:
+    return Asked(request, parts, service, identity, place)
+
+
+Asking = Annotated[Asked, Depends(asked)]
+
+
+# Templates name kinds and orders by their words.
+KINDS = {kind.value: kind for kind in ListKind}
+SORTS = {sort.value: sort for sort in Sort}
+
+
+def draw(asked: Asked, template: str, page: Panes) -> HTMLResponse:
+    drawn = render(asked.request, template, identity=asked.identity, page=page, kinds=KINDS, sorts=SORTS)
+    return allow_images(asked.request, drawn)
+
 
 @router.get(PATH)
-async def index(request: Request, identity: Reader) -> HTMLResponse:
-    return render(request, "curator/index.html", identity=identity)
+async def list_page(
+    asked: Asking, after: After = None, pane: str = "list", undo: Undo = None, marked: Marked = 0
+) -> HTMLResponse:
+    page = replace(await whole(asked, after), undo=undo, marked=marked)
+    return draw(asked, "curator/reader.html", replace(page, pane="sources" if pane == "sources" else "list"))
+
+
+@router.get(f"{PATH}/list")
+async def list_part(asked: Asking, shown: Shown = ENTRIES_SHOWN) -> HTMLResponse:
+    """The lines of a list alone."""
+    page = await asked.blank()
+    sources = await asked.service.sources.sources(asked.user_id)
+    entries, problem = await with_entries(asked, None, shown)
+    return draw(
+        asked,
+        "curator/_lines.html",
+        replace(page, sources=sources, entries=entries, problem=problem, shown=shown),
+    )
+
+
+@router.get(f"{PATH}/sources-part")
+async def sources_part(asked: Asking) -> HTMLResponse:
+    """The left pane alone."""
+    page = await asked.blank()
+    return draw(
+        asked, "curator/_sources.html", replace(page, sources=await asked.service.sources.sources(asked.user_id))
+    )
+
+
+@router.get(f"{PATH}/progress")
+async def progress_part(asked: Asking) -> HTMLResponse:
+    """What runs now, alone."""
+    page = await asked.blank()
+    sources: SourcesView = await asked.service.sources.sources(asked.user_id)
+    return draw(asked, "curator/_progress.html", replace(page, works=await running(asked, sources)))
+
+
+@router.get(f"{PATH}/entries/{{entry_id}}")
+async def entry_page(asked: Asking, entry_id: EntryId) -> HTMLResponse:
+    article, related = await with_article(asked, entry_id, read=is_opened(asked.request))
+    page = await whole(asked, None)
+    return draw(asked, "curator/reader.html", replace(page, article=article, related=related, pane="article"))
+
+
+@router.get(f"{PATH}/entries/{{entry_id}}/part")
+async def entry_part(asked: Asking, entry_id: EntryId, peek: bool = False) -> HTMLResponse:
+    """The article alone. With `peek` somebody only prepares for it, and it stays unread."""
+    page = await asked.blank()
+    article, related = await with_article(asked, entry_id, read=not peek and is_opened(asked.request))
+    sources = await asked.service.sources.sources(asked.user_id)
+    return draw(asked, "curator/_article.html", replace(page, article=article, related=related, sources=sources))
+
+
+async def whole(asked: Asked, after: str | None) -> Panes:
+    page = await asked.blank()
+    sources = await asked.service.sources.sources(asked.user_id)
+    entries, problem = await with_entries(asked, after, ENTRIES_SHOWN)
+    return replace(page, sources=sources, entries=entries, problem=problem, works=await running(asked, sources))
+
+
+def is_opened(request: Request) -> bool:
+    """Whether a person opens this here: not a browser that prepares for it, and not a picture on another site."""
+    if "prefetch" in request.headers.get("sec-purpose", ""):
+        return False
+    return request.headers.get("sec-fetch-site", "none") in ("same-origin", "none")

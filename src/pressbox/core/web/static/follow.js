@@ -8,7 +8,8 @@ const GATHER = 250;
 const saying = document.querySelector("[data-live]");
 let stream = null;
 let waiting = null;
-let stirred = false;
+// Parts that a change has touched since they were last asked for.
+const stirred = new Set();
 
 const parts = () => [...document.querySelectorAll("[data-follow]")];
 const topics = () => parts().flatMap((part) => part.dataset.follow.split(",")).filter(Boolean);
@@ -68,18 +69,28 @@ async function refresh(part) {
   }
 }
 
+function stir({ kind, key }) {
+  const concerns = (topic) => topic === kind || topic === `${kind}:${key}`;
+  for (const part of parts()) if (part.dataset.follow.split(",").some(concerns)) stirred.add(part);
+  if (stirred.size) gather();
+}
+
+function stirAll() {
+  parts().forEach((part) => stirred.add(part));
+  gather();
+}
+
 function gather() {
   waiting ??= setTimeout(async () => {
     const before = topics().join();
-    stirred = false;
-    await Promise.all(parts().map(refresh));
+    const touched = parts().filter((part) => stirred.has(part));
+    stirred.clear();
+    await Promise.all(touched.map(refresh));
     waiting = null;
     // What changed while the answer was on its way is asked for again; two answers at once could overtake each other.
-    if (stirred) gather();
-    if (topics().join() !== before) addEventListener("animationend", (event) => event.animationName.startsWith("tint") && event.target.classList.remove("arrived"));
-follow();
+    if (stirred.size) gather();
+    if (topics().join() !== before) follow();
   }, GATHER);
-  stirred = true;
 }
 
 function say(state, heard) {
@@ -94,10 +105,10 @@ function follow() {
   if (!topics().length) return;
   const cursor = stream?.cursor ?? parts()[0].dataset.cursor;
   stream = new LiveStream(topics().join(), cursor, {
-    change: gather,
+    change: stir,
     reload(newest) {
       stream.cursor = newest || stream.cursor;
-      gather();
+      stirAll();
       stream.open();
     },
     state: say,
@@ -106,4 +117,6 @@ function follow() {
 }
 
 addEventListener("animationend", (event) => event.animationName.startsWith("tint") && event.target.classList.remove("arrived"));
+// A page that puts another part in by itself says so.
+addEventListener("pressbox:parts", follow);
 follow();

@@ -2,14 +2,19 @@
 const PATIENCE = 1_500;
 let waitingForPlace = 0;
 
-function isTyping(target) {
+export function isTyping(target) {
   return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
 }
 
 function goTo(letter) {
   if (letter === "h") return location.assign("/");
-  document.querySelector(`a[data-key="${CSS.escape(letter)}"]`)?.click();
+  const places = [...document.querySelectorAll(`a[data-key="${CSS.escape(letter)}"]`)];
+  // A page's own places come before those of the frame.
+  (places.find((place) => place.closest("main")) ?? places[0])?.click();
 }
+
+/** Whether the key that is pressed now belongs to a `g` before it. */
+export const isGoingSomewhere = () => Date.now() < waitingForPlace;
 
 function showKeys() {
   const dialog = document.getElementById("keys");
@@ -30,7 +35,7 @@ function press(event) {
 }
 
 function focusSearch(event) {
-  const search = document.getElementById("search");
+  const search = document.querySelector("main [data-seek]") ?? document.getElementById("search");
   if (!search) return;
   event.preventDefault();
   search.focus();

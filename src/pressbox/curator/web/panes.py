@@ -1,0 +1,186 @@
+"""The three panes of the reader: sources, list, article; each can be drawn alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from fastapi import Request
+
+from pressbox.core.app import Resources
+from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.core.web.identity import Identity
+from pressbox.curator.domain.changes import ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.domain.views import ArticleView, EntryItem, EntryPage, FeedView, ListKind, Selection, SourcesView
+from pressbox.curator.service.curator import Curator
+from pressbox.curator.web.access import PATH, cursor, wants_images
+from pressbox.curator.web.progress import WorkLine, works
+from pressbox.curator.web.selecting import Place, milliseconds
+
+# As many as fit a small page; more come while scrolling.
+ENTRIES_SHOWN = 20
+# With more sources than this the pane names those with news; all are on their own page.
+SOURCES_SHOWN = 40
+WORDS_PER_MINUTE = 230
+
+
+@dataclass(frozen=True)
+class SourceGroup:
+    """A category with those of its sources that are named; the sources without one have no id."""
+
+    category_id: int | None
+    name: str
+    unread: int
+    feeds: Sequence[FeedView]
+
+
+@dataclass(frozen=True)
+class Panes:
+    """Everything that the templates of the reader need. A pane that is not drawn is left empty."""
+
+    place: Place
+    identity: Identity
+    cursor: int
+    images: bool
+    pane: str = "list"
+    sources: SourcesView = field(default_factory=lambda: SourcesView((), (), (), 0, 0, 0, 0))
+    entries: EntryPage = field(default_factory=lambda: EntryPage(()))
+    article: ArticleView | None = None
+    related: Sequence[EntryItem] = ()
+    works: Sequence[WorkLine] = ()
+    problem: str = ""
+    marked: int = 0
+    undo: int | None = None
+    shown: int = ENTRIES_SHOWN
+
+    @property
+    def selection(self) -> Selection:
+        return self.place.selection
+
+    @property
+    def query(self) -> str:
+        return self.place.query()
+
+    @property
+    def name(self) -> str:
+        """What a source, category or label is called."""
+        kind, id = self.selection.kind, self.selection.id
+        if kind is ListKind.FEED:
+            return next((feed.title for feed in self.sources.feeds if feed.id == id), "")
+        if kind is ListKind.CATEGORY:
+            return next((category.name for category in self.sources.categories if category.id == id), "")
+        return next((label.name for label in self.sources.labels if label.id == id), "")
+
+    @property
+    def feed(self) -> FeedView | None:
+        wanted = self.selection.id if self.selection.kind is ListKind.FEED else None
+        return next((feed for feed in self.sources.feeds if feed.id == wanted), None)
+
+    @property
+    def groups(self) -> Sequence[SourceGroup]:
+        """Categories and the sources without one. When there are too many, only those with news or the chosen one."""
+        few = len(self.sources.feeds) <= SOURCES_SHOWN
+        left = SOURCES_SHOWN
+        groups = [SourceGroup(one.id, one.name, one.unread, one.feeds) for one in self.sources.categories]
+        groups.append(SourceGroup(None, "", 0, self.sources.uncategorised))
+        shown = []
+        for group in groups:
+            feeds = [feed for feed in group.feeds if few or feed.unread or feed is self.feed][:left]
+            left -= len(feeds)
+            shown.append(SourceGroup(group.category_id, group.name, group.unread, feeds))
+        return shown
+
+    @property
+    def unnamed(self) -> int:
+        return len(self.sources.feeds) - sum(len(group.feeds) for group in self.groups)
+
+    @property
+    def person(self) -> str:
+        return f"{PERSON_CHANGED}:{self.identity.user_id}"
+
+    @property
+    def list_topics(self) -> str:
+        if self.selection.kind is ListKind.FEED:
+            return f"{FEED_CHANGED}:{self.selection.id},{self.person}"
+        return f"{FEED_CHANGED},{self.person}"
+
+    @property
+    def source_topics(self) -> str:
+        return f"{FEED_CHANGED},{self.person}"
+
+    @property
+    def article_topics(self) -> str:
+        return f"{ENTRY_CHANGED}:{self.article.item.id}" if self.article else ""
+
+    @property
+    def list_part(self) -> str:
+        return f"{PATH}/list?{self.query}&shown={self.shown}"
+
+    @property
+    def back(self) -> str:
+        return f"{PATH}?{self.query}"
+
+    @property
+    def more(self) -> str:
+        return f"{PATH}?{self.query}&after={self.entries.after}" if self.entries.after else ""
+
+    @property
+    def until(self) -> int:
+        opened = self.selection.opened_at
+        return milliseconds(opened) if opened else 0
+
+    def entry(self, entry_id: int) -> str:
+        return f"{PATH}/entries/{entry_id}?{self.query}"
+
+    def part(self, entry_id: int) -> str:
+        return f"{PATH}/entries/{entry_id}/part?{self.query}&peek=1"
+
+    @property
+    def minutes(self) -> int:
+        return -(-self.article.item.words // WORDS_PER_MINUTE) if self.article else 0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who asks for which list, with which parts."""
+
+    request: Request
+    parts: Resources
+    service: Curator
+    identity: Identity
+    place: Place
+
+    @property
+    def user_id(self) -> int:
+        return self.identity.user_id
+
+    async def blank(self) -> Panes:
+        return Panes(self.place, self.identity, await cursor(self.request), wants_images(self.request))
+
+
+async def with_entries(asked: Asked, after: str | None, shown: int) -> tuple[EntryPage, str]:
+    """The list, or what is wrong with the search: the reader around it stays."""
+    try:
+        return await asked.service.reading.entries(asked.user_id, asked.place.selection, after=after, limit=shown), ""
+    except (InvalidInputError, TransientError) as error:
+        if not asked.place.selection.query:
+            raise
+        return EntryPage(()), error.message
+
+
+async def with_article(asked: Asked, entry_id: int, *, read: bool) -> tuple[ArticleView, Sequence[EntryItem]]:
+    """The article with its neighbours, marked as read first so that it is shown as what it then is."""
+    if read:
+        await asked.service.states.mark_read(asked.user_id, [entry_id])
+    article = await asked.service.reading.article(asked.user_id, entry_id, asked.place.selection)
+    return article, await asked.service.reading.related(asked.user_id, entry_id)
+
+
+async def running(asked: Asked, sources: SourcesView) -> Sequence[WorkLine]:
+    chosen = asked.place.selection
+    only = chosen.id if chosen.kind is ListKind.FEED else None
+    return await works(asked.parts.database, {feed.id for feed in sources.feeds}, only)
+
+
+def mark_of(value: datetime) -> int:
+    """A moment to the microsecond, as an address carries it."""
+    return int(value.timestamp()) * 1_000_000 + value.microsecond

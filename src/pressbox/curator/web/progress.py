@@ -1,0 +1,62 @@
+"""What runs now for the sources of a reader, in the counters that people know: fetched and distilled."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pressbox.core.db.database import Database
+from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.reader import WorkReport, reports
+
+ALL = "AllFeedsIngestionWorkflow"
+ONE = "SingleFeedIngestionWorkflow"
+MOST_READ = 200
+MOST_SHOWN = 3
+# Long enough to be seen by whoever started it; afterwards the page of the source and the activity page still say it.
+FAILURES_SHOWN_FOR = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class WorkLine:
+    """`feeds_total` is set for the work on all sources."""
+
+    workflow_id: str
+    title: str
+    failed: bool
+    error: str
+    total: int
+    fetched: int
+    distilled: int
+    feeds_done: int = 0
+    feeds_total: int = 0
+
+
+async def works(database: Database, feed_ids: Collection[int], only_feed: int | None) -> Sequence[WorkLine]:
+    """Only of these sources: what others read is theirs to know."""
+    wanted = {only_feed} & set(feed_ids) if only_feed is not None else set(feed_ids)
+    kinds = (ONE,) if only_feed is not None else (ALL, ONE)
+    since = datetime.now(UTC) - FAILURES_SHOWN_FOR
+    found = await reports(database, kinds, failed_after=since, limit=MOST_READ)
+    shown = [report for report in found if report.workflow_type == ALL or report.detail.get("feed_id") in wanted]
+    # First the whole, then its parts.
+    shown.sort(key=lambda report: report.workflow_type != ALL)
+    return [_line(report) for report in shown[:MOST_SHOWN]]
+
+
+def _line(report: WorkReport) -> WorkLine:
+    def count(name: str) -> int:
+        value = report.detail.get(name)
+        return value if isinstance(value, int) else 0
+
+    whole = report.workflow_type == ALL
+    return WorkLine(
+        workflow_id=report.workflow_id,
+        title="" if whole else str(report.detail.get("feed_name") or report.title),
+        failed=report.state is ProgressState.FAILED,
+        error=report.error,
+        total=count("entries_created" if whole else "total_entries"),
+        fetched=count("contents_fetched"),
+        distilled=count("entries_distilled"),
+        feeds_done=count("feeds_completed") if whole else 0,
+        feeds_total=count("feeds_total") if whole else 0,
+    )
