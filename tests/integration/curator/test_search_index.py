@@ -215,6 +215,8 @@ async def test_a_generation_that_another_replaced_is_not_swapped_in(folder: Path
     await index.swap(await index.begin_generation())
     with pytest.raises(ConflictError, match="another one was built"):
         await index.swap(first)
+    with pytest.raises(ConflictError, match="another one was built"):
+        await index.add([entry(1)], first)
 
 
 async def test_a_rebuild_that_was_given_up_is_not_written_to_for_ever(folder: Path) -> None:

@@ -63,6 +63,8 @@ class TantivyIndex:
                 writer.add_document(document)
 
         with self._writing:
+            if generation:
+                self._demand(generation)
             for name in (generation,) if generation else self._in_use():
                 self._commit(name, change)
 
@@ -88,10 +90,13 @@ class TantivyIndex:
         with self._writing:
             if self._folder.current() == generation:
                 return
-            if not self._folder.generation(generation).is_dir():
-                raise ConflictError(f"There is no search index {generation} any more; another one was built meanwhile.")
+            self._demand(generation)
             self._folder.point_to(generation)
         log.info("index_generation_searched", msg="The new search index is in use", generation=generation)
+
+    def _demand(self, generation: str) -> None:
+        if not self._folder.generation(generation).is_dir():
+            raise ConflictError(f"There is no search index {generation} any more; another one was built meanwhile.")
 
     def _document_ids(self, after: int, limit: int) -> Sequence[int]:
         import tantivy
