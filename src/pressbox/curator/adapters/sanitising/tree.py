@@ -1,0 +1,45 @@
+"""A page as a tree of elements, and how to take one out of it. The only place here that knows how lxml parses."""
+
+import re
+from typing import Any
+
+# What XML cannot carry; a page that has it is read without.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# A declaration contradicts that the text is already decoded.
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,200}\?>", re.IGNORECASE)
+
+
+def parsed(html: str) -> Any | None:
+    """The tree without comments, at most some 250 levels deep; None when there is nothing in it."""
+    from lxml import etree  # type: ignore[import-untyped]
+    from lxml import html as lxml_html
+
+    text = _DECLARATION.sub("", _CONTROL.sub(" ", html))
+    if not text.strip():
+        return None
+    parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
+    try:
+        # Always with a root of our own: a fragment may be text alone, or several elements.
+        root = lxml_html.document_fromstring(f"<!DOCTYPE html><body>{text}</body>".encode(), parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError):
+        return None
+    return root
+
+
+def removed(element: Any) -> None:
+    """Without its content; the text that follows it stays."""
+    if element.getparent() is not None:
+        element.drop_tree()
+
+
+def unwrapped(element: Any) -> None:
+    """Its content stays."""
+    if element.getparent() is not None:
+        element.drop_tag()
+
+
+def serialised(root: Any) -> str:
+    from lxml import html as lxml_html
+
+    body = root.find("body") if root.tag == "html" else root
+    return str(lxml_html.tostring(root if body is None else body, encoding="unicode"))
