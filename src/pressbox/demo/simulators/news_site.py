@@ -63,7 +63,10 @@ class Asked(Contract):
 
 
 class NewsSite(HttpService):
-    """Begins with all articles of the library but those in `held`. The key of behaviours is the path."""
+    """Begins with all articles of the library but those in `held`. The key of behaviours is the path.
+
+    `channel` adds publications beside the six that everybody knows.
+    """
 
     def __init__(
         self,
@@ -76,14 +79,24 @@ class NewsSite(HttpService):
         super().__init__(port, host=host)
         self.asked: list[Asked] = []
         self._clock = clock
+        self._publications = dict(PUBLICATIONS)
         self._published: dict[str, tuple[Article, datetime]] = {}
         began = clock().replace(microsecond=0) - timedelta(days=1)
         for hours, article in enumerate(articles()):
             if article.slug not in held:
                 self._published[article.slug] = (article, began + timedelta(hours=hours))
 
+    def channel(self, name: str, number: int) -> None:
+        """One more publication, with so many articles, which all are variations."""
+        self._publications[name] = Publication(name, f"Channel {name}", "en", Form.RSS, "feed.xml", (name,))
+        sections = ("harbour", "workshop", "umland", "yokocho")
+        for place in range(number):
+            varied = variation(place, sections[place % len(sections)])
+            article = replace(varied, section=name, slug=f"{name}-{place}", html=f"{varied.html}<p>From {name}.</p>")
+            self.publish(article, self._clock() - timedelta(minutes=place))
+
     def feed_url(self, name: str) -> str:
-        return f"{self.url}/{name}/{PUBLICATIONS[name].path}"
+        return f"{self.url}/{name}/{self._publications[name].path}"
 
     def site_url(self, name: str) -> str:
         return f"{self.url}/{name}/"
@@ -105,7 +118,7 @@ class NewsSite(HttpService):
 
     def published(self, name: str) -> list[Article]:
         """What the feed of a publication lists, newest first."""
-        return [article for article, _ in self._listed(PUBLICATIONS[name])]
+        return [article for article, _ in self._listed(self._publications[name])]
 
     def asked_for(self, path: str) -> list[Asked]:
         return [one for one in self.asked if one.path == path]
@@ -133,17 +146,17 @@ class NewsSite(HttpService):
     async def _answer(self, request: Request) -> Answer:
         match request.path.strip("/").split("/"):
             case [""]:
-                everywhere = [self._alternate(one) for one in PUBLICATIONS.values()]
+                everywhere = [self._alternate(one) for one in self._publications.values()]
                 return _html(front_page("The simulated press", "en", [], everywhere))
             case ["evil", *rest]:
                 return await self._evil(request, rest)
             case ["pictures", name]:
                 return Answer(200, picture(name), {"Content-Type": "image/png"})
-            case [name] if name in PUBLICATIONS:
-                known = PUBLICATIONS[name]
+            case [name] if name in self._publications:
+                known = self._publications[name]
                 return _html(front_page(known.title, known.language, self.published(name), [self._alternate(known)]))
-            case [name, path] if name in PUBLICATIONS:
-                return self._inside(PUBLICATIONS[name], path, request)
+            case [name, path] if name in self._publications:
+                return self._inside(self._publications[name], path, request)
         return Answer(HTTPStatus.NOT_FOUND, page("Not found", "en", "<main><h1>Not found</h1></main>"))
 
     def _inside(self, publication: Publication, path: str, request: Request) -> Answer:
@@ -239,13 +252,15 @@ async def _never() -> Answer:
     return Answer()
 
 
-async def serve(port: int) -> None:
-    """Alone in a process, until it is ended: says its port on standard output."""
-    async with NewsSite(port) as site:
+async def serve(channels: int, articles_each: int) -> None:
+    """Alone in a process, until it is ended, with further channels: says its port on standard output."""
+    async with NewsSite() as site:
+        for number in range(channels):
+            site.channel(f"channel-{number}", articles_each)
         sys.stdout.write(f"{site.port}\n")
         sys.stdout.flush()
         await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1]) if len(sys.argv) > 1 else 0))
+    asyncio.run(serve(int(sys.argv[1]), int(sys.argv[2])))
