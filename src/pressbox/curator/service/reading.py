@@ -27,7 +27,10 @@ class ReadingService:
     async def entries(
         self, user_id: int, selection: Selection, *, after: str | None = None, limit: int = PAGE
     ) -> EntryPage:
-        """One page of a list. Pages neither skip nor repeat an entry while others arrive."""
+        """One page of a list; by date, pages neither skip nor repeat an entry while others arrive.
+
+        "Recommended" ranks the newest 2,000 of the list; what the person judged already stands at its end.
+        """
         checked = checked_selection(selection)
         size = max(1, min(limit, MOST_LISTED))
         if checked.query:
@@ -51,14 +54,14 @@ class ReadingService:
 
     async def item(self, user_id: int, entry_id: int) -> EntryItem:
         """One line of a list, as it is now."""
-        found = await self._lists.items(user_id, [entry_id], Selection())
+        found = await self._lists.some(user_id, [entry_id])
         if not found:
             raise NotFoundError("There is no such entry, or it is in none of your feeds.")
         return found[0]
 
     async def items(self, user_id: int, entry_ids: Sequence[int]) -> Sequence[EntryItem]:
         """Some lines of a list, as they are now; what is gone is left out."""
-        return await self._lists.items(user_id, entry_ids[:MOST_LISTED], Selection())
+        return await self._lists.some(user_id, entry_ids[:MOST_LISTED])
 
     async def related(self, user_id: int, entry_id: int, *, limit: int = RELATED) -> Sequence[EntryItem]:
         """Other stories that are near in meaning, nearest first; none while the entry has no vector."""

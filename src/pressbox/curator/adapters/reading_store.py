@@ -1,0 +1,145 @@
+"""Lists and articles as one person sees them, in PostgreSQL."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlalchemy import Select, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database
+from pressbox.core.errors import NotFoundError
+from pressbox.curator.adapters.entry_views import entry_items
+from pressbox.curator.adapters.nearness import by_taste, nearest, taste_of
+from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow, EntryStateRow, FeedRow
+from pressbox.curator.adapters.selecting import (
+    Position,
+    RankedPlace,
+    listed,
+    placed,
+    read_place,
+    read_position,
+    scope_of,
+)
+from pressbox.curator.adapters.visibility import visible_to
+from pressbox.curator.domain.entries import FetchState
+from pressbox.curator.domain.feeds import Enclosure
+from pressbox.curator.domain.views import ArticleView, EntryItem, EntryPage, ListNote, Selection, Sort
+
+# Recommendations are made among this many of the newest entries of a list.
+RECOMMENDED_AMONG = 2000
+
+
+class SqlReadingLists:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def entries(self, user_id: int, selection: Selection, after: str | None, limit: int) -> EntryPage:
+        begin = read_position(after) if after else None
+        async with self._database.unit_of_work() as work:
+            scope = await scope_of(work.session, user_id, selection)
+            wanted = placed(listed(user_id, selection, scope), selection.sort, begin).limit(limit + 1)
+            ids = list(await work.session.scalars(wanted))
+            items = await entry_items(work.session, user_id, ids[:limit], scope)
+        following = str(Position(items[-1].published_at, items[-1].id)) if len(ids) > limit and items else None
+        return EntryPage(tuple(items), following, selection.sort)
+
+    async def recommended(
+        self, user_id: int, selection: Selection, model: str, after: str | None, limit: int
+    ) -> EntryPage:
+        place = read_place(after)
+        async with self._database.unit_of_work() as work:
+            taste, marked = await taste_of(work.session, user_id, model)
+        if taste is None or isinstance(place, Position):
+            # A list that began without a taste goes on as it began.
+            page = await self.entries(user_id, replace(selection, sort=Sort.NEWEST), after, limit)
+            return replace(page, note=ListNote.NO_VECTORS if marked else ListNote.NOTHING_MARKED_UP)
+        async with self._database.unit_of_work() as work:
+            session = work.session
+            scope = await scope_of(session, user_id, selection)
+            whole = listed(user_id, selection, scope)
+            top = place.top if place else await _top(session, whole)
+            newest = placed(whole, Sort.NEWEST, top).limit(RECOMMENDED_AMONG)
+            offset = place.offset if place else 0
+            wanted = by_taste(user_id, newest, model, taste).offset(offset).limit(limit + 1)
+            ids = list(await session.scalars(wanted))
+            items = await entry_items(session, user_id, ids[:limit], scope)
+        following = str(RankedPlace(offset + limit, top)) if len(ids) > limit and top else None
+        return EntryPage(tuple(items), following, Sort.RECOMMENDED)
+
+    async def items(self, user_id: int, entry_ids: Sequence[int], selection: Selection) -> Sequence[EntryItem]:
+        async with self._database.unit_of_work() as work:
+            scope = await scope_of(work.session, user_id, selection)
+            wanted = listed(user_id, selection, scope, every_copy=True).where(EntryRow.id.in_(entry_ids))
+            seen = set(await work.session.scalars(wanted))
+            return await entry_items(work.session, user_id, [number for number in entry_ids if number in seen], scope)
+
+    async def some(self, user_id: int, entry_ids: Sequence[int]) -> Sequence[EntryItem]:
+        visible = select(EntryRow.id).where(EntryRow.id.in_(entry_ids), visible_to(user_id))
+        async with self._database.unit_of_work() as work:
+            scope = await scope_of(work.session, user_id, Selection())
+            seen = set(await work.session.scalars(visible))
+            return await entry_items(work.session, user_id, [number for number in entry_ids if number in seen], scope)
+
+    async def feed_ids(self, user_id: int, selection: Selection) -> Sequence[int]:
+        async with self._database.unit_of_work() as work:
+            return (await scope_of(work.session, user_id, selection)).feed_ids
+
+    async def article(self, user_id: int, entry_id: int) -> ArticleView:
+        statement = (
+            select(EntryRow, EntryBodyRow, FeedRow.site_url)
+            .join(FeedRow, FeedRow.id == EntryRow.feed_id)
+            .outerjoin(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
+            .where(EntryRow.id == entry_id, visible_to(user_id))
+        )
+        async with self._database.unit_of_work() as work:
+            found = (await work.session.execute(statement)).tuples().one_or_none()
+            if found is None:
+                raise NotFoundError("There is no such entry, or it is in none of your feeds.", entry_id=entry_id)
+            scope = await scope_of(work.session, user_id, Selection())
+            item = (await entry_items(work.session, user_id, [entry_id], scope))[0]
+            state = await work.session.get(EntryStateRow, (user_id, entry_id))
+            note = state.note if state is not None else ""
+        return _article(item, *found, note)
+
+    async def neighbours(self, user_id: int, entry_id: int, selection: Selection) -> tuple[int | None, int | None]:
+        async with self._database.unit_of_work() as work:
+            published_at = await work.session.scalar(select(EntryRow.published_at).where(EntryRow.id == entry_id))
+            if published_at is None:
+                return None, None
+            here = Position(published_at, entry_id)
+            scope = await scope_of(work.session, user_id, selection)
+            whole = listed(user_id, selection, scope)
+            before = await work.session.scalar(placed(whole, selection.sort, here, backwards=True).limit(1))
+            after = await work.session.scalar(placed(whole, selection.sort, here).limit(1))
+        return before, after
+
+    async def related(self, user_id: int, entry_id: int, model: str, limit: int) -> Sequence[EntryItem]:
+        async with self._database.unit_of_work() as work:
+            scope = await scope_of(work.session, user_id, Selection())
+            ids = await nearest(work.session, entry_id, model, list(scope.titles), limit)
+            return await entry_items(work.session, user_id, ids, scope)
+
+
+async def _top(session: AsyncSession, whole: Select[tuple[int]]) -> Position | None:
+    """Just above the newest entry of a list, so that what arrives later does not move its pages."""
+    newest = placed(whole, Sort.NEWEST, None).add_columns(EntryRow.published_at).limit(1)
+    found = (await session.execute(newest)).one_or_none()
+    return None if found is None else Position(found.published_at, found.id + 1)
+
+
+def _article(item: EntryItem, entry: EntryRow, body: EntryBodyRow | None, site_url: str, note: str) -> ArticleView:
+    full, fed = (body.full_content, body.feed_content) if body else ("", "")
+    return ArticleView(
+        item=item,
+        body_html=full or fed,
+        from_feed=not full or item.fetch_state is not FetchState.FETCHED,
+        site_url=site_url,
+        note=note,
+        enclosures=tuple(Enclosure(**stored) for stored in entry.enclosures),
+        fetch_reason=entry.fetch_reason,
+        next_fetch_at=entry.next_fetch_at,
+        distil_reason=entry.distil_reason,
+        distil_model=entry.distil_model,
+        first_seen_at=entry.first_seen_at,
+        updated_at=entry.updated_at,
+    )
