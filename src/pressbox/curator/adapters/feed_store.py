@@ -88,7 +88,7 @@ class SqlFeeds:
             await self.store_crawl(feed, crawl, policy, now)
 
     async def with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
-        kinds = [_waiting_for_fetch(now), EntryRow.indexed_hash.is_distinct_from(EntryRow.shown_hash)]
+        kinds = [_waiting_for_fetch(now)]
         if distil:
             readable = EntryRow.fetch_state != FetchState.WAITING
             kinds.append(and_(EntryRow.distil_state == DistilState.WAITING, readable))
