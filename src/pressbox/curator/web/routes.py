@@ -5,7 +5,7 @@ from fastapi.responses import HTMLResponse
 
 from pressbox.core.web.pages.access import giving
 from pressbox.core.web.rendering import render
-from pressbox.curator.web import acting, adding, outlines, reading, sources
+from pressbox.curator.web import acting, adding, api, outlines, reading, sources
 from pressbox.curator.web.access import PATH, MakeService, Reader
 
 # Stands in until the manifest has a service to build the routes on.
@@ -20,6 +20,6 @@ async def index(request: Request, identity: Reader) -> HTMLResponse:
 def build_router(make: MakeService) -> APIRouter:
     """The routes on the service that `make` gives for the connected parts."""
     built = APIRouter(dependencies=[Depends(giving("curator", make))])
-    for part in (reading, acting, adding, sources, outlines):
+    for part in (api, reading, acting, adding, sources, outlines):
         built.include_router(part.router)
     return built
