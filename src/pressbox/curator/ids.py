@@ -51,6 +51,11 @@ def domain_workflow_id(parent_id: str, domain: str) -> str:
     return f"{parent_id}-{re.sub(r'[^a-z0-9.-]', '-', domain.lower())}"
 
 
+def feed_distil_workflow_id(feed_id: int) -> str:
+    """For what needs no fetch: what the feed itself holds, and what an earlier run left."""
+    return f"distil-feed-{feed_id}"
+
+
 def distil_workflow_id(parent_id: str, number: int) -> str:
     return f"distil-{parent_id}-{number}"
 

@@ -70,11 +70,12 @@ class CrawlActivities:
             unchanged = [(feed, found) for feed, found in probed if isinstance(found, Crawl)]
             await self._feeds.store_unchanged(unchanged, input.policy, self._now())
             stored = [found for _, found in probed if isinstance(found, ProbedFeed)]
+            # Older summaries that wait for a model are not begun again by every crawl: leftovers of all feeds are one.
+            waiting = await self._feeds.with_work(input.feed_ids, self._now(), distil=False)
             # A feed that moved to an address which was there before is that other feed now.
-            known = dict.fromkeys((*input.feed_ids, *(feed.feed_id for feed in stored)))
-            with_work = await self._feeds.with_work(tuple(known), self._now(), distil=input.distil)
+            news = (feed.feed_id for feed in stored if feed.created or feed.updated)
         return ProbeFeedsResult(
-            with_work=tuple(with_work),
+            with_work=tuple(dict.fromkeys((*waiting, *news))),
             unchanged=len(unchanged),
             failed=sum(feed.outcome.failed for feed in stored),
             created=sum(feed.created for feed in stored),

@@ -81,7 +81,9 @@ class DistilActivities:
 
     @activity.defn
     async def get_entries_for_distillation(self, input: SelectForDistillationInput) -> DistilSelection:
-        found = await self._entries.select_for_distillation(input.entry_ids, input.after_entry_id, input.limit)
+        found = await self._entries.select_for_distillation(
+            input.entry_ids, input.after_entry_id, input.limit, feed_id=input.feed_id
+        )
         entries = (entry.model_copy(update={"title": shortened(entry.title)}) for entry in found.entries)
         return found.model_copy(update={"entries": tuple(entries)})
 

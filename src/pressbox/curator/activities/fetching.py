@@ -10,7 +10,7 @@ from pressbox.core.errors import PermanentError, RateLimitedError, TransientErro
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.curator.activities.times import Clock, utc_now
-from pressbox.curator.activities.turns import Turns, host_of
+from pressbox.curator.activities.turns import Turns
 from pressbox.curator.contracts.distilling import ReopenInput
 from pressbox.curator.contracts.ingestion import (
     EntriesToFetch,
@@ -25,6 +25,7 @@ from pressbox.curator.domain.bounds import shortened
 from pressbox.curator.domain.entries import FetchedArticle
 from pressbox.curator.domain.feeds import ExtractionRule
 from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.domain.urls import host_of
 from pressbox.curator.ports.outside import Extractor, PageReader
 from pressbox.curator.ports.storage import Entries, EntrySource
 

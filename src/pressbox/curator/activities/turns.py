@@ -2,21 +2,13 @@
 
 import asyncio
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
 
 from pressbox.curator.activities.times import Clock
+from pressbox.curator.domain.urls import host_of
 from pressbox.curator.ports.outside import HostTurns
 
 # Whoever is told to come back later than this does not wait here, but is tried again then.
 LONGEST_TURN = timedelta(minutes=5)
-
-
-def host_of(url: str) -> str:
-    """Empty for what is no address: the reader of the page says what is wrong with it."""
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
 
 
 class Turns:

@@ -59,6 +59,7 @@ class DistilSelection(Contract):
 
 class SelectForDistillationInput(Contract):
     entry_ids: tuple[int, ...] = ()
+    feed_id: int | None = None
     after_entry_id: int = 0
     limit: int = 50
 

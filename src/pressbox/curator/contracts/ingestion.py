@@ -70,8 +70,6 @@ class FeedPage(Contract):
 
 class ProbeFeedsInput(Contract):
     feed_ids: tuple[int, ...]
-    # Whether an entry that only waits for its summary is work.
-    distil: bool = True
     policy: CuratorPolicy = CuratorPolicy()
 
 
@@ -176,6 +174,7 @@ class EntriesToFetch(Contract):
 class ScheduleFetchInput(CamelContract):
     entries: tuple[EntryToFetch, ...]
     feed_name: str = ""
+    skipped: int = 0
     auto_distill: bool = True
     parent_workflow_id: str = ""
     policy: CuratorPolicy = CuratorPolicy()
@@ -203,6 +202,12 @@ class DomainFetchInput(CamelContract):
     auto_distill: bool = False
     parent_workflow_id: str = ""
     policy: CuratorPolicy = CuratorPolicy()
+
+
+class ArrivedArticles(CamelContract):
+    """A signal from a domain to its parent: these can be read, and summarised."""
+
+    entry_ids: tuple[int, ...]
 
 
 class DomainFetchProgress(CuratorProgress):
@@ -257,6 +262,7 @@ class PreviewFetchInput(CamelContract):
     url: str
     rules: tuple[RuleModel, ...] = ()
     preview_key: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
 
 
 class FetchContentsInput(Contract):

@@ -63,6 +63,12 @@ class SearchReindexOutput(CamelContract):
 
 class SearchPruneInput(CamelContract):
     batch_size: int = 1000
+    state: "PruneState" = Field(default_factory=lambda: PruneState())
+
+
+class PruneState(CamelContract):
+    after_document_id: int = 0
+    removed: int = 0
 
 
 class PruneInput(Contract):
@@ -93,6 +99,7 @@ class SearchPruneOutput(CamelContract):
 
 class EmbeddingBackfillInput(CamelContract):
     batch_size: int = 100
+    routine: bool = False
     state: "EmbeddingState" = Field(default_factory=lambda: EmbeddingState())
 
 
@@ -143,8 +150,11 @@ class CleanupInput(Contract):
 
 
 class CleanupResult(Contract):
+    """`removed` are those whose documents must leave the search index."""
+
     deleted: int = 0
     more: bool = False
+    removed: tuple[int, ...] = ()
 
 
 class EntriesCleanupOutput(CamelContract):

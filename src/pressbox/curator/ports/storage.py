@@ -36,7 +36,10 @@ class Feeds(Protocol):
         ...
 
     async def with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
-        """Those with entries that wait for a fetch, a distillation (unless nobody distils now) or the index."""
+        """Those with entries that wait for a fetch which is due, or for a distillation unless nobody asks for these.
+
+        What only waits for the index is none of it: that is looked for in all feeds together.
+        """
         ...
 
     async def leftovers(self, without: Sequence[int], limit: int, now: datetime) -> Sequence[int]:
@@ -94,8 +97,10 @@ class Entries(Protocol):
         ...
 
     async def select_for_distillation(
-        self, entry_ids: Sequence[int], after_entry_id: int, limit: int
-    ) -> DistilSelection: ...
+        self, entry_ids: Sequence[int], after_entry_id: int, limit: int, *, feed_id: int | None = None
+    ) -> DistilSelection:
+        """Those of these that wait for it and have a text; without ids all of a feed, or of all feeds."""
+        ...
 
     async def to_distil(self, entry_ids: Sequence[int]) -> Sequence[ToDistil]: ...
 
