@@ -1,0 +1,372 @@
+"""What one crawl leaves in the database, whatever the feed says."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import event, select
+
+from pressbox.core.db.changes import ChangeRow
+from pressbox.core.db.database import Database
+from pressbox.core.errors import NotFoundError
+from pressbox.curator.adapters.feed_store import ERRORS_KEPT
+from pressbox.curator.adapters.rows import FeedErrorRow, FeedRow, SeenGuidRow, StoryRow
+from pressbox.curator.domain.entries import Distilled, DistilState, FetchState
+from pressbox.curator.domain.feeds import Crawl, CrawlOutcome, Enclosure, Validators
+from pressbox.curator.domain.policy import CuratorPolicy
+from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
+
+LATER = NOW + timedelta(hours=1)
+
+
+@pytest.fixture
+def rows(database: Database) -> Rows:
+    return Rows(database)
+
+
+async def test_two_people_share_an_instance_and_a_feed_is_stored_once(rows: Rows) -> None:
+    anna, ben = await rows.user(), await rows.user()
+    feed = await rows.feed(anna, ben)
+    stored = await rows.crawl(feed, read(entry(1), entry(2)))
+    assert (stored.outcome, stored.created, stored.updated) == (CrawlOutcome.NEW, 2, 0)
+    first, _ = await rows.ids(feed)
+    await rows.do(anna, [first], read_at=NOW)
+    assert await rows.unread(anna, feed) == 1
+    assert await rows.unread(ben, feed) == 2
+
+
+async def test_entries_and_validators_come_together(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1)))
+    assert (await rows.to_crawl(feed)).validators == Validators("first", "then", "hash of first")
+    state = await rows.state(feed)
+    assert state.outcome == CrawlOutcome.NEW
+    assert state.last_new_at == state.last_success_at == NOW
+    assert state.next_crawl_at is not None
+    assert state.next_crawl_at > NOW
+    described = await rows.one(FeedRow, feed)
+    assert (described.title, described.site_url) == ("The News", "https://news.example.org/")
+
+
+async def test_a_crash_before_the_commit_leaves_neither_entries_nor_validators(
+    rows: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = await rows.feed(await rows.user())
+
+    async def crash(*_: object) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr("pressbox.core.db.database.UnitOfWork.write_changes", crash)
+    with pytest.raises(ConnectionError):
+        await rows.crawl(feed, read(entry(1)))
+    monkeypatch.undo()
+    assert await rows.ids(feed) == []
+    assert (await rows.to_crawl(feed)).validators == Validators()
+    assert (await rows.crawl(feed, read(entry(1)))).created == 1
+
+
+@pytest.mark.parametrize("together", [True, False])
+async def test_not_modified_keeps_validators(rows: Rows, together: bool) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1)))
+    asked = await rows.to_crawl(feed)
+    unchanged = Crawl(CrawlOutcome.UNCHANGED, status=304)
+    if together:
+        await rows.feeds.store_unchanged([(asked, unchanged)], POLICY, LATER)
+    else:
+        assert (await rows.feeds.store_crawl(asked, unchanged, POLICY, LATER)).created == 0
+    assert (await rows.to_crawl(feed)).validators == asked.validators
+    state = await rows.state(feed)
+    assert (state.outcome, state.status, state.last_success_at, state.last_new_at) == (
+        CrawlOutcome.UNCHANGED,
+        304,
+        LATER,
+        NOW,
+    )
+    assert state.next_crawl_at is not None
+    assert state.next_crawl_at > LATER
+
+
+@pytest.mark.parametrize("together", [True, False])
+async def test_the_same_bytes_under_a_new_etag_keep_the_new_one(rows: Rows, together: bool) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1)))
+    asked = await rows.to_crawl(feed)
+    same = Crawl(CrawlOutcome.UNCHANGED, validators=replace(asked.validators, etag="second"), status=200)
+    if together:
+        await rows.feeds.store_unchanged([(asked, same)], POLICY, LATER)
+    else:
+        await rows.feeds.store_crawl(asked, same, POLICY, LATER)
+    assert (await rows.to_crawl(feed)).validators == Validators("second", "then", "hash of first")
+
+
+async def test_an_answer_that_is_overtaken_does_not_bring_old_validators_back(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1)))
+    asked = await rows.to_crawl(feed)
+    await rows.crawl(feed, read(entry(1), entry(2), etag="second"))
+    await rows.feeds.store_unchanged(
+        [(asked, Crawl(CrawlOutcome.UNCHANGED, validators=asked.validators))], POLICY, LATER
+    )
+    assert (await rows.to_crawl(feed)).validators.etag == "second"
+
+
+async def test_a_failure_keeps_what_was_known_and_is_kept_itself(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1)))
+    before = await rows.state(feed)
+    failed = Crawl(CrawlOutcome.SERVER_ERROR, reason="The server answered 500.", status=500)
+    for number in range(2):
+        assert (await rows.crawl(feed, failed, LATER + timedelta(minutes=number))).outcome.failed
+    state = await rows.state(feed)
+    assert (state.failures, state.reason, state.status) == (2, "The server answered 500.", 500)
+    assert (state.etag, state.last_new_at, state.last_success_at) == (before.etag, NOW, NOW)
+    assert state.interval_seconds == before.interval_seconds
+    assert len(await rows.ids(feed)) == 1
+    errors = await rows.all(select(FeedErrorRow).where(FeedErrorRow.feed_id == feed))
+    assert [error.status for error in errors] == [500, 500]
+    await rows.feeds.store_unchanged(
+        [(await rows.to_crawl(feed), Crawl(CrawlOutcome.UNCHANGED))], POLICY, LATER + timedelta(hours=1)
+    )
+    assert ((await rows.state(feed)).failures, (await rows.state(feed)).reason) == (0, "")
+
+
+async def test_only_the_last_failures_of_a_feed_are_kept(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    for number in range(ERRORS_KEPT + 3):
+        await rows.crawl(feed, Crawl(CrawlOutcome.UNREACHABLE, reason=str(number)), NOW + timedelta(minutes=number))
+    kept = await rows.all(select(FeedErrorRow.reason).order_by(FeedErrorRow.at))
+    assert (len(kept), kept[0], kept[-1]) == (ERRORS_KEPT, "3", str(ERRORS_KEPT + 2))
+
+
+async def test_a_feed_that_is_gone_is_never_due_until_somebody_says_so(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, Crawl(CrawlOutcome.GONE, reason="410", status=410))
+    assert (await rows.state(feed)).next_crawl_at is None
+    far = NOW + timedelta(days=1000)
+    assert (await rows.feeds.due(0, 10, far, only_due=True)).feed_ids == ()
+    assert (await rows.feeds.due(0, 10, far, only_due=False)).feed_ids == ()
+
+
+async def test_only_due_feeds_with_readers_are_listed_page_by_page(rows: Rows) -> None:
+    anna = await rows.user()
+    new, soon, later = [await rows.feed(anna) for _ in range(3)]
+    await rows.feed(anna, paused_at=NOW)
+    await rows.feed()
+    for feed in (soon, later):
+        await rows.crawl(feed, read(entry(1)))
+    due = (await rows.state(soon)).next_crawl_at
+    assert due is not None
+    async with rows.database.unit_of_work() as work:
+        (await work.session.get_one(FeedRow, later)).title = "Later"
+    await rows.crawl(later, Crawl(CrawlOutcome.RATE_LIMITED, not_before=due + timedelta(hours=3)), NOW)
+    page = await rows.feeds.due(0, 1, due, only_due=True)
+    assert (page.feed_ids, page.total, page.more) == ((new,), 2, True)
+    page = await rows.feeds.due(new, 1, due, only_due=True)
+    assert (page.feed_ids, page.more) == ((soon,), False)
+    assert (await rows.feeds.due(0, 10, due, only_due=False)).feed_ids == (new, soon, later)
+
+
+async def test_the_same_guid_twice_is_one_entry_and_does_not_flicker(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    twice = read(entry(1, title="First"), entry(1, title="Second"))
+    assert (await rows.crawl(feed, twice)).created == 1
+    again = await rows.crawl(feed, twice, LATER)
+    assert (again.created, again.updated) == (0, 0)
+    assert [row.title for row in await rows.of_feed(feed)] == ["First"]
+
+
+async def test_entries_without_guid_date_and_link_are_told_apart_and_stay_the_same(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    bare = read(
+        entry(1, guid="", published_at=None, url="https://news.example.org/a?utm_source=rss"),
+        entry(2, guid="", published_at=None, url=""),
+        entry(3, guid="", published_at=None, url="", title=""),
+        entry(4, guid="x" * 5000),
+        entry(5, guid="nul\x00 and half \ud800", title="nul\x00"),
+    )
+    assert (await rows.crawl(feed, bare)).created == 5
+    again = await rows.crawl(feed, bare, LATER)
+    assert (again.created, again.updated) == (0, 0)
+    found = {row.guid: row for row in await rows.of_feed(feed)}
+    linked = found["https://news.example.org/a"]
+    assert (linked.published_at, linked.dated) == (NOW, False)
+    assert sorted(row.fetch_state for row in found.values()) == ["from feed"] * 2 + ["waiting"] * 3
+
+
+async def test_an_announcement_does_not_stay_on_top(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1, published_at=NOW + timedelta(days=1))))
+    assert [row.published_at for row in await rows.of_feed(feed)] == [NOW]
+
+
+async def test_only_the_newest_entries_of_a_long_feed_are_taken(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    long = read(*(entry(number) for number in reversed(range(10, 16))))
+    policy = CuratorPolicy(entries_per_crawl=3)
+    assert (await rows.crawl(feed, long, policy=policy)).created == 3
+    assert [row.guid for row in await rows.of_feed(feed)] == ["guid-10", "guid-11", "guid-12"]
+    own = await rows.feed(await rows.user(), entry_limit=2)
+    assert (await rows.crawl(own, long, policy=policy)).created == 2
+
+
+async def test_what_is_fetched_and_what_is_not(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    file = Enclosure("https://news.example.org/talk.mp3", "audio/mpeg", 12)
+    await rows.crawl(
+        feed,
+        read(
+            entry(1),
+            entry(2, url="https://www.youtube.com/watch?v=abc"),
+            entry(3, url="", enclosures=(file,)),
+            entry(4, url=file.url, enclosures=(file,), content=""),
+            entry(5, url=""),
+            entry(6, url="", content=""),
+        ),
+    )
+    states = [(row.fetch_state, row.distil_state) for row in await rows.of_feed(feed)]
+    assert states == [
+        (FetchState.WAITING, DistilState.WAITING),
+        (FetchState.SKIPPED, DistilState.WAITING),
+        (FetchState.SKIPPED, DistilState.WAITING),
+        (FetchState.SKIPPED, DistilState.NOTHING),
+        (FetchState.FROM_FEED, DistilState.WAITING),
+        (FetchState.FROM_FEED, DistilState.NOTHING),
+    ]
+    assert (await rows.entries.to_fetch(feed, POLICY, NOW)).skipped == 3
+    without_pages = await rows.feed(await rows.user(), full_text=False)
+    await rows.crawl(without_pages, read(entry(1)))
+    (row,) = await rows.of_feed(without_pages)
+    assert row.fetch_state == FetchState.FROM_FEED
+    assert (await rows.body(row.id)).filtered_content == "What the feed says of the article with the name b1."
+
+
+async def test_an_edited_entry_changes_in_place_and_is_done_again(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user(), full_text=False)
+    await rows.crawl(feed, read(entry(1), entry(2)))
+    first, second = await rows.ids(feed)
+    await distil(rows, first, second)
+    edited = read(entry(1, title="A better title", content="<p>Other words.</p>"), entry(2))
+    assert (await rows.crawl(feed, edited, LATER)).updated == 1
+    changed, untouched = await rows.of_feed(feed)
+    assert (changed.id, changed.title, changed.updated_at) == (first, "A better title", LATER)
+    assert changed.published_at == NOW - timedelta(hours=1)
+    assert changed.distil_state == DistilState.WAITING
+    assert untouched.distil_state == DistilState.DISTILLED
+    assert (await rows.body(first)).filtered_content == "Other words."
+    assert list(await rows.entries.unindexed(10)) == [first]
+
+
+async def test_an_edited_entry_is_fetched_again_and_distilled_only_when_its_article_changed(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1)))
+    (number,) = await rows.ids(feed)
+    await rows.fetched(number, "The whole article.")
+    await distil(rows, number)
+    await rows.crawl(feed, read(entry(1, content="<p>A new teaser.</p>")), LATER)
+    (row,) = await rows.of_feed(feed)
+    assert (row.fetch_state, row.distil_state) == (FetchState.WAITING, DistilState.DISTILLED)
+    assert (await rows.body(number)).filtered_content == "The whole article."
+    assert await rows.fetched(number, "The whole article.", LATER) is False
+    assert (await rows.of_feed(feed))[0].distil_state == DistilState.DISTILLED
+    await rows.crawl(feed, read(entry(1, content="<p>A third teaser.</p>")), LATER)
+    assert await rows.fetched(number, "The whole article, corrected.", LATER) is True
+    assert (await rows.of_feed(feed))[0].distil_state == DistilState.WAITING
+
+
+async def test_a_feed_that_counts_comments_does_not_fetch_again(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1, content="<p>Comments: 9</p>")))
+    (number,) = await rows.ids(feed)
+    await rows.fetched(number, "The whole article.")
+    assert (await rows.crawl(feed, read(entry(1, content="<p>Comments: 12</p>")), LATER)).updated == 1
+    (row,) = await rows.of_feed(feed)
+    assert row.fetch_state == FetchState.FETCHED
+    assert (await rows.body(number)).feed_content == "<p>Comments: 12</p>"
+
+
+async def test_what_was_cleaned_up_does_not_come_back(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.add(SeenGuidRow(feed_id=feed, guid="guid-1"))
+    assert (await rows.crawl(feed, read(entry(1), entry(2)))).created == 1
+    assert [row.guid for row in await rows.of_feed(feed)] == ["guid-2"]
+
+
+async def test_the_same_article_in_several_feeds_is_one_story(rows: Rows) -> None:
+    anna = await rows.user()
+    one, other = await rows.feed(anna), await rows.feed(anna)
+    await rows.crawl(one, read(entry(1), entry(2)))
+    await rows.crawl(other, read(entry(1, guid="another", url="http://news.example.org/article/1?utm_source=x#top")))
+    (same, different), (copy,) = await rows.of_feed(one), await rows.of_feed(other)
+    assert same.story_id == copy.story_id is not None
+    assert different.story_id not in (None, same.story_id)
+    assert len(await rows.all(select(StoryRow))) == 2
+
+
+async def test_an_address_that_a_whole_feed_shares_is_no_story(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    show = "https://news.example.org/the-show"
+    home = "https://news.example.org/"
+    await rows.crawl(feed, read(entry(1, url=show), entry(2, url=show), entry(3, url=home)))
+    assert [row.story_id for row in await rows.of_feed(feed)] == [None, None, None]
+
+
+async def test_pages_hear_of_news_and_failures_but_not_of_nothing_new(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1)))
+    asked = await rows.to_crawl(feed)
+    await rows.feeds.store_unchanged([(asked, Crawl(CrawlOutcome.UNCHANGED))], POLICY, LATER)
+    kinds = await rows.all(select(ChangeRow.kind).where(ChangeRow.key == str(feed)))
+    assert kinds == ["curator.feed"]
+    await rows.crawl(feed, Crawl(CrawlOutcome.NOT_FOUND, reason="404"), LATER)
+    assert len(await rows.all(select(ChangeRow.kind))) == 2
+
+
+async def test_a_hundred_unchanged_feeds_cost_few_statements(rows: Rows) -> None:
+    anna = await rows.user()
+    feeds = [await rows.feed(anna) for _ in range(100)]
+    for feed in feeds:
+        await rows.crawl(feed, Crawl(CrawlOutcome.NEW, parsed=read().parsed))
+    asked = await rows.feeds.to_crawl(feeds)
+    statements: list[str] = []
+
+    def note(_: object, __: object, statement: str, *___: object) -> None:
+        statements.append(statement)
+
+    event.listen(rows.database.engine.sync_engine, "before_cursor_execute", note)
+    await rows.feeds.to_crawl(feeds)
+    await rows.feeds.store_unchanged([(feed, Crawl(CrawlOutcome.UNCHANGED)) for feed in asked], POLICY, LATER)
+    assert await rows.feeds.with_work(feeds, LATER) == []
+    assert len(statements) <= 4
+
+
+async def test_a_feed_that_left_meanwhile_is_no_error(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    asked = await rows.to_crawl(feed)
+    async with rows.database.unit_of_work() as work:
+        await work.session.delete(await work.session.get_one(FeedRow, feed))
+    assert (await rows.feeds.store_crawl(asked, read(entry(1)), POLICY, NOW)).created == 0
+    await rows.feeds.store_unchanged([(asked, Crawl(CrawlOutcome.UNCHANGED))], POLICY, NOW)
+    with pytest.raises(NotFoundError):
+        await rows.feeds.name(feed)
+
+
+async def test_two_crawls_of_one_feed_at_the_same_time_store_its_entries_once(rows: Rows) -> None:
+    anna = await rows.user()
+    feed = await rows.feed(anna)
+    asked = await rows.to_crawl(feed)
+    found = read(*(entry(number) for number in range(20)))
+    stored = await asyncio.gather(*(rows.feeds.store_crawl(asked, found, POLICY, NOW) for _ in range(3)))
+    assert sum(one.created for one in stored) == 20
+    assert await rows.unread(anna, feed) == 20
+
+
+async def distil(rows: Rows, *entry_ids: int) -> None:
+    waiting = await rows.entries.to_distil(entry_ids)
+    answers = [
+        Distilled(one.entry_id, "In short.", 0, 0, "en", "model", "1", content_hash=one.content_hash) for one in waiting
+    ]
+    assert await rows.entries.save_distilled(answers, NOW) == list(entry_ids)
+    documents = await rows.entries.documents(entry_ids)
+    await rows.entries.note_indexed({document.entry_id: document.shown_hash for document in documents})
