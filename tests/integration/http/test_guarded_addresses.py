@@ -176,6 +176,19 @@ async def test_redirects_are_followed_and_the_last_address_is_told(server: Loopb
     assert (answer.url, answer.body) == (server.url("/three?x=1"), b"here")
 
 
+async def test_permanent_redirects_are_told_until_the_first_other(server: LoopbackServer) -> None:
+    server.redirects("/", "/two", "301 Moved Permanently")
+    server.redirects("/two", "/three", "308 Permanent Redirect")
+    server.redirects("/three", "/four", "302 Found")
+    server.redirects("/four", "/five", "301 Moved Permanently")
+    server.answers("/five", body=b"here")
+    async with guarded(server) as client:
+        answer = await client.get(server.url("/"))
+        assert (answer.url, answer.moved_to) == (server.url("/five"), server.url("/three"))
+        assert (await client.get(server.url("/three"))).moved_to is None
+        assert (await client.get(server.url("/five"))).moved_to is None
+
+
 async def test_a_redirect_without_target_is_just_a_status(server: LoopbackServer) -> None:
     server.answers("/", "302 Found", b"where to?")
     async with guarded(server) as client:

@@ -23,6 +23,7 @@ MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 15.0
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEEP_METHOD = frozenset({307, 308})
+_PERMANENT = frozenset({301, 308})
 _STATUS_OF_TOO_LARGE_HEADERS = 431
 # Whatever else a caller sends (Authorization, Cookie, an API key under any name) is for the host he named.
 _HEADERS_FOR_ANY_HOST = frozenset(
@@ -37,12 +38,16 @@ class TooManyRedirectsError(PermanentError):
 
 @dataclass(frozen=True)
 class Response:
-    """A whole answer. `url` is where it came from in the end; `body` is decompressed. Any status is a value."""
+    """A whole answer. `url` is where it came from in the end; `body` is decompressed. Any status is a value.
+
+    `moved_to` is where permanent redirects (301, 308) lead from the address that was asked for, until the first other.
+    """
 
     url: str
     status: int
     headers: httpx.Headers
     body: bytes
+    moved_to: str | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class StreamedResponse:
     headers: httpx.Headers
     size: int | None
     _body: AsyncIterator[bytes] = field(repr=False)
+    moved_to: str | None = None
 
     def chunks(self) -> AsyncIterator[bytes]:
         return self._body
@@ -69,6 +75,8 @@ class _Exchange:
     content: bytes
     deadline: float
     limit: timedelta
+    moved_to: str | None = None
+    only_permanent: bool = True
 
     def redirected(self, status: int, location: str) -> "_Exchange":
         target = checked_url(_joined(self.url, location))
@@ -80,7 +88,16 @@ class _Exchange:
             if content:
                 raise RefusedAddressError("The answer asks to send the data on to another host; that is not done.")
             headers = httpx.Headers({name: headers[name] for name in headers if name in _HEADERS_FOR_ANY_HOST})
-        return replace(self, method=method, url=target, headers=headers, content=content)
+        permanent = self.only_permanent and status in _PERMANENT
+        return replace(
+            self,
+            method=method,
+            url=target,
+            headers=headers,
+            content=content,
+            moved_to=str(target) if permanent else self.moved_to,
+            only_permanent=permanent,
+        )
 
     def request(self) -> httpcore.Request:
         headers = self.headers.copy()
@@ -201,7 +218,7 @@ class GuardedClient:
                 raise AnswerTooLargeError(f"The answer is larger than {limit:,} bytes.", max_bytes=limit)
             decoder = decoder_for(encoding)
             async with aclosing(_received(answer, exchange)) as raw, aclosing(decoded(raw, decoder, limit)) as body:
-                yield StreamedResponse(str(exchange.url), answer.status, headers, size, body)
+                yield StreamedResponse(str(exchange.url), answer.status, headers, size, body, exchange.moved_to)
         finally:
             await answer.aclose()
 
@@ -231,7 +248,7 @@ class GuardedClient:
 
 async def _collected(answer: StreamedResponse) -> Response:
     body = b"".join([piece async for piece in answer.chunks()])
-    return Response(answer.url, answer.status, answer.headers, body)
+    return Response(answer.url, answer.status, answer.headers, body, answer.moved_to)
 
 
 async def _received(answer: httpcore.Response, exchange: _Exchange) -> AsyncGenerator[bytes, None]:

@@ -6,10 +6,15 @@ from typing import Protocol
 
 from pressbox.core.errors import PermanentError, TransientError
 
-ACCEPT_ENCODING = "gzip, deflate"
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 PIECE_BYTES = 64 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZLIB_METHOD = 0x08
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+# The largest window that a receiver has to support; a larger one would be our memory.
+_ZSTD_WINDOW = 8 * 1024 * 1024
+# So few bytes unpack to two megabytes at most; its decoder cannot be told to stop in between.
+_ZSTD_INPUT = 64
 
 
 class AnswerTooLargeError(PermanentError):
@@ -96,12 +101,86 @@ class Deflate:
         return piece
 
 
+class Brotli:
+    def __init__(self) -> None:
+        # Loaded by the first answer that needs it.
+        import brotli  # type: ignore[import-untyped]
+
+        self._stream = brotli.Decompressor()
+        self._error = brotli.error
+        self._begun = False
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        self._begun = self._begun or bool(data)
+        while not self._stream.is_finished():
+            try:
+                unpacked: bytes = self._stream.process(data, output_buffer_limit=PIECE_BYTES)
+            except self._error as error:
+                raise _damaged() from error
+            if not unpacked:
+                return
+            # It may hold back more than the limit, which it also takes as a hint only.
+            data = b""
+            yield from _pieces(unpacked)
+
+    def rest(self) -> bytes:
+        if self._begun and not self._stream.is_finished():
+            raise TransientError("The compressed answer ended early.")
+        return b""
+
+
+class Zstandard:
+    """One or more frames; what follows the last one is padding."""
+
+    def __init__(self) -> None:
+        # Loaded by the first answer that needs it.
+        import zstandard
+
+        self._context = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+        self._frame = self._context.decompressobj()
+        self._error = zstandard.ZstdError
+        self._begun = False
+        self._padding = False
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        for start in range(0, len(data), _ZSTD_INPUT):
+            yield from self._unpacked(data[start : start + _ZSTD_INPUT])
+
+    def rest(self) -> bytes:
+        if self._begun and not self._padding and not self._frame.eof:
+            raise TransientError("The compressed answer ended early.")
+        return b""
+
+    def _unpacked(self, data: bytes) -> Iterator[bytes]:
+        while data and not self._padding:
+            if self._frame.eof:
+                self._padding = not _ZSTD_MAGIC.startswith(data[:4])
+                self._frame = self._context.decompressobj()
+                continue
+            self._begun = True
+            try:
+                unpacked = self._frame.decompress(data)
+            except self._error as error:
+                raise _damaged() from error
+            data = self._frame.unused_data if self._frame.eof else b""
+            yield from _pieces(unpacked)
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    for start in range(0, len(data), PIECE_BYTES):
+        yield data[start : start + PIECE_BYTES]
+
+
+def _damaged() -> UnreadableAnswerError:
+    return UnreadableAnswerError("The compressed answer is damaged.")
+
+
 def _gzip_member() -> "zlib._Decompress":
     return zlib.decompressobj(zlib.MAX_WBITS | 16)
 
 
 def decoder_for(content_encoding: str) -> Decoder:
-    """The decoder of a Content-Encoding header. We ask for the two that we know; anything else is not for us."""
+    """The decoder of a Content-Encoding header. We ask for those that we know; anything else is not for us."""
     codings = [coding.strip().lower() for coding in content_encoding.split(",")]
     match [coding for coding in codings if coding not in ("", "identity")]:
         case []:
@@ -110,6 +189,10 @@ def decoder_for(content_encoding: str) -> Decoder:
             return Gzip()
         case ["deflate"]:
             return Deflate()
+        case ["br"]:
+            return Brotli()
+        case ["zstd"]:
+            return Zstandard()
     raise UnreadableAnswerError(f"The answer comes in a coding that was not asked for: {content_encoding[:100]}.")
 
 
@@ -127,7 +210,7 @@ async def decoded(raw: AsyncIterable[bytes], decoder: Decoder, max_bytes: int) -
                 yield piece
         rest = decoder.rest()
     except zlib.error as error:
-        raise UnreadableAnswerError("The compressed answer is damaged.") from error
+        raise _damaged() from error
     _check(unpacked + len(rest), max_bytes)
     if rest:
         yield rest
