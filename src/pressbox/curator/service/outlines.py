@@ -1,7 +1,7 @@
 """OPML in and out. What could be subscribed is subscribed in one transaction; it is then read in the background."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pydantic import TypeAdapter
 
@@ -20,6 +20,9 @@ log = get_logger(__name__)
 MOST_BYTES = 10_000_000
 MOST_FEEDS = 20_000
 TITLE = "Pressbox"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 _REPORT = TypeAdapter(ImportView)
 
@@ -99,11 +102,10 @@ def _outline(feed: FeedView) -> OutlineFeed:
 
 
 def _name(stamp: datetime) -> str:
-    return str(int(stamp.timestamp() * 1_000_000))
+    return str((stamp - _EPOCH) // _MICROSECOND)
 
 
 def _moment(import_id: str) -> datetime:
-    if not (import_id.isascii() and import_id.isdigit() and len(import_id) < 18):
+    if not (import_id.isascii() and import_id.isdigit() and len(import_id) < 17):
         raise NotFoundError("There is no such import.")
-    seconds, micros = divmod(int(import_id), 1_000_000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=micros)
+    return _EPOCH + int(import_id) * _MICROSECOND
