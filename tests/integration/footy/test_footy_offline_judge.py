@@ -141,20 +141,20 @@ async def test_a_process_that_dies_is_transient_and_is_replaced() -> None:
     frames = [jpeg(np.zeros((360, 640, 3), np.uint8))]
     try:
         await own.judge([])
-        child = own._child
+        child = own.child.process
         assert child is not None
         asking = asyncio.create_task(own.judge(frames))
         # Stopped, it cannot answer before it is ended.
         os.kill(child.pid, signal.SIGSTOP)
-        while not own._turn.locked():
+        while not own.child.busy:
             await asyncio.sleep(0)
         os.kill(child.pid, signal.SIGKILL)
         with pytest.raises(TransientError):
             await asking
-        own._idle_seconds = 0.01
+        own.child.idle_seconds = 0.01
         assert await own.judge([]) == ()
         # What nobody needs goes, and its memory with it.
-        while own._child is not None:
+        while own.child.process is not None:
             await asyncio.sleep(0.01)
     finally:
         await own.close()
@@ -164,12 +164,12 @@ async def test_a_process_that_stays_silent_is_transient() -> None:
     own = OfflineJudge()
     try:
         await own.judge([])
-        assert own._child is not None
-        os.kill(own._child.pid, signal.SIGSTOP)
-        own._longest_look = timedelta(seconds=0.1)
+        assert own.child.process is not None
+        os.kill(own.child.process.pid, signal.SIGSTOP)
+        own.child.longest_answer = timedelta(seconds=0.1)
         with pytest.raises(TransientError, match="took too long"):
             await own.judge([])
-        assert own._child is None
+        assert own.child.process is None
     finally:
         await own.close()
 

@@ -35,7 +35,7 @@ ATTACKS = {
     "meta refresh": '<meta http-equiv=refresh content="0;url=https://evil.example/">',
     "base": '<base href="https://evil.example/">',
     "handler": '<div onpointerenter="alert(1)">x</div>',
-    "mathml mutation": '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img onerror=alert(1)&gt;">',
+    "mathml mutation": '<math><mtext><mglyph><style><!--</style><img title="--&gt;&lt;img onerror=alert(1)&gt;">',
     "noscript mutation": '<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>',
     "textarea mutation": '<textarea><img title="</textarea><img src=x onerror=alert(1)>"></textarea>',
     "xmp": "<xmp><img title='</xmp><img src=x onerror=alert(1)>'></xmp>",

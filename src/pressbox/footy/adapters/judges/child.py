@@ -11,8 +11,9 @@ from typing import BinaryIO
 
 import cv2
 
+from pressbox.core.children import READY
 from pressbox.footy.adapters.judges.looking import UnreadableFrameError, look
-from pressbox.footy.adapters.judges.messages import READY, Opinion, Question
+from pressbox.footy.adapters.judges.messages import Opinion, Question
 from pressbox.footy.adapters.judges.reading import RapidReader, ScorebugReader
 
 

@@ -4,9 +4,6 @@ from pydantic import BaseModel, ConfigDict
 
 from pressbox.footy.domain.judging import FrameJudgement
 
-# The first line of a child: its libraries and models are loaded.
-READY = b"ready\n"
-
 
 class Question(BaseModel):
     """`lengths` are those of the pictures that follow the line."""

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 import httpx
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
+from pressbox.core.http.pauses import number, pause
 from pressbox.core.logs import get_logger
 from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 
@@ -21,10 +21,6 @@ LARGEST_ANSWER = 8_000_000
 # When a source asks us to wait without saying how long.
 DEFAULT_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(hours=1)
-_EPOCH_RESET = ("x-rate-limit-reset", "ratelimit-reset")
-_SECONDS_RESET = ("x-ratelimit-reset",)
-# Larger numbers are points in time, smaller ones seconds from now: services differ under the same name.
-_FIRST_EPOCH = 1_000_000_000
 
 
 class Shape(BaseModel):
@@ -139,34 +135,8 @@ class Asker:
     def _note_the_last_of_a_window(self, answer: Response) -> None:
         left = answer.headers.get("x-rate-limit-remaining", answer.headers.get("x-ratelimit-remaining", ""))
         # The last one of a window was answered: the next would be refused, and some services count those as abuse.
-        if _number(left) == 0 and (wait_for := pause(answer.headers, self.now())) is not None:
+        if number(left) == 0 and (wait_for := pause(answer.headers, self.now())) is not None:
             self._not_before = self.now() + min(wait_for, LONGEST_PAUSE)
-
-
-def pause(headers: httpx.Headers, now: datetime) -> timedelta | None:
-    """How long a service asks to wait, from any of the headers in use; None when it does not say."""
-    value = headers.get("retry-after", "").strip()
-    if value:
-        seconds = _number(value)
-        if seconds is not None:
-            return timedelta(seconds=max(0.0, seconds))
-        try:
-            return max(timedelta(), parsedate_to_datetime(value) - now)
-        except (ValueError, TypeError):
-            return None
-    for name in (*_EPOCH_RESET, *_SECONDS_RESET):
-        seconds = _number(headers.get(name, ""))
-        if seconds is not None:
-            from_now = seconds - now.timestamp() if seconds >= _FIRST_EPOCH else seconds
-            return timedelta(seconds=max(0.0, from_now))
-    return None
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _not_json(answer: Response) -> str:

@@ -6,7 +6,8 @@ from http import HTTPStatus
 import httpx
 from pydantic import ValidationError
 
-from pressbox.footy.adapters.sources.answers import DEFAULT_PAUSE, pause, utc_now
+from pressbox.core.http.pauses import pause
+from pressbox.footy.adapters.sources.answers import DEFAULT_PAUSE, utc_now
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.ports.outside import SearchRequest
