@@ -60,6 +60,7 @@ class HttpService:
         self._port = port
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
+        self._closing = asyncio.Event()
 
     @property
     def port(self) -> int:
@@ -96,7 +97,8 @@ class HttpService:
     ) -> None:
         if self._server is not None:
             self._server.close()
-            # Those that hang on purpose would wait for ever.
+            self._closing.set()
+            # Those that nobody reads any more would wait for ever.
             for writer in tuple(self._open):
                 writer.transport.abort()
             await self._server.wait_closed()
@@ -140,8 +142,12 @@ class HttpService:
                 _reset(writer)
             case Kind.HANGING:
                 await self.answer(request)
-                await asyncio.Event().wait()
+                await self.hang()
         return None
+
+    async def hang(self) -> None:
+        """Until nobody can be answered any more."""
+        await self._closing.wait()
 
     async def _control(self, request: Request) -> Answer:
         match request.method, request.path:

@@ -111,6 +111,10 @@ class NewsSite(HttpService):
         """From now on the feeds of its section have it, newest first."""
         self._published[article.slug] = (article, (at or self._clock()).replace(microsecond=0))
 
+    def withdraw(self, slug: str) -> None:
+        """Nobody lists it any more, and its page is gone."""
+        self._published.pop(slug, None)
+
     def edit(self, slug: str, html: str) -> None:
         """The same article with other words; its date stays."""
         article, at = self._published[slug]
@@ -222,7 +226,9 @@ class NewsSite(HttpService):
                 return Asking(Evil.MOVED, self.url, request, self._clock()).good()
             case [name] if name in {one.value for one in Evil}:
                 answer = evil_feed(Asking(Evil(name), self.url, request, self._clock()))
-                return answer if answer is not None else await _never()
+                if answer is None:
+                    await self.hang()
+                return answer or Answer()
         return Answer(HTTPStatus.NOT_FOUND)
 
     def _evil_page(self, name: str) -> Answer:
@@ -245,11 +251,6 @@ def _unless_known(answer: Answer, request: Request) -> Answer:
         return answer
     kept = {name: answer.headers[name] for name in ("ETag", "Last-Modified")}
     return Answer(HTTPStatus.NOT_MODIFIED, b"", kept)
-
-
-async def _never() -> Answer:
-    await asyncio.Event().wait()
-    return Answer()
 
 
 async def serve(channels: int, articles_each: int) -> None:
