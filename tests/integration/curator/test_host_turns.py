@@ -1,0 +1,56 @@
+"""One line per host for the whole instance."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from pressbox.core.db.database import Database
+from pressbox.curator.activities.turns import LONGEST_TURN
+from pressbox.curator.adapters.host_turns import SqlHostTurns
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+DELAY = timedelta(seconds=2)
+
+
+async def test_many_at_the_same_moment_get_turns_one_delay_apart(database: Database) -> None:
+    # As two workers that know nothing of each other.
+    other = Database(database.url.render_as_string(hide_password=False))
+    lines = (SqlHostTurns(database), SqlHostTurns(other))
+    try:
+        turns = await asyncio.gather(*(lines[number % 2].take("example.org", DELAY, NOW) for number in range(60)))
+    finally:
+        await other.close()
+    assert sorted(turns) == [NOW + DELAY * number for number in range(60)]
+
+
+async def test_whoever_comes_first_goes_first(database: Database) -> None:
+    turns = SqlHostTurns(database)
+    assert [await turns.take("example.org", DELAY, NOW) for _ in range(3)] == [NOW, NOW + DELAY, NOW + 2 * DELAY]
+
+
+async def test_hosts_do_not_wait_for_each_other(database: Database) -> None:
+    turns = SqlHostTurns(database)
+    await turns.take("one.example", DELAY, NOW)
+    assert await turns.take("two.example", DELAY, NOW) == NOW
+
+
+async def test_a_host_that_had_rest_is_asked_at_once(database: Database) -> None:
+    turns = SqlHostTurns(database)
+    await turns.take("example.org", DELAY, NOW)
+    later = NOW + timedelta(minutes=1)
+    assert await turns.take("example.org", DELAY, later) == later
+
+
+async def test_a_host_that_asked_for_a_pause_gets_it_and_a_shorter_one_does_not_end_it(database: Database) -> None:
+    turns = SqlHostTurns(database)
+    await turns.hold("example.org", NOW + timedelta(minutes=2))
+    await turns.hold("example.org", NOW + timedelta(minutes=1))
+    assert await turns.take("example.org", DELAY, NOW) == NOW + timedelta(minutes=2)
+
+
+async def test_asking_for_a_turn_that_nobody_waits_for_does_not_move_it(database: Database) -> None:
+    turns = SqlHostTurns(database)
+    until = NOW + timedelta(hours=1)
+    await turns.hold("example.org", until)
+    for _ in range(20):
+        assert LONGEST_TURN < await turns.take("example.org", DELAY, NOW) - NOW <= until - NOW
+    assert await turns.take("example.org", DELAY, until) == until
