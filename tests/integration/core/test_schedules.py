@@ -2,21 +2,24 @@
 
 import secrets
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 from temporalio.client import ScheduleIntervalSpec, ScheduleSpec, ScheduleUpdate, ScheduleUpdateInput
 
 from pressbox.core.app import AppManifest, Resources, ScheduleDeclaration
 from pressbox.core.contracts import Contract
-from pressbox.core.errors import NotFoundError
+from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.core.temporal.schedules import (
     ScheduleOutcome,
+    Times,
     list_schedules,
     pause,
     reconcile,
+    remove,
     resume,
     run_now,
+    set_times,
     timetable,
 )
 
@@ -81,6 +84,45 @@ async def test_a_timetable_that_a_person_changed_is_kept(
     description = await handle.describe()
     assert description.schedule.spec.intervals[0].every == timedelta(days=1)
     assert (await view(resources, changed)).changed_by_user
+
+
+async def test_times_that_a_person_set_stay_and_are_told_in_words(
+    resources: Resources, declaration: ScheduleDeclaration
+) -> None:
+    await reconcile(resources, [declaration])
+    await pause(resources.temporal, declaration.id)
+    await set_times(resources, declaration, Times(every=timedelta(hours=2)), ToyInput(number=7))
+    assert await reconcile(resources, [declaration]) == {declaration.id: ScheduleOutcome.KEPT}
+    seen = await view(resources, declaration)
+    assert (seen.timetable, seen.changed_by_user, seen.paused) == ("every 2 hours, changed by you", True, True)
+    await set_times(resources, declaration, Times(cron="0 3 * * *", timezone="Asia/Tokyo"))
+    await resume(resources.temporal, declaration.id)
+    assert await reconcile(resources, [declaration]) == {declaration.id: ScheduleOutcome.KEPT}
+    seen = await view(resources, declaration)
+    assert seen.timetable == "cron 0 3 * * * Asia/Tokyo, changed by you"
+    assert seen.next_run is not None
+    assert seen.next_run.astimezone(UTC).hour == 18
+    with pytest.raises(InvalidInputError):
+        await set_times(resources, declaration, Times(cron="every now and then"))
+    await set_times(resources, declaration, None)
+    assert await reconcile(resources, [declaration]) == {declaration.id: ScheduleOutcome.UNCHANGED}
+    assert (await view(resources, declaration)).timetable == "every hour"
+
+
+async def test_a_schedule_that_a_person_deleted_stays_deleted_until_its_times_are_set(
+    resources: Resources, declaration: ScheduleDeclaration
+) -> None:
+    await reconcile(resources, [declaration])
+    await remove(resources, declaration)
+    changed = replace(declaration, every=timedelta(hours=5))
+    assert await reconcile(resources, [changed]) == {declaration.id: ScheduleOutcome.KEPT}
+    seen = await view(resources, declaration)
+    assert (seen.exists, seen.timetable) == (False, "deleted by you")
+    with pytest.raises(NotFoundError):
+        await remove(resources, declaration)
+    await set_times(resources, declaration, Times(every=timedelta(days=1)))
+    assert (await view(resources, declaration)).exists
+    assert await reconcile(resources, [declaration]) == {declaration.id: ScheduleOutcome.KEPT}
 
 
 async def test_what_is_no_longer_declared_is_deleted_and_strangers_are_left_alone(

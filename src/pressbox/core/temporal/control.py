@@ -1,11 +1,11 @@
-"""What people may do to a workflow from the activity page: cancel it, or try a failed one again."""
+"""What people may do to a workflow: cancel it, try a failed one again, or wait for its end."""
 
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.exceptions import FailureError, WorkflowAlreadyStartedError
 
-from pressbox.core.errors import ConflictError, NotFoundError
+from pressbox.core.errors import ConflictError, NotFoundError, PermanentError
 from pressbox.core.temporal.client import reaching_temporal
 
 UNKNOWN = "Temporal knows no such running workflow."
@@ -41,6 +41,19 @@ async def retry(client: Client, workflow_id: str) -> None:
             )
         except WorkflowAlreadyStartedError as error:
             raise ConflictError("It is already running again.", workflow_id=workflow_id) from error
+
+
+async def result(client: Client, workflow_id: str) -> object:
+    """Wait until a workflow has ended, and give what it gave. One that failed is a PermanentError with its reason."""
+    with reaching_temporal(missing=UNKNOWN):
+        try:
+            return await client.get_workflow_handle(workflow_id).result()
+        except WorkflowFailureError as error:
+            cause: BaseException = error.cause
+            # An activity that failed hides its reason one step deeper.
+            while isinstance(cause, FailureError) and cause.cause is not None:
+                cause = cause.cause
+            raise PermanentError(f"It ended badly: {cause}", workflow_id=workflow_id) from error
 
 
 async def _arguments(handle: WorkflowHandle[object, object]) -> list[RawValue]:

@@ -1,12 +1,14 @@
 """Declared schedules: compare what the applications want with what Temporal has, and apply the difference.
 
-What a person changed stays: a pause always, and a timetable that is no longer the one we applied. What we declared
-once and no longer declare is deleted; schedules that are not ours are never touched.
+What a person changed stays: a pause always, a timetable that is no longer the one we applied, and a schedule that was
+deleted with `remove`. What we declared once and no longer declare is deleted; schedules that are not ours are never
+touched.
 """
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -31,11 +33,16 @@ from temporalio.service import RPCError, RPCStatusCode
 from pressbox.core.app import AppManifest, Resources, ScheduleDeclaration
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
+from pressbox.core.errors import InvalidInputError
 from pressbox.core.logs import get_logger
 from pressbox.core.temporal.client import reaching_temporal
 from pressbox.core.temporal.rows import ScheduleRow
 
 log = get_logger(__name__)
+
+# Instead of a timetable that we applied: a person chose the times, or deleted the schedule.
+_BY_HAND = {"spec": "chosen by a person"}
+_DELETED = {"deleted": True}
 
 
 class ScheduleOutcome(StrEnum):
@@ -87,6 +94,59 @@ async def list_schedules(resources: Resources, manifests: Iterable[AppManifest])
     return tuple(views)
 
 
+@dataclass(frozen=True)
+class Times:
+    """Times that a person chose: exactly one of `every` and `cron`; the zone is for cron."""
+
+    every: timedelta | None = None
+    cron: str | None = None
+    timezone: str | None = None
+
+
+async def view(resources: Resources, declaration: ScheduleDeclaration) -> ScheduleView:
+    """One declared schedule as it is."""
+    known = await _known(resources.database)
+    with reaching_temporal():
+        return await _view(resources.temporal, declaration, known.get(declaration.id))
+
+
+async def set_times(
+    resources: Resources, declaration: ScheduleDeclaration, times: Times | None, input: Contract | None = None
+) -> None:
+    """Give a schedule other times (None: the declared ones again), and perhaps another input, for good.
+
+    One that was deleted is made anew; one that is paused stays so.
+    """
+    wanted = _schedule(declaration if input is None else replace(declaration, input=input))
+    if times is not None:
+        wanted.spec = _chosen_spec(times)
+
+    def updated(current: ScheduleUpdateInput) -> ScheduleUpdate:
+        wanted.state = current.description.schedule.state
+        return ScheduleUpdate(wanted)
+
+    with reaching_temporal():
+        try:
+            if await _describe(resources.temporal, declaration.id) is None:
+                await resources.temporal.create_schedule(declaration.id, wanted)
+            else:
+                await resources.temporal.get_schedule_handle(declaration.id).update(updated)
+        except RPCError as error:
+            if error.status is RPCStatusCode.INVALID_ARGUMENT:
+                raise InvalidInputError(f"Temporal does not understand these times: {error.message}") from error
+            raise
+        await _remember(resources, declaration, keep=None if times is None else _BY_HAND)
+    log.info("schedule_changed", msg=f"Schedule {declaration.id} has other times", schedule_id=declaration.id)
+
+
+async def remove(resources: Resources, declaration: ScheduleDeclaration) -> None:
+    """Delete a declared schedule for good: only `set_times` makes it anew."""
+    with reaching_temporal(missing=_unknown(declaration.id)):
+        await resources.temporal.get_schedule_handle(declaration.id).delete()
+    await _note(resources.database, declaration, _DELETED)
+    log.info("schedule_deleted", msg=f"Schedule {declaration.id} was deleted", schedule_id=declaration.id)
+
+
 async def pause(client: Client, schedule_id: str) -> None:
     with reaching_temporal(missing=_unknown(schedule_id)):
         await client.get_schedule_handle(schedule_id).pause(note="Paused in Pressbox")
@@ -107,7 +167,11 @@ def timetable(declaration: ScheduleDeclaration) -> str:
     if declaration.cron:
         return f"cron {declaration.cron} UTC"
     assert declaration.every is not None
-    seconds = int(declaration.every.total_seconds())
+    return _interval(declaration.every)
+
+
+def _interval(every: timedelta) -> str:
+    seconds = int(every.total_seconds())
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds % size == 0:
             return f"every {unit}" if seconds == size else f"every {seconds // size} {unit}s"
@@ -118,6 +182,8 @@ async def _apply(resources: Resources, declaration: ScheduleDeclaration, row: Sc
     handle = resources.temporal.get_schedule_handle(declaration.id)
     description = await _describe(resources.temporal, declaration.id)
     if description is None:
+        if row is not None and row.applied_spec == _DELETED:
+            return ScheduleOutcome.KEPT
         try:
             await resources.temporal.create_schedule(declaration.id, _schedule(declaration))
         except ScheduleAlreadyRunningError:
@@ -159,6 +225,22 @@ def _schedule(declaration: ScheduleDeclaration) -> Schedule:
     )
 
 
+def _chosen_spec(times: Times) -> ScheduleSpec:
+    if times.every is not None:
+        return ScheduleSpec(intervals=[ScheduleIntervalSpec(every=times.every)])
+    # Temporal turns cron into calendars and keeps the comment: so the words of the person can be shown again.
+    zone = times.timezone or "UTC"
+    return ScheduleSpec(cron_expressions=[f"{times.cron} #{times.cron} {zone}"], time_zone_name=zone)
+
+
+def _chosen_timetable(description: ScheduleDescription) -> str:
+    spec = description.schedule.spec
+    if len(spec.intervals) == 1 and not spec.calendars:
+        return f"{_interval(spec.intervals[0].every)}, changed by you"
+    words = spec.calendars[0].comment if len(spec.calendars) == 1 else None
+    return f"cron {words}, changed by you" if words else "changed by you"
+
+
 def _fingerprint(declaration: ScheduleDeclaration) -> dict[str, Any]:
     return {
         "workflow": declaration.workflow,
@@ -184,8 +266,12 @@ async def _remember(resources: Resources, declaration: ScheduleDeclaration, keep
     description = await _describe(resources.temporal, declaration.id)
     if description is None:
         return
-    values = {"declared": _fingerprint(declaration), "applied_spec": keep or _spec(description)}
-    async with resources.database.unit_of_work() as work:
+    await _note(resources.database, declaration, keep or _spec(description))
+
+
+async def _note(database: Database, declaration: ScheduleDeclaration, spec: dict[str, Any]) -> None:
+    values = {"declared": _fingerprint(declaration), "applied_spec": spec}
+    async with database.unit_of_work() as work:
         statement = insert(ScheduleRow).values(schedule_id=declaration.id, **values)
         await work.session.execute(statement.on_conflict_do_update(index_elements=["schedule_id"], set_=values))
 
@@ -208,8 +294,13 @@ async def _known(database: Database) -> dict[str, ScheduleRow]:
 async def _view(client: Client, declaration: ScheduleDeclaration, row: ScheduleRow | None) -> ScheduleView:
     description = await _describe(client, declaration.id)
     if description is None:
+        deleted = row is not None and row.applied_spec == _DELETED
         return ScheduleView(
-            id=declaration.id, summary=declaration.summary, timetable=timetable(declaration), exists=False
+            id=declaration.id,
+            summary=declaration.summary,
+            timetable="deleted by you" if deleted else timetable(declaration),
+            exists=False,
+            changed_by_user=deleted,
         )
     recent = description.info.recent_actions
     upcoming = description.info.next_action_times
@@ -218,7 +309,7 @@ async def _view(client: Client, declaration: ScheduleDeclaration, row: ScheduleR
     return ScheduleView(
         id=declaration.id,
         summary=declaration.summary,
-        timetable="changed by you" if changed else timetable(declaration),
+        timetable=_chosen_timetable(description) if changed else timetable(declaration),
         exists=True,
         paused=state.paused,
         note=(state.note or "") if state.paused else "",
