@@ -1,0 +1,532 @@
+"""Hand-written doubles of the curator's ports: one small world of feeds, pages and a model, in memory."""
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from pressbox.core.errors import PressboxError
+from pressbox.curator.activities.crawling import CrawlActivities
+from pressbox.curator.activities.distilling import DistilActivities
+from pressbox.curator.activities.fetching import FetchActivities
+from pressbox.curator.activities.indexing import IndexActivities, IndexSelection
+from pressbox.curator.activities.turns import Turns
+from pressbox.curator.activities.upkeep import CleanupActivities, EmbeddingActivities
+from pressbox.curator.contracts.base import EntryProgressState
+from pressbox.curator.contracts.distilling import AppSettings, DistilSelection
+from pressbox.curator.contracts.ingestion import EntriesToFetch, EntryToFetch, FeedPage, ProbedFeed
+from pressbox.curator.contracts.upkeep import CleanupResult, EmbeddingSelection
+from pressbox.curator.domain.entries import Distilled, DistilState, FetchedArticle, FetchState, ToDistil
+from pressbox.curator.domain.feeds import Crawl, CrawlOutcome, ExtractionRule, FeedToCrawl, Validators
+from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.domain.urls import host_of
+from pressbox.curator.ports.outside import Page
+from pressbox.curator.ports.storage import EntrySource, IndexDocument, PaidCall
+from tests.fakes.footy import FakeObjects
+
+MODEL = "fake-vectors"
+
+# Ids are parts of workflow ids, and all tests share one server.
+_numbers = count(secrets.randbelow(10**6) * 1000)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass
+class FakeFeed:
+    feed_id: int
+    name: str
+    due: bool = True
+    # Entries that its next crawl brings: addresses of their pages.
+    news: list[str] = field(default_factory=list)
+    outcome: CrawlOutcome = CrawlOutcome.NEW
+    full_text: bool = True
+    crawls: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"https://feeds.example.org/{self.feed_id}"
+
+
+@dataclass
+class FakeEntry:
+    entry_id: int
+    feed_id: int
+    url: str
+    title: str
+    fetch_state: FetchState = FetchState.WAITING
+    distil_state: DistilState = DistilState.WAITING
+    text: str = ""
+    summary: str = ""
+    reason: str = ""
+    tries: int = 0
+    next_fetch_at: datetime | None = None
+    indexed_hash: str = ""
+    embedded: bool = False
+
+    @property
+    def content_hash(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    @property
+    def shown_hash(self) -> str:
+        return f"{self.content_hash}-{self.summary}"
+
+
+class FakeFeeds:
+    def __init__(self, world: "FakeWorld") -> None:
+        self._world = world
+
+    async def due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage:
+        wanted = sorted(feed.feed_id for feed in self._world.feeds.values() if feed.due or not only_due)
+        page = [feed_id for feed_id in wanted if feed_id > after_feed_id]
+        return FeedPage(feed_ids=tuple(page[:limit]), total=len(wanted), more=len(page) > limit)
+
+    async def to_crawl(self, feed_ids: Sequence[int]) -> Sequence[FeedToCrawl]:
+        feeds = [self._world.feeds[feed_id] for feed_id in feed_ids if feed_id in self._world.feeds]
+        return [FeedToCrawl(feed.feed_id, feed.url, Validators()) for feed in feeds]
+
+    async def store_crawl(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> ProbedFeed:
+        known = self._world.feeds[feed.feed_id]
+        known.due = False
+        created = 0
+        if crawl.outcome is CrawlOutcome.NEW:
+            created = len(known.news)
+            for url in known.news:
+                self._world.enter(known, url)
+            known.news = []
+        return ProbedFeed(feed_id=feed.feed_id, outcome=crawl.outcome, created=created)
+
+    async def store_unchanged(
+        self, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
+    ) -> None:
+        for feed, _ in crawls:
+            self._world.feeds[feed.feed_id].due = False
+
+    async def with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
+        return [feed_id for feed_id in feed_ids if self._world.waiting(feed_id)]
+
+    async def leftovers(self, without: Sequence[int], limit: int, now: datetime) -> Sequence[int]:
+        return [key for key in sorted(self._world.feeds) if key not in without and self._world.waiting(key)][:limit]
+
+    async def name(self, feed_id: int) -> str:
+        return self._world.feeds[feed_id].name
+
+    async def rules(self, feed_id: int) -> Sequence[ExtractionRule]:
+        return ()
+
+
+class FakeEntries:
+    """Selects by state, as the real one does."""
+
+    def __init__(self, world: "FakeWorld") -> None:
+        self._world = world
+        self.distilled: list[int] = []
+        self.old: list[int] = []
+        self.gone: list[int] = []
+
+    @property
+    def all(self) -> dict[int, FakeEntry]:
+        return self._world.entries
+
+    async def to_fetch(self, feed_id: int, policy: CuratorPolicy, now: datetime) -> EntriesToFetch:
+        waiting = self._world.waiting(feed_id)
+        page = waiting[: policy.entries_per_fetch]
+        return EntriesToFetch(
+            feed_name=self._world.feeds[feed_id].name,
+            entries=tuple(
+                EntryToFetch(entry_id=entry.entry_id, domain=host_of(entry.url), title=entry.title) for entry in page
+            ),
+            skipped=sum(
+                entry.feed_id == feed_id and entry.fetch_state is FetchState.SKIPPED for entry in self.all.values()
+            ),
+            more=len(waiting) > len(page),
+        )
+
+    async def source(self, entry_id: int) -> EntrySource | None:
+        entry = self.all.get(entry_id)
+        if entry is None:
+            return None
+        full_text = self._world.feeds[entry.feed_id].full_text
+        return EntrySource(entry_id, entry.feed_id, entry.url, "", (), full_text, entry.title, entry.tries)
+
+    async def save_article(
+        self, entry_id: int, article: FetchedArticle, now: datetime, *, from_feed: bool = False
+    ) -> bool:
+        entry = self.all[entry_id]
+        changed = entry.text != article.text
+        entry.fetch_state = FetchState.FROM_FEED if from_feed else FetchState.FETCHED
+        if changed:
+            entry.text, entry.distil_state = article.text, DistilState.WAITING
+        return changed
+
+    async def note_fetch_failure(self, entry_id: int, reason: str, next_try: datetime | None, now: datetime) -> None:
+        entry = self.all[entry_id]
+        entry.tries += 1
+        entry.reason, entry.next_fetch_at = reason, next_try
+        if next_try is None:
+            entry.fetch_state, entry.distil_state = FetchState.FAILED, DistilState.NOTHING
+
+    async def select_for_distillation(
+        self, entry_ids: Sequence[int], after_entry_id: int, limit: int, *, feed_id: int | None = None
+    ) -> DistilSelection:
+        found = [
+            entry
+            for entry in self.all.values()
+            if _to_distil(entry)
+            and entry.entry_id > after_entry_id
+            and (not entry_ids or entry.entry_id in entry_ids)
+            and feed_id in (None, entry.feed_id)
+        ]
+        page = tuple(EntryProgressState(entry_id=entry.entry_id, title=entry.title) for entry in found[:limit])
+        return DistilSelection(entries=page, more=len(found) > limit)
+
+    async def to_distil(self, entry_ids: Sequence[int]) -> Sequence[ToDistil]:
+        entries = [self.all[entry_id] for entry_id in entry_ids if _to_distil(self.all[entry_id])]
+        return [ToDistil(entry.entry_id, entry.title, entry.text, "en", entry.content_hash) for entry in entries]
+
+    async def save_distilled(self, distilled: Sequence[Distilled], now: datetime) -> Sequence[int]:
+        saved = [answer for answer in distilled if answer.content_hash == self.all[answer.entry_id].content_hash]
+        for answer in saved:
+            entry = self.all[answer.entry_id]
+            entry.summary, entry.distil_state = answer.summary, DistilState.DISTILLED
+            self.distilled.append(answer.entry_id)
+        return [answer.entry_id for answer in saved]
+
+    async def distil_again(self, entry_ids: Sequence[int]) -> None:
+        for entry_id in entry_ids:
+            if entry_id in self.all and self.all[entry_id].text:
+                self.all[entry_id].distil_state = DistilState.WAITING
+
+    async def note_distil_failure(self, entry_id: int, reason: str, now: datetime) -> None:
+        self.all[entry_id].distil_state, self.all[entry_id].reason = DistilState.FAILED, reason
+
+    async def documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]:
+        return [_document(self.all[entry_id]) for entry_id in entry_ids if entry_id in self.all]
+
+    async def documents_after(self, after_entry_id: int, limit: int) -> Sequence[IndexDocument]:
+        return await self.documents(await self.ids_after(after_entry_id, limit))
+
+    async def ids_after(self, after_entry_id: int, limit: int) -> Sequence[int]:
+        return [entry_id for entry_id in sorted(self.all) if entry_id > after_entry_id][:limit]
+
+    async def unindexed(self, limit: int) -> Sequence[int]:
+        return [key for key, entry in self.all.items() if entry.indexed_hash != entry.shown_hash][:limit]
+
+    async def note_indexed(self, hashes: Mapping[int, str]) -> None:
+        for entry_id, shown in hashes.items():
+            self.all[entry_id].indexed_hash = shown
+
+    async def removed(self, limit: int) -> Sequence[int]:
+        return self.gone[:limit]
+
+    async def note_removed(self, entry_ids: Sequence[int]) -> None:
+        self.gone = [entry_id for entry_id in self.gone if entry_id not in entry_ids]
+
+    async def existing(self, entry_ids: Sequence[int]) -> frozenset[int]:
+        return frozenset(entry_ids) & self.all.keys()
+
+    async def select_for_embedding(self, model: str, after_entry_id: int, limit: int) -> EmbeddingSelection:
+        missing = [
+            key
+            for key, entry in sorted(self.all.items())
+            if not entry.embedded and entry.fetch_state is not FetchState.WAITING and key > after_entry_id
+        ]
+        page = tuple(missing[:limit])
+        return EmbeddingSelection(entry_ids=page, last_entry_id=page[-1] if page else None, remaining=len(missing))
+
+    async def texts_to_embed(self, entry_ids: Sequence[int]) -> Mapping[int, str]:
+        return {key: self.all[key].text or self.all[key].title for key in entry_ids if key in self.all}
+
+    async def save_embeddings(self, model: str, vectors: Mapping[int, Sequence[float]]) -> int:
+        for entry_id in vectors:
+            self.all[entry_id].embedded = True
+        return len(vectors)
+
+    async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult:
+        if dry_run:
+            return CleanupResult(deleted=len(self.old))
+        gone, self.old = self.old[:limit], self.old[limit:]
+        self.gone += gone
+        return CleanupResult(deleted=len(gone), more=bool(self.old))
+
+
+def _to_distil(entry: FakeEntry) -> bool:
+    return entry.distil_state is DistilState.WAITING and entry.fetch_state is not FetchState.WAITING
+
+
+def _document(entry: FakeEntry) -> IndexDocument:
+    return IndexDocument(
+        entry.entry_id, entry.feed_id, entry.title, entry.summary, entry.text, "", "", now(), entry.shown_hash
+    )
+
+
+class FakeClaims:
+    def __init__(self) -> None:
+        self.held: dict[str, tuple[str, datetime]] = {}
+
+    async def take(self, keys: Sequence[str], owner: str, until: datetime, now: datetime) -> frozenset[str]:
+        free = [key for key in keys if key not in self.held or self.held[key][0] == owner or self.held[key][1] <= now]
+        self.held |= dict.fromkeys(free, (owner, until))
+        return frozenset(free)
+
+    async def release(self, keys: Sequence[str], owner: str) -> None:
+        for key in keys:
+            if self.held.get(key, ("",))[0] == owner:
+                del self.held[key]
+
+
+class FakeLedger:
+    def __init__(self) -> None:
+        self.answers: dict[PaidCall, str] = {}
+        self.tokens = 0
+
+    async def known(self, call: PaidCall) -> str | None:
+        return self.answers.get(call)
+
+    async def record(
+        self, call: PaidCall, answer: str, tokens_in: int, tokens_out: int, cost: float, now: datetime
+    ) -> None:
+        self.answers[call] = answer
+        self.tokens += tokens_in + tokens_out
+
+    async def tokens_today(self, now: datetime) -> int:
+        return self.tokens
+
+
+class FakeIndex:
+    def __init__(self) -> None:
+        self.generations: dict[str, set[int]] = {"0": set()}
+        self.current = "0"
+        self.down: PressboxError | None = None
+        self.batches: list[int] = []
+
+    @property
+    def documents(self) -> set[int]:
+        return self.generations[self.current]
+
+    async def add(self, documents: Iterable[IndexDocument], generation: str = "") -> None:
+        if self.down:
+            raise self.down
+        added = {document.entry_id for document in documents}
+        self.batches.append(len(added))
+        self.generations[generation or self.current] |= added
+
+    async def remove(self, entry_ids: Iterable[int]) -> None:
+        self.generations[self.current] -= set(entry_ids)
+
+    async def begin_generation(self) -> str:
+        name = str(len(self.generations))
+        self.generations[name] = set()
+        return name
+
+    async def swap(self, generation: str) -> None:
+        self.current = generation
+
+    async def document_ids(self, after: int, limit: int) -> Sequence[int]:
+        return [number for number in sorted(self.documents) if number > after][:limit]
+
+
+class FakeCrawler:
+    """`slow` is how long every feed takes; feeds without news answer "not modified"."""
+
+    def __init__(self, world: "FakeWorld") -> None:
+        self._world = world
+        self.slow = 0.0
+        self.crawled: list[int] = []
+
+    async def crawl(self, feed: FeedToCrawl) -> Crawl:
+        await asyncio.sleep(self.slow)
+        known = self._world.feeds[feed.feed_id]
+        known.crawls += 1
+        self.crawled.append(feed.feed_id)
+        if known.outcome.failed:
+            return Crawl(known.outcome, reason="It does not answer.")
+        return Crawl(CrawlOutcome.NEW if known.news else CrawlOutcome.UNCHANGED)
+
+
+class FakePages:
+    """`broken` are addresses with what they answer; `hold` keeps everybody waiting."""
+
+    def __init__(self) -> None:
+        self.broken: dict[str, PressboxError] = {}
+        self.read_urls: list[str] = []
+        self.hold: asyncio.Event | None = None
+        self.at_once: dict[str, int] = {}
+        self.most_at_once = 0
+
+    async def read(self, url: str, limit: int) -> Page:
+        host = host_of(url)
+        self.at_once[host] = self.at_once.get(host, 0) + 1
+        self.most_at_once = max(self.most_at_once, self.at_once[host])
+        try:
+            await asyncio.sleep(0.005)
+            if self.hold is not None:
+                await self.hold.wait()
+            self.read_urls.append(url)
+            if url in self.broken:
+                raise self.broken[url]
+            return Page(url, f"<p>The text of {url}</p>", "text/html")
+        finally:
+            self.at_once[host] -= 1
+
+    async def extract(self, page: Page, rules: Sequence[ExtractionRule]) -> FetchedArticle:
+        text = page.html + "".join(rule.expression for rule in rules)
+        return FetchedArticle(html=text, text=text, title=f"Title of {page.url}")
+
+    async def from_feed(self, html: str, base_url: str) -> FetchedArticle:
+        return FetchedArticle(html=html, text=html or f"What the feed holds of {base_url}")
+
+
+class FakeTurns:
+    def __init__(self) -> None:
+        self.taken: list[str] = []
+        self.held: dict[str, datetime] = {}
+
+    async def take(self, host: str, delay: timedelta, now: datetime) -> datetime:
+        self.taken.append(host)
+        return max(self.held.get(host, now), now)
+
+    async def hold(self, host: str, until: datetime) -> None:
+        self.held[host] = until
+
+
+class FakeDistiller:
+    """`down` answers everything with that error; `unusable` are entries that it has no answer for."""
+
+    name = "fake-model"
+    prompt_version = "1"
+
+    def __init__(self) -> None:
+        self.down: PressboxError | None = None
+        self.unusable: set[int] = set()
+        self.batches: list[tuple[int, ...]] = []
+        self.hold: asyncio.Event | None = None
+        self.languages: set[str] = set()
+
+    async def distil(self, entries: Sequence[ToDistil], language: str, sentences: int) -> Sequence[Distilled]:
+        if self.hold is not None:
+            await self.hold.wait()
+        if self.down:
+            raise self.down
+        self.batches.append(tuple(entry.entry_id for entry in entries))
+        self.languages.add(language)
+        return [
+            Distilled(entry.entry_id, f"Gist of {entry.title}", 0, 0, "en", self.name, self.prompt_version, 100, 10)
+            for entry in entries
+            if entry.entry_id not in self.unusable
+        ]
+
+
+class FakeEmbedder:
+    model = MODEL
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return [(float(len(text)), 1.0) for text in texts]
+
+
+class FakeWorld:
+    """`paid` gives the distiller a ledger."""
+
+    def __init__(self, *, paid: bool = False) -> None:
+        self.feeds: dict[int, FakeFeed] = {}
+        self.entries: dict[int, FakeEntry] = {}
+        self.claims = FakeClaims()
+        self.ledger = FakeLedger()
+        self.index = FakeIndex()
+        self.pages = FakePages()
+        self.turns = FakeTurns()
+        self.distiller = FakeDistiller()
+        self.fallback: FakeDistiller | None = None
+        self.objects = FakeObjects()
+        self.crawler = FakeCrawler(self)
+        self.entry_store = FakeEntries(self)
+        self.paid = paid
+
+    def feed(self, *hosts: str, name: str = "", full_text: bool = True) -> FakeFeed:
+        """A feed with one new entry for each host."""
+        feed_id = next(_numbers)
+        news = [f"https://{host}/{number}" for number, host in enumerate(hosts)]
+        feed = FakeFeed(feed_id, name or f"Feed {feed_id}", news=news, full_text=full_text)
+        self.feeds[feed_id] = feed
+        return feed
+
+    def enter(self, feed: FakeFeed, url: str) -> FakeEntry:
+        entry = FakeEntry(next(_numbers), feed.feed_id, url, f"News at {url}")
+        if not feed.full_text:
+            entry.fetch_state, entry.text = FetchState.FROM_FEED, f"What the feed holds of {url}"
+        self.entries[entry.entry_id] = entry
+        return entry
+
+    def fetched(self, feed: FakeFeed, number: int) -> list[FakeEntry]:
+        """Entries with a text that wait for a summary."""
+        entries = [self.enter(feed, f"https://example.org/{each}") for each in range(number)]
+        for entry in entries:
+            entry.text, entry.fetch_state = f"Text {entry.entry_id}", FetchState.FETCHED
+        return entries
+
+    def waiting(self, feed_id: int) -> list[FakeEntry]:
+        return [
+            entry
+            for entry in self.entries.values()
+            if entry.feed_id == feed_id
+            and entry.fetch_state is FetchState.WAITING
+            and (entry.next_fetch_at is None or entry.next_fetch_at <= now())
+        ]
+
+    def everything_is_done(self) -> bool:
+        return all(
+            entry.distil_state is DistilState.DISTILLED and entry.indexed_hash == entry.shown_hash and entry.embedded
+            for entry in self.entries.values()
+        )
+
+    def plain_activities(self) -> list[Callable[..., Any]]:
+        settings = AppSettings(target_language="de", distiller=self.distiller.name, embedding_model=MODEL)
+        crawl = CrawlActivities(FakeFeeds(self), self.entry_store, self.crawler, Turns(self.turns, now), settings)
+        return [
+            crawl.get_app_settings,
+            crawl.list_feeds,
+            crawl.probe_feeds,
+            crawl.crawl_single_feed,
+            crawl.get_entries_to_fetch,
+            crawl.get_leftovers,
+            self._fetching().get_entries,
+            self._distilling().get_entries_for_distillation,
+            self._distilling().save_distilled_entries,
+            IndexSelection(self.entry_store).get_entry_ids_for_indexing,
+            EmbeddingActivities(self.entry_store, FakeEmbedder()).get_entries_for_embedding,
+            CleanupActivities(self.entry_store).cleanup_old_entries,
+        ]
+
+    def heavy_activities(self) -> list[Callable[..., Any]]:
+        fetch = self._fetching()
+        return [
+            fetch.fetch_single_content,
+            fetch.fetch_contents,
+            self._distilling().distill_entry_content,
+            EmbeddingActivities(self.entry_store, FakeEmbedder()).compute_embeddings,
+        ]
+
+    def index_activities(self) -> list[Callable[..., Any]]:
+        index = IndexActivities(self.entry_store, self.index)
+        return [
+            index.init_search_index,
+            index.clear_search_index,
+            index.swap_search_index,
+            index.index_entries_batch,
+            index.get_orphaned_document_ids,
+            index.remove_documents_from_index,
+        ]
+
+    def _fetching(self) -> FetchActivities:
+        return FetchActivities(self.entry_store, self.pages, self.pages, Turns(self.turns, now), self.objects)
+
+    def _distilling(self) -> DistilActivities:
+        ledger = self.ledger if self.paid else None
+        return DistilActivities(self.entry_store, self.claims, self.distiller, ledger, self.fallback)
