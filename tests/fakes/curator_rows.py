@@ -109,10 +109,11 @@ class Rows:
 
     async def do(self, user_id: int, entry_ids: Sequence[int], **state: Any) -> None:
         """What a person did with entries."""
-        values = [{"user_id": user_id, "entry_id": entry_id} | state for entry_id in entry_ids]
-        statement = insert(EntryStateRow).on_conflict_do_update(index_elements=["user_id", "entry_id"], set_=state)
+        values = [{"user_id": user_id, "entry_id": entry_id} | state for entry_id in sorted(entry_ids)]
+        statement = insert(EntryStateRow).values(values)
+        statement = statement.on_conflict_do_update(index_elements=["user_id", "entry_id"], set_=state)
         async with self.database.unit_of_work() as work:
-            await work.session.execute(statement, values)
+            await work.session.execute(statement)
 
     async def label(self, user_id: int) -> int:
         return int((await self.add(LabelRow(user_id=user_id, name=secrets.token_hex(4)))).id)

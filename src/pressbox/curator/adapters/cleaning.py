@@ -26,16 +26,10 @@ class SqlCleanup(SqlStore):
                 return CleanupResult(deleted=number or 0)
             chosen = select(EntryRow.id).where(superfluous).order_by(EntryRow.id).limit(limit)
             ids = list(await session.scalars(chosen.with_for_update(skip_locked=True)))
-            # Held as well, and asked again: somebody may be starring one of them right now.
-            await session.execute(
-                select(EntryStateRow.entry_id)
-                .where(EntryStateRow.entry_id.in_(ids))
-                .order_by(EntryStateRow.user_id, EntryStateRow.entry_id)
-                .with_for_update()
-            )
+            free = await _not_in_hand(session, ids)
             gone = await session.execute(
                 delete(EntryRow)
-                .where(EntryRow.id.in_(ids), superfluous)
+                .where(EntryRow.id.in_(free), superfluous)
                 .returning(EntryRow.id, EntryRow.feed_id, EntryRow.guid, EntryRow.story_id)
                 .execution_options(synchronize_session=False)
             )
@@ -53,13 +47,25 @@ class SqlCleanup(SqlStore):
 
 def _superfluous(before: datetime) -> ColumnElement[bool]:
     """Old, read by every subscriber, and kept by nobody, whether he is still subscribed or not."""
-    read = exists().where(
+    read = select(EntryStateRow.entry_id).where(
         EntryStateRow.entry_id == EntryRow.id,
         EntryStateRow.user_id == SubscriptionRow.user_id,
         EntryStateRow.read_at.is_not(None),
     )
-    unread = exists().where(SubscriptionRow.feed_id == EntryRow.feed_id, ~read)
+    # Two levels down, the entry must be named as the one from outside.
+    read = read.correlate(EntryRow, SubscriptionRow)
+    unread = exists().where(SubscriptionRow.feed_id == EntryRow.feed_id, ~read.exists())
     return and_(EntryRow.published_at < before, ~unread, ~kept_by(None))
+
+
+async def _not_in_hand(session: AsyncSession, entry_ids: list[int]) -> list[int]:
+    """Those whose states nobody changes now; they are held until the end. The others have time until the next run."""
+    states = select(EntryStateRow.user_id, EntryStateRow.entry_id).where(EntryStateRow.entry_id.in_(entry_ids))
+    held = set((await session.execute(states.with_for_update(skip_locked=True))).tuples())
+    busy = {
+        entry_id for user_id, entry_id in (await session.execute(states)).tuples() if (user_id, entry_id) not in held
+    }
+    return [entry_id for entry_id in entry_ids if entry_id not in busy]
 
 
 async def _remember(session: AsyncSession, guids: list[tuple[int, str]]) -> None:

@@ -1,0 +1,323 @@
+"""Entries on their way: chosen by state, saved once, and taken away when nobody needs them."""
+
+import math
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, text
+
+from pressbox.core.db.changes import ChangeRow
+from pressbox.core.db.database import Database
+from pressbox.curator.adapters.entry_store import SqlEntries
+from pressbox.curator.adapters.ledger_store import SqlModelLedger
+from pressbox.curator.adapters.rows import (
+    EntryEmbeddingRow,
+    EntryLabelRow,
+    EntryRow,
+    ModelCallRow,
+    SeenGuidRow,
+    StoryRow,
+)
+from pressbox.curator.domain.entries import Distilled, DistilState, FetchedArticle, FetchState
+from pressbox.curator.domain.identity import shown_hash
+from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.ports.storage import PaidCall
+from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
+
+LATER = NOW + timedelta(hours=1)
+MODEL = "model o'clock"
+
+
+@pytest.fixture
+def rows(database: Database) -> Rows:
+    return Rows(database)
+
+
+async def crawled(rows: Rows, *numbers: int, **values: object) -> list[int]:
+    feed = await rows.feed(await rows.user(), **values)
+    await rows.crawl(feed, read(*(entry(number) for number in numbers)))
+    return await rows.ids(feed)
+
+
+def answer(entry_id: int, content_hash: str = "", lines: tuple[int, int] = (0, 0)) -> Distilled:
+    return Distilled(entry_id, "In short.", *lines, "en", "model", "1", content_hash=content_hash)
+
+
+async def test_a_crash_between_two_steps_loses_nothing(rows: Rows) -> None:
+    """After each step somebody else, who was handed nothing, finds exactly the next one."""
+    (number,) = await crawled(rows, 1)
+    feed = (await rows.one(EntryRow, number)).feed_id
+
+    def successor() -> SqlEntries:
+        return SqlEntries(rows.database)
+
+    assert await rows.feeds.with_work([feed], NOW) == [feed]
+    assert [one.entry_id for one in (await successor().to_fetch(feed, POLICY, NOW)).entries] == [number]
+    assert (await successor().select_for_distillation((), 0, 10)).entries == ()
+    await rows.fetched(number, "The article.")
+    assert (await successor().to_fetch(feed, POLICY, NOW)).entries == ()
+    assert await rows.feeds.with_work([feed], NOW) == [feed]
+    assert await rows.feeds.with_work([feed], NOW, distil=False) == []
+    (waiting,) = await successor().to_distil([number])
+    assert waiting.text == "The article."
+    assert await successor().save_distilled([answer(number, waiting.content_hash)], NOW) == [number]
+    assert await rows.feeds.with_work([feed], NOW) == []
+    assert await successor().to_distil([number]) == []
+    assert list(await successor().unindexed(10)) == [number]
+    (document,) = await successor().documents([number])
+    await successor().note_indexed({number: document.shown_hash})
+    assert list(await successor().unindexed(10)) == []
+    assert (await successor().select_for_embedding(MODEL, 0, 10)).entry_ids == (number,)
+    await successor().save_embeddings(MODEL, {number: [1.0, 0.0]})
+    assert (await successor().select_for_embedding(MODEL, 0, 10)).entry_ids == ()
+
+
+async def test_entries_are_fetched_newest_first_within_the_limit(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(*(entry(number) for number in (3, 1, 2)), title=""))
+    first, second, third = await rows.ids(feed)
+    page = await rows.entries.to_fetch(feed, CuratorPolicy(entries_per_fetch=2), NOW)
+    assert [one.entry_id for one in page.entries] == [first, second]
+    assert page.more
+    assert page.entries[0].domain == "news.example.org"
+    assert page.feed_name.endswith("example.org/feed")
+    source = await rows.entries.source(third)
+    assert source is not None
+    assert (source.url, source.full_text) == ("https://news.example.org/article/3", True)
+    assert await rows.entries.source(third + 1000) is None
+
+
+async def test_a_failed_fetch_waits_for_its_next_try_and_at_last_keeps_what_the_feed_gave(rows: Rows) -> None:
+    (number,) = await crawled(rows, 1)
+    feed = (await rows.one(EntryRow, number)).feed_id
+    await rows.entries.note_fetch_failure(number, "The server is busy.", LATER, NOW)
+    assert (await rows.entries.to_fetch(feed, POLICY, NOW)).entries == ()
+    assert await rows.feeds.leftovers([], 10, NOW) == []
+    assert await rows.feeds.leftovers([], 10, LATER) == [feed]
+    assert await rows.feeds.leftovers([feed], 10, LATER) == []
+    source = await rows.entries.source(number)
+    assert source is not None
+    assert source.tries == 1
+    await rows.entries.note_fetch_failure(number, "There is no such page.", None, LATER)
+    row = await rows.one(EntryRow, number)
+    assert (row.fetch_state, row.fetch_reason) == (FetchState.FAILED, "There is no such page.")
+    (waiting,) = await rows.entries.to_distil([number])
+    assert waiting.text == "What the feed says of the article with the name b1."
+    await rows.fetched(number, "The article after all.")
+    row = await rows.one(EntryRow, number)
+    assert (row.fetch_state, row.fetch_reason, row.fetch_tries) == (FetchState.FETCHED, "", 0)
+
+
+async def test_an_entry_without_any_text_has_nothing_to_distil(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1, content=""), entry(2, content="")))
+    empty, failed = await rows.ids(feed)
+    await rows.fetched(empty, " ")
+    await rows.entries.note_fetch_failure(failed, "Gone.", None, NOW)
+    assert {row.distil_state for row in await rows.of_feed(feed)} == {DistilState.NOTHING}
+
+
+async def test_what_the_page_knows_fills_what_the_feed_left_out(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1, title="", author=""), entry(2, author="Of the feed")))
+    first, second = await rows.ids(feed)
+    article = FetchedArticle("<p>x\x00</p>", "x\x00", title="Found", author="Of the page", language="de")
+    for number in (first, second):
+        await rows.entries.save_article(number, article, NOW, from_feed=number == second)
+    one, two = await rows.of_feed(feed)
+    assert (one.title, one.author, one.language) == ("Found", "Of the page", "de")
+    assert (two.title, two.author) == ("Article 2", "Of the feed")
+    assert (one.fetch_state, two.fetch_state) == (FetchState.FETCHED, FetchState.FROM_FEED)
+
+
+async def test_a_summary_of_an_older_text_is_not_saved(rows: Rows) -> None:
+    (number,) = await crawled(rows, 1, full_text=False)
+    (waiting,) = await rows.entries.to_distil([number])
+    await rows.fetched(number, "Another text.")
+    assert await rows.entries.save_distilled([answer(number, waiting.content_hash)], NOW) == []
+    assert (await rows.one(EntryRow, number)).distil_state == DistilState.WAITING
+
+
+async def test_line_numbers_always_mean_the_whole_text(rows: Rows) -> None:
+    (number,) = await crawled(rows, 1)
+    await rows.fetched(number, "Menu\nFirst.\nSecond.\nFooter")
+    for lines, kept in (((1, 2), "First.\nSecond."), ((2, 2), "Second."), ((7, 9), "Menu\nFirst.\nSecond.\nFooter")):
+        (waiting,) = await rows.entries.to_distil([number])
+        assert waiting.text == "Menu\nFirst.\nSecond.\nFooter"
+        await rows.entries.save_distilled([answer(number, waiting.content_hash, lines)], NOW)
+        assert (await rows.body(number)).filtered_content == kept
+        await rows.entries.distil_again([number])
+
+
+async def test_a_failed_distillation_is_kept_with_its_reason_and_can_be_tried_again(rows: Rows) -> None:
+    numbers = await crawled(rows, 1, 2, 3, full_text=False)
+    await rows.entries.note_distil_failure(numbers[0], "Nonsense.", NOW)
+    page = await rows.entries.select_for_distillation((), 0, 1)
+    assert ([one.entry_id for one in page.entries], page.more) == ([numbers[1]], True)
+    page = await rows.entries.select_for_distillation((), numbers[1], 1)
+    assert ([one.entry_id for one in page.entries], page.more) == ([numbers[2]], False)
+    row = await rows.one(EntryRow, numbers[0])
+    assert (row.distil_state, row.distil_reason) == (DistilState.FAILED, "Nonsense.")
+    await rows.entries.distil_again(numbers[:1])
+    chosen = await rows.entries.select_for_distillation(numbers[:1], 0, 10)
+    assert [one.entry_id for one in chosen.entries] == numbers[:1]
+    assert (await rows.entries.select_for_distillation((), 0, 10, feed_id=row.feed_id + 1)).entries == ()
+
+
+async def test_pages_hear_of_every_step_of_an_entry(rows: Rows) -> None:
+    (number,) = await crawled(rows, 1)
+    await rows.fetched(number, "The article.")
+    await rows.entries.save_distilled([answer(number)], NOW)
+    kinds = await rows.all(select(ChangeRow.kind).where(ChangeRow.kind == "curator.entry"))
+    assert len(kinds) == 2
+
+
+async def test_an_entry_that_changed_while_it_was_indexed_is_indexed_again(rows: Rows) -> None:
+    (number,) = await crawled(rows, 1)
+    (document,) = await rows.entries.documents([number])
+    await rows.fetched(number, "Changed meanwhile.")
+    await rows.entries.note_indexed({number: document.shown_hash})
+    assert list(await rows.entries.unindexed(10)) == [number]
+
+
+async def test_the_database_and_the_code_agree_on_what_is_shown(rows: Rows) -> None:
+    (number,) = await crawled(rows, 1)
+    before = (await rows.one(EntryRow, number)).shown_hash
+    body = await rows.body(number)
+    assert before == shown_hash("Article 1", "", "", body.filtered_content, body.feed_content)
+    await rows.fetched(number, "Größer – 長い")
+    row, body = await rows.one(EntryRow, number), await rows.body(number)
+    assert row.shown_hash == shown_hash(row.title, row.author, row.summary, "Größer – 長い", body.feed_content)
+
+
+async def test_documents_hold_text_and_every_word_once(rows: Rows) -> None:
+    fetched, fed = await crawled(rows, 1, 2)
+    await rows.fetched(fetched, "The article.")
+    await rows.entries.note_fetch_failure(fed, "No.", None, NOW)
+    one, two = await rows.entries.documents_after(0, 10)
+    assert (one.filtered_content, one.feed_content) == (
+        "The article.",
+        "What the feed says of the article with the name b1.",
+    )
+    assert (two.filtered_content, two.feed_content) == ("What the feed says of the article with the name c2.", "")
+    assert [document.entry_id for document in await rows.entries.documents_after(one.entry_id, 10)] == [two.entry_id]
+    assert list(await rows.entries.ids_after(0, 1)) == [fetched]
+    assert await rows.entries.existing([fetched, fed, 10**9]) == {fetched, fed}
+
+
+async def test_vectors_are_made_of_the_best_text_and_made_anew_when_it_changed(rows: Rows) -> None:
+    first, second = await crawled(rows, 1, 2)
+    assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == ()
+    for number in (first, second):
+        await rows.fetched(number, f"Article {number}.")
+        await rows.entries.save_distilled([answer(number)], NOW)
+    chosen = await rows.entries.select_for_embedding(MODEL, 0, 1)
+    assert (chosen.entry_ids, chosen.last_entry_id, chosen.remaining) == ((first,), first, 2)
+    assert await rows.entries.texts_to_embed([first, second]) == {
+        first: f"Article {first}.",
+        second: f"Article {second}.",
+    }
+    assert await rows.entries.save_embeddings(MODEL, {first: [1.0, 0.0], second: [0.0, 1.0], 10**9: [1.0, 1.0]}) == 2
+    assert await rows.entries.save_embeddings(MODEL, {first: [0.6, 0.8]}) == 1
+    assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == ()
+    assert (await rows.entries.select_for_embedding("another model", 0, 10)).entry_ids == (first, second)
+    await rows.fetched(first, "Edited.", LATER)
+    await rows.entries.save_distilled([answer(first)], LATER)
+    assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == (first,)
+
+
+async def test_each_model_has_an_index_of_its_own_that_its_searches_use(rows: Rows) -> None:
+    numbers = await crawled(rows, *range(1, 9))
+    vectors = {number: [math.cos(number), math.sin(number)] for number in numbers}
+    for model, size in ((MODEL, 2), ("another", 3)):
+        sized = {number: [*vector, 0.0][:size] for number, vector in vectors.items()}
+        for _ in range(2):
+            await rows.entries.save_embeddings(model, sized)
+    made = await rows.all(text("SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%hnsw%' ORDER BY 1"))
+    assert len(made) == 2
+    async with rows.database.unit_of_work() as work:
+        await work.session.execute(text("SET LOCAL enable_seqscan = off"))
+        await work.session.execute(text("SET LOCAL enable_sort = off"))
+        plan = await work.session.execute(
+            text(
+                "EXPLAIN SELECT entry_id FROM curator.entry_embeddings WHERE model = 'model o''clock' "
+                "ORDER BY embedding::vector(2) <=> '[1,0]'::vector(2) LIMIT 3"
+            )
+        )
+        assert "ix_entry_embeddings_" in "\n".join(plan.scalars())
+    assert len(await rows.all(select(EntryEmbeddingRow.entry_id))) == 16
+
+
+async def test_cleanup_takes_only_what_every_subscriber_read_and_nobody_kept(rows: Rows) -> None:
+    anna, ben, former = await rows.user(), await rows.user(), await rows.user()
+    feed = await rows.feed(anna, ben)
+    await rows.crawl(feed, read(*(entry(number) for number in range(1, 9))))
+    numbers = await rows.ids(feed)
+    old, by_one, starred, up, noted, labelled, down, kept_by_former = numbers
+    everybody = [number for number in numbers if number != by_one]
+    await rows.do(anna, numbers, read_at=NOW)
+    await rows.do(ben, everybody, read_at=NOW)
+    await rows.do(anna, [starred], starred_at=NOW)
+    await rows.do(anna, [up], preference=1)
+    await rows.do(ben, [noted], note="Look again.")
+    await rows.do(ben, [down], preference=-1)
+    await rows.do(former, [kept_by_former], starred_at=NOW)
+    await rows.add(EntryLabelRow(label_id=await rows.label(ben), entry_id=labelled))
+    await rows.entries.save_embeddings(MODEL, {old: [1.0, 0.0]})
+
+    assert (await rows.entries.clean_up(NOW - timedelta(days=7), False, 10)).deleted == 0
+    trial = await rows.entries.clean_up(NOW, True, 1)
+    assert (trial.deleted, trial.more) == (2, False)
+    assert await rows.ids(feed) == numbers
+    first = await rows.entries.clean_up(NOW, False, 1)
+    assert (first.deleted, first.more, first.removed) == (1, True, (old,))
+    second = await rows.entries.clean_up(NOW, False, 10)
+    assert (second.removed, second.more) == ((down,), False)
+    assert await rows.ids(feed) == [number for number in numbers if number not in (old, down)]
+    assert sorted(await rows.all(select(SeenGuidRow.guid))) == ["guid-1", "guid-7"]
+    assert await rows.all(select(EntryEmbeddingRow.entry_id)) == []
+    assert len(await rows.all(select(StoryRow.id))) == 6
+    assert list(await rows.entries.removed(10)) == [old, down]
+    await rows.entries.note_removed([old])
+    assert list(await rows.entries.removed(10)) == [down]
+    again = await rows.crawl(feed, read(*(entry(number) for number in range(1, 9))), LATER)
+    assert (again.created, again.updated) == (0, 0)
+    assert (await rows.unread(anna, feed), await rows.unread(ben, feed)) == (0, 1)
+
+
+CALL = PaidCall("hash", "prompt-1", "model", "distil", None, 7)
+
+
+async def test_a_known_answer_survives_and_is_not_paid_again(database: Database) -> None:
+    assert await SqlModelLedger(database).known(CALL) is None
+    await SqlModelLedger(database).record(CALL, '{"summary": "In short."}', 100, 20, 0.5, NOW)
+    assert await SqlModelLedger(database).known(CALL) == '{"summary": "In short."}'
+    for other in (
+        PaidCall("other hash", "prompt-1", "model", "distil", None, 7),
+        PaidCall("hash", "prompt-2", "model", "distil", None, 7),
+        PaidCall("hash", "prompt-1", "other model", "distil", None, 7),
+    ):
+        assert await SqlModelLedger(database).known(other) is None
+
+
+async def test_the_budget_of_the_day_begins_at_midnight_in_utc(database: Database) -> None:
+    ledger = SqlModelLedger(database)
+    midnight = NOW.replace(hour=0)
+    await ledger.record(CALL, "a", 100, 20, 0.0, midnight - timedelta(seconds=1))
+    assert await ledger.tokens_today(midnight - timedelta(seconds=1)) == 120
+    assert await ledger.tokens_today(midnight) == 0
+    await ledger.record(PaidCall("b", "1", "model", "distil", None, None), "b", 3, 4, 0.0, midnight)
+    assert await ledger.tokens_today(NOW) == 7
+
+
+async def test_two_who_paid_for_the_same_keep_one_answer_and_both_costs(rows: Rows) -> None:
+    (number,) = await crawled(rows, 1)
+    ledger = SqlModelLedger(rows.database)
+    call = PaidCall("hash", "1", "model", "distil", number, None)
+    await ledger.record(call, "first", 10, 1, 0.25, NOW)
+    await ledger.record(call, "second", 10, 2, 0.25, NOW)
+    assert await ledger.known(call) == "first"
+    assert await ledger.tokens_today(NOW) == 23
+    (row,) = await rows.all(select(ModelCallRow))
+    assert row.cost == 0.5
+    assert row.feed_id == (await rows.one(EntryRow, number)).feed_id
