@@ -17,9 +17,9 @@ from pressbox.curator.web.progress import WorkLine, works
 from pressbox.curator.web.selecting import Place, milliseconds
 
 # As many as fit a small page; more come while scrolling.
-ENTRIES_SHOWN = 20
+ENTRIES_SHOWN = 15
 # With more sources than this the pane names those with news; all are on their own page.
-SOURCES_SHOWN = 40
+SOURCES_SHOWN = 30
 WORDS_PER_MINUTE = 230
 
 

@@ -22,7 +22,7 @@ router = APIRouter(include_in_schema=False)
 SOURCES_PATH = f"{PATH}/sources"
 FEEDS_PATH = f"{PATH}/feeds"
 # As many as fit a small page.
-SOURCES_SHOWN = 40
+SOURCES_SHOWN = 15
 YEAR_SECONDS = 31_536_000
 Text = Annotated[str, Form(max_length=2000)]
 Texts = Annotated[list[str], Form()]

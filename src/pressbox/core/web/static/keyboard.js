@@ -31,7 +31,15 @@ function press(event) {
   if (event.key === "g") waitingForPlace = Date.now() + PATIENCE;
   else if (event.key === "?") showKeys();
   else if (event.key === "/") focusSearch(event);
-  else document.querySelector(`[data-press="${CSS.escape(event.key)}"]`)?.click();
+  else pressButton(event);
+}
+
+function pressButton(event) {
+  const button = document.querySelector(`[data-press="${CSS.escape(event.key)}"]`);
+  if (!button) return;
+  // A button that leads into a field must not leave its own letter there.
+  event.preventDefault();
+  button.click();
 }
 
 function focusSearch(event) {
