@@ -39,23 +39,32 @@ COMMANDS = {
     "x": (f"{_HERE}.x", "x_commands"),
     "bench": (f"{_HERE}.bench", "bench_commands"),
 }
-APPLICATIONS = ("footy", "soonish", "curator")
+APPLICATIONS = ("footy", "soonish")
+# The groups of an application that are words of the program itself, as the document of the curator has them.
+WORDS = {"feeds": "curator", "trigger": "curator", "schedule": "curator"}
 
 
 class Commands(TyperGroup):
     """Our own commands, then those of the applications."""
 
     def list_commands(self, ctx: Context) -> list[str]:
-        return [*COMMANDS, *APPLICATIONS]
+        return [*COMMANDS, *APPLICATIONS, *WORDS]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         if cmd_name in APPLICATIONS:
-            commands = import_module(f"pressbox.{cmd_name}.manifest").APP.commands
-            return _named(cmd_name, commands) if commands is not None else None
+            return _application(cmd_name)
+        if cmd_name in WORDS:
+            group = _application(WORDS[cmd_name])
+            return group.commands[cmd_name] if isinstance(group, TyperGroup) else None
         if cmd_name not in COMMANDS:
             return None
         module, attribute = COMMANDS[cmd_name]
         return _named(cmd_name, getattr(import_module(module), attribute))
+
+
+def _application(name: str) -> Command | None:
+    commands = import_module(f"pressbox.{name}.manifest").APP.commands
+    return _named(name, commands) if commands is not None else None
 
 
 def _named(name: str, found: typer.Typer | Callable[..., None]) -> Command:

@@ -86,7 +86,9 @@ async def test_nobody_sees_a_page_without_signing_in(browser: httpx.AsyncClient,
     assert "Ingest" not in answer.text
 
 
-@pytest.mark.parametrize("path", ["/api/activity", "/api/activity/summary", "/api/status", "/api/schedules"])
+@pytest.mark.parametrize(
+    "path", ["/api/activity", "/api/activity/summary", "/api/workflows/active", "/api/status", "/api/schedules"]
+)
 async def test_no_program_reads_without_a_token(browser: httpx.AsyncClient, path: str) -> None:
     answer = await browser.get(path)
     assert answer.status_code == 401
@@ -184,6 +186,9 @@ async def test_the_twins_in_json_say_the_same(
     view = (await signed_in.get("/api/activity")).json()
     assert [(node["workflow_id"], node["state"]) for node in view["nodes"]] == [("b", "failed"), ("a", "running")]
     assert (await signed_in.get("/api/activity/summary")).json() == {"running": 1, "failed": 1}
+    active = (await signed_in.get("/api/workflows/active")).json()
+    assert [work["state"] for work in active["workflows"]] == ["running"]
+    assert active["cursor"] == view["cursor"]
     status = (await signed_in.get("/api/status")).json()
     assert {part["name"] for part in status["parts"]} >= {"database", "temporal"}
     assert [node["error"] for node in status["last_errors"]] == ["No answer."]

@@ -73,6 +73,23 @@ async def activity(database: Database, *, finished_limit: int = 100) -> Activity
     )
 
 
+class ActiveWork(Contract):
+    """What runs now, with the counters of its own, and the cursor from which a live stream continues it."""
+
+    workflows: tuple[WorkReport, ...]
+    cursor: int
+
+
+async def active(database: Database) -> ActiveWork:
+    """Everything that runs, the newest first: what a browser asks for when it comes back."""
+    running = select(ProgressRow).where(ProgressRow.state == ProgressState.RUNNING)
+    async with database.unit_of_work() as work:
+        cursor = await work.session.scalar(select(func.coalesce(func.max(ChangeRow.id), 0)))
+        rows = await work.session.scalars(running.order_by(ProgressRow.started_at.desc()).limit(CHILDREN_LIMIT))
+        reports = tuple(WorkReport.model_validate(row, from_attributes=True) for row in rows)
+    return ActiveWork(workflows=reports, cursor=cursor or 0)
+
+
 async def node(database: Database, workflow_id: str) -> ActivityNode | None:
     """One workflow with all its children, or None."""
     async with database.unit_of_work() as work:

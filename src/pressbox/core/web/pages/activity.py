@@ -79,6 +79,11 @@ async def activity_summary(parts: Parts, identity: Reader) -> ActivitySummary:
     return await summary(parts.database)
 
 
+@router.get("/api/workflows/active", summary="What runs now, with its own counters; for a page that comes back")
+async def active_json(parts: Parts, identity: Reader) -> reader.ActiveWork:
+    return await reader.active(parts.database)
+
+
 async def summary(database: Database) -> ActivitySummary:
     wanted = (ProgressState.RUNNING, ProgressState.FAILED)
     statement = select(ProgressRow.state, func.count()).where(ProgressRow.state.in_(wanted)).group_by(ProgressRow.state)

@@ -1,0 +1,235 @@
+"""The REST API of the reader on the real application; Temporal, the web and the index are stand-ins."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from pressbox.core.accounts.models import Role
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import AppManifest, Resources
+from pressbox.core.config import Settings
+from pressbox.core.web.app import create_app
+from pressbox.curator.contracts.ingestion import PreviewFetchOutput
+from pressbox.curator.domain.feeds import CrawlOutcome, ParsedFeed
+from pressbox.curator.ports.outside import FoundFeed
+from pressbox.curator.web.routes import build_router
+from tests.fakes.reader import NOW, Library
+from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
+
+API = "/api/curator"
+URL = "https://example.org/feed.xml"
+
+
+@pytest.fixture
+def library(resources: Resources) -> Library:
+    return Library(resources)
+
+
+@pytest.fixture
+async def app(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Resources]:
+        yield library.resources
+
+    manifest = AppManifest("curator", "Reader", "", router=build_router(lambda _: library.service))
+    app = create_app(settings, [manifest], connect)
+    async with app.router.lifespan_context(app):
+        app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())
+        yield app
+
+
+@asynccontextmanager
+async def browsing(app: FastAPI, name: str, role: Role = Role.MEMBER) -> AsyncIterator[httpx.AsyncClient]:
+    await app.state.accounts.add_user(f"{name}@example.org", PASSWORD, role=role)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 5000))
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
+        answer = await client.post("/sign-in", data={"email": f"{name}@example.org", "password": PASSWORD})
+        assert answer.status_code == 303
+        yield client
+
+
+@pytest.fixture
+async def admin(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    async with browsing(app, "admin", Role.ADMIN) as client:
+        yield client
+
+
+@pytest.fixture
+async def anna(app: FastAPI, admin: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+    async with browsing(app, "anna") as client:
+        yield client
+
+
+async def subscribed(client: httpx.AsyncClient, url: str = URL) -> int:
+    answer = await client.post(f"{API}/feeds", json={"url": url})
+    assert answer.status_code == 201, answer.text
+    feed_id: int = answer.json()["id"]
+    return feed_id
+
+
+async def test_from_an_address_to_a_read_article(library: Library, anna: httpx.AsyncClient) -> None:
+    library.web.sites["https://example.org"] = [FoundFeed(URL, "News", ParsedFeed("News"))]
+    found = (await anna.post(f"{API}/discover", json={"url": "example.org"})).json()
+    assert found == [{"url": URL, "title": "News", "entries": 0, "subscribed": False}]
+    feed_id = await subscribed(anna, "example.org")
+    entry = await library.entry(feed_id, "A fire", body="<p>It burned.</p>")
+    page = (await anna.get(f"{API}/entries", params={"view": "unread"})).json()
+    assert [item["title"] for item in page["items"]] == ["A fire"]
+    assert page["after"] is None
+    article = (await anna.get(f"{API}/entries/{entry}")).json()
+    assert (article["body_html"], article["summary"], article["read"]) == ("<p>It burned.</p>", "A summary.", False)
+    wish = {"read": True, "starred": True, "preference": 1, "note": "Mine.", "labels": ["Later"]}
+    changed = (await anna.patch(f"{API}/entries/{entry}", json=wish)).json()
+    assert {name: changed[name] for name in ("read", "starred", "preference", "note")} == {
+        "read": True,
+        "starred": True,
+        "preference": 1,
+        "note": "Mine.",
+    }
+    assert [label["name"] for label in changed["labels"]] == ["Later"]
+    sources = (await anna.get(f"{API}/sources")).json()
+    assert (sources["unread"], sources["starred"], sources["up"]) == (0, 1, 1)
+    assert [(label["name"], label["entries"]) for label in sources["labels"]] == [("Later", 1)]
+    assert (await anna.post(f"{API}/entries/{entry}/redo")).status_code == 202
+    assert library.workflows.calls[-1] == ("reprocess", (entry,), True, True)
+
+
+async def test_a_list_is_read_to_its_end_by_cursor(library: Library, anna: httpx.AsyncClient) -> None:
+    feed_id = await subscribed(anna)
+    made = [await library.entry(feed_id, at=NOW - timedelta(hours=number)) for number in range(5)]
+    found: list[int] = []
+    after: str | None = ""
+    while after is not None:
+        params = {"limit": "2"} | ({"after": after} if after else {})
+        page = (await anna.get(f"{API}/entries", params=params)).json()
+        found += [item["id"] for item in page["items"]]
+        after = page["after"]
+    assert found == made
+    assert (await anna.get(f"{API}/entries", params={"after": "x"})).status_code == 422
+    assert (await anna.get(f"{API}/entries", params={"view": "feed"})).status_code == 422
+    assert (await anna.get(f"{API}/entries", params={"view": "feed", "id": 4711})).status_code == 404
+
+
+async def test_all_read_and_back(library: Library, anna: httpx.AsyncClient) -> None:
+    feed_id = await subscribed(anna)
+    entry = await library.entry(feed_id)
+    late = await library.entry(feed_id, seen=NOW + timedelta(minutes=1))
+    body = {"view": "feed", "id": feed_id, "until": NOW.isoformat()}
+    done = (await anna.post(f"{API}/entries/all-read", json=body)).json()
+    assert done["count"] == 1
+    unread = (await anna.get(f"{API}/entries", params={"unread": "1"})).json()["items"]
+    assert [item["id"] for item in unread] == [late]
+    assert (await anna.post(f"{API}/entries/all-read/undo", json={"stamp": done["stamp"]})).json() == {"count": 1}
+    assert (await anna.post(f"{API}/entries/read", json={"entry_ids": [entry, late]})).status_code == 204
+    assert (await anna.get(f"{API}/feeds/{feed_id}")).json()["feed"]["unread"] == 0
+
+
+async def test_nobody_reaches_what_is_somebody_elses(
+    library: Library, anna: httpx.AsyncClient, admin: httpx.AsyncClient
+) -> None:
+    feed_id = await subscribed(anna)
+    entry = await library.entry(feed_id)
+    label = (await anna.post(f"{API}/labels", json={"name": "Mine"})).json()["id"]
+    category = (await anna.post(f"{API}/categories", json={"name": "Mine"})).json()["id"]
+    for method, path in (
+        ("GET", f"/entries/{entry}"),
+        ("PATCH", f"/entries/{entry}"),
+        ("POST", f"/entries/{entry}/redo"),
+        ("GET", f"/feeds/{feed_id}"),
+        ("DELETE", f"/feeds/{feed_id}"),
+        ("POST", f"/feeds/{feed_id}/refresh"),
+        ("POST", f"/feeds/{feed_id}/pause"),
+        ("POST", f"/feeds/{feed_id}/retry"),
+        ("DELETE", f"/labels/{label}"),
+        ("DELETE", f"/categories/{category}"),
+        ("GET", f"/entries?view=label&id={label}"),
+        ("GET", f"/entries?view=category&id={category}"),
+    ):
+        answer = await admin.request(method, f"{API}{path}", json={"starred": True} if method == "PATCH" else None)
+        assert answer.status_code == 404, path
+    assert (await admin.get(f"{API}/feeds")).json() == []
+    assert (await admin.get(f"{API}/entries/{entry}/related")).json() == []
+
+
+async def test_settings_of_a_feed_that_others_read_are_for_administrators(
+    library: Library, anna: httpx.AsyncClient, admin: httpx.AsyncClient
+) -> None:
+    feed_id = await subscribed(anna)
+    rules = [{"kind": "css", "expression": "article", "keep": True}]
+    wish = {"title": "Mine", "full_text": False, "rules": rules, "interval_seconds": 1800, "entry_limit": 9}
+    changed = (await anna.patch(f"{API}/feeds/{feed_id}", json=wish)).json()
+    assert {name: changed[name] for name in wish} == wish
+    kept = (await anna.patch(f"{API}/feeds/{feed_id}", json={"interval_seconds": None})).json()
+    assert (kept["interval_seconds"], kept["rules"], kept["title"]) == (None, rules, "Mine")
+    await subscribed(admin)
+    assert (await anna.patch(f"{API}/feeds/{feed_id}", json={"full_text": True})).status_code == 403
+    assert (await anna.patch(f"{API}/feeds/{feed_id}", json={"title": "Still mine"})).status_code == 200
+    assert (await anna.post(f"{API}/feeds/{feed_id}/pause")).status_code == 403
+    assert (await admin.post(f"{API}/feeds/{feed_id}/pause")).json()["paused_at"] is not None
+    assert (await admin.post(f"{API}/feeds/{feed_id}/resume")).json()["paused_at"] is None
+
+
+async def test_outlines_in_and_out_with_the_reasons_of_broken_ones(library: Library, anna: httpx.AsyncClient) -> None:
+    content = (
+        "<opml version='2.0'><body><outline text='Science'>"
+        "<outline type='rss' text='One' xmlUrl='https://example.org/1.xml'/>"
+        "<outline type='rss' text='Broken'/></outline></body></opml>"
+    )
+    answer = await anna.post(f"{API}/opml", content=content, headers={"Content-Type": "text/x-opml"})
+    assert answer.status_code == 202, answer.text
+    report = answer.json()
+    assert (report["total"], report["added"], report["waiting"]) == (2, 1, 1)
+    assert [problem["title"] for problem in report["broken"]] == ["Broken"]
+    feed_id = (await anna.get(f"{API}/feeds")).json()[0]["id"]
+    await library.crawled(feed_id, CrawlOutcome.GONE, "It is gone for good.", 410)
+    later = (await anna.get(f"{API}/imports/{report['id']}")).json()
+    assert (later["waiting"], later["failing"][0]["reason"]) == (0, "It is gone for good.")
+    for path in (f"{API}/opml", "/opml"):
+        exported = await anna.get(path)
+        assert exported.headers["content-type"].startswith("text/x-opml")
+        assert "https://example.org/1.xml" in exported.text
+    assert (await anna.post(f"{API}/opml", content="no outline")).status_code == 422
+    assert (await anna.get(f"{API}/imports/nothing")).status_code == 404
+
+
+async def test_a_preview_shows_what_rules_would_do(library: Library, anna: httpx.AsyncClient) -> None:
+    body = {"url": "https://example.org/a", "rules": [{"kind": "css", "expression": "p", "keep": True}]}
+    failed = (await anna.post(f"{API}/preview", json=body)).json()
+    assert (failed["ok"], failed["error"]) == (False, "nothing there")
+    await library.resources.objects.put("scratch/preview.html", b"<p>Kept.</p>")
+    library.workflows.previewed = PreviewFetchOutput(
+        ok=True, preview_key="scratch/preview.html", title="A page", words=1
+    )
+    shown = (await anna.post(f"{API}/preview", json=body)).json()
+    assert (shown["html"], shown["title"], shown["words"]) == ("<p>Kept.</p>", "A page", 1)
+    wrong = {"url": "https://example.org/a", "rules": [{"kind": "regex", "expression": "p", "keep": True}]}
+    assert (await anna.post(f"{API}/preview", json=wrong)).status_code == 422
+
+
+async def test_categories_labels_refresh_and_costs(library: Library, anna: httpx.AsyncClient) -> None:
+    feed_id = await subscribed(anna)
+    one, two = [(await anna.post(f"{API}/categories", json={"name": name})).json()["id"] for name in ("One", "Two")]
+    assert (await anna.put(f"{API}/categories/order", json={"category_ids": [two, one]})).status_code == 204
+    assert (await anna.patch(f"{API}/categories/{one}", json={"name": "First"})).status_code == 204
+    await anna.patch(f"{API}/feeds/{feed_id}", json={"category_id": one})
+    sources = (await anna.get(f"{API}/sources")).json()
+    assert [category["name"] for category in sources["categories"]] == ["Two", "First"]
+    assert sources["feeds"][0]["category"] == "First"
+    assert (await anna.delete(f"{API}/categories/{one}")).status_code == 204
+    label = (await anna.post(f"{API}/labels", json={"name": "Later"})).json()
+    assert (await anna.patch(f"{API}/labels/{label['id']}", json={"name": "Now"})).status_code == 204
+    assert [item["name"] for item in (await anna.get(f"{API}/labels")).json()] == ["Now"]
+    assert (await anna.delete(f"{API}/labels/{label['id']}")).status_code == 204
+    assert (await anna.post(f"{API}/labels", json={"name": " "})).status_code == 422
+    assert (await anna.post(f"{API}/feeds/refresh")).status_code == 202
+    assert (await anna.post(f"{API}/feeds/{feed_id}/refresh")).json()["workflow_id"] == f"ingest-feed-{feed_id}"
+    assert (await anna.post(f"{API}/feeds/{feed_id}/retry")).json() == {"workflow_id": None}
+    costs = (await anna.get(f"{API}/costs")).json()
+    assert costs == {"days": [], "tokens_today": 0, "tokens_per_day": 1000}
+    assert (await anna.delete(f"{API}/feeds/{feed_id}")).status_code == 204
+    library.workflows.away = True
+    assert (await anna.post(f"{API}/feeds/refresh")).status_code == 503
