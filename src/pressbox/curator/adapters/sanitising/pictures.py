@@ -1,6 +1,7 @@
 """Pictures that a page loads by script are given their real address, and those that only count readers go."""
 
 import re
+from html import unescape
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -23,6 +24,9 @@ _LAZY = (
 _SETS = ("data-srcset", "data-lazy-srcset", "srcset")
 # Wide enough for a reader's column on a fine screen, and not the photographer's original.
 _WANTED_WIDTH = 1600
+_SMALLEST_LEAD = 100
+_IMAGE = re.compile(r'<img\b[^<>]*?\bsrc="(?P<address>https?://[^"]+)"[^<>]*>')
+_SIZE = re.compile(r'\b(?:width|height)="(\d+)"')
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(?:width|height)\s*:\s*[01]px", re.IGNORECASE)
 _COUNTERS = re.compile(
     r"//(?:pixel|stats|counter|track(?:er|ing)?|beacon|analytics|b\.scorecardresearch|sb\.scorecardresearch)\."
@@ -47,6 +51,15 @@ def settle_pictures(root: Any, base_url: str) -> None:
         # Unwrapped: the parser knows no empty source and puts what follows inside it.
         for source in list(picture.iter("source")):
             unwrapped(source)
+
+
+def first_picture(clean: str) -> str:
+    """Of sanitised HTML: the first one that is not an ornament by its size; empty when there is none."""
+    for found in _IMAGE.finditer(clean):
+        sizes = [int(size) for size in _SIZE.findall(found.group())]
+        if not sizes or min(sizes) >= _SMALLEST_LEAD:
+            return unescape(found["address"])
+    return ""
 
 
 def _unhide(root: Any, base_url: str) -> None:

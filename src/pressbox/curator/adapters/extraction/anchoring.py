@@ -1,0 +1,80 @@
+"""Finds the place of an extracted text on its page, so that its tables, code, pictures and footnotes come along.
+
+An extractor answers text with a little markup. The page itself has all of it: the elements whose words were found
+are kept with everything around them that is not somebody else's text.
+"""
+
+import re
+from typing import Any
+
+from pressbox.curator.adapters.sanitising.tree import removed
+
+# Less of the found text than this in its place means that it was put together otherwise; then it is used as it is.
+LEAST_COVERED = 0.8
+_NOT_WORDS = re.compile(r"[\W_]+")
+_LEAF_NAMES = "p li dd dt blockquote pre td th h1 h2 h3 h4 h5 h6 figcaption caption summary div section article"
+_LEAVES = frozenset(_LEAF_NAMES.split())
+_MEDIA = ("img", "video", "audio", "iframe", "object", "embed", "picture")
+_WHOLE = frozenset({"table", "pre", "figure", "dl", "math"})
+_NEVER = ("nav", "aside", "footer", "form", "script", "style", "template", "button", "select")
+# A leaf of a word or two is found in any text; it says nothing about the place.
+_TELLING = 20
+
+
+def anchored(root: Any, text: str) -> Any | None:
+    """The part of the tree that holds `text`, without what is not in it; None when it cannot be told."""
+    words = squeezed(text)
+    leaves = [(leaf, squeezed(leaf.text_content())) for leaf in _leaves(root)]
+    found = [(leaf, len(own)) for leaf, own in leaves if len(own) >= _TELLING and own in words]
+    if not found or sum(length for _, length in found) < LEAST_COVERED * len(words):
+        return None
+    place = _common(found, root)
+    kept = {leaf for leaf, own in leaves if own and own in words}
+    _prune(place, kept)
+    return place
+
+
+def squeezed(text: str) -> str:
+    return _NOT_WORDS.sub("", text).lower()
+
+
+def _leaves(root: Any) -> list[Any]:
+    """Blocks that have no blocks of text inside."""
+    return [
+        element
+        for element in root.iter(*_LEAVES)
+        if next((inner for inner in element.iterdescendants(*_LEAVES)), None) is None
+    ]
+
+
+def _common(found: list[tuple[Any, int]], root: Any) -> Any:
+    """The smallest element that holds nearly all of it: a title far above must not bring the menu along."""
+    total = sum(length for _, length in found)
+    inside: dict[Any, int] = {}
+    for leaf, length in found:
+        for ancestor in leaf.iterancestors():
+            inside[ancestor] = inside.get(ancestor, 0) + length
+    enough = [element for element, length in inside.items() if length >= 0.97 * total]
+    return max(enough, key=lambda element: sum(1 for _ in element.iterancestors()), default=root)
+
+
+def _prune(place: Any, kept: set[Any]) -> None:
+    needed = {ancestor for leaf in kept for ancestor in leaf.iterancestors()} | kept
+    for element in list(place.iterdescendants()):
+        if element.getparent() is None or not isinstance(element.tag, str) or element in needed:
+            continue
+        if element.tag in _NEVER or (_is_block(element) and not _comes_along(element, needed)):
+            removed(element)
+
+
+def _is_block(element: Any) -> bool:
+    return element.tag in _LEAVES or element.tag in ("ul", "ol", "dl", "table", "header", "figure", *_NEVER)
+
+
+def _comes_along(element: Any, needed: set[Any]) -> bool:
+    if any(ancestor.tag in _WHOLE and ancestor in needed for ancestor in element.iterancestors()):
+        return True
+    text = squeezed(element.text_content())
+    shows = element.tag in _MEDIA or next(element.iter(*_MEDIA), None) is not None
+    # A picture with its caption; a box of teasers with pictures has more to say.
+    return shows and len(text) < 200 and next(element.iter("a"), None) is None

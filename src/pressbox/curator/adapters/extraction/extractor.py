@@ -1,0 +1,25 @@
+"""The Extractor port: pages and feeds' texts become articles, in the workshop's processes."""
+
+from collections.abc import Sequence
+
+from pressbox.curator.adapters.workshop.messages import ExtractTask, FeedTextTask, Outcome
+from pressbox.curator.adapters.workshop.pool import Workshop
+from pressbox.curator.domain.entries import FetchedArticle
+from pressbox.curator.domain.feeds import ExtractionRule
+from pressbox.curator.ports.outside import Page
+
+
+class WorkshopExtractor:
+    def __init__(self, workshop: Workshop) -> None:
+        self._workshop = workshop
+
+    async def extract(self, page: Page, rules: Sequence[ExtractionRule]) -> FetchedArticle:
+        return _article(await self._workshop.work(ExtractTask(html=page.html, url=page.url, rules=tuple(rules))))
+
+    async def from_feed(self, html: str, base_url: str) -> FetchedArticle:
+        return _article(await self._workshop.work(FeedTextTask(html=html, base_url=base_url)))
+
+
+def _article(outcome: Outcome) -> FetchedArticle:
+    assert outcome.article is not None
+    return outcome.article

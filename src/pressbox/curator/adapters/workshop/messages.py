@@ -1,0 +1,47 @@
+"""What the worker and the workshop's processes say to each other: one line of JSON each.
+
+JSON and not pickles: what a process answers after it read a hostile page is data, whatever happened inside it.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from pressbox.curator.domain.entries import Distilled, FetchedArticle, ToDistil
+from pressbox.curator.domain.feeds import ExtractionRule
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class ExtractTask(_Message):
+    kind: Literal["extract"] = "extract"
+    html: str
+    url: str
+    rules: tuple[ExtractionRule, ...] = ()
+
+
+class FeedTextTask(_Message):
+    kind: Literal["feed text"] = "feed text"
+    html: str
+    base_url: str
+
+
+class DistilTask(_Message):
+    kind: Literal["distil"] = "distil"
+    entries: tuple[ToDistil, ...]
+    sentences: int
+
+
+Task = Annotated[ExtractTask | FeedTextTask | DistilTask, Field(discriminator="kind")]
+TASK: TypeAdapter[Task] = TypeAdapter(Task)
+
+
+class Outcome(_Message):
+    """`problem` tells why there is nothing; `invalid` that a rule is to be changed."""
+
+    article: FetchedArticle | None = None
+    distilled: tuple[Distilled, ...] = ()
+    problem: str = ""
+    invalid: bool = False

@@ -1,0 +1,80 @@
+"""An article's text as lines: which of them are the article itself, and which ones every page of its site has. Pure."""
+
+import re
+from collections.abc import Sequence
+
+# Whole lines only: "share this" inside a sentence is what the article says.
+_BUTTONS = re.compile(
+    r"""(?:
+      share(?:\ (?:this|on|via)\b.*)? | tweet(?:\ this)? | pin\ it | print(?:\ this(?:\ page)?)? | e?-?mail(?:\ this)?
+    | (?:read|see|learn)\ more\b.* | continue\ reading\b.* | related(?:\ (?:articles?|stories|posts?|links?|topics?))?
+    | recommended(?:\ for\ you)? | more\ (?:from|on|stories|news)\b.* | newsletters? | follow\ us\b.*
+    | you\ (?:may|might)\ (?:also\ )?(?:like|enjoy)\b.* | advertise?ments? | sponsored(?:\ content)?
+    | comments?(?:\ \(\d+\))? | \d+\ comments? | leave\ a\ (?:comment|reply) | skip\ to\ (?:main\ )?content | menu
+    | search | log\ ?in | sign\ in | register | home | back\ to\ (?:the\ )?top | tags?:.*
+    | (?:filed|posted)\ (?:under|in)\b.* | (?:accept|reject)(?:\ all)?(?:\ cookies)? | privacy\ policy
+    | cookie\ (?:settings|policy|preferences) | terms\ of\ (?:use|service) | (?:image|photo|photograph):.*
+    | listen\ to\ this\ article\b.* | \d+\ min(?:ute)?s?(?:\ read)?
+    | (?:artikel\ )?(?:teilen|drucken|merken|versenden|vorlesen) | auf\ \w+\ teilen | weiterlesen | anzeige | werbung
+    | mehr\ (?:lesen|zum\ thema|dazu)\b.* | lesen\ sie\ (?:auch|mehr)\b.* | kommentare?(?:\ \(\d+\))? | zur\ startseite
+    | das\ könnte\ sie\ auch\ interessieren\b.* | (?:quelle|foto|bild|schlagwörter):.* | anmelden
+    | zum\ inhalt\ springen
+    | partager | lire\ (?:aussi|la\ suite)\b.* | publicité | compartir | leer\ más\b.* | publicidad
+    | シェア(?:する)? | ツイート | 関連記事.* | 続きを読む | この記事をシェア.* | 広告
+    | 分享 | 相关阅读.* | 延伸阅读.* | 广告 | 공유하기
+    )\s*[:.…»>→]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# These come as sentences.
+_NOTICES = re.compile(
+    r"""(?:
+      (?:©|\(c\)|copyright)\s.* | .*\ball\ rights\ reserved\b.* | .*\balle\ rechte\ vorbehalten\b.*
+    | (?:we|this\ (?:site|website))\ uses?\ cookies\b.*
+    | (?:wir|diese\ (?:seite|website))\ (?:verwenden|nutzt)\ cookies\b.*
+    | (?:sign\ up|subscribe)\ (?:to|for|now|today|here)\b.* | .*\bnewsletter\ abonnieren\b.* | follow\ us\ on\b.*
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_A_SENTENCE = re.compile(r".{60,}[.!?]", re.DOTALL)
+_LONGEST_NOTICE = 250
+
+
+def lines_of(text: str) -> list[str]:
+    return text.split("\n")
+
+
+def found_everywhere(line: str) -> bool:
+    """What a page says around every article: buttons, banners, notices."""
+    stripped = line.strip(" \t·|•-–—")
+    if not stripped:
+        return True
+    if len(stripped) > _LONGEST_NOTICE:
+        return False
+    if _NOTICES.fullmatch(stripped):
+        return True
+    return _BUTTONS.fullmatch(stripped) is not None and _A_SENTENCE.fullmatch(stripped) is None
+
+
+def main_lines(lines: Sequence[str]) -> tuple[int, int]:
+    """The first and the last line of the article itself, both included; everything when nothing else can be told."""
+    kept = [number for number, line in enumerate(lines) if not found_everywhere(line)]
+    return (kept[0], kept[-1]) if kept else (0, max(0, len(lines) - 1))
+
+
+def within(start: int, end: int, count: int) -> tuple[int, int] | None:
+    """A stated range that fits a text of so many lines; None when it does not make sense."""
+    if start < 0 or start > end or start >= count:
+        return None
+    return start, min(end, count - 1)
+
+
+def numbered(lines: Sequence[str], longest: int) -> str:
+    """For a model: each line with its number, as many whole lines as fit."""
+    shown: list[str] = []
+    size = 0
+    for number, line in enumerate(lines):
+        size += len(line) + 8
+        if size > longest and shown:
+            break
+        shown.append(f"{number}: {line[:longest]}")
+    return "\n".join(shown)
