@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pressbox.curator.adapters.feeds.stated import EMPTY, StatedEntry, StatedFeed, StatedFile, StatedText
+from pressbox.curator.adapters.feeds.xml_feeds import MOST_ENTRIES
 from pressbox.curator.domain.urls import absolute_url
 
-# It reads a megabyte of the worst in five seconds; whoever sends more of that is not worth more.
-MOST_CHARACTERS = 1_000_000
+# Of the worst it reads a fifth of a megabyte per second; whoever sends more of that is not worth more time.
+MOST_CHARACTERS = 500_000
 
 
 def read_loose_feed(text: str, url: str) -> StatedFeed | None:
@@ -29,7 +30,7 @@ def read_loose_feed(text: str, url: str) -> StatedFeed | None:
         description=_text(feed, "subtitle"),
         language=_string(feed, "language"),
         icon_url=absolute_url(_string(feed, "icon") or _string(feed.get("image") or {}, "href"), url),
-        entries=tuple(_entry(entry, url) for entry in found.entries),
+        entries=tuple(_entry(entry, url) for entry in found.entries[:MOST_ENTRIES]),
         problems=("It is too long to be mended whole; the beginning was read.",) if len(text) > MOST_CHARACTERS else (),
     )
 
