@@ -21,6 +21,7 @@ from pressbox.curator.contracts.ingestion import EntriesToFetch, EntryToFetch
 from pressbox.curator.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.domain.entries import Distilled, DistilState, EntryStatus, FetchedArticle, FetchState, ToDistil
 from pressbox.curator.domain.identity import content_hash, is_video, storable
+from pressbox.curator.domain.lines import lines_of, within
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.domain.urls import host_of
 from pressbox.curator.ports.storage import EntrySource
@@ -234,13 +235,11 @@ def _put_answer(entry: EntryRow, body: EntryBodyRow, answer: Distilled) -> None:
     entry.distil_state, entry.distil_reason = DistilState.DISTILLED, ""
     entry.distilled_hash, entry.distil_model = entry.content_hash, answer.model
     whole = body.content_text or body.filtered_content
-    lines = whole.split("\n")
-    article = "\n".join(lines[max(answer.main_content_start_line, 0) : answer.main_content_end_line + 1])
+    lines = lines_of(whole)
     # Lines that are not there name no article: then all of it stays.
-    if article.strip() and article != whole:
-        body.filtered_content, body.content_text = article, whole
-    else:
-        body.filtered_content, body.content_text = whole, ""
+    start, end = within(answer.main_content_start_line, answer.main_content_end_line, len(lines)) or (0, len(lines) - 1)
+    article = "\n".join(lines[start : end + 1])
+    body.filtered_content, body.content_text = (article, whole) if article.strip() not in ("", whole) else (whole, "")
 
 
 def _tell(work: UnitOfWork, entry: EntryRow) -> None:
