@@ -45,7 +45,8 @@ def _entry(entry: Mapping[str, Any], url: str) -> StatedEntry:
         title=_text(entry, "title"),
         author=_string(entry, "author"),
         published=_string(entry, "published"),
-        updated=_string(entry, "updated"),
+        # Asked for what is not there, feedparser gives the date of publication, and a warning.
+        updated=_string(entry, "updated") if "updated" in entry else "",
         content=long if long.value else short,
         summary=short if long.value and long != short else EMPTY,
         language=_string(entry, "language"),
