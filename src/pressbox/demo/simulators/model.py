@@ -101,17 +101,30 @@ class ModelService(HttpService):
             return Answer.of({"error": {"message": "The request is not a chat completion."}}, 400)
         self.asked.append(asked)
         mistake = self._mistakes.pop(0) if self._mistakes else Mistake.NONE
-        return _PLAIN.get(mistake) or _completed(asked.model, self.script(asked), mistake)
+        return _PLAIN.get(mistake) or _completed(asked, self.script(asked), mistake)
 
 
-def _completed(model: str, said: str, mistake: Mistake) -> Answer:
+def _completed(asked: Asked, said: str, mistake: Mistake) -> Answer:
+    usage = {"prompt_tokens": tokens(*asked.texts), "completion_tokens": tokens(said)}
     if mistake is Mistake.PROSE:
         said = "Certainly! The first picture shows a goal, and what a goal it is."
     if mistake is Mistake.CUT_SHORT:
         said = said[: len(said) // 2]
     choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
-    whole = Answer.of({"id": "chatcmpl-1", "object": "chat.completion", "model": model, "choices": [choice]})
+    completion = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": asked.model,
+        "choices": [choice],
+        "usage": usage,
+    }
+    whole = Answer.of(completion)
     return Answer(200, whole.body[: len(whole.body) // 2], whole.headers) if mistake is Mistake.BROKEN else whole
+
+
+def tokens(*texts: str) -> int:
+    """About as many as a model counts."""
+    return sum(len(text) for text in texts) // 4
 
 
 def _read(body: Mapping[str, object]) -> Asked:

@@ -3,6 +3,7 @@
 import secrets
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from pydantic import SecretStr
@@ -51,14 +52,17 @@ class ModelDistiller:
 
     async def distil(self, entries: Sequence[ToDistil], language: str, sentences: int) -> Sequence[Distilled]:
         keys = {entry.entry_id: (entry.content_hash, language, sentences) for entry in entries}
-        waiting = [entry for entry in entries if keys[entry.entry_id] not in self._kept]
+        # The same text in two feeds is asked for once.
+        asked = {keys[entry.entry_id]: entry for entry in entries if keys[entry.entry_id] not in self._kept}
+        waiting = list(asked.values())
         for begin in range(0, len(waiting), TOGETHER):
             async with self._chat.turns:
                 await self._ask(waiting[begin : begin + TOGETHER], language, sentences)
+        found = {key: self._kept.pop(key) for key in set(keys.values()) if key in self._kept}
         return [
-            Distilled(**{**vars(kept), "entry_id": entry.entry_id})
+            replace(found[keys[entry.entry_id]], entry_id=entry.entry_id)
             for entry in entries
-            if (kept := self._kept.pop(keys[entry.entry_id], None)) is not None
+            if keys[entry.entry_id] in found
         ]
 
     async def close(self) -> None:
