@@ -54,8 +54,10 @@ class FeedDiscovery:
         parsed = await self._as_feed(answer)
         if parsed is not None:
             return [FoundFeed(answer.moved_to or answer.url if known else _kept(url, answer), parsed.title, parsed)]
+        if answer.status >= 500:
+            raise TransientError(f"The site has a fault of its own (status {answer.status}). Try again later.")
         if answer.status >= 400:
-            raise NotFoundError(f"The site answers with status {answer.status}. Is the address right?", url=url)
+            raise NotFoundError(f"The site answers with status {answer.status}. Is the address right?")
         return await self._on_page(answer)
 
     async def _first_answer(self, url: str) -> Response:
