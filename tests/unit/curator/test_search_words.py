@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.curator.domain.highlights import Highlighter, snippet_html, whole_html
-from pressbox.curator.domain.searching import Field, begins_near, is_near, parse_query
+from pressbox.curator.domain.searching import Field, begins_near, is_near, near_to, parse_query
 from pressbox.curator.domain.words import composed, fold_lengths, folded, index_terms, words
 
 
@@ -102,6 +102,21 @@ def test_anything_can_be_typed_and_marked(text: str) -> None:
 def test_one_slip_is_near_and_two_are_not(typed: str, other: str, near: bool) -> None:
     assert is_near(typed, other) is near
     assert is_near(other, typed) is near
+    (word,) = words(typed)
+    assert near_to(word)(other) is near
+
+
+@given(st.text("abc", min_size=4, max_size=9), st.text("abc", min_size=3, max_size=9))
+def test_the_quick_look_never_misses_a_near_word(typed: str, other: str) -> None:
+    (word,) = words(typed)
+    assert near_to(word)(other) is (begins_near if len(typed) >= 7 else is_near)(typed, other)
+
+
+@given(st.text("aßx ﬁ½é東", max_size=12), st.text("aßx ﬁ½é東", max_size=12))
+def test_marks_stand_around_the_characters_that_were_found(before: str, after: str) -> None:
+    html = marked("strasse", f"{before} Straße {after}")
+    assert "<mark>Straße</mark>" in html
+    assert html.replace("<mark>", "").replace("</mark>", "") == composed(f"{before} Straße {after}")
 
 
 def test_a_slip_at_the_beginning_of_a_long_word_is_near() -> None:

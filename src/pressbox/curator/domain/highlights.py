@@ -5,28 +5,32 @@ Pure.
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import accumulate, pairwise
+from itertools import islice
 
 from pressbox.curator.domain.searching import (
     Clause,
     Field,
     SearchQuery,
-    begins_near,
-    is_near,
+    halves,
     may_be_misspelt,
     may_begin_a_word,
-    may_begin_misspelt,
+    near_to,
 )
 from pressbox.curator.domain.words import LETTER, Word, fold_lengths, folded
 
 SNIPPET_LENGTH = 240
 # How far before the first hit a snippet begins.
 LEAD = 60
-MOST_SPANS = 200
+MOST_SPANS = 50
+# Half of a shorter word stands in too many others.
+SHORTEST_HALVED = 7
 
+_GAP = re.compile(r"[\W_]*")
+_ONE = re.compile(LETTER)
+_REST = re.compile(f"{LETTER}*")
 _WORDS = re.compile(r"[^\W\d_]{3,64}")
 _BLANKS = re.compile(r"\s+")
 
@@ -53,22 +57,40 @@ class Marked:
 
 
 class Highlighter:
-    """Made once for a query, used for all of its hits."""
+    """Made once for a query, used for all of its hits. Words are looked for as such: patterns take ten times as long.
 
-    def __init__(self, query: SearchQuery) -> None:
+    With `slips`, words that are nearly the same are marked where none is exactly.
+    """
+
+    def __init__(self, query: SearchQuery, *, slips: bool = True) -> None:
         self._clauses = query.wanted
-        self._patterns = [re.compile(_pattern(clause)) for clause in self._clauses]
+        self._slips = slips
+        # The same words come again in every hit.
+        self._near: list[dict[str, bool]] = [{} for _ in self._clauses]
+
+    @property
+    def clauses(self) -> int:
+        return len(self._clauses)
 
     def marked(self, text: str, field: Field = Field.ANY) -> Marked:
         """`text` as the index stores it, that is composed."""
         plain = folded(text)
         spans: list[Span] = []
-        for number, (clause, pattern) in enumerate(zip(self._clauses, self._patterns, strict=True)):
-            if clause.field not in (Field.ANY, field):
-                continue
-            found = [Span(*match.span(), number) for match in _first(pattern, plain)]
-            spans += found or _near(clause, number, plain)
+        for number, clause in enumerate(self._clauses):
+            if clause.field in (Field.ANY, field):
+                places = list(islice(_places(plain, clause), MOST_SPANS)) or self._near_places(plain, number)
+                spans += [Span(start, end, number) for start, end in places]
         return Marked(text, _merged(_in_original(text, spans)))
+
+    def _near_places(self, plain: str, number: int) -> Sequence[tuple[int, int]]:
+        words = self._clauses[number].words
+        if not self._slips or not any(may_be_misspelt(word) for word in words):
+            return ()
+        known, tests = self._near[number], [near_to(word) for word in words]
+        there = _candidates(plain, words)
+        known.update({other: any(test(other) for test in tests) for other in there - known.keys()})
+        near = [Clause((Word(other, 0, unspaced=False),), exact=True) for other in there if known[other]]
+        return [place for one in near for place in islice(_places(plain, one), MOST_SPANS)]
 
 
 def whole_html(marked: Marked) -> str:
@@ -110,41 +132,62 @@ def _html(text: str, start: int, end: int, spans: Sequence[Span]) -> str:
     return "".join((*parts, escape(text[at:end])))
 
 
-def _pattern(clause: Clause) -> str:
-    parts = [_word_pattern(clause.words[0], clause)]
-    for before, word in pairwise(clause.words):
-        # Between scripts there need not be anything.
-        parts += [r"[\W_]*" if before.unspaced or word.unspaced else r"[\W_]+", _word_pattern(word, clause)]
-    return "".join(parts)
+def _places(plain: str, clause: Clause) -> Iterator[tuple[int, int]]:
+    """Where the clause stands in a folded text."""
+    first = clause.words[0].text
+    at = plain.find(first)
+    while at >= 0:
+        end = _end(plain, at, clause)
+        if end is not None:
+            yield at, end
+        at = plain.find(first, at + 1 if end is None else end)
 
 
-def _word_pattern(word: Word, clause: Clause) -> str:
-    literal = re.escape(word.text)
-    if word.unspaced:
-        return literal
-    may_go_on = word is clause.words[-1] and not clause.exact and may_begin_a_word(word)
-    return rf"(?<!{LETTER}){literal}{LETTER}*" if may_go_on else rf"(?<!{LETTER}){literal}(?!{LETTER})"
+def _end(plain: str, at: int, clause: Clause) -> int | None:
+    """Where the clause that may begin here ends; None when it is something else."""
+    before: Word | None = None
+    for word in clause.words:
+        if before is not None:
+            gap = _end_of(_GAP, plain, at)
+            # Between scripts there need not be anything.
+            if gap == at and not (before.unspaced or word.unspaced):
+                return None
+            at = gap
+        if not plain.startswith(word.text, at) or (not word.unspaced and _is_letter(plain, at - 1)):
+            return None
+        at += len(word.text)
+        if not word.unspaced and _is_letter(plain, at):
+            if word is not clause.words[-1] or clause.exact or not may_begin_a_word(word):
+                return None
+            at = _end_of(_REST, plain, at)
+        before = word
+    return at
 
 
-def _first(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    return [match for _, match in zip(range(MOST_SPANS), pattern.finditer(text), strict=False)]
+def _candidates(plain: str, words: Sequence[Word]) -> set[str]:
+    """Words of the text among which the near ones are: few, where the words are long enough."""
+    if any(len(word.text) < SHORTEST_HALVED for word in words):
+        return set(_WORDS.findall(plain))
+    return {found for word in words for half in halves(word) for found in _words_with(plain, half)}
 
 
-def _near(clause: Clause, number: int, plain: str) -> list[Span]:
-    """Words that are nearly those of the clause; only where none is exactly."""
-    if not any(may_be_misspelt(word) for word in clause.words):
-        return []
-    near = {other for other in set(_WORDS.findall(plain)) if any(_is_near(word, other) for word in clause.words)}
-    if not near:
-        return []
-    pattern = re.compile(rf"(?<!{LETTER})(?:{'|'.join(map(re.escape, near))})(?!{LETTER})")
-    return [Span(*match.span(), number) for match in _first(pattern, plain)]
+def _words_with(plain: str, part: str) -> Iterator[str]:
+    at = plain.find(part)
+    while at >= 0:
+        start, end = at, _end_of(_REST, plain, at)
+        while _is_letter(plain, start - 1):
+            start -= 1
+        yield plain[start:end]
+        at = plain.find(part, max(end, at + 1))
 
 
-def _is_near(word: Word, other: str) -> bool:
-    if not may_be_misspelt(word):
-        return word.text == other
-    return begins_near(word.text, other) if may_begin_misspelt(word) else is_near(word.text, other)
+def _is_letter(plain: str, at: int) -> bool:
+    return at >= 0 and _ONE.match(plain, at) is not None
+
+
+def _end_of(pattern: re.Pattern[str], plain: str, at: int) -> int:
+    found = pattern.match(plain, at)
+    return at if found is None else found.end()
 
 
 def _in_original(text: str, spans: Sequence[Span]) -> Sequence[Span]:
@@ -152,8 +195,18 @@ def _in_original(text: str, spans: Sequence[Span]) -> Sequence[Span]:
     lengths = fold_lengths(text)
     if not spans or not lengths:
         return spans
-    ends = list(accumulate(lengths.get(character, 1) for character in text))
-    return [Span(bisect_right(ends, span.start), bisect_right(ends, span.end - 1) + 1, span.clause) for span in spans]
+    # Where folded characters begin that are not one, and how far the rest is moved from there on.
+    begins, moved = [-1], [0]
+    for odd in re.finditer(f"[{re.escape(''.join(lengths))}]", text):
+        begins.append(odd.start() + moved[-1])
+        moved.append(moved[-1] + lengths[odd[0]] - 1)
+
+    def original(place: int) -> int:
+        at = bisect_right(begins, place) - 1
+        # Inside of what one character became, it is that character.
+        return max(place - moved[at], begins[at] - moved[at - 1]) if at else place
+
+    return [Span(original(span.start), original(span.end - 1) + 1, span.clause) for span in spans]
 
 
 def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:

@@ -9,6 +9,7 @@ Pure.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -79,6 +80,21 @@ def may_be_misspelt(word: Word) -> bool:
 
 def may_begin_misspelt(word: Word) -> bool:
     return may_be_misspelt(word) and len(word.text) >= SHORTEST_NEAR_PREFIX
+
+
+def near_to(word: Word) -> Callable[[str], bool]:
+    """Whether another word may be meant by this one."""
+    typed = word.text
+    if not may_be_misspelt(word):
+        return typed.__eq__
+    head, tail = halves(word)
+    closely = begins_near if may_begin_misspelt(word) else is_near
+    return lambda other: (other.startswith(head) or tail in other) and closely(typed, other)
+
+
+def halves(word: Word) -> tuple[str, str]:
+    """One slip leaves the first or the second as it is. That is quickly seen, and seldom so."""
+    return word.text[: len(word.text) // 2], word.text[len(word.text) // 2 + 1 :]
 
 
 def is_near(typed: str, other: str) -> bool:

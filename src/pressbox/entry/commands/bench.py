@@ -100,6 +100,16 @@ def matchday(
     _print(run_matchday(_say, matches=matches, goals=goals, speed=speed), as_json=as_json)
 
 
+@bench_commands.command()
+def search(as_json: Json = False) -> None:
+    """50,000 articles in five languages: indexing, and words, phrases, beginnings, slips and CJK, beside PostgreSQL."""
+    # Loads the curator's index, which the other benchmarks need not wait for.
+    from pressbox.bench.search import run_search
+
+    prepared_settings()
+    _print(run_search(_say), as_json=as_json)
+
+
 def _print(report: Report, *, as_json: bool) -> None:
     typer.echo(report.model_dump_json(indent=2) if as_json else table(report))
 

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 
 from pressbox.core.errors import TransientError
 from pressbox.curator.adapters.index.folder import IndexFolder
-from pressbox.curator.adapters.index.queries import QueryBuilder
+from pressbox.curator.adapters.index.queries import QueryBuilder, Tolerance
 from pressbox.curator.adapters.index.schema import ID, PUBLISHED, SHOWN, Shown, shown_from
 from pressbox.curator.adapters.index.trouble import index_trouble
 from pressbox.curator.domain.highlights import Highlighter, Marked, snippet_html, whole_html
-from pressbox.curator.domain.searching import Field, SearchQuery, may_be_misspelt, parse_query
+from pressbox.curator.domain.searching import Field, SearchQuery, may_be_misspelt, may_begin_a_word, parse_query
 from pressbox.curator.ports.storage import Hit
 
 if TYPE_CHECKING:
     import tantivy
 
-# With fewer hits than this for the words as they were typed, words that are nearly the same count too.
+# With fewer hits than this for the words as they were typed, longer words that begin with them count too; with fewer
+# than that, words that are nearly the same. Both cost more and mean less.
+ENOUGH_EXACT = 100
 ENOUGH = 10
 # Nobody turns to page one thousand, and a top list of that length costs memory.
 FURTHEST = 10_000
@@ -32,6 +34,13 @@ class _Opened:
     name: str
     stamp: tuple[int, int, int]
     index: "tantivy.Index"
+
+
+@dataclass(frozen=True)
+class _Found:
+    hits: "Sequence[tuple[float, tantivy.DocAddress]]"
+    total: int
+    tolerance: Tolerance
 
 
 class TantivyReader:
@@ -57,9 +66,9 @@ class TantivyReader:
             return NOTHING
         with index_trouble():
             searcher = index.searcher()
-            found, total = _found(searcher, QueryBuilder(index.schema, feed_ids), query, limit, offset, newest_first)
-            highlighter = Highlighter(query)
-            return [_hit(searcher, address, score, highlighter) for score, address in found], total
+            found = _found(searcher, QueryBuilder(index.schema, feed_ids), query, limit, offset, newest_first)
+            highlighter = Highlighter(query, slips=found.tolerance >= Tolerance.SLIPS)
+            return [_hit(searcher, address, score, highlighter) for score, address in found.hits], found.total
 
     def _newest(self) -> "tantivy.Index | None":
         """The newest commit. Which one that is costs two looks at the file system, and no thread that polls."""
@@ -99,24 +108,25 @@ def _found(
     limit: int,
     offset: int,
     newest_first: bool,
-) -> "tuple[list[tuple[float, tantivy.DocAddress]], int]":
-    """Nearly the same words are only looked for when the words as typed find little: they cost more and mean less."""
-    hits, total = _page(searcher, builder.strict(query), limit, offset, newest_first)
-    misspelt = any(may_be_misspelt(word) for clause in query.wanted for word in clause.words)
-    if total >= ENOUGH or not misspelt:
-        return hits, total
-    return _page(searcher, builder.tolerant(query, quotes=total == 0), limit, offset, newest_first)
+) -> _Found:
+    """A later step of tolerance is only taken when the one before found little."""
 
+    def page(tolerance: Tolerance) -> _Found:
+        order = PUBLISHED if newest_first else None
+        built = builder.build(query, tolerance)
+        found = searcher.search(built, limit, count=True, order_by_field=order, offset=min(offset, FURTHEST))
+        # Ordered by time, the value is a time and says nothing of how well it fits.
+        hits = [(0.0 if newest_first else float(value), address) for value, address in found.hits]
+        # The stub of the package does not know that a result has a count.
+        return _Found([] if offset > FURTHEST else hits, int(getattr(found, "count", 0) or 0), tolerance)
 
-def _page(
-    searcher: "tantivy.Searcher", query: "tantivy.Query", limit: int, offset: int, newest_first: bool
-) -> "tuple[list[tuple[float, tantivy.DocAddress]], int]":
-    order = PUBLISHED if newest_first else None
-    found = searcher.search(query, limit, count=True, order_by_field=order, offset=min(offset, FURTHEST))
-    # Ordered by time, the value is a time and says nothing of how well it fits.
-    hits = [(0.0 if newest_first else float(value), address) for value, address in found.hits]
-    # The stub of the package does not know that a result has it.
-    return [] if offset > FURTHEST else hits, int(getattr(found, "count", 0) or 0)
+    words = [word for clause in query.wanted for word in clause.words]
+    found = page(Tolerance.EXACT)
+    if found.total < ENOUGH_EXACT and any(may_begin_a_word(word) for word in words):
+        found = page(Tolerance.BEGINNINGS)
+        if found.total < ENOUGH and any(may_be_misspelt(word) for word in words):
+            found = page(Tolerance.SLIPS if found.total else Tolerance.SLIPS_IN_QUOTES)
+    return found
 
 
 def _hit(searcher: "tantivy.Searcher", address: "tantivy.DocAddress", score: float, highlighter: Highlighter) -> Hit:
@@ -130,9 +140,11 @@ def _hit(searcher: "tantivy.Searcher", address: "tantivy.DocAddress", score: flo
 
 def _passage(shown: Shown, highlighter: Highlighter) -> Marked:
     """The text in which most words of the query stand; the summary when it is none."""
-    texts = [text for text in (shown.content, shown.summary, shown.feed_content) if text]
-    marked = [highlighter.marked(text) for text in texts]
-    best = max(marked, key=lambda one: len(one.clauses), default=None)
-    if best is None or not best.spans:
-        return Marked(shown.summary or (texts[0] if texts else ""), ())
+    best = Marked(shown.summary or shown.content or shown.feed_content, ())
+    for text in filter(None, (shown.content, shown.summary, shown.feed_content)):
+        marked = highlighter.marked(text)
+        if len(marked.clauses) > len(best.clauses):
+            best = marked
+        if len(best.clauses) == highlighter.clauses:
+            break
     return best

@@ -5,9 +5,7 @@ tantivy is imported where it is used: only searching and indexing pay for it.
 """
 
 import json
-import re
 from dataclasses import dataclass
-from html import unescape
 from typing import TYPE_CHECKING
 
 from pressbox.curator.domain.words import composed, index_terms
@@ -20,13 +18,13 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1"
 
 ID, FEED, PUBLISHED, SHOWN = "id", "feedId", "publishedAt", "shown"
+# All words of all fields once more, each once: beginnings and slips are then looked for in one dictionary, not in five.
+WORDS = "words"
 TITLE, SUMMARY, CONTENT, FEED_CONTENT, AUTHOR = "title", "summary", "filteredContent", "feedContent", "author"
 TEXT_FIELDS = (TITLE, SUMMARY, CONTENT, FEED_CONTENT, AUTHOR)
 
 # Beyond this no reader finds the passage, and no index needs it.
 LONGEST_TEXT = 200_000
-
-_TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,7 @@ def schema() -> "tantivy.Schema":
     builder.add_integer_field(PUBLISHED, indexed=True, fast=True)
     for name in TEXT_FIELDS:
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
+    builder.add_text_field(WORDS, tokenizer_name="whitespace", index_option="basic")
     builder.add_bytes_field(SHOWN, stored=True)
     return builder.build()
 
@@ -61,14 +60,21 @@ def to_tantivy(entry: IndexDocument) -> "tantivy.Document":
     document.add_integer(ID, entry.entry_id)
     document.add_integer(FEED, entry.feed_id)
     document.add_integer(PUBLISHED, round(entry.published_at.timestamp() * 1000))
-    document.add_text(AUTHOR, index_terms(composed(entry.author)))
-    document.add_text(TITLE, index_terms(shown.title))
-    document.add_text(SUMMARY, index_terms(shown.summary))
-    content, feed_content = index_terms(shown.content), index_terms(shown.feed_content)
-    document.add_text(CONTENT, content)
-    adds = not set(feed_content.split()) <= set(content.split())
+    texts = {
+        TITLE: index_terms(shown.title),
+        SUMMARY: index_terms(shown.summary),
+        CONTENT: index_terms(shown.content),
+        AUTHOR: index_terms(composed(entry.author)),
+    }
+    words = {word for terms in texts.values() for word in terms.split()}
+    of_feed = index_terms(shown.feed_content)
+    adds = not words.issuperset(of_feed.split())
     if adds:
-        document.add_text(FEED_CONTENT, feed_content)
+        texts[FEED_CONTENT] = of_feed
+        words.update(of_feed.split())
+    for name, terms in texts.items():
+        document.add_text(name, terms)
+    document.add_text(WORDS, " ".join(words))
     stored = (shown.title, shown.summary, shown.content, shown.feed_content if adds else "")
     document.add_bytes(SHOWN, json.dumps(stored, ensure_ascii=False).encode("utf-8", "replace"))
     return document
@@ -79,15 +85,10 @@ def shown_of(entry: IndexDocument) -> Shown:
         title=composed(entry.title),
         summary=composed(entry.summary),
         content=composed(entry.filtered_content[:LONGEST_TEXT]),
-        feed_content=composed(_text_of(entry.feed_content[:LONGEST_TEXT])),
+        feed_content=composed(entry.feed_content[:LONGEST_TEXT]),
     )
 
 
 def shown_from(stored: bytes) -> Shown:
     title, summary, content, feed_content = json.loads(stored)
     return Shown(title, summary, content, feed_content)
-
-
-def _text_of(html: str) -> str:
-    """The text of sanitised HTML, in which every bracket is a tag's."""
-    return unescape(_TAG.sub(" ", html)) if "<" in html or "&" in html else html

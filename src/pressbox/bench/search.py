@@ -1,0 +1,203 @@
+"""`pressbox bench search`: the full-text index over 50,000 articles, beside PostgreSQL's own full text."""
+
+import asyncio
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+import psycopg
+
+from pressbox.bench.instance import temporary_home
+from pressbox.bench.library import Article, articles
+from pressbox.bench.postgres_search import load, seconds_for
+from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.curator.adapters.index.reader import TantivyReader
+from pressbox.curator.adapters.index.writer import TantivyIndex
+from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.ports.storage import IndexDocument
+from pressbox.embedded.postgres import EmbeddedPostgres
+
+ARTICLES = 50_000
+QUERIES = 200
+# PostgreSQL takes seconds for some of them; a few tell enough.
+PEER_QUERIES = 15
+PAGE = 20
+AIM_MILLISECONDS = 10.0
+FEEDS = 500
+MEGABYTE = 1_000_000
+
+SPACED, UNSPACED = ("en", "de"), ("ja", "zh")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds of every query, ours and the peer's, and how many found something."""
+
+    ours: list[float] = field(default_factory=list)
+    peer: list[float] = field(default_factory=list)
+    found: list[int] = field(default_factory=list)
+
+
+def run_search(say: Say, count: int = ARTICLES, queries: int = QUERIES) -> Report:
+    """Takes some minutes, most of them PostgreSQL's."""
+    machine = this_machine()
+    with temporary_home() as home:
+        home.create()
+        folder, postgres = home.path / "index", EmbeddedPostgres(home)
+        say(f"Indexing {count:,} articles")
+        ours = asyncio.run(_index(folder, count))
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        # From this thread: it ends with the one that started it.
+        postgres.start()
+        try:
+            say("The same into PostgreSQL")
+            peer = load(postgres.url, articles(count))
+            measured = asyncio.run(_measure(folder, postgres.url, _queries(sample(count), queries), say))
+        finally:
+            postgres.stop()
+    figures = (
+        Figure(name=f"index of {count:,} articles", value=ours, unit="s", peer=peer, peer_name="PostgreSQL"),
+        Figure(name="articles indexed", value=count / ours, unit="per second", better=Better.HIGHER),
+        Figure(name="index on disk", value=size / MEGABYTE, unit="MB"),
+        *(figure for kind, one in measured.items() for figure in _figures(kind, one)),
+        _all_figure(measured),
+    )
+    return Report(name="search", measured_at=datetime.now(UTC), machine=machine, figures=figures)
+
+
+def sample(count: int) -> Sequence[Article]:
+    """Some of the articles, from which queries are taken."""
+    return list(islice(articles(count), 2_000))
+
+
+async def _measure(folder: Path, url: str, queries: Mapping[str, Sequence[str]], say: Say) -> Mapping[str, Measured]:
+    reader, measured = TantivyReader(folder), {}
+    for kind, made in queries.items():
+        say(f"{len(made)} queries: {kind}")
+        measured[kind] = await _asked(reader, url, kind, made)
+    return measured
+
+
+async def _index(folder: Path, count: int) -> float:
+    """As the worker does it, a commit for each batch; making the articles does not count."""
+    index, seconds = TantivyIndex(folder), 0.0
+    for batch in _batches(articles(count), CuratorPolicy().index_batch):
+        documents = [_document(article) for article in batch]
+        began = time.perf_counter()
+        await index.add(documents)
+        seconds += time.perf_counter() - began
+    return seconds
+
+
+async def _asked(reader: TantivyReader, url: str, kind: str, queries: Sequence[str]) -> Measured:
+    measured = Measured()
+    with psycopg.connect(url, autocommit=True) as connection:
+        # The first of each opens files and plans.
+        await reader.search(queries[0], None, PAGE, 0, False)
+        seconds_for(connection, kind, queries[0])
+        for number, query in enumerate(queries):
+            began = time.perf_counter()
+            _, total = await reader.search(query, None, PAGE, 0, False)
+            measured.ours.append(time.perf_counter() - began)
+            measured.found.append(total)
+            if number < PEER_QUERIES:
+                measured.peer.append(seconds_for(connection, kind, query))
+    return measured
+
+
+def _queries(known: Sequence[Article], count: int) -> Mapping[str, Sequence[str]]:
+    """What people type, taken from the articles themselves: common words and rare ones as they come."""
+    chance = random.Random(count)  # noqa: S311 - the same queries in every run
+    spaced = [article.text for article in known if article.language in SPACED]
+    unspaced = [article.text for article in known if article.language in UNSPACED]
+
+    def made(texts: Sequence[str], make: Callable[[str], str]) -> list[str]:
+        return [make(chance.choice(texts)) for _ in range(count)]
+
+    def word(text: str, shortest: int = 1) -> str:
+        return chance.choice([one for one in text.replace(".", "").split() if len(one) >= shortest])
+
+    def phrase(text: str) -> str:
+        words = chance.choice(text.replace(".", "").splitlines()).split()
+        at = chance.randrange(len(words) - 2)
+        return f'"{" ".join(words[at : at + 3])}"'
+
+    def slip(text: str) -> str:
+        one = word(text, 6)
+        at = chance.randrange(1, len(one) - 2)
+        return one[:at] + one[at + 1] + one[at] + one[at + 2 :]
+
+    def inside(text: str) -> str:
+        line = chance.choice(text.replace(".", "").splitlines())
+        at = chance.randrange(len(line) - 4)
+        return line[at : at + chance.randint(2, 4)]
+
+    return {
+        "word": made(spaced, word),
+        "phrase": made(spaced, phrase),
+        "prefix": made(spaced, lambda text: word(text, 8)[:7]),
+        "typo": made(spaced, slip),
+        "CJK": made(unspaced, inside),
+    }
+
+
+def _document(article: Article) -> IndexDocument:
+    return IndexDocument(
+        entry_id=article.number,
+        feed_id=article.number % FEEDS,
+        title=article.title,
+        summary=article.summary,
+        filtered_content=article.text,
+        feed_content="",
+        author=article.author,
+        published_at=article.published_at,
+    )
+
+
+def _batches(source: Iterable[Article], size: int) -> Iterator[Sequence[Article]]:
+    rest = iter(source)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
+def _figures(kind: str, one: Measured) -> tuple[Figure, ...]:
+    found = sum(total > 0 for total in one.found)
+    return (
+        Figure(
+            name=f"{kind}: p50",
+            value=_milliseconds(one.ours, 50),
+            unit="ms",
+            peer=_milliseconds(one.peer, 50),
+            peer_name="PostgreSQL",
+            note=f"{found} of {len(one.found)} queries find something",
+        ),
+        Figure(
+            name=f"{kind}: p95",
+            value=_milliseconds(one.ours, 95),
+            unit="ms",
+            peer=_milliseconds(one.peer, 95),
+            peer_name="PostgreSQL",
+            aim=AIM_MILLISECONDS,
+        ),
+    )
+
+
+def _all_figure(measured: Mapping[str, Measured]) -> Figure:
+    return Figure(
+        name="all kinds: p95",
+        value=_milliseconds([seconds for one in measured.values() for seconds in one.ours], 95),
+        unit="ms",
+        aim=AIM_MILLISECONDS,
+        peer=_milliseconds([seconds for one in measured.values() for seconds in one.peer], 95),
+        peer_name="PostgreSQL",
+        note="with count, page, passages and marks",
+    )
+
+
+def _milliseconds(seconds: Sequence[float], percentile: int) -> float:
+    return 1000 * statistics.quantiles(seconds, n=100, method="inclusive")[percentile - 1]

@@ -1,0 +1,24 @@
+"""`pressbox bench search`, small."""
+
+import pytest
+
+from pressbox.bench.library import articles, vocabularies
+from pressbox.bench.search import run_search
+
+
+def test_articles_are_the_same_in_every_run_and_of_all_languages() -> None:
+    first, again = list(articles(200, words=30)), list(articles(200, words=30))
+    assert first == again
+    assert {article.language for article in first} == {vocabulary.language for vocabulary in vocabularies()}
+    assert len({article.number for article in first}) == 200
+
+
+@pytest.mark.slow
+def test_every_kind_of_query_is_measured_beside_postgres() -> None:
+    report = run_search(lambda _: None, count=300, queries=6)
+    figures = {figure.name: figure for figure in report.figures}
+    assert figures["articles indexed"].value > 0
+    for kind in ("word", "phrase", "prefix", "typo", "CJK"):
+        assert figures[f"{kind}: p50"].note == "6 of 6 queries find something"
+        assert figures[f"{kind}: p95"].peer
+        assert figures[f"{kind}: p95"].value > 0
