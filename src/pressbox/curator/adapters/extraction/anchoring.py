@@ -60,11 +60,17 @@ def _common(found: list[tuple[Any, int]], root: Any) -> Any:
 
 def _prune(place: Any, kept: set[Any]) -> None:
     needed = {ancestor for leaf in kept for ancestor in leaf.iterancestors()} | kept
+    along: set[Any] = set()
     for element in list(place.iterdescendants()):
-        if element.getparent() is None or not isinstance(element.tag, str) or element in needed:
+        parent = element.getparent()
+        if parent is None or not isinstance(element.tag, str) or element in needed:
             continue
-        if element.tag in _NEVER or (_is_block(element) and not _comes_along(element, needed)):
+        if parent in along and element.tag not in _NEVER:
+            along.add(element)
+        elif element.tag in _NEVER or (_is_block(element) and not _comes_along(element, needed)):
             removed(element)
+        elif element.tag in _WHOLE or _is_block(element):
+            along.add(element)
 
 
 def _is_block(element: Any) -> bool:

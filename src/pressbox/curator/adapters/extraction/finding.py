@@ -37,7 +37,8 @@ def article_of(html: str, url: str, rules: Sequence[ExtractionRule], now: dateti
     _drop_title(content, known.title)
     clean = sanitise("".join(serialised(element) for element in content), base)
     text = text_of(clean)
-    if len(text) < LEAST_TEXT and "<img" not in clean:
+    by_rule = any(rule.keep for rule in rules) and not whole_page
+    if len(text) < (1 if by_rule else LEAST_TEXT) and "<img" not in clean:
         raise PermanentError(NOTHING_TO_READ)
     return FetchedArticle(
         html=clean,
@@ -89,7 +90,10 @@ def _extracted(tree: Any, url: str) -> Any | None:
     if not isinstance(document, Document) or not document.text:
         return None
     place = anchored(tree, document.text)
-    return _as_extracted(tree, url) if place is None else place
+    if place is not None:
+        return place
+    # One paragraph that stands nowhere: the extractor's last resort, all words of the page without its form.
+    return _as_extracted(tree, url) if len(document.body) > 1 else None
 
 
 def _as_extracted(tree: Any, url: str) -> Any | None:

@@ -1,0 +1,206 @@
+"""From pages to articles: real ones, ones with rules, and what comes along with the text."""
+
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from pressbox.core.errors import InvalidInputError, PermanentError
+from pressbox.curator.adapters.extraction.finding import article_of, feed_text_of
+from pressbox.curator.adapters.languages import language_of
+from pressbox.curator.adapters.sanitising.text import text_of
+from pressbox.curator.domain.entries import FetchedArticle
+from pressbox.curator.domain.feeds import ExtractionRule
+
+ARTICLES = Path(__file__).parent / "articles"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+URL = "https://example.org/news/article.html"
+PROSE = (
+    "The old bridge over the river was closed for repairs in the spring, and the town had to find other ways to reach "
+    "the station. Many people took the ferry, which ran every ten minutes until late at night."
+)
+MORE = (
+    "In autumn the new bridge was opened by the mayor, who thanked the builders for their patience. The ferry goes on "
+    "during the summer, because visitors like it, and because the town has become used to it."
+)
+
+
+def page(body: str, head: str = "") -> str:
+    return (
+        f"<!DOCTYPE html><html lang='en'><head><title>Bridge opened - The Town Paper</title>{head}</head><body>"
+        "<nav><ul><li><a href='/'>Home</a></li><li><a href='/sport'>Sport</a></li></ul></nav>"
+        f"<article><h1>Bridge opened</h1><p>{PROSE}</p>{body}<p>{MORE}</p></article>"
+        "<aside><h3>Most read</h3><ul><li><a href='/a'>Ten things about cats</a></li></ul></aside>"
+        "<footer><p>All rights reserved. Contact us. Privacy policy of this paper.</p></footer></body></html>"
+    )
+
+
+def extracted(html: str, *rules: ExtractionRule) -> FetchedArticle:
+    return article_of(html, URL, rules, NOW)
+
+
+def f1(found: str, expected: str) -> float:
+    one, other = (Counter(re.findall(r"\w+", text.lower())) for text in (found, expected))
+    common = sum((one & other).values())
+    return 2 * common / (sum(one.values()) + sum(other.values()))
+
+
+@pytest.mark.parametrize("name", sorted(folder.name for folder in ARTICLES.iterdir() if folder.is_dir()))
+def test_the_article_of_a_real_page_is_found(name: str) -> None:
+    source = (ARTICLES / name / "source.html").read_text()
+    expected = text_of((ARTICLES / name / "expected.html").read_text())
+    article = article_of(source, "http://example.org/a", (), NOW)
+    assert not article.whole_page
+    assert f1(article.text, expected) > 0.92
+
+
+def test_the_article_comes_without_what_stands_around_it() -> None:
+    article = extracted(page(""))
+    assert article.title == "Bridge opened"
+    assert PROSE in article.text
+    assert MORE in article.text
+    for around in ("Sport", "Most read", "cats", "Privacy"):
+        assert around not in article.text
+    # The reader shows the title itself.
+    assert "Bridge opened" not in article.text
+    assert (article.language, article.final_url, article.whole_page) == ("en", URL, False)
+
+
+def test_tables_code_pictures_footnotes_and_films_come_along() -> None:
+    article = extracted(
+        page(
+            "<table><tr><th>Year</th><th>Trips</th></tr><tr><td>2024</td><td>1200</td></tr></table>"
+            "<pre><code>for trip in trips:\n    print(trip)</code></pre>"
+            "<figure><img src='/bridge.jpg' alt='The bridge'><figcaption>The bridge at noon</figcaption></figure>"
+            "<iframe src='https://www.youtube.com/embed/dQw4w9WgXcQ'></iframe>"
+            "<p>This was said before<a href='#fn1'>1</a>, and it will be said again by everybody in the town hall.</p>"
+            "<ol><li id='fn1'>In the yearly report of the town about bridges and ferries, page seven.</li></ol>"
+        )
+    )
+    assert "<td>1200</td>" in article.html
+    assert "for trip in trips:\n    print(trip)" in article.html
+    assert 'src="https://example.org/bridge.jpg"' in article.html
+    assert "The bridge at noon" in article.html
+    assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ" in article.html
+    assert 'href="#text-fn1"' in article.html
+    assert 'id="text-fn1"' in article.html
+    assert article.thumbnail_url == "https://example.org/bridge.jpg"
+
+
+def test_scripts_in_an_article_are_gone() -> None:
+    article = extracted(
+        page("<p onclick='alert(1)'>Press here, please, everybody who reads this page today.</p><script>x")
+    )
+    assert "alert" not in article.html
+    assert "<script" not in article.html
+
+
+def test_what_the_page_says_about_itself_is_kept() -> None:
+    head = (
+        "<meta property='og:title' content='Bridge opened'><meta property='og:image' content='/lead.jpg'>"
+        "<meta property='article:published_time' content='2025-10-03T09:30:00+02:00'>"
+        "<meta name='author' content='Town Desk'>"
+    )
+    article = extracted(page("", head))
+    assert article.title == "Bridge opened"
+    assert article.author == "Town Desk"
+    assert article.thumbnail_url == "https://example.org/lead.jpg"
+    assert article.published_at == datetime(2025, 10, 3, 7, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("date", ["2099-01-01T00:00:00Z", "1970-01-01", "yesterday", ""])
+def test_a_date_that_cannot_be_true_is_none(date: str) -> None:
+    head = f"<meta property='article:published_time' content='{date}'>"
+    assert extracted(page("", head)).published_at is None
+
+
+def test_linked_data_gives_the_date() -> None:
+    data = '{"@graph": [{"@type": "NewsArticle", "datePublished": "2025-10-03"}]}'
+    head = f"<script type='application/ld+json'>{data}</script><script type='application/ld+json'>{{broken</script>"
+    assert extracted(page("", head)).published_at == datetime(2025, 10, 3, tzinfo=UTC)
+
+
+def test_the_base_of_the_page_counts() -> None:
+    article = extracted(
+        page("<p><img src='a.png'>A picture with a line below it that is long enough.</p>", "<base href='/x/'>")
+    )
+    assert "https://example.org/x/a.png" in article.html
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [ExtractionRule("css", "p.advert", keep=False), ExtractionRule("xpath", "//p[@class='advert']", keep=False)],
+    ids=["css", "xpath"],
+)
+def test_a_rule_removes(rule: ExtractionRule) -> None:
+    html = page("<p class='advert'>Buy two bridges and get the third one for nothing, only this week in your town.</p>")
+    assert "third one" in extracted(html).text
+    assert "third one" not in extracted(html, rule).text
+
+
+def test_a_rule_keeps_only_what_it_finds_and_others_remove_from_it() -> None:
+    html = page(
+        "<div class='story'><p>Only this.</p><p class='no'>Not this.</p><div class='story'>And that, once.</div></div>"
+    )
+    keep, remove = ExtractionRule("css", ".story", keep=True), ExtractionRule("css", ".no", keep=False)
+    assert extracted(html, keep, remove).text == "Only this.\nAnd that, once."
+
+
+def test_a_rule_that_finds_nothing_changes_nothing() -> None:
+    assert extracted(page(""), ExtractionRule("css", ".nowhere", keep=True)).text == extracted(page("")).text
+
+
+@pytest.mark.parametrize(
+    ("kind", "expression"), [("css", "p["), ("xpath", "//p["), ("xpath", "//p[unknown()]"), ("regex", "p"), ("css", "")]
+)
+def test_a_rule_that_cannot_be_read_says_so(kind: str, expression: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        extracted(page(""), ExtractionRule(kind, expression, keep=False))
+    assert caught.value.field == "rules"
+
+
+def test_a_rule_that_finds_no_elements_is_harmless() -> None:
+    assert PROSE in extracted(page(""), ExtractionRule("xpath", "count(//p)", keep=True)).text
+    assert PROSE in extracted(page(""), ExtractionRule("xpath", "//p/text()", keep=False)).text
+
+
+def test_without_an_article_the_whole_page_is_kept_and_says_so() -> None:
+    links = "".join(f"<li><a href='/{hour}'>Opened at {hour} o'clock</a></li>" for hour in range(8, 12))
+    article = extracted(f"<html><body><nav>Menu</nav><ul>{links}</ul></body></html>")
+    assert article.whole_page
+    assert article.text.split("\n") == [f"Opened at {hour} o'clock" for hour in range(8, 12)]
+
+
+@pytest.mark.parametrize(
+    "html", ["<html><body><div id='root'></div><script>start()</script></body></html>", "<html></html>"]
+)
+def test_a_page_that_needs_scripts_has_nothing_to_read(html: str) -> None:
+    with pytest.raises(PermanentError):
+        extracted(html)
+
+
+def test_the_text_of_a_feed_is_an_article_too() -> None:
+    article = feed_text_of(f"<p>{PROSE}</p><img src='/a.jpg'><script>x</script>", URL)
+    assert article.text == PROSE
+    assert article.language == "en"
+    assert article.thumbnail_url == "https://example.org/a.jpg"
+    assert feed_text_of("", URL).text == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (PROSE, "en"),
+        ("Die neue Brücke wurde gestern eröffnet, und viele Menschen kamen.", "de"),
+        ("Le nouveau pont a été inauguré hier par le maire de la ville.", "fr"),
+        ("新しい橋が昨日開通しました。", "ja"),
+        ("新大桥昨天正式通车，许多市民前来参观，市长发表了讲话。", "zh"),
+        ("새로운 다리가 어제 개통되었습니다.", "ko"),
+        ("ok", ""),
+        ("", ""),
+    ],
+)
+def test_the_language_of_a_text_is_told_or_left_open(text: str, language: str) -> None:
+    assert language_of(text) == language
