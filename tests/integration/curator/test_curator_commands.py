@@ -1,0 +1,214 @@
+"""`pressbox feeds`, `trigger` and `schedule` against a real database and a real Temporal."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from structlog.testing import capture_logs
+from temporalio.client import Client
+from temporalio.service import RPCError
+from typer.testing import CliRunner, Result
+
+from pressbox.core.accounts.models import User
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import Resources, ScheduleDeclaration
+from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
+from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
+from pressbox.curator.cli.commands import build_commands
+from pressbox.curator.contracts.upkeep import EntriesCleanupInput
+from pressbox.curator.domain.feeds import CrawlOutcome
+from pressbox.curator.ids import CLEANUP_SCHEDULE, INGEST_SCHEDULE
+from pressbox.curator.service.curator import Curator
+from pressbox.entry.wiring import open_resources
+from tests.conftest import Parts
+from tests.fakes.reader import Library, Started
+
+Run = Callable[..., Result]
+OPML = (
+    "<opml version='2.0'><body><outline text='Science'>"
+    "<outline type='rss' text='One' xmlUrl='https://example.org/1.xml'/>"
+    "<outline type='rss' text='Broken'/></outline></body></opml>"
+)
+
+
+@pytest.fixture
+def settings(parts: Parts, database_url: str, tmp_path: Path) -> Settings:
+    return Settings(
+        home=tmp_path,
+        secret_key=SecretStr("the instance key of this test"),
+        database=DatabaseSettings(url=SecretStr(database_url)),
+        temporal=TemporalSettings(address=parts.temporal_address),
+    )
+
+
+@pytest.fixture
+def started() -> Started:
+    return Started()
+
+
+def declared(_: Settings) -> list[ScheduleDeclaration]:
+    return [
+        ScheduleDeclaration(
+            id=schedule_id,
+            workflow="Nothing",
+            workflow_id=schedule_id,
+            task_queue="nobody-polls",
+            input=EntriesCleanupInput(),
+            summary="Does nothing",
+            every=timedelta(days=365),
+        )
+        for schedule_id in (INGEST_SCHEDULE, CLEANUP_SCHEDULE)
+    ]
+
+
+@pytest.fixture
+def run(settings: Settings, started: Started) -> Run:
+    def make(resources: Resources) -> Curator:
+        return Library(resources, workflows=started).service
+
+    commands = build_commands(make, declared)
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Resources]:
+        async with open_resources(settings) as resources:
+            yield resources
+
+    def invoke(*arguments: str, typed: str | None = None) -> Result:
+        with capture_logs():
+            return CliRunner().invoke(commands, arguments, obj=opened, input=typed)
+
+    return invoke
+
+
+def add_person(settings: Settings, name: str) -> User:
+    async def add() -> User:
+        async with open_resources(settings) as resources:
+            return await AccountService(resources.database, settings).add_user(
+                f"{name}@example.org", "four words in a row"
+            )
+
+    return asyncio.run(add())
+
+
+def crawled(settings: Settings, feed_id: int) -> None:
+    async def crawl() -> None:
+        async with open_resources(settings) as resources:
+            await Library(resources).crawled(feed_id, CrawlOutcome.SERVER_ERROR, "The server answered 500.", 500)
+
+    asyncio.run(crawl())
+
+
+def test_a_feed_from_its_address_to_its_health(run: Run, settings: Settings, started: Started) -> None:
+    assert isinstance(run("feeds", "add", "https://example.org/feed.xml").exception, InvalidInputError)
+    add_person(settings, "anna")
+    added = run("feeds", "add", "https://example.org/feed.xml", "--title", "News", "--category", "World", "--json")
+    assert added.exit_code == 0, added.exception
+    feed = json.loads(added.stdout)
+    assert (feed["title"], feed["category"], started.calls) == ("News", "World", [("ingest-feed", feed["id"])])
+    assert "https://example.org/feed.xml" in run("feeds", "list").stdout
+    assert "News" in run("feeds", "list", "--user", "anna@example.org").stdout
+    assert run("feeds", "health").stdout == ""
+    crawled(settings, feed["id"])
+    told = run("feeds", "health").stdout
+    assert "The server answered 500." in told
+    assert "tried again 2027-" in told
+    assert json.loads(run("feeds", "health", "--json").stdout)[0]["outcome"] == "server error"
+    add_person(settings, "bert")
+    assert isinstance(run("feeds", "add", "https://example.org/feed.xml").exception, InvalidInputError)
+    assert isinstance(run("feeds", "list", "--user", "nobody@example.org").exception, NotFoundError)
+
+
+def test_outlines_come_in_from_a_file_or_a_pipe_and_go_out(run: Run, settings: Settings, tmp_path: Path) -> None:
+    add_person(settings, "anna")
+    file = tmp_path / "feeds.opml"
+    file.write_text(OPML)
+    taken = run("feeds", "import", str(file))
+    assert "1 feeds are new, 0 were there already, 1 could not be used." in taken.stdout
+    assert "Broken" in taken.stdout
+    again = json.loads(run("feeds", "import", "-", "--json", typed=OPML).stdout)
+    assert (again["added"], again["known"], len(again["broken"])) == (0, 1, 1)
+    assert "https://example.org/1.xml" in run("feeds", "export").stdout
+    target = tmp_path / "out.opml"
+    assert run("feeds", "export", "--output", str(target)).exit_code == 0
+    assert "Science" in target.read_text()
+    assert isinstance(run("feeds", "import", str(tmp_path / "missing.opml")).exception, InvalidInputError)
+    assert isinstance(run("feeds", "export", "-o", str(tmp_path / "no" / "where")).exception, InvalidInputError)
+
+
+TRIGGERS: list[tuple[tuple[str, ...], tuple[object, ...]]] = [
+    (("ingest",), ("ingest-all", False)),
+    (("ingest", "--due"), ("ingest-all", True)),
+    (("ingest-feed", "7"), ("ingest-feed", 7)),
+    (("distill",), ("distil", ())),
+    (("distill", "1", "2"), ("distil", (1, 2))),
+    (("reprocess", "1", "2"), ("reprocess", (1, 2), True, True)),
+    (("reprocess", "1", "--no-fetch"), ("reprocess", (1,), False, True)),
+    (("fetch", "1"), ("reprocess", (1,), True, False)),
+    (("reindex",), ("reindex", 500, False)),
+    (("reindex", "--clean", "--batch-size", "9"), ("reindex", 9, True)),
+    (("prune",), ("prune", 1000)),
+    (("cleanup",), ("clean-up", 7, False)),
+    (("cleanup", "--days", "14"), ("clean-up", 14, False)),
+    (("embedding-backfill",), ("embed", 100)),
+    (("embedding-backfill", "--batch-size", "200"), ("embed", 200)),
+]
+
+
+def test_triggers_have_the_flags_and_defaults_of_the_document(run: Run, started: Started) -> None:
+    for words, call in TRIGGERS:
+        done = run("trigger", *words, "--json")
+        assert done.exit_code == 0, done.exception
+        assert started.calls.pop() == call
+        assert json.loads(done.stdout).keys() == {"workflow_id"}
+
+
+def test_a_trigger_waits_for_the_end_and_says_when_there_is_none(run: Run, started: Started) -> None:
+    # The stand-in starts nothing, so Temporal does not know it.
+    assert isinstance(run("trigger", "cleanup", "--dry-run").exception, NotFoundError)
+    assert started.calls == [("clean-up", 7, True)]
+    assert isinstance(run("trigger", "prune", "--wait").exception, NotFoundError)
+    started.away = True
+    assert isinstance(run("trigger", "prune").exception, TransientError)
+    assert run("trigger", "reprocess").exit_code == 2
+    assert run("trigger", "cleanup", "--days", "0").exit_code == 2
+
+
+@pytest.fixture
+def clean_schedules(temporal: Client) -> Iterator[None]:
+    async def delete() -> None:
+        for schedule_id in (INGEST_SCHEDULE, CLEANUP_SCHEDULE):
+            try:
+                await temporal.get_schedule_handle(schedule_id).delete()
+            except RPCError:
+                continue
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(delete())
+    yield
+    loop.run_until_complete(delete())
+    loop.close()
+
+
+@pytest.mark.usefixtures("clean_schedules")
+def test_schedules_are_set_shown_paused_resumed_triggered_and_deleted(run: Run) -> None:
+    missing = run("schedule", "ingest", "pause").exception
+    assert isinstance(missing, NotFoundError)
+    assert "pressbox schedule ingest set" in missing.message
+    assert "on, every hour, changed by you" in run("schedule", "ingest", "set", "--interval", "1h").stdout
+    assert run("schedule", "ingest", "pause").exit_code == 0
+    assert json.loads(run("schedule", "ingest", "show", "--json").stdout)["paused"] is True
+    assert run("schedule", "ingest", "resume").exit_code == 0
+    assert run("schedule", "ingest", "trigger").exit_code == 0
+    words = ("--cron", "0 3 * * *", "--timezone", "Asia/Tokyo", "--days", "14")
+    assert "cron 0 3 * * * Asia/Tokyo, changed by you" in run("schedule", "cleanup", "set", *words).stdout
+    assert "next " in run("schedule", "cleanup", "show").stdout
+    assert run("schedule", "cleanup", "delete").exit_code == 0
+    assert "missing, deleted by you" in run("schedule", "cleanup", "show").stdout
+    assert "on, every 365 days" in run("schedule", "cleanup", "set").stdout
+    assert isinstance(run("schedule", "ingest", "set", "--interval", "soon").exception, InvalidInputError)
+    assert isinstance(run("schedule", "ingest", "set", "--cron", "soon").exception, InvalidInputError)
