@@ -6,7 +6,10 @@ import pytest
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError, NotFoundError
+from pressbox.curator.adapters.feed_store import SqlFeeds
 from pressbox.curator.domain.entries import FetchState
+from pressbox.curator.domain.feeds import Crawl, CrawlOutcome, FeedEntry, FeedToCrawl, ParsedFeed, Validators
+from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.domain.views import EntryPage, ListKind, ListNote, Preference, Selection, Sort
 from tests.fakes.reader import NOW, Library
 
@@ -68,6 +71,26 @@ async def test_a_story_of_several_feeds_is_one_line_that_names_the_others(librar
     assert ids(await library.service.reading.entries(anna, UNREAD)) == []
     sources = await library.service.sources.sources(anna)
     assert sources.unread == 0
+
+
+async def test_a_copy_that_comes_after_the_story_was_read_is_read(library: Library) -> None:
+    anna, bert = await library.person(), await library.person()
+    one = await library.feed(anna, bert)
+    two = await library.feed(anna, bert, url="https://example.org/two.xml")
+    library.now = NOW + timedelta(minutes=5)
+    await library.service.states.mark_read(anna, [await library.entry(one, story="fire")])
+    copy = FeedEntry(guid="copy", url="https://example.org/fire?utm_source=feed", title="Fire")
+    crawl = Crawl(CrawlOutcome.NEW, ParsedFeed("Two", entries=(copy,)))
+    await SqlFeeds(library.database).store_crawl(
+        FeedToCrawl(two, "https://example.org/two.xml", Validators()), crawl, CuratorPolicy(), NOW
+    )
+    assert [(await library.service.sources.feed(who, two)).unread for who in (anna, bert)] == [0, 1]
+    late = await library.person()
+    await library.service.sources.subscribe(late, (await library.service.sources.feed(anna, one)).url)
+    page = await library.service.reading.entries(late, Selection())
+    await library.service.states.mark_read(late, ids(page))
+    joined = await library.service.sources.subscribe(late, "https://example.org/two.xml")
+    assert joined.unread == 0
 
 
 async def test_what_was_read_in_this_view_stays_in_place_until_the_view_changes(library: Library) -> None:

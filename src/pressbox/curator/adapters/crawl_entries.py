@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.curator.adapters.plain_text import count_words, plain_text
 from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow, FeedRow, SeenGuidRow, StoryRow
 from pressbox.curator.adapters.shown import refresh_shown
+from pressbox.curator.adapters.story_reading import inherit_reading
 from pressbox.curator.domain.entries import DistilState, FetchState
 from pressbox.curator.domain.feeds import FeedEntry
 from pressbox.curator.domain.identity import (
@@ -107,6 +108,7 @@ async def _insert(session: AsyncSession, feed: FeedRow, entries: dict[str, FeedE
         for guid, entry in entries.items()
     ]
     await session.execute(insert(EntryBodyRow), bodies)
+    await inherit_reading(session, EntryRow.id.in_(ids.values()))
 
 
 def _stated(entry: FeedEntry) -> dict[str, object]:

@@ -21,6 +21,7 @@ from pressbox.curator.adapters.rows import (
     StoryRow,
     SubscriptionRow,
 )
+from pressbox.curator.adapters.story_reading import inherit_reading
 from pressbox.curator.adapters.visibility import kept_by
 from pressbox.curator.domain.changes import FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.domain.entries import DistilState, FetchState
@@ -257,6 +258,7 @@ async def _subscribe(work: UnitOfWork, user_id: int, values: Sequence[dict[str, 
     ordered = sorted(values, key=lambda value: str(value["feed_id"]))
     added = list(await work.session.scalars(statement.returning(SubscriptionRow.feed_id), ordered))
     if added:
+        await inherit_reading(work.session, EntryRow.feed_id.in_(added), user_id)
         work.changed(PERSON_CHANGED, str(user_id))
     return added
 
