@@ -26,6 +26,19 @@ WORKFLOWS = {
         "UploadWorkflow",
     ],
     "soonish": ["BroadcastWorkflow", "EventWorkflow", "ReconcileWorkflow", "ReminderWorkflow"],
+    "curator": [
+        "AllFeedsIngestionWorkflow",
+        "ContentDistillationWorkflow",
+        "DomainFetchWorkflow",
+        "EmbeddingBackfillWorkflow",
+        "EntriesCleanupWorkflow",
+        "PreviewFetchWorkflow",
+        "ReprocessEntriesWorkflow",
+        "ScheduleFetchWorkflow",
+        "SearchPruneWorkflow",
+        "SearchReindexWorkflow",
+        "SingleFeedIngestionWorkflow",
+    ],
     "core": ["MaintenanceWorkflow"],
     "demo": ["DemoTreeWorkflow"],
 }
@@ -99,6 +112,29 @@ ACTIVITIES = {
         "tell_owners_of_broken_channels",
         "validate_event_exists",
     ],
+    "curator": [
+        "cleanup_old_entries",
+        "crawl_single_feed",
+        "get_app_settings",
+        "get_entries",
+        "get_entries_for_distillation",
+        "get_entries_for_embedding",
+        "get_entries_to_fetch",
+        "get_entry_ids_for_indexing",
+        "get_leftovers",
+        "list_feeds",
+        "probe_feeds",
+        "save_distilled_entries",
+    ],
+    "curator-heavy": ["compute_embeddings", "distill_entry_content", "fetch_contents", "fetch_single_content"],
+    "curator-index": [
+        "clear_search_index",
+        "get_orphaned_document_ids",
+        "index_entries_batch",
+        "init_search_index",
+        "remove_documents_from_index",
+        "swap_search_index",
+    ],
     "core": [
         "prune_changes",
         "prune_progress",
@@ -109,7 +145,15 @@ ACTIVITIES = {
     ],
     "demo": ["take_demo_step"],
 }
-SCHEDULES = ["ingest-daily", "monitor-every-30s", "footy-upkeep", "soonish-reconcile", "core-maintenance"]
+SCHEDULES = [
+    "ingest-daily",
+    "monitor-every-30s",
+    "footy-upkeep",
+    "soonish-reconcile",
+    "curator-ingest",
+    "curator-cleanup",
+    "core-maintenance",
+]
 
 
 class AnyResources:

@@ -176,6 +176,9 @@ class CuratorSettings(Group):
         "sentence-transformers/paraphrase-multilingual-mpnet-base-v2", description="Name of the fastembed model."
     )
     embedding_path: Path | None = Field(None, description="Folder with the files of that model; nothing is downloaded.")
+    index_path: Path | None = Field(
+        None, description="Folder of the search index; otherwise `index` in the home. Web and its worker share it."
+    )
     heavy_concurrency: int = Field(2, ge=1, le=64, description="Pieces of model and CPU work at once per worker.")
     keep_days: int = Field(7, ge=1, description="Days that entries stay which everybody has read and nobody kept.")
     speed: float = Field(1.0, gt=0, le=10_000, description="Divides all times. For the demo only.")

@@ -1,13 +1,99 @@
-"""The reader as an application. In this version it has a page that says what it is for, and runs nothing."""
+"""The reader as an application."""
 
-from pressbox.core.app import AppManifest, NavigationEntry
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration, TaskQueue
+from pressbox.core.config import Settings
+from pressbox.curator.cli.commands import build_commands
+from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
+from pressbox.curator.contracts.upkeep import EntriesCleanupInput
+from pressbox.curator.ids import (
+    CLEANUP_SCHEDULE,
+    CLEANUP_WORKFLOW,
+    HEAVY_QUEUE,
+    INDEX_QUEUE,
+    INGEST_SCHEDULE,
+    INGEST_WORKFLOW,
+    QUEUE,
+)
 from pressbox.curator.web.access import PATH
-from pressbox.curator.web.routes import router
+from pressbox.curator.web.health import build_health
+from pressbox.curator.web.routes import build_router
+from pressbox.curator.web.topics import TOPICS
+from pressbox.curator.wiring import activities, policy, search_reader, service
+from pressbox.curator.workflows.all_feeds import AllFeedsIngestionWorkflow
+from pressbox.curator.workflows.cleanup import EntriesCleanupWorkflow
+from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
+from pressbox.curator.workflows.domain_fetch import DomainFetchWorkflow
+from pressbox.curator.workflows.embedding import EmbeddingBackfillWorkflow
+from pressbox.curator.workflows.preview import PreviewFetchWorkflow
+from pressbox.curator.workflows.prune import SearchPruneWorkflow
+from pressbox.curator.workflows.reindex import SearchReindexWorkflow
+from pressbox.curator.workflows.reprocess import ReprocessEntriesWorkflow
+from pressbox.curator.workflows.schedule_fetch import ScheduleFetchWorkflow
+from pressbox.curator.workflows.single_feed import SingleFeedIngestionWorkflow
+
+# Most of these wait for a page, a host's turn or a model; what computes is bounded by the adapters.
+HEAVY_AT_ONCE = 32
+SHORTEST_INGEST = timedelta(seconds=5)
+
+
+def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
+    rules, curator = policy(settings), settings.curator
+    return (
+        ScheduleDeclaration(
+            id=INGEST_SCHEDULE,
+            workflow=AllFeedsIngestionWorkflow.__name__,
+            workflow_id=INGEST_WORKFLOW,
+            task_queue=QUEUE,
+            input=AllFeedsIngestionInput(
+                enable_content_fetch=curator.full_text, auto_distill=curator.auto_distill, routine=True, policy=rules
+            ),
+            summary="Reads the feeds that are due, and finishes what was left half done",
+            every=max(timedelta(minutes=curator.ingest_minutes / curator.speed), SHORTEST_INGEST),
+            # Runs do not overlap: one that hangs must not stop them for ever.
+            run_timeout=timedelta(hours=2),
+        ),
+        ScheduleDeclaration(
+            id=CLEANUP_SCHEDULE,
+            workflow=EntriesCleanupWorkflow.__name__,
+            workflow_id=CLEANUP_WORKFLOW,
+            task_queue=QUEUE,
+            input=EntriesCleanupInput(older_than_days=rules.keep_days, routine=True),
+            summary="Deletes old entries that everybody has read and nobody kept",
+            cron="20 3 * * *",
+            # A machine that was off at night still cleans up.
+            catchup_window=timedelta(hours=20),
+        ),
+    )
+
 
 APP = AppManifest(
     name="curator",
     title="Reader",
     summary="Feeds, the articles behind them, their gist, and an answer to what you know about a subject.",
-    router=router,
+    queues=(TaskQueue(QUEUE), TaskQueue(HEAVY_QUEUE, HEAVY_AT_ONCE), TaskQueue(INDEX_QUEUE, 1)),
+    workflows={
+        QUEUE: (
+            AllFeedsIngestionWorkflow,
+            SingleFeedIngestionWorkflow,
+            ScheduleFetchWorkflow,
+            DomainFetchWorkflow,
+            ReprocessEntriesWorkflow,
+            ContentDistillationWorkflow,
+            PreviewFetchWorkflow,
+            SearchReindexWorkflow,
+            SearchPruneWorkflow,
+            EntriesCleanupWorkflow,
+            EmbeddingBackfillWorkflow,
+        )
+    },
+    activities=activities,
+    schedules=schedules,
+    topics=TOPICS,
+    router=build_router(service),
+    commands=build_commands(service, schedules),
     navigation=NavigationEntry(title="Reader", path=PATH, key="r", icon="page"),
+    health=build_health(service, search_reader),
 )

@@ -1,9 +1,184 @@
-"""Puts the curator together. The only module that knows adapters."""
+"""From the process's resources to the activities and use cases of the curator. The only module that knows adapters."""
 
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
-from pressbox.core.config import Settings
+from pressbox.core.app import Resources
+from pressbox.core.config import CuratorSettings, DistillerKind, EmbedderKind, Settings
+from pressbox.core.errors import ConfigurationError
+from pressbox.curator.activities.crawling import CrawlActivities
+from pressbox.curator.activities.distilling import DistilActivities, Prices
+from pressbox.curator.activities.fetching import FetchActivities
+from pressbox.curator.activities.indexing import IndexActivities, IndexSelection
+from pressbox.curator.activities.times import utc_now
+from pressbox.curator.activities.turns import Turns
+from pressbox.curator.activities.upkeep import CleanupActivities, EmbeddingActivities
+from pressbox.curator.adapters.claims import SqlClaims
+from pressbox.curator.adapters.cost_store import SqlCosts
+from pressbox.curator.adapters.distillers.extractive import ExtractiveDistiller
+from pressbox.curator.adapters.distillers.llm import ModelDistiller
+from pressbox.curator.adapters.embedding.bundled import BundledEmbedder
+from pressbox.curator.adapters.embedding.fastembed import FastEmbedEmbedder
+from pressbox.curator.adapters.entry_store import SqlEntries
+from pressbox.curator.adapters.extraction.extractor import WorkshopExtractor
+from pressbox.curator.adapters.feed_store import SqlFeeds
+from pressbox.curator.adapters.feeds.crawling import FeedCrawler
+from pressbox.curator.adapters.feeds.discovery import FeedDiscovery
+from pressbox.curator.adapters.feeds.outlines import OpmlOutlines
+from pressbox.curator.adapters.feeds.reading import FeedReader
+from pressbox.curator.adapters.host_turns import SqlHostTurns
+from pressbox.curator.adapters.index.reader import TantivyReader
+from pressbox.curator.adapters.index.writer import TantivyIndex
+from pressbox.curator.adapters.label_store import SqlCategories, SqlLabels
+from pressbox.curator.adapters.ledger_store import SqlModelLedger
+from pressbox.curator.adapters.pages.reading import GuardedPageReader
+from pressbox.curator.adapters.reading_store import SqlReadingLists
+from pressbox.curator.adapters.starter import TemporalWorkflows
+from pressbox.curator.adapters.state_store import SqlReadingStates
+from pressbox.curator.adapters.subscription_store import SqlSubscriptions
+from pressbox.curator.adapters.workshop.pool import Workshop
+from pressbox.curator.contracts.distilling import AppSettings
 from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
+from pressbox.curator.ports.outside import Crawler, Distiller, Embedder
+from pressbox.curator.service.curator import Curator
+from pressbox.curator.service.outlines import OutlineService
+from pressbox.curator.service.reading import ReadingService
+from pressbox.curator.service.sources import SourceService
+from pressbox.curator.service.states import StateService
+from pressbox.curator.service.work import WorkService
+
+Functions = Sequence[Callable[..., Any]]
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    return activities_on(resources, FeedCrawler(resources.http, FeedReader(), policy(resources.settings)))
+
+
+def activities_on(resources: Resources, crawler: Crawler) -> Mapping[str, Functions]:
+    """The activities, with the crawler in the caller's hands: benchmarks measure it."""
+    settings, entries = resources.settings, SqlEntries(resources.database)
+    # Pages and texts of strangers share these processes; they start with the first piece of work.
+    workshop = Workshop(settings.curator.heavy_concurrency)
+    turns = Turns(SqlHostTurns(resources.database), utc_now)
+    vectors = embedder(settings.curator)
+    crawl = CrawlActivities(
+        SqlFeeds(resources.database), entries, crawler, turns, app_settings(settings, vectors.model)
+    )
+    fetch = FetchActivities(
+        entries, GuardedPageReader(resources.http), WorkshopExtractor(workshop), turns, resources.objects
+    )
+    distil = distil_activities(resources, entries, workshop)
+    index, embedding = (
+        IndexActivities(entries, TantivyIndex(index_path(settings))),
+        EmbeddingActivities(entries, vectors),
+    )
+    return {
+        QUEUE: (
+            crawl.get_app_settings,
+            crawl.list_feeds,
+            crawl.probe_feeds,
+            crawl.crawl_single_feed,
+            crawl.get_entries_to_fetch,
+            crawl.get_leftovers,
+            fetch.get_entries,
+            distil.get_entries_for_distillation,
+            distil.save_distilled_entries,
+            IndexSelection(entries).get_entry_ids_for_indexing,
+            embedding.get_entries_for_embedding,
+            CleanupActivities(entries).cleanup_old_entries,
+        ),
+        HEAVY_QUEUE: (
+            fetch.fetch_single_content,
+            fetch.fetch_contents,
+            distil.distill_entry_content,
+            embedding.compute_embeddings,
+        ),
+        INDEX_QUEUE: (
+            index.init_search_index,
+            index.clear_search_index,
+            index.swap_search_index,
+            index.index_entries_batch,
+            index.get_orphaned_document_ids,
+            index.remove_documents_from_index,
+        ),
+    }
+
+
+def distil_activities(resources: Resources, entries: SqlEntries, workshop: Workshop) -> DistilActivities:
+    settings, claims = resources.settings.curator, SqlClaims(resources.database)
+    offline = ExtractiveDistiller(workshop)
+    if settings.distiller is DistillerKind.EXTRACTIVE:
+        return DistilActivities(entries, claims, offline)
+    return DistilActivities(
+        entries,
+        claims,
+        model_distiller(settings),
+        SqlModelLedger(resources.database),
+        offline if settings.model_fallback else None,
+        Prices(settings.price_per_million_in, settings.price_per_million_out),
+    )
+
+
+def model_distiller(settings: CuratorSettings) -> Distiller:
+    if not settings.model_url or not settings.model_name:
+        raise ConfigurationError(
+            "The distiller llm needs PRESSBOX_CURATOR_MODEL_URL and PRESSBOX_CURATOR_MODEL_NAME. "
+            "Set them, or PRESSBOX_CURATOR_DISTILLER=extractive."
+        )
+    longest_call = timedelta(seconds=settings.model_timeout_seconds)
+    return ModelDistiller(settings.model_url, settings.model_name, settings.model_key, longest_call=longest_call)
+
+
+def embedder(settings: CuratorSettings) -> Embedder:
+    if settings.embedder is EmbedderKind.BUNDLED:
+        return BundledEmbedder()
+    return FastEmbedEmbedder(settings.embedding_model, settings.embedding_path)
+
+
+def app_settings(settings: Settings, embedding_model: str) -> AppSettings:
+    return AppSettings(
+        target_language=settings.curator.target_language,
+        distiller=settings.curator.distiller,
+        embedding_model=embedding_model,
+    )
+
+
+def service(resources: Resources) -> Curator:
+    """All use cases, as pages, REST and commands get them."""
+    settings, database, objects = resources.settings, resources.database, resources.objects
+    rules, starter, lists = policy(settings), workflows(resources), SqlReadingLists(database)
+    subscriptions = SqlSubscriptions(database)
+    discovery = FeedDiscovery(resources.http, FeedReader(), rules.feed_bytes)
+    return Curator(
+        sources=SourceService(subscriptions, SqlCategories(database), discovery, starter),
+        outlines=OutlineService(subscriptions, OpmlOutlines(), objects, starter),
+        reading=ReadingService(lists, search_reader(resources), embedder(settings.curator).model),
+        states=StateService(SqlReadingStates(database), SqlLabels(database)),
+        work=WorkService(starter, lists, SqlCosts(database), SqlModelLedger(database), objects, rules.tokens_per_day),
+    )
+
+
+def workflows(resources: Resources) -> TemporalWorkflows:
+    curator = resources.settings.curator
+    return TemporalWorkflows(
+        resources.temporal,
+        QUEUE,
+        policy(resources.settings),
+        enable_content_fetch=curator.full_text,
+        auto_distill=curator.auto_distill,
+    )
+
+
+def search_reader(resources: Resources) -> TantivyReader:
+    return TantivyReader(index_path(resources.settings))
+
+
+def index_path(settings: Settings) -> Path:
+    """Shared by the web and by the one worker of the queue `curator-index`."""
+    return settings.curator.index_path or settings.home / "index"
 
 
 def policy(settings: Settings) -> CuratorPolicy:

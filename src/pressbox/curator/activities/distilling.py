@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from pressbox.core.errors import ConfigurationError, RateLimitedError, TransientError
+from pressbox.core.errors import ConfigurationError, PermanentError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.curator.activities.times import Clock, utc_now
 from pressbox.curator.contracts.base import EntryProgressState
@@ -32,7 +32,8 @@ LONGEST_REASON = 300
 # Longer than one batch may take, so that a claim never lapses while its work goes on.
 CLAIMED_FOR = timedelta(minutes=35)
 FEATURE = "distil"
-UNUSABLE = "The model's answer could not be used."
+TRIES = 3
+UNUSABLE = "No summary could be made of this text."
 NO_TOKENS_LEFT = "The token budget of the day is used up."
 
 
@@ -160,23 +161,36 @@ class DistilActivities:
         return answers
 
     async def _ask(self, distiller: Distiller, entries: Sequence[ToDistil], policy: CuratorPolicy) -> list[Distilled]:
-        hashes = {entry.entry_id: entry.content_hash for entry in entries}
         try:
             answers = await distiller.distil(entries, policy.target_language, policy.summary_sentences)
         except RateLimitedError as error:
             raise _WaitingError(error.message, self._now() + (error.retry_after or policy.model_pause)) from error
-        except (TransientError, ConfigurationError) as error:
+        except ConfigurationError as error:
             # A wrong key is for a person to mend: meanwhile nothing is lost, and the reason is seen.
             raise _WaitingError(error.message, self._now() + policy.model_pause) from error
+        except TransientError as error:
+            if self._ledger is not None and distiller is self._distiller:
+                raise _WaitingError(error.message, self._now() + policy.model_pause) from error
+            return await self._one_by_one(distiller, entries, policy, error)
+        except PermanentError as error:
+            return await self._one_by_one(distiller, entries, policy, error)
+        hashes = {entry.entry_id: entry.content_hash for entry in entries}
         return [
-            replace(
-                answer,
-                summary=shortened(answer.summary, SUMMARY_BYTES),
-                content_hash=hashes[answer.entry_id],
-            )
+            replace(answer, summary=shortened(answer.summary, SUMMARY_BYTES), content_hash=hashes[answer.entry_id])
             for answer in answers
             if answer.entry_id in hashes
         ]
+
+    async def _one_by_one(
+        self, distiller: Distiller, entries: Sequence[ToDistil], policy: CuratorPolicy, error: PressboxError
+    ) -> list[Distilled]:
+        """One text breaks the batch: the others are done without it, and it has no answer after some tries."""
+        if len(entries) > 1:
+            return [answer for entry in entries for answer in await self._ask(distiller, [entry], policy)]
+        if isinstance(error, TransientError) and activity.info().attempt < TRIES:
+            raise error
+        activity.logger.warning("Entry %s cannot be summarised: %s", entries[0].entry_id, error.message)
+        return []
 
     def _call(self, entry: ToDistil, policy: CuratorPolicy) -> PaidCall:
         # A summary in another language is another piece of work.
