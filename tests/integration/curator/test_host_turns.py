@@ -3,6 +3,9 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+import pytest
+from sqlalchemy import event, text
+
 from pressbox.core.db.database import Database
 from pressbox.curator.activities.turns import LONGEST_TURN
 from pressbox.curator.adapters.host_turns import SqlHostTurns
@@ -54,3 +57,37 @@ async def test_asking_for_a_turn_that_nobody_waits_for_does_not_move_it(database
     for _ in range(20):
         assert LONGEST_TURN < await turns.take("example.org", DELAY, NOW) - NOW <= until - NOW
     assert await turns.take("example.org", DELAY, until) == until
+
+
+async def test_those_who_ask_together_are_one_statement(database: Database) -> None:
+    turns = SqlHostTurns(database)
+    statements: list[str] = []
+
+    def note(connection: object, cursor: object, statement: str, *rest: object) -> None:
+        statements.append(statement)
+
+    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
+    found = await asyncio.gather(*(turns.take(f"host{number % 50}.example", DELAY, NOW) for number in range(100)))
+    event.remove(database.engine.sync_engine, "before_cursor_execute", note)
+    assert found == [NOW] * 50 + [NOW + DELAY] * 50
+    assert len(statements) == 1
+
+
+async def test_trouble_is_told_to_everybody_and_the_next_one_gets_his_turn(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = SqlHostTurns(database)
+    with monkeypatch.context() as patched:
+        patched.setattr("pressbox.curator.adapters.host_turns._TAKE", text("SELECT 1 / 0"))
+        found = await asyncio.gather(*(turns.take("example.org", DELAY, NOW) for _ in range(3)), return_exceptions=True)
+    assert all(isinstance(error, Exception) for error in found)
+    assert await turns.take("example.org", DELAY, NOW) == NOW
+
+
+async def test_whoever_gives_up_does_not_disturb_the_others(database: Database) -> None:
+    turns = SqlHostTurns(database)
+    impatient = asyncio.create_task(turns.take("example.org", DELAY, NOW))
+    patient = asyncio.create_task(turns.take("example.org", DELAY, NOW))
+    await asyncio.sleep(0)
+    impatient.cancel()
+    assert await patient == NOW + DELAY
