@@ -10,9 +10,11 @@ from pressbox.curator.domain.stop_words import STOP_WORDS
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u30a0-\u30ff\uac00-\ud7af]+")
+_HIRAGANA = re.compile("[\u3040-\u309f]+")
+_HANGUL = re.compile("[\uac00-\ud7af]")
 _ANY_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 # Closing marks may follow the end: a quotation, a bracket, the number of a footnote.
-_END = re.compile("[.!?…。！？｡؟।]+[\\s\"'”’»›)\\]）」』】]*(?:\\[\\d+\\])*$")
+_END = re.compile("[.!?…。！？｡؟।]+[\\s\"'“”’»›)\\]）」』】]*(?:\\[\\d+\\])*$")
 _UNFINISHED = re.compile("(?:\\.\\.\\.|…)[\\s\"'”’»)\\]]*$")
 _BEGINS_IN_THE_MIDDLE = re.compile("^[\\s,;:)\\]}>.…!?»’]|^[a-zà-öø-ÿß]")
 _PAIRS = (("(", ")"), ("[", "]"), ("（", "）"), ("「", "」"), ("『", "』"))
@@ -42,7 +44,7 @@ def whole(text: str) -> bool:
         return False
     if " | " in text or "://" in text or not _balanced(text):
         return False
-    shortest, longest = (_SHORTEST_CJK, _LONGEST_CJK) if cjk(text) else (_SHORTEST, _LONGEST)
+    shortest, longest = (_SHORTEST_CJK, _LONGEST_CJK) if cjk(text) or _HANGUL.search(text) else (_SHORTEST, _LONGEST)
     return shortest <= len(text) <= longest
 
 
@@ -63,7 +65,7 @@ def cjk(text: str) -> bool:
 def terms(text: str, language: str) -> list[str]:
     """Words that carry meaning; pairs of characters where there are no spaces."""
     ignored = STOP_WORDS.get(language, frozenset()) | STOP_WORDS["en"]
-    words = [word for word in _WORD.findall(_CJK.sub(" ", text).lower()) if word not in ignored]
+    words = [word for word in _WORD.findall(_HIRAGANA.sub(" ", _CJK.sub(" ", text)).lower()) if word not in ignored]
     pairs = [run[place : place + 2] for run in _CJK.findall(text) for place in range(max(1, len(run) - 1))]
     return words + pairs
 

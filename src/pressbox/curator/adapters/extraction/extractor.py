@@ -14,10 +14,17 @@ class WorkshopExtractor:
         self._workshop = workshop
 
     async def extract(self, page: Page, rules: Sequence[ExtractionRule]) -> FetchedArticle:
-        return _article(await self._workshop.work(ExtractTask(html=page.html, url=page.url, rules=tuple(rules))))
+        return _article(
+            await self._workshop.work(ExtractTask(html=_text(page.html), url=_text(page.url), rules=tuple(rules)))
+        )
 
     async def from_feed(self, html: str, base_url: str) -> FetchedArticle:
-        return _article(await self._workshop.work(FeedTextTask(html=html, base_url=base_url)))
+        return _article(await self._workshop.work(FeedTextTask(html=_text(html), base_url=_text(base_url))))
+
+
+def _text(text: str) -> str:
+    """Without halves of characters, which no message can carry."""
+    return text.encode("utf-8", errors="replace").decode()
 
 
 def _article(outcome: Outcome) -> FetchedArticle:

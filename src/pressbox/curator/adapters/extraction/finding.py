@@ -18,8 +18,11 @@ from pressbox.curator.domain.entries import FetchedArticle
 from pressbox.curator.domain.feeds import ExtractionRule
 
 LEAST_TEXT = 30
+# Three novels. What is longer is no article, and would be carried around by everything that follows.
+LONGEST_HTML = 2_000_000
 _AROUND = ("nav", "aside", "footer", "form", "header", "dialog", "menu")
 NOTHING_TO_READ = "The page has nothing to read. It may need scripts, or want people to sign in or to agree first."
+TOO_LONG = f"The article is longer than {LONGEST_HTML:,} characters, which is more than is kept."
 NOT_A_PAGE = "The page is not HTML that can be read."
 
 
@@ -35,7 +38,10 @@ def article_of(html: str, url: str, rules: Sequence[ExtractionRule], now: dateti
     remove_unwanted(tree, rules)
     content, whole_page = _content(tree, url, rules)
     _drop_title(content, known.title)
-    clean = sanitise("".join(serialised(element) for element in content), base)
+    found = "".join(serialised(element) for element in content)
+    if len(found) > LONGEST_HTML:
+        raise PermanentError(TOO_LONG)
+    clean = sanitise(found, base)
     text = text_of(clean)
     by_rule = any(rule.keep for rule in rules) and not whole_page
     if len(text) < (1 if by_rule else LEAST_TEXT) and "<img" not in clean:
