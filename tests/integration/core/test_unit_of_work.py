@@ -78,3 +78,15 @@ async def test_values_do_not_appear_in_database_errors(database: Database) -> No
         async with database.unit_of_work() as work:
             work.session.add_all(twice)
     assert "planted-hash" not in str(refused.value)
+
+
+async def test_when_all_connections_are_in_use_it_is_worth_another_try(database_url: str) -> None:
+    database = Database(database_url, pool_size=1, pool_seconds=0.05)
+    try:
+        async with database.unit_of_work() as first:
+            await first.session.execute(text("SELECT 1"))
+            with pytest.raises(TransientError, match="in use"):
+                async with database.unit_of_work() as second:
+                    await second.session.execute(text("SELECT 1"))
+    finally:
+        await database.close()

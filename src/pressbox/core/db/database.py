@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from psycopg.errors import InvalidSchemaName, UndefinedTable
 from sqlalchemy import func, insert, make_url, select
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 from pressbox.core.db.changes import CHANGES_CHANNEL, CHANGES_LOCK, ChangeRow
@@ -44,14 +45,14 @@ class UnitOfWork:
 class Database:
     """One engine per process."""
 
-    def __init__(self, url: str, *, pool_size: int = 10) -> None:
+    def __init__(self, url: str, *, pool_size: int = 10, pool_seconds: float = 15) -> None:
         self.url = make_url(url).set(drivername="postgresql+psycopg")
         self.engine: AsyncEngine = create_async_engine(
             self.url,
             pool_size=pool_size,
             max_overflow=0,
             pool_pre_ping=True,
-            pool_timeout=15,
+            pool_timeout=pool_seconds,
             # The text of a database error ends in logs and histories; values do not belong there.
             hide_parameters=True,
         )
@@ -72,6 +73,8 @@ class Database:
                 await work.write_changes()
         except OperationalError as error:
             raise TransientError("The database does not answer.") from error
+        except PoolTimeoutError as error:
+            raise TransientError("All connections to the database are in use.") from error
         except DBAPIError as error:
             if error.connection_invalidated:
                 raise TransientError("The connection to the database was lost.") from error

@@ -30,6 +30,8 @@ from pressbox.curator.ports.outside import Crawler
 from pressbox.curator.ports.storage import Entries, Feeds
 
 LONGEST_REASON = 500
+# Of a page with much news. More would only wait for connections of the database, and give up in the end.
+STORES_AT_ONCE = 4
 
 
 class CrawlActivities:
@@ -64,9 +66,9 @@ class CrawlActivities:
         Tried again after a crash it asks again: what was stored answers "not modified".
         """
         feeds = await self._feeds.to_crawl(input.feed_ids)
-        at_once = asyncio.Semaphore(input.policy.probes_at_once)
+        at_once, storing = asyncio.Semaphore(input.policy.probes_at_once), asyncio.Semaphore(STORES_AT_ONCE)
         async with Heartbeater(ProbeCursor, ProbeCursor()):
-            probed = await asyncio.gather(*(self._probe(feed, input.policy, at_once) for feed in feeds))
+            probed = await asyncio.gather(*(self._probe(feed, input.policy, at_once, storing) for feed in feeds))
             unchanged = [(feed, found) for feed, found in probed if isinstance(found, Crawl)]
             await self._feeds.store_unchanged(unchanged, input.policy, self._now())
             stored = [found for _, found in probed if isinstance(found, ProbedFeed)]
@@ -116,13 +118,14 @@ class CrawlActivities:
         )
 
     async def _probe(
-        self, feed: FeedToCrawl, policy: CuratorPolicy, at_once: asyncio.Semaphore
+        self, feed: FeedToCrawl, policy: CuratorPolicy, at_once: asyncio.Semaphore, storing: asyncio.Semaphore
     ) -> tuple[FeedToCrawl, Crawl | ProbedFeed]:
         """An unchanged feed gives its crawl, to be stored with the others; any other is stored already."""
         crawl = await self._crawl(feed, policy, at_once)
         if crawl.outcome is CrawlOutcome.UNCHANGED:
             return feed, crawl
-        return feed, await self._feeds.store_crawl(feed, crawl, policy, self._now())
+        async with storing:
+            return feed, await self._feeds.store_crawl(feed, crawl, policy, self._now())
 
     async def _crawl(self, feed: FeedToCrawl, policy: CuratorPolicy, at_once: asyncio.Semaphore | None = None) -> Crawl:
         # Before it takes a place: those who wait for one host must not keep the others out.
