@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, and_, any_, exists, func, literal, or_, select, tuple_
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, any_, exists, func, literal, select, tuple_
 from sqlalchemy.dialects.postgresql import ARRAY, BIGINT
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -111,13 +111,17 @@ def listed(user_id: int, selection: Selection, scope: Scope, *, every_copy: bool
             statement = statement.where(in_feeds(EntryRow.feed_id, scope.feed_ids))
     if selection.kind in (ListKind.ALL, ListKind.UNREAD, ListKind.CATEGORY) and not every_copy:
         statement = statement.where(_first_of_story(selection, scope))
-    return statement.where(unread_in(selection)) if selection.wants_unread else statement
+    return statement.where(unread_in(user_id, selection)) if selection.wants_unread else statement
 
 
-def unread_in(selection: Selection) -> ColumnElement[bool]:
-    """On entries that are joined with the person's states."""
-    unread = EntryStateRow.read_at.is_(None)
-    return unread if selection.opened_at is None else or_(unread, EntryStateRow.read_at >= selection.opened_at)
+def unread_in(user_id: int, selection: Selection) -> ColumnElement[bool]:
+    """As "no state that says read", not as "a joined state without a date": of the latter the planner expects one row.
+
+    Then it would gather and sort all that is unread instead of walking down the list by its index (440 ms for 0.4).
+    """
+    state = aliased(EntryStateRow)
+    read = state.read_at.is_not(None) if selection.opened_at is None else state.read_at < selection.opened_at
+    return ~exists().where(state.entry_id == EntryRow.id, state.user_id == user_id, read)
 
 
 def placed(
