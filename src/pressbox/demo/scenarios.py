@@ -10,6 +10,7 @@ from pressbox.demo.contracts import DemoTreeWorkflowInput
 from pressbox.demo.football_day.scenario import play_footy
 from pressbox.demo.ids import MARKS_PREFIX, QUEUE, tree_workflow_id
 from pressbox.demo.organiser_day import play_soonish
+from pressbox.demo.reading_day import play_curator
 from pressbox.demo.stage import Finding, Scenario, Stage
 from pressbox.demo.workflows.tree import DemoTreeWorkflow
 
@@ -76,5 +77,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("maintenance", "the clean-up that runs every hour", play_maintenance),
     Scenario("tree", "a tree of toy work with a failing leaf", play_tree),
     Scenario("footy", "a match day with goals, corrections and clips", play_footy),
+    Scenario("curator", "the day of a reader, with newspapers that publish, stumble and refuse", play_curator),
     Scenario("soonish", "the day of an organiser, with three people who follow an event", play_soonish),
 )
