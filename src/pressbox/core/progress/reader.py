@@ -1,11 +1,11 @@
 """The activity of the whole instance as a tree, read from the progress rows alone."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import aliased
 
 from pressbox.core.contracts import Contract
@@ -59,7 +59,7 @@ async def activity(database: Database, *, finished_limit: int = 100) -> Activity
         # The cursor first: what commits after this line is in the stream, and perhaps also in the rows.
         cursor = await work.session.scalar(select(func.coalesce(func.max(ChangeRow.id), 0)))
         rows = await _roots(work, finished_limit)
-        rows |= await _descendants(work, set(rows))
+        rows |= await descendants(work, set(rows))
         counts = dict(
             (await work.session.execute(select(ProgressRow.state, func.count()).group_by(ProgressRow.state)))
             .tuples()
@@ -96,21 +96,9 @@ async def node(database: Database, workflow_id: str) -> ActivityNode | None:
         row = await work.session.get(ProgressRow, workflow_id)
         if row is None:
             return None
-        rows = await _descendants(work, {workflow_id})
+        rows = await descendants(work, {workflow_id})
     inside = forest([node_of(row), *(node_of(child) for child in rows.values())])
     return next(item for item in inside if item.workflow_id == workflow_id)
-
-
-async def reports(
-    database: Database, workflow_types: Collection[str], *, failed_after: datetime, limit: int
-) -> tuple[WorkReport, ...]:
-    """What runs of these kinds, or failed lately, the newest first, with the counters of their own."""
-    running = ProgressRow.state == ProgressState.RUNNING
-    failed = (ProgressRow.state == ProgressState.FAILED) & (ProgressRow.updated_at > failed_after)
-    wanted = select(ProgressRow).where(ProgressRow.workflow_type.in_(workflow_types), or_(running, failed))
-    async with database.unit_of_work() as work:
-        rows = await work.session.scalars(wanted.order_by(ProgressRow.started_at.desc()).limit(limit))
-        return tuple(WorkReport.model_validate(row, from_attributes=True) for row in rows)
 
 
 def node_of(row: ProgressRow) -> ActivityNode:
@@ -158,7 +146,8 @@ async def _roots(work: UnitOfWork, finished_limit: int) -> dict[str, ProgressRow
     return {row.workflow_id: row for row in rows}
 
 
-async def _descendants(work: UnitOfWork, parents: set[str]) -> dict[str, ProgressRow]:
+async def descendants(work: UnitOfWork, parents: set[str]) -> dict[str, ProgressRow]:
+    """Everything that these started, at any depth."""
     found: dict[str, ProgressRow] = {}
     while parents and len(found) < CHILDREN_LIMIT:
         children = await work.session.scalars(
