@@ -84,9 +84,9 @@ async def test_when_all_connections_are_in_use_it_is_worth_another_try(database_
     database = Database(database_url, pool_size=1, pool_seconds=0.05)
     try:
         async with database.unit_of_work() as first:
-            await first.session.execute(text("SELECT 1"))
+            await first.session.execute(select(1))
             with pytest.raises(TransientError, match="in use"):
                 async with database.unit_of_work() as second:
-                    await second.session.execute(text("SELECT 1"))
+                    await second.session.execute(select(1))
     finally:
         await database.close()
