@@ -8,38 +8,46 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from types import FrameType
-from typing import cast
+from typing import Any, cast
 from unittest import mock
+
+from temporalio.workflow import ActivityConfig
 
 from pressbox.core.app import AppManifest
 from pressbox.core.config import Settings, load_settings
 from pressbox.core.logs import configure_logs
 from pressbox.core.temporal import worker as temporal_worker
 from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.curator.workflows import acting as reading
 from pressbox.entry import worker
 from pressbox.entry.manifests import manifests
 from pressbox.footy.workflows import acting
 from pressbox.footy.workflows.options import LIMITS, Limits
 from pressbox.soonish.adapters.apprise_sender import _load_plugins
 
-# Of footy, in seconds. A killed activity is noticed when its time is over, and there are many kills.
+# In seconds. A killed activity is noticed when its time is over, and there are many kills.
 LONGEST = 2.0
 MISSED = 5.0
 BEAT = 0.3
 PAUSE = 0.1
+LOCAL = frozenset({"get_app_settings"})
 
 
 def hurry() -> None:
-    """Shorten what footy waits for. Whatever beats its heart keeps its time, and is missed sooner."""
+    """Shorten what is waited for. Whatever beats its heart keeps its time, and is missed sooner."""
     limits = cast("MutableMapping[str, Limits]", LIMITS)
     for name, known in list(limits.items()):
         shorter = replace(known, heartbeat=MISSED) if known.heartbeat else replace(known, seconds=LONGEST)
         limits[name] = replace(shorter, first_pause=PAUSE)
+    places = cast("MutableMapping[str, reading.Place]", reading.PLACES)
+    for name, place in list(places.items()):
+        places[name] = replace(place, options=hurried(place.options))
+    reading.FORGOTTEN_SOON = hurried(reading.FORGOTTEN_SOON)
     defaults = Heartbeater.__init__.__kwdefaults__
     assert defaults is not None
     defaults["every_seconds"] = BEAT
@@ -49,8 +57,29 @@ def hurry() -> None:
     acting.FIRST_PAUSE = timedelta(seconds=PAUSE)
 
 
+def hurried(options: ActivityConfig) -> ActivityConfig:
+    policy = options["retry_policy"]
+    assert policy is not None
+    changed = ActivityConfig(**options)
+    changed["retry_policy"] = replace(policy, initial_interval=timedelta(seconds=PAUSE))
+    if changed.get("heartbeat_timeout"):
+        changed["heartbeat_timeout"] = timedelta(seconds=MISSED)
+    else:
+        changed["start_to_close_timeout"] = timedelta(seconds=LONGEST)
+    return changed
+
+
 def only(part: str, known: AppManifest) -> AppManifest:
-    return replace(known, workflows={}) if part == "activities" else replace(known, activities=lambda _: {})
+    if part == "activities":
+        return replace(known, workflows={})
+    return replace(known, activities=lambda resources: called_locally(known.activities(resources)))
+
+
+def called_locally(
+    activities: Mapping[str, Sequence[Callable[..., Any]]],
+) -> Mapping[str, Sequence[Callable[..., Any]]]:
+    """What workflows call in their own process has to be where they are."""
+    return {queue: [method for method in methods if method.__name__ in LOCAL] for queue, methods in activities.items()}
 
 
 def forked(settings: Settings, name: str) -> int:
@@ -72,7 +101,7 @@ def main(queues: list[str]) -> None:
     configure_logs(settings)
     if "soonish" in queues:
         _load_plugins()
-    if any(queue.startswith("footy") for queue in queues):
+    if any(queue.startswith(("footy", "curator")) for queue in queues):
         hurry()
     children: dict[int, str] = {}
 

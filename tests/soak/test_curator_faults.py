@@ -1,0 +1,39 @@
+"""The worker is killed before and after the effect of every activity of the curator, while articles are published."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from pressbox.core.db.database import Database
+from pressbox.core.temporal.faults import Action, every_fault, plant
+from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
+from tests.architecture.test_registration import ACTIVITIES
+from tests.conftest import Parts
+from tests.reading_faults import disturbed
+
+LONGEST_SECONDS = 900.0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(LONGEST_SECONDS + 300)
+async def test_killed_before_and_after_every_effect_no_entry_is_missing_doubled_or_paid_for_twice(
+    parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
+) -> None:
+    names = [name for queue in (QUEUE, HEAVY_QUEUE, INDEX_QUEUE) for name in ACTIVITIES[queue]]
+    for fault in every_fault(names, Action.KILL):
+        plant(tmp_path / "faults", fault)
+    async with disturbed(parts, database_url, database, temporal, tmp_path) as run:
+        async with asyncio.timeout(LONGEST_SECONDS):
+            number = 0
+            while run.left():
+                run.publish()
+                run.publish_old()
+                await run.ingest()
+                await run.upkeep(number)
+                number += 1
+        await run.settle()
+        await run.clean_up()
+        await run.settle()
+        await run.judge()
