@@ -5,6 +5,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, and_, delete, exists, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from pressbox.core.logs import get_logger
 from pressbox.curator.adapters.rows import EntryRow, EntryStateRow, SeenGuidRow, StoryRow, SubscriptionRow
@@ -47,15 +48,20 @@ class SqlCleanup(SqlStore):
 
 def _superfluous(before: datetime) -> ColumnElement[bool]:
     """Old, read by every subscriber, and kept by nobody, whether he is still subscribed or not."""
-    read = select(EntryStateRow.entry_id).where(
-        EntryStateRow.entry_id == EntryRow.id,
+    # Over the same entries once more: so the database joins three tables instead of asking for each entry.
+    same = aliased(EntryRow)
+    read = and_(
+        EntryStateRow.entry_id == same.id,
         EntryStateRow.user_id == SubscriptionRow.user_id,
         EntryStateRow.read_at.is_not(None),
     )
-    # Two levels down, the entry must be named as the one from outside.
-    read = read.correlate(EntryRow, SubscriptionRow)
-    unread = exists().where(SubscriptionRow.feed_id == EntryRow.feed_id, ~read.exists())
-    return and_(EntryRow.published_at < before, ~unread, ~kept_by(None))
+    unread = (
+        select(same.id)
+        .join(SubscriptionRow, SubscriptionRow.feed_id == same.feed_id)
+        .outerjoin(EntryStateRow, read)
+        .where(same.id == EntryRow.id, same.published_at < before, EntryStateRow.entry_id.is_(None))
+    )
+    return and_(EntryRow.published_at < before, ~unread.exists(), ~kept_by(None))
 
 
 async def _not_in_hand(session: AsyncSession, entry_ids: list[int]) -> list[int]:
