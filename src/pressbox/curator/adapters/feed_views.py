@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, case, func, select
+from sqlalchemy import ColumnElement, Row, Select, case, func, literal, select
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -13,6 +14,7 @@ from pressbox.curator.domain.feeds import CrawlOutcome, ExtractionRule
 from pressbox.curator.domain.views import FeedHealth, FeedView
 
 _OTHERS = aliased(SubscriptionRow)
+_NO_RULES = literal([], JSONB)
 
 
 async def feed_views(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[FeedView]:
@@ -62,7 +64,8 @@ def _columns(outer: bool = False) -> Select[Any]:
             FeedRow.icon_url,
             FeedRow.paused_at,
             FeedRow.full_text,
-            FeedRow.extraction_rules,
+            # Most feeds have none, and then there is nothing to decode.
+            func.nullif(FeedRow.extraction_rules, _NO_RULES, type_=JSONB).label("extraction_rules"),
             FeedRow.interval_seconds,
             FeedRow.entry_limit,
             FeedRow.created_at.label("since") if outer else SubscriptionRow.created_at.label("since"),
@@ -103,7 +106,7 @@ def _view(row: Row[Any]) -> FeedView:
         subscribers=row.subscribers,
         paused_at=row.paused_at,
         full_text=row.full_text,
-        rules=rules_of(row.extraction_rules),
+        rules=rules_of(row.extraction_rules or ()),
         interval=_seconds(row.interval_seconds),
         entry_limit=row.entry_limit,
         health=_health(row),

@@ -30,15 +30,15 @@ async def taste_of(session: AsyncSession, user_id: int, model: str) -> tuple[Seq
 
 def by_taste(user_id: int, among: Select[tuple[int]], model: str, taste: Sequence[float]) -> Select[tuple[int]]:
     """Nearest first; then what has no vector yet, and at the end what was judged already."""
-    candidates = among.subquery()
+    candidates = among.add_columns(EntryRow.published_at).subquery()
+    entry_id, published_at = candidates.c.id, candidates.c.published_at
     distance = EntryEmbeddingRow.embedding.cosine_distance(taste)
     judged = func.coalesce(EntryStateRow.preference, 0) != 0
     return (
-        select(EntryRow.id)
-        .join(candidates, candidates.c.id == EntryRow.id)
-        .outerjoin(EntryEmbeddingRow, and_(EntryEmbeddingRow.entry_id == EntryRow.id, EntryEmbeddingRow.model == model))
-        .outerjoin(EntryStateRow, and_(EntryStateRow.entry_id == EntryRow.id, EntryStateRow.user_id == user_id))
-        .order_by(judged, distance.nulls_last(), EntryRow.published_at.desc(), EntryRow.id.desc())
+        select(entry_id)
+        .outerjoin(EntryEmbeddingRow, and_(EntryEmbeddingRow.entry_id == entry_id, EntryEmbeddingRow.model == model))
+        .outerjoin(EntryStateRow, and_(EntryStateRow.entry_id == entry_id, EntryStateRow.user_id == user_id))
+        .order_by(judged, distance.nulls_last(), published_at.desc(), entry_id.desc())
     )
 
 
