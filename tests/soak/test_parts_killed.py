@@ -1,4 +1,4 @@
-"""A whole match day of the demo, while its worker, its database and its Temporal are killed, one after the other."""
+"""A whole day of the demo, while its worker, its database and its Temporal are killed, one after the other."""
 
 import json
 import os
@@ -21,18 +21,26 @@ from pressbox.embedded.ports import free_port
 
 # Each is killed as soon as there is something of this kind.
 KILLED = {
-    "worker": "SELECT count(*) FROM footy.goals",
-    "postgres": "SELECT count(*) FROM footy.clip_candidates",
-    "temporal": "SELECT count(*) FROM footy.clips",
+    "footy": {
+        "worker": "SELECT count(*) FROM footy.goals",
+        "postgres": "SELECT count(*) FROM footy.clip_candidates",
+        "temporal": "SELECT count(*) FROM footy.clips",
+    },
+    "curator": {
+        "worker": "SELECT count(*) FROM curator.entries WHERE fetch_state = 'fetched'",
+        "postgres": "SELECT count(*) FROM curator.entries WHERE distil_state = 'distilled'",
+        "temporal": "SELECT count(*) FROM curator.entries WHERE guid LIKE '%:night-ferry-timetable'",
+    },
 }
+PARTS = {"worker", "postgres", "temporal"}
 LONGEST = 480.0
 
 
 @contextmanager
-def playing(folder: Path) -> Iterator["subprocess.Popen[str]"]:
+def playing(folder: Path, day: str) -> Iterator["subprocess.Popen[str]"]:
     """The demo makes its home in the folder for temporary files, which is ours."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "pressbox", "demo", "--headless", "--json", "--only", "footy", "--speed", "1"],
+        [sys.executable, "-m", "pressbox", "demo", "--headless", "--json", "--only", day, "--speed", "1"],
         env=child_environment(
             PRESSBOX_HOME=str(folder / "home"), PRESSBOX_WEB_PORT=str(free_port()), TMPDIR=str(folder)
         ),
@@ -56,7 +64,7 @@ def the_home(folder: Path) -> Home:
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         for path in folder.glob("pressbox-demo-*"):
-            if path.is_dir() and set(parts(Home(path))) >= set(KILLED):
+            if path.is_dir() and set(parts(Home(path))) >= PARTS:
                 return Home(path)
         time.sleep(0.5)
     raise AssertionError("The instance of the demo does not run.")
@@ -90,13 +98,14 @@ def there_is(home: Home, question: str, demo: "subprocess.Popen[str]") -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(LONGEST + 120)
-def test_a_match_day_ends_as_its_script_says_although_its_parts_are_killed(reachable_folder: Path) -> None:
-    folder = reachable_folder / "match-day"
+@pytest.mark.parametrize("day", KILLED)
+def test_a_day_ends_as_its_script_says_although_its_parts_are_killed(reachable_folder: Path, day: str) -> None:
+    folder = reachable_folder / f"day-{day}"
     folder.mkdir()
     folder.chmod(0o711)
-    with playing(folder) as demo:
+    with playing(folder, day) as demo:
         home = the_home(folder)
-        for name, question in KILLED.items():
+        for name, question in KILLED[day].items():
             there_is(home, question, demo)
             killed(home, name)
         output, _ = demo.communicate(timeout=LONGEST)
