@@ -36,7 +36,7 @@ SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 # A machine that does other things as well is slow, not wrong.
-expect.set_options(timeout=10_000)
+expect.set_options(timeout=20_000)
 
 
 class QuietServer(uvicorn.Server):
@@ -211,7 +211,7 @@ async def open_page(browser: Browser, watch: Watch) -> AsyncIterator[OpenPage]:
 
     async def opened(viewport: dict[str, int] = DESKTOP, **options: Any) -> Page:
         context = await browser.new_context(viewport=viewport, locale=options.pop("locale", "en-GB"), **options)
-        context.set_default_timeout(8_000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         page = await context.new_page()
         watch.follow(page)

@@ -68,6 +68,15 @@ async def sources_part(asked: Asking) -> HTMLResponse:
     )
 
 
+@router.get(f"{PATH}/heading")
+async def heading_part(asked: Asking) -> HTMLResponse:
+    """What the list is called, alone: a new source tells its name only when it has been read."""
+    page = await asked.blank()
+    return draw(
+        asked, "curator/_heading.html", replace(page, sources=await asked.service.sources.sources(asked.user_id))
+    )
+
+
 @router.get(f"{PATH}/progress")
 async def progress_part(asked: Asking) -> HTMLResponse:
     """What runs now, alone."""

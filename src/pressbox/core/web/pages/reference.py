@@ -91,6 +91,12 @@ async def styleguide(request: Request) -> HTMLResponse:
     )
 
 
+@router.get("/styleguide/reader")
+async def styleguide_reader(request: Request) -> HTMLResponse:
+    """Those of the reader, which has a stylesheet of its own."""
+    return render(request, "styleguide_reader.html")
+
+
 def _sample_node(sample: Sample, number: int, parent: str | None = None) -> ActivityNode:
     name = f"{parent}-{number}" if parent else f"sample-{number}"
     started = datetime.now(UTC) - sample.ago
