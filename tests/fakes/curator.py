@@ -398,7 +398,7 @@ class FakeTurns:
 
 
 class FakeDistiller:
-    """`down` answers everything with that error; `unusable` are entries that it has no answer for."""
+    """`down` answers everything with that error, `breaks` some; `unusable` are entries that it has no answer for."""
 
     name = "fake-model"
     prompt_version = "1"
@@ -406,6 +406,7 @@ class FakeDistiller:
     def __init__(self) -> None:
         self.down: PressboxError | None = None
         self.unusable: set[int] = set()
+        self.breaks: dict[int, PressboxError] = {}
         self.batches: list[tuple[int, ...]] = []
         self.hold: asyncio.Event | None = None
         self.languages: set[str] = set()
@@ -415,6 +416,9 @@ class FakeDistiller:
             await self.hold.wait()
         if self.down:
             raise self.down
+        for entry in entries:
+            if entry.entry_id in self.breaks:
+                raise self.breaks[entry.entry_id]
         self.batches.append(tuple(entry.entry_id for entry in entries))
         self.languages.add(language)
         return [

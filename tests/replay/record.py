@@ -31,7 +31,7 @@ from pressbox.maintenance.contracts import MaintenanceWorkflowInput
 from pressbox.maintenance.wiring import policy
 from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
 from tests.fakes.maintenance import FakeRecords, FakeScratch
-from tests.replay import footy_cases, soonish_cases
+from tests.replay import curator_cases, footy_cases, soonish_cases
 
 ANONYMOUS = {"identity": "recorder", "stackTrace": ""}
 HISTORIES = Path(__file__).parent / "histories"
@@ -121,6 +121,9 @@ async def main() -> None:
             for fixture_id, (workflow, case, act) in enumerate(footy_cases.CASES, start=1001):
                 async with footy_cases.playing(client, fixture_id) as day:
                     await keep(await act(day), workflow, case)
+            for workflow, case, read in curator_cases.CASES:
+                async with curator_cases.playing(client) as press:
+                    await keep(await read(press), workflow, case)
         finally:
             server.stop()
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from temporalio.client import Client
 
-from pressbox.core.errors import ConfigurationError, TransientError
+from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
 from pressbox.curator.contracts.distilling import ContentDistillationInput, ReprocessEntriesInput
 from pressbox.curator.domain.entries import DistilState
 from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
@@ -42,8 +42,9 @@ async def test_more_than_a_page_goes_on_in_a_new_run(stage: Stage) -> None:
 
 @pytest.mark.parametrize("trouble", [TransientError("The model does not answer."), ConfigurationError("Wrong key.")])
 async def test_while_the_model_is_down_the_work_waits_and_resumes(
-    stage: Stage, trouble: TransientError | ConfigurationError
+    paid_stage: Stage, trouble: TransientError | ConfigurationError
 ) -> None:
+    stage = paid_stage
     entries = stage.world.fetched(stage.world.feed(), 3)
     stage.world.distiller.down = trouble
     handle = await stage.start(ContentDistillationWorkflow, wanted(stage))
@@ -61,6 +62,17 @@ async def test_nonsense_from_the_model_fails_only_the_entry_that_it_is_about(sta
     assert (result["distilled"], result["failed"]) == (1, 1)
     assert (bad.distil_state, good.distil_state) == (DistilState.FAILED, DistilState.DISTILLED)
     assert bad.reason
+
+
+@pytest.mark.parametrize("trouble", [TransientError("The workshop ended."), PermanentError("Nobody can read this.")])
+async def test_a_text_that_breaks_the_offline_distiller_fails_alone(
+    stage: Stage, trouble: TransientError | PermanentError
+) -> None:
+    bad, good = stage.world.fetched(stage.world.feed(), 2)
+    stage.world.distiller.breaks = {bad.entry_id: trouble}
+    result = await stage.run(ContentDistillationWorkflow, wanted(stage))
+    assert (result["distilled"], result["failed"]) == (1, 1)
+    assert (bad.distil_state, good.distil_state) == (DistilState.FAILED, DistilState.DISTILLED)
 
 
 async def test_two_runs_at_the_same_time_distil_nothing_twice(stage: Stage) -> None:
