@@ -1,7 +1,7 @@
 """Entries on their way: chosen by state, saved once, and taken away when nobody needs them."""
 
 import math
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import select, text
@@ -224,6 +224,17 @@ async def test_vectors_are_made_of_the_best_text_and_made_anew_when_it_changed(r
     await rows.fetched(first, "Edited.", LATER)
     await rows.entries.save_distilled([answer(first)], LATER)
     assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == (first,)
+
+
+async def test_a_vector_waits_for_the_summary_but_not_for_ever(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user(), full_text=False)
+    long_ago, now = NOW - timedelta(days=365), datetime.now(UTC)
+    await rows.crawl(feed, read(entry(1)), long_ago)
+    await rows.crawl(feed, read(entry(1), entry(2)), now)
+    waited, fresh = await rows.ids(feed)
+    assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == (waited,)
+    await rows.entries.save_distilled([answer(fresh)], now)
+    assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == (waited, fresh)
 
 
 async def test_each_model_has_an_index_of_its_own_that_its_searches_use(rows: Rows) -> None:
