@@ -27,7 +27,16 @@ _PERMANENT = frozenset({301, 308})
 _STATUS_OF_TOO_LARGE_HEADERS = 431
 # Whatever else a caller sends (Authorization, Cookie, an API key under any name) is for the host he named.
 _HEADERS_FOR_ANY_HOST = frozenset(
-    {"accept", "accept-language", "cache-control", "if-modified-since", "if-none-match", "range", "user-agent"}
+    {
+        "accept",
+        "accept-language",
+        "cache-control",
+        "connection",
+        "if-modified-since",
+        "if-none-match",
+        "range",
+        "user-agent",
+    }
 )
 
 

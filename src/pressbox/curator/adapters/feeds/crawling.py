@@ -98,7 +98,9 @@ class FeedCrawler:
 
 
 def _asking(validators: Validators) -> dict[str, str]:
-    headers = {"Accept": ACCEPT}
+    # A host has one feed or two and is asked again in an hour. Kept, hundreds of idle connections would be looked
+    # through for every request.
+    headers = {"Accept": ACCEPT, "Connection": "close"}
     if validators.etag:
         headers["If-None-Match"] = validators.etag
     if validators.last_modified:

@@ -1,0 +1,293 @@
+"""`pressbox bench crawl`: a thousand feeds, hardly any of them changed, beside one after the other with feedparser."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from pathlib import Path
+from statistics import median
+
+from sqlalchemy import TextClause, text
+from temporalio.testing import ActivityEnvironment
+
+from pressbox.bench.feed_host import document
+from pressbox.bench.instance import temporary_home
+from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.core.config import HttpSettings
+from pressbox.core.db.database import Database
+from pressbox.core.db.migrate import upgrade
+from pressbox.core.http.client import GuardedClient
+from pressbox.core.http.guard import Address
+from pressbox.curator.activities.crawling import CrawlActivities
+from pressbox.curator.activities.times import utc_now
+from pressbox.curator.activities.turns import Turns
+from pressbox.curator.adapters.entry_store import SqlEntries
+from pressbox.curator.adapters.feed_store import SqlFeeds
+from pressbox.curator.adapters.feeds.crawling import FeedCrawler
+from pressbox.curator.adapters.feeds.parsing import parse
+from pressbox.curator.adapters.feeds.reading import FeedReader
+from pressbox.curator.adapters.host_turns import SqlHostTurns
+from pressbox.curator.adapters.subscription_store import SqlSubscriptions
+from pressbox.curator.contracts.distilling import AppSettings
+from pressbox.curator.contracts.ingestion import ProbeFeedsInput, ProbeFeedsResult
+from pressbox.curator.domain.outlines import OutlineFeed
+from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.embedded.postgres import EmbeddedPostgres
+
+SECONDS_AIM = 10.0
+TIMES_AIM = 20.0
+ENTRIES_EACH = 20
+DELAY_SECONDS = 0.1
+# One in twenty.
+CHANGED_STEP = 20
+ROUNDS = 3
+NEWSBOAT_SECONDS = 900.0
+
+_READER = text("""
+    INSERT INTO core.users (email, name, password_hash, role)
+    VALUES ('bench@example.org', '', 'unusable', 'member') RETURNING id
+""")
+_ENTRIES = text("SELECT count(*) FROM curator.entries")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured. Less is faster and says less."""
+
+    feeds: int = 1_000
+    sampled: int = 50
+    delay: float = DELAY_SECONDS
+
+
+@dataclass(frozen=True)
+class Crawled:
+    """Seconds of whole rounds over all feeds. `one_by_one` and `newsboat` are for as many feeds, unchanged."""
+
+    feeds: int
+    first: float
+    unchanged: float
+    changed: float
+    news: int
+    expected_news: int
+    unconditional: int
+    one_by_one: float
+    sampled: int
+    newsboat: float | None
+
+
+class EverywhereHere:
+    """A thousand names, all of them on loopback: so each is a host of its own, as in the world."""
+
+    async def resolve(self, host: str, port: int) -> Sequence[Address]:
+        return (ip_address("127.0.0.1"),)
+
+
+def run_crawl(say: Say, scale: Scale | None = None) -> Report:
+    """Takes a minute, on a home of its own that is removed afterwards."""
+    chosen = scale or Scale()
+    machine = this_machine()
+    with temporary_home() as home, feed_host(chosen) as port:
+        home.create()
+        postgres = EmbeddedPostgres(home)
+        postgres.start()
+        try:
+            upgrade(postgres.url)
+            found = asyncio.run(_measure(postgres.url, port, chosen, say))
+        finally:
+            postgres.stop()
+    figures = (*_figures(found), _reading(say))
+    return Report(name="crawl", measured_at=datetime.now(UTC), machine=machine, figures=figures)
+
+
+@contextmanager
+def feed_host(scale: Scale) -> Iterator[int]:
+    """In a process of its own: what it costs must not be our cost."""
+    arguments = [str(scale.feeds), str(ENTRIES_EACH), str(scale.delay)]
+    command = [sys.executable, "-m", "pressbox.bench.feed_host", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield int(process.stdout.readline())
+    finally:
+        process.kill()
+        process.communicate()
+
+
+async def _measure(database_url: str, port: int, scale: Scale, say: Say) -> Crawled:
+    database = Database(database_url)
+    settings = HttpSettings(allow=("127.0.0.0/8",))
+    try:
+        async with GuardedClient(settings, resolver=EverywhereHere()) as client:
+            return await _rounds(database, client, port, scale, say)
+    finally:
+        await database.close()
+
+
+async def _rounds(database: Database, client: GuardedClient, port: int, scale: Scale, say: Say) -> Crawled:
+    feeds = [OutlineFeed(f"http://feed{number}.example:{port}/feed/{number}") for number in range(scale.feeds)]
+    reader = await _number(database, _READER)
+    await SqlSubscriptions(database).subscribe_many(reader, feeds, datetime.now(UTC))
+    say(f"{scale.feeds:,} feeds for the first time")
+    first = await _round(database, client, scale.feeds)
+    before, began_with = _told(port, "counts"), await _number(database, _ENTRIES)
+    say("again, all of them unchanged")
+    unchanged = [await _round(database, client, scale.feeds) for _ in range(ROUNDS)]
+    _told(port, f"change/{CHANGED_STEP}")
+    say("again, one in twenty changed")
+    changed = await _round(database, client, scale.feeds)
+    unconditional = _told(port, "counts").get("unconditional", 0) - before.get("unconditional", 0)
+    say(f"feedparser, one by one, {scale.sampled} feeds")
+    alone = await asyncio.to_thread(_one_by_one, port, scale.sampled)
+    return Crawled(
+        feeds=scale.feeds,
+        first=first,
+        unchanged=median(unchanged),
+        changed=changed,
+        news=await _number(database, _ENTRIES) - began_with,
+        expected_news=len(range(0, scale.feeds, CHANGED_STEP)),
+        unconditional=unconditional,
+        one_by_one=alone / scale.sampled * scale.feeds,
+        sampled=scale.sampled,
+        newsboat=await asyncio.to_thread(_newsboat, port, scale.feeds, say),
+    )
+
+
+async def _round(database: Database, client: GuardedClient, expected: int) -> float:
+    """As the workflow does it: page by page, each by the activity that asks and stores."""
+    feeds, policy = SqlFeeds(database), CuratorPolicy()
+    activities = CrawlActivities(
+        feeds,
+        SqlEntries(database),
+        FeedCrawler(client, FeedReader(), policy),
+        Turns(SqlHostTurns(database), utc_now),
+        AppSettings(target_language="", distiller="extractive", embedding_model="none"),
+    )
+    began, after, asked, failed = time.perf_counter(), 0, 0, 0
+    while True:
+        page = await feeds.due(after, policy.page_size, datetime.now(UTC), only_due=False)
+        probe = ProbeFeedsInput(feed_ids=page.feed_ids, policy=policy)
+        result: ProbeFeedsResult = await ActivityEnvironment().run(activities.probe_feeds, probe)
+        asked, failed = asked + len(page.feed_ids), failed + result.failed
+        if not page.more:
+            break
+        after = page.feed_ids[-1]
+    if failed or asked != expected:
+        raise RuntimeError(f"{asked} feeds were asked and {failed} failed; the figures would say nothing.")
+    return time.perf_counter() - began
+
+
+async def _number(database: Database, statement: TextClause) -> int:
+    async with database.unit_of_work() as work:
+        return int(await work.session.scalar(statement) or 0)
+
+
+def _told(port: int, what: str) -> dict[str, int]:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/-/{what}") as answer:
+        return dict(json.loads(answer.read()))
+
+
+def _one_by_one(port: int, sampled: int) -> float:
+    """The loop that everybody writes first, even with conditional requests; only the second round counts."""
+    import feedparser  # type: ignore[import-untyped]
+
+    urls = [f"http://127.0.0.1:{port}/feed/{number}" for number in range(sampled)]
+    tags = [feedparser.parse(url).etag for url in urls]
+    began = time.perf_counter()
+    for url, tag in zip(urls, tags, strict=True):
+        if feedparser.parse(url, etag=tag).status != 304:
+            raise RuntimeError("The feed changed although nobody changed it.")
+    return time.perf_counter() - began
+
+
+def _newsboat(port: int, feeds: int, say: Say) -> float | None:
+    """The second reload, with as many threads as we ask at once; None where it is not installed."""
+    program = shutil.which("newsboat")
+    if program is None:
+        return None
+    say(f"newsboat, {feeds:,} feeds")
+    with temporary_home() as home:
+        home.create()
+        folder: Path = home.path
+        (folder / "urls").write_text("".join(f"http://127.0.0.1:{port}/feed/{number}\n" for number in range(feeds)))
+        (folder / "config").write_text(f"reload-threads {CuratorPolicy().probes_at_once}\n")
+        files = ["-u", str(folder / "urls"), "-c", str(folder / "cache.db"), "-C", str(folder / "config")]
+        command = [program, *files, "-x", "reload"]
+        subprocess.run(command, check=True, capture_output=True, timeout=NEWSBOAT_SECONDS)
+        began = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, timeout=NEWSBOAT_SECONDS)
+        return time.perf_counter() - began
+
+
+def _figures(found: Crawled) -> tuple[Figure, ...]:
+    sampled = f"feedparser one by one, sampled on {found.sampled}"
+    figures = (
+        Figure(name=f"{found.feeds:,} feeds for the first time", value=found.first, unit="s"),
+        Figure(
+            name=f"{found.feeds:,} unchanged feeds",
+            value=found.unchanged,
+            unit="s",
+            peer=found.one_by_one,
+            peer_name=sampled,
+            aim=SECONDS_AIM,
+            note=f"median of {ROUNDS} rounds",
+        ),
+        Figure(
+            name="times as fast as one by one",
+            value=found.one_by_one / found.unchanged,
+            unit="times",
+            better=Better.HIGHER,
+            aim=TIMES_AIM,
+        ),
+        Figure(
+            name=f"{found.feeds:,} feeds, one in {CHANGED_STEP} changed",
+            value=found.changed,
+            unit="s",
+            note=f"{found.news:,} new entries",
+        ),
+        Figure(name="new entries missed", value=found.expected_news - found.news, unit="entries", aim=0),
+        Figure(name="unconditional requests after the first round", value=found.unconditional, unit="requests", aim=0),
+    )
+    if found.newsboat is None:
+        return figures
+    beside = Figure(
+        name=f"{found.feeds:,} unchanged feeds, beside newsboat",
+        value=found.unchanged,
+        unit="s",
+        peer=found.newsboat,
+        peer_name="newsboat",
+    )
+    return (*figures, beside)
+
+
+def _reading(say: Say) -> Figure:
+    """How fast a document becomes clean entries."""
+    import feedparser
+
+    say("Reading feeds")
+    content = document(0, 0, ENTRIES_EACH)
+    ours = _per_second(lambda: parse(content, "", "https://example.org/"), 40)
+    theirs = _per_second(lambda: feedparser.parse(content), 10)
+    return Figure(
+        name=f"feeds of {ENTRIES_EACH} entries read and sanitised",
+        value=ours,
+        unit="per second",
+        better=Better.HIGHER,
+        peer=theirs,
+        peer_name="feedparser",
+    )
+
+
+def _per_second(work: Callable[[], object], times: int) -> float:
+    work()
+    began = time.process_time()
+    for _ in range(times):
+        work()
+    return times / (time.process_time() - began)
