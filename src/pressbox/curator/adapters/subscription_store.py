@@ -1,5 +1,6 @@
 """Who reads which feed, in PostgreSQL."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -86,7 +87,7 @@ class SqlSubscriptions:
             return await _abandon(session, feed_id, now)
 
     async def sources(self, user_id: int) -> SourcesView:
-        own = select(CategoryRow).where(CategoryRow.user_id == user_id)
+        own = select(CategoryRow.id, CategoryRow.name).where(CategoryRow.user_id == user_id)
         states = select(
             func.count().filter(EntryStateRow.starred_at.is_not(None)),
             func.count().filter(EntryStateRow.preference == 1),
@@ -96,20 +97,19 @@ class SqlSubscriptions:
         )
         async with self._database.unit_of_work() as work:
             feeds = await feed_views(work.session, SubscriptionRow.user_id == user_id)
-            categories = list(
-                await work.session.scalars(own.order_by(CategoryRow.position, func.lower(CategoryRow.name)))
-            )
+            ordered = own.order_by(CategoryRow.position, func.lower(CategoryRow.name))
+            categories = (await work.session.execute(ordered)).tuples().all()
             labels = await label_views(work.session, user_id)
             starred, up = (await work.session.execute(states)).tuples().one()
-        below = {
-            category.id: tuple(feed for feed in feeds if feed.category_id == category.id) for category in categories
-        }
+        below: dict[int | None, list[FeedView]] = defaultdict(list)
+        for feed in feeds:
+            below[feed.category_id].append(feed)
         return SourcesView(
             categories=tuple(
-                CategoryView(row.id, row.name, sum(feed.unread for feed in below[row.id]), below[row.id])
-                for row in categories
+                CategoryView(number, name, sum(feed.unread for feed in below[number]), tuple(below[number]))
+                for number, name in categories
             ),
-            uncategorised=tuple(feed for feed in feeds if feed.category_id is None),
+            uncategorised=tuple(below[None]),
             labels=tuple(labels),
             unread=sum(feed.unread for feed in feeds),
             starred=starred,
