@@ -122,6 +122,21 @@ def test_linked_data_gives_the_date() -> None:
     assert extracted(page("", head)).published_at == datetime(2025, 10, 3, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("head", "author"),
+    [
+        ('{"author": {"@type": "Person", "name": "Town Desk"}}', "Town Desk"),
+        ('[{"author": [{"name": "One Desk"}, "Other Desk", {"url": "x"}]}]', "One Desk, Other Desk"),
+        ('{"author": ["https://example.org/people/1"]}', "Marked Desk"),
+        ('{"author": 7}', "Marked Desk"),
+    ],
+)
+def test_the_author_is_whom_the_page_names_as_such(head: str, author: str) -> None:
+    body = "<p>Written by <a rel='author' href='/x'>Marked Desk —</a> for all readers of this paper, as usual.</p>"
+    html = page(body, f"<script type='application/ld+json'>{head}</script>")
+    assert extracted(html).author == author
+
+
 def test_the_base_of_the_page_counts() -> None:
     article = extracted(
         page("<p><img src='a.png'>A picture with a line below it that is long enough.</p>", "<base href='/x/'>")

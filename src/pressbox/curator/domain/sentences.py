@@ -80,19 +80,20 @@ def how_many(available: int, wanted: int) -> int:
 def summary_of(sentences: Sequence[Sentence], title: str, language: str, wanted: int) -> list[Sentence]:
     """The most telling whole sentences, none that says the same twice, in reading order."""
     candidates = list({_key(one.text): one for one in reversed(sentences) if whole(one.text)}.values())[::-1]
+    places = {one: place for place, one in enumerate(candidates)}
     found = {one: terms(one.text, language) for one in candidates}
     weights = _weights([*found.values()], terms(title, language))
     chosen: list[Sentence] = []
     left = [one for one in candidates if found[one]]
     count = how_many(len(left), wanted)
     while left and len(chosen) < count:
-        best = max(left, key=lambda one: _score(one, found[one], weights, candidates.index(one) / len(candidates)))
+        best = max(left, key=lambda one: _score(one, found[one], weights, places[one] / len(candidates)))
         chosen.append(best)
         left.remove(best)
         for word in set(found[best]):
             # Said once, a word tells less the second time.
             weights[word] *= 0.5
-    return sorted(chosen, key=candidates.index)
+    return sorted(chosen, key=places.__getitem__)
 
 
 def _weights(sentences: Sequence[Sequence[str]], title: Sequence[str]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """`pressbox bench NAME`: measure on this machine, against peers and aims."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -101,6 +102,16 @@ def matchday(
 
 
 @bench_commands.command()
+def crawl(as_json: Json = False) -> None:
+    """1,000 feeds that answer after 100 ms, one in twenty changed, beside one after the other with feedparser."""
+    # Loads the curator and its parsers, which the other benchmarks need not wait for.
+    from pressbox.bench.crawl import run_crawl
+
+    prepared_settings()
+    _print(run_crawl(_say), as_json=as_json)
+
+
+@bench_commands.command()
 def search(as_json: Json = False) -> None:
     """50,000 articles in five languages: indexing, and words, phrases, beginnings, slips and CJK, beside PostgreSQL."""
     # Loads the curator's index, which the other benchmarks need not wait for.
@@ -108,6 +119,39 @@ def search(as_json: Json = False) -> None:
 
     prepared_settings()
     _print(run_search(_say), as_json=as_json)
+
+
+@bench_commands.command()
+def extract(
+    as_json: Json = False,
+    data: Annotated[Path | None, typer.Option(help="Folder of folders with source.html and expected.html.")] = None,
+) -> None:
+    """The article of real pages: how much of the right text is found, and how fast, beside readability-lxml."""
+    # Loads the extractor, which the other benchmarks need not wait for.
+    from pressbox.bench.extract import DATA, run_extract
+
+    prepared_settings()
+    _print(run_extract(_say, data or DATA), as_json=as_json)
+
+
+@bench_commands.command()
+def reader(as_json: Json = False) -> None:
+    """Pages of the reader over 200,000 entries of 500 feeds, and the memory of web and worker."""
+    # Loads the whole of the curator, which the other benchmarks need not wait for.
+    from pressbox.bench.reader import run_reader
+
+    prepared_settings()
+    _print(run_reader(_say), as_json=as_json)
+
+
+@bench_commands.command()
+def ingest(as_json: Json = False) -> None:
+    """20 feeds with 15 articles each from crawl to index: entries per second, events and payloads per entry."""
+    # Loads the whole of the curator, which the other benchmarks need not wait for.
+    from pressbox.bench.ingest import run_ingest
+
+    prepared_settings()
+    _print(run_ingest(_say), as_json=as_json)
 
 
 def _print(report: Report, *, as_json: bool) -> None:

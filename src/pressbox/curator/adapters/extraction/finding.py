@@ -35,6 +35,7 @@ def article_of(html: str, url: str, rules: Sequence[ExtractionRule], now: dateti
         raise PermanentError(NOT_A_PAGE)
     base = _base(tree, url)
     known = metadata_of(tree, base, now)
+    _lighten(tree)
     remove_unwanted(tree, rules)
     content, whole_page = _content(tree, url, rules)
     _drop_title(content, known.title)
@@ -74,6 +75,13 @@ def _base(tree: Any, url: str) -> str:
         return urljoin(url, str(stated))
     except ValueError:
         return url
+
+
+def _lighten(tree: Any) -> None:
+    """Half of a page is often scripts, and the tree is copied and walked many times. Data for machines stays."""
+    for element in list(tree.iter("script", "style", "svg")):
+        if element.get("type") != "application/ld+json":
+            removed(element)
 
 
 def _content(tree: Any, url: str, rules: Sequence[ExtractionRule]) -> tuple[list[Any], bool]:

@@ -30,6 +30,11 @@ class Workshop:
         for child in reversed(self._children):
             self._free.put_nowait(child)
 
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """Ids of those that run now."""
+        return tuple(child.process.pid for child in self._children if child.process is not None)
+
     async def work(self, task: Task) -> Outcome:
         child = await self._free.get()
         try:

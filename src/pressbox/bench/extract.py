@@ -1,0 +1,197 @@
+"""`pressbox bench extract`: how much of the right text is found on real pages, and how fast, beside a peer."""
+
+import asyncio
+import importlib
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean
+
+import psutil
+
+from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.core.errors import ConfigurationError, PermanentError
+from pressbox.curator.adapters.distillers.summarising import summarise
+from pressbox.curator.adapters.extraction.extractor import WorkshopExtractor
+from pressbox.curator.adapters.extraction.finding import article_of
+from pressbox.curator.adapters.sanitising.text import text_of
+from pressbox.curator.adapters.workshop.pool import Workshop
+from pressbox.curator.domain.entries import FetchedArticle, ToDistil
+from pressbox.curator.ports.outside import Page
+
+DATA = Path("../shared/data/articles")
+PEER = "readability-lxml"
+# What the extractor alone reached on another set of pages.
+F1_AIM = 0.96
+ROUNDS = 3
+PROCESSES = 2
+SENTENCES = 4
+_URL = "https://example.org/article"
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A page and the text that a reader wants of it."""
+
+    name: str
+    html: str
+    expected: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    f1: float
+    pages_per_second: float
+    failed: int = 0
+
+
+def run_extract(say: Say, data: Path = DATA, rounds: int = ROUNDS) -> Report:
+    machine = this_machine()
+    samples = load_samples(data)
+    say(f"{len(samples)} pages, our extractor")
+    ours = measure(samples, _ours, rounds)
+    say("trafilatura alone")
+    alone = measure(samples, _trafilatura, rounds)
+    peer = _peer()
+    say(PEER if peer else f"{PEER} is not installed")
+    other = measure(samples, peer, rounds) if peer else None
+    say("Summaries")
+    per_second, empty = _summaries(samples)
+    say("In the worker's processes")
+    together, memory = asyncio.run(_in_workshop(samples, rounds))
+    figures = (
+        Figure(
+            name="F1 of words",
+            value=ours.f1,
+            unit="",
+            better=Better.HIGHER,
+            peer=other.f1 if other else None,
+            peer_name=PEER,
+            aim=F1_AIM,
+            note=f"{len(samples)} pages, {ours.failed} without an article; trafilatura alone {alone.f1:.3f}",
+        ),
+        Figure(
+            name="pages per second and core",
+            value=ours.pages_per_second,
+            unit="pages",
+            better=Better.HIGHER,
+            peer=other.pages_per_second if other else None,
+            peer_name=PEER,
+            note=f"CPU time, sanitised, with metadata and language; trafilatura alone {alone.pages_per_second:.0f}",
+        ),
+        Figure(
+            name=f"pages per second, {PROCESSES} processes",
+            value=together,
+            unit="pages",
+            better=Better.HIGHER,
+            note="time on the clock, beside whatever else the machine does",
+        ),
+        Figure(name="memory of one process", value=memory, unit="MB"),
+        Figure(
+            name="summaries per second and core",
+            value=per_second,
+            unit="summaries",
+            better=Better.HIGHER,
+            note=f"extractive, CPU time; {empty} of {len(samples)} texts have no whole sentence",
+        ),
+    )
+    return Report(name="extract", measured_at=datetime.now(UTC), machine=machine, figures=figures)
+
+
+def load_samples(data: Path) -> list[Sample]:
+    """Every folder with a `source.html` and an `expected.html`."""
+    folders = sorted(found.parent for found in data.glob("*/source.html") if (found.parent / "expected.html").is_file())
+    if not folders:
+        raise ConfigurationError(
+            f"{data} has no pages to measure. Give --data a folder whose folders hold source.html and expected.html."
+        )
+    return [
+        Sample(
+            folder.name,
+            (folder / "source.html").read_text(encoding="utf-8", errors="replace"),
+            text_of((folder / "expected.html").read_text(encoding="utf-8", errors="replace")),
+        )
+        for folder in folders
+    ]
+
+
+def measure(samples: Sequence[Sample], extract: Callable[[str], str], rounds: int) -> Measured:
+    """The first round loads libraries and gives the texts; the others are timed."""
+    texts = [extract(sample.html) for sample in samples]
+    began = time.process_time()
+    for _ in range(rounds):
+        for sample in samples:
+            extract(sample.html)
+    seconds = time.process_time() - began
+    scores = [f1(text, sample.expected) for text, sample in zip(texts, samples, strict=True)]
+    return Measured(fmean(scores), rounds * len(samples) / seconds, sum(not text for text in texts))
+
+
+def f1(found: str, expected: str) -> float:
+    """Of the words, counted as often as they come; a character is a word where there are no spaces."""
+    one, other = Counter(_WORD.findall(found.lower())), Counter(_WORD.findall(expected.lower()))
+    common = sum((one & other).values())
+    return 2 * common / (sum(one.values()) + sum(other.values())) if common else 0.0
+
+
+def _article(html: str) -> FetchedArticle | None:
+    try:
+        return article_of(html, _URL, (), datetime.now(UTC))
+    except PermanentError:
+        return None
+
+
+def _ours(html: str) -> str:
+    article = _article(html)
+    return article.text if article else ""
+
+
+def _trafilatura(html: str) -> str:
+    from trafilatura import extract
+
+    return extract(html, url=_URL, fast=True, include_comments=False) or ""
+
+
+def _peer() -> Callable[[str], str] | None:
+    try:
+        readability = importlib.import_module("readability")
+    except ImportError:
+        return None
+    return lambda html: text_of(readability.Document(html).summary())
+
+
+def _summaries(samples: Sequence[Sample]) -> tuple[float, int]:
+    entries = [ToDistil(number, "", sample.expected, "", "") for number, sample in enumerate(samples)]
+    summarise(entries[0], SENTENCES)
+    began = time.process_time()
+    summaries = [summarise(entry, SENTENCES).summary for entry in entries]
+    return len(summaries) / (time.process_time() - began), sum(not summary for summary in summaries)
+
+
+async def _in_workshop(samples: Sequence[Sample], rounds: int) -> tuple[float, float]:
+    workshop = Workshop(PROCESSES)
+    extractor = WorkshopExtractor(workshop)
+
+    async def extracted(sample: Sample) -> bool:
+        try:
+            await extractor.extract(Page(_URL, sample.html, "text/html"), ())
+        except PermanentError:
+            return False
+        return True
+
+    try:
+        # Both processes start.
+        await asyncio.gather(*(extracted(sample) for sample in samples[:PROCESSES]))
+        began = time.perf_counter()
+        for _ in range(rounds):
+            await asyncio.gather(*(extracted(sample) for sample in samples))
+        seconds = time.perf_counter() - began
+        memory = max(psutil.Process(process).memory_info().rss for process in workshop.processes) / 1e6
+    finally:
+        await workshop.close()
+    return rounds * len(samples) / seconds, memory
