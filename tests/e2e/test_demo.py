@@ -53,6 +53,17 @@ def test_headless_demo_with_a_killed_worker_meets_every_expectation(reachable_fo
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_the_reading_day_of_the_demo_is_as_its_script_says(reachable_folder: Path) -> None:
+    playing = demo(reachable_folder / "reading", "--headless", "--json", "--speed", "4", "--only", "curator")
+    output, _ = playing.communicate(timeout=380)
+    findings = json.loads(output)["findings"]
+    assert [finding for finding in findings if finding["expected"] != finding["found"]] == []
+    assert {finding["name"] for finding in findings} >= {"articles distilled", "feeds that recovered"}
+    assert playing.returncode == 0
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
 def test_a_demo_that_is_ended_leaves_nothing_running(reachable_folder: Path, number: signal.Signals) -> None:
