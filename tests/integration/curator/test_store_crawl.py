@@ -1,6 +1,8 @@
 """What one crawl leaves in the database, whatever the feed says."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
@@ -18,6 +20,22 @@ from pressbox.curator.domain.policy import CuratorPolicy
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 
 LATER = NOW + timedelta(hours=1)
+
+
+@contextmanager
+def counted(rows: Rows) -> Iterator[list[str]]:
+    """Every statement that the database gets meanwhile."""
+    statements: list[str] = []
+
+    def note(_: object, __: object, statement: str, *___: object) -> None:
+        statements.append(statement)
+
+    engine = rows.database.engine.sync_engine
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield statements
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
 
 
 @pytest.fixture
@@ -328,17 +346,26 @@ async def test_a_hundred_unchanged_feeds_cost_few_statements(rows: Rows) -> None
     feeds = [await rows.feed(anna) for _ in range(100)]
     for feed in feeds:
         await rows.crawl(feed, Crawl(CrawlOutcome.NEW, parsed=read().parsed))
-    asked = await rows.feeds.to_crawl(feeds)
-    statements: list[str] = []
-
-    def note(_: object, __: object, statement: str, *___: object) -> None:
-        statements.append(statement)
-
-    event.listen(rows.database.engine.sync_engine, "before_cursor_execute", note)
-    await rows.feeds.to_crawl(feeds)
-    await rows.feeds.store_unchanged([(feed, Crawl(CrawlOutcome.UNCHANGED)) for feed in asked], POLICY, LATER)
-    assert await rows.feeds.with_work(feeds, LATER) == []
+    with counted(rows) as statements:
+        asked = await rows.feeds.to_crawl(feeds)
+        await rows.feeds.store_unchanged([(feed, Crawl(CrawlOutcome.UNCHANGED)) for feed in asked], POLICY, LATER)
+        assert await rows.feeds.with_work(feeds, LATER) == []
     assert len(statements) <= 4
+
+
+async def test_a_hundred_new_and_edited_entries_cost_as_few_statements_as_two(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(*(entry(number) for number in range(102))))
+    costs = []
+    for known, new, number in ((0, 200, 2), (2, 300, 100)):
+        changed = [entry(one, title="Edited") for one in range(known, known + number)]
+        added = [entry(one) for one in range(new, new + number)]
+        asked = await rows.to_crawl(feed)
+        with counted(rows) as statements:
+            stored = await rows.feeds.store_crawl(asked, read(*changed, *added), POLICY, LATER)
+        assert (stored.created, stored.updated) == (number, number)
+        costs.append(len(statements))
+    assert costs[0] == costs[1]
 
 
 async def test_a_feed_that_left_meanwhile_is_no_error(rows: Rows) -> None:
