@@ -1,8 +1,6 @@
 """`pressbox bench broadcast`: one message to ten thousand people, against one HTTP call after the other."""
 
 import asyncio
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -14,6 +12,7 @@ from sqlalchemy import text
 
 from pressbox.bench.instance import measured_instance, temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.simulator import simulator
 from pressbox.core.config import TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.client import connect
@@ -155,18 +154,10 @@ async def _posted(client: httpx.AsyncClient, path: str, **body: object) -> dict[
 
 @contextmanager
 def _target() -> Iterator[str]:
-    """In a process of its own: what it costs must not be our cost."""
-    module = "pressbox.demo.simulators.notification_target"
-    process = subprocess.Popen([sys.executable, "-m", module], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        url = f"http://127.0.0.1:{int(process.stdout.readline())}"
+    with simulator("pressbox.demo.simulators.notification_target") as url:
         slow = Behaviour(kind=Kind.SLOW, seconds=TARGET_SECONDS)
         httpx.put(f"{url}/-/behaviours", content=slow.model_dump_json(), trust_env=False).raise_for_status()
         yield url
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def _figures(ours: Broadcast, loops: Loops) -> tuple[Figure, ...]:

@@ -1,11 +1,8 @@
 """`pressbox bench ingest`: from feeds to distilled, searchable articles, and what histories cost per entry."""
 
 import asyncio
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,6 +12,7 @@ from temporalio.client import Client
 
 from pressbox.bench.instance import instance_resources, measured_instance, temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.simulator import simulator
 from pressbox.core.app import Resources
 from pressbox.curator.adapters.subscription_store import SqlSubscriptions
 from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
@@ -22,6 +20,7 @@ from pressbox.curator.domain.outlines import OutlineFeed
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ids import ALL_FEEDS_INGESTION, QUEUE
 
+PRESS = "pressbox.demo.simulators.news_site"
 CHANNELS = 20
 ARTICLES_EACH = 15
 PAYLOAD_AIM = 10_000
@@ -65,7 +64,7 @@ class Ingested:
 def run_ingest(say: Say, channels: int = CHANNELS, articles_each: int = ARTICLES_EACH) -> Report:
     """Takes a minute or two, on a home of its own that is removed afterwards."""
     machine = this_machine()
-    with simulated_press(channels, articles_each) as url, temporary_home() as home:
+    with simulator(PRESS, str(channels), str(articles_each)) as url, temporary_home() as home:
         environment = {"PRESSBOX_HTTP_ALLOW": url.removeprefix("http://"), "PRESSBOX_CURATOR_HOST_DELAY_SECONDS": "0"}
         with measured_instance(home, **environment) as instance:
             say(f"{channels} feeds with {articles_each} articles each")
@@ -143,20 +142,6 @@ def _payloads(message: object) -> Iterator[Payload]:
             inner = value if field.is_repeated else (value,)
         for one in inner:
             yield from _payloads(one)
-
-
-@contextmanager
-def simulated_press(channels: int, articles_each: int) -> Iterator[str]:
-    """In a process of its own: what it costs must not be our cost."""
-    module = "pressbox.demo.simulators.news_site"
-    command = [sys.executable, "-m", module, str(channels), str(articles_each)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def _figures(found: Ingested) -> tuple[Figure, ...]:

@@ -1,8 +1,6 @@
 """`pressbox bench monitor`: one poll over many live fixtures, against one call and one transaction per fixture."""
 
 import asyncio
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -19,6 +17,7 @@ from temporalio.runtime import Runtime, TelemetryConfig
 from pressbox.bench.instance import measured_instance, temporary_home
 from pressbox.bench.one_by_one import poll_one_by_one
 from pressbox.bench.report import Figure, Report, Say, this_machine
+from pressbox.bench.simulator import simulator
 from pressbox.bench.worker import our_worker
 from pressbox.core.app import AppManifest, Resources, TaskQueue
 from pressbox.core.config import FootySettings, HttpSettings, ObjectsSettings, Settings, TemporalSettings
@@ -35,6 +34,7 @@ from pressbox.footy.ids import QUEUE as FOOTY_QUEUE
 from pressbox.footy.manifest import APP as FOOTY
 from pressbox.footy.workflows.monitor import MonitorWorkflow
 
+API = "pressbox.demo.simulators.fixtures_api"
 SIZES = (20, 200, 1_000)
 ROUNDS = 3
 # Enough to know what one fixture costs; the time for all of them is that many times longer.
@@ -88,7 +88,11 @@ def run_monitor(say: Say, sizes: Sequence[int] = SIZES) -> Report:
     """Takes a minute or two, on a home of its own that is removed afterwards."""
     machine = this_machine()
     start = datetime.now(UTC).replace(microsecond=0) - AGO
-    with _simulator(max(sizes), start) as url, temporary_home() as home, measured_instance(home) as instance:
+    with (
+        simulator(API, str(max(sizes)), start.isoformat()) as url,
+        temporary_home() as home,
+        measured_instance(home) as instance,
+    ):
         found = asyncio.run(_on_instance(instance, url, start, sizes, say))
     figures = tuple(figure for one in found for figure in _figures(one))
     return Report(name="monitor", measured_at=datetime.now(UTC), machine=machine, figures=figures)
@@ -214,20 +218,6 @@ async def pointed_at(resources: Resources, url: str) -> AsyncIterator[Resources]
     footy = FootySettings(api_key=SecretStr(DEMO_KEY), api_url=url)
     async with GuardedClient(HttpSettings(allow=(httpx.URL(url).netloc.decode(),))) as http:
         yield replace(resources, settings=resources.settings.model_copy(update={"footy": footy}), http=http)
-
-
-@contextmanager
-def _simulator(matches: int, start: datetime) -> Iterator[str]:
-    """In a process of its own: what it costs must not be our cost."""
-    module = "pressbox.demo.simulators.fixtures_api"
-    command = [sys.executable, "-m", module, str(matches), start.isoformat()]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def _figures(found: Measured) -> tuple[Figure, ...]:
