@@ -14,6 +14,7 @@ from pressbox.core.errors import TransientError
 from pressbox.curator.adapters.cost_store import SqlCosts
 from pressbox.curator.adapters.feeds.outlines import OpmlOutlines
 from pressbox.curator.adapters.label_store import SqlCategories, SqlLabels
+from pressbox.curator.adapters.ledger_store import SqlModelLedger
 from pressbox.curator.adapters.reading_store import SqlReadingLists
 from pressbox.curator.adapters.rows import (
     EntryBodyRow,
@@ -31,7 +32,7 @@ from pressbox.curator.contracts.ingestion import PreviewFetchOutput
 from pressbox.curator.domain.entries import DistilState, FetchState
 from pressbox.curator.domain.feeds import CrawlOutcome, ExtractionRule, ParsedFeed
 from pressbox.curator.ports.outside import FoundFeed
-from pressbox.curator.ports.storage import Hit, PaidCall
+from pressbox.curator.ports.storage import Hit
 from pressbox.curator.service.curator import Curator
 from pressbox.curator.service.outlines import OutlineService
 from pressbox.curator.service.reading import ReadingService
@@ -112,20 +113,6 @@ class Index:
 
 
 @dataclass
-class NothingPaid:
-    async def known(self, call: PaidCall) -> str | None:
-        return None
-
-    async def record(
-        self, call: PaidCall, answer: str, tokens_in: int, tokens_out: int, cost: float, now: datetime
-    ) -> None:
-        raise AssertionError("nobody pays here")
-
-    async def tokens_today(self, now: datetime) -> int:
-        return 0
-
-
-@dataclass
 class Library:
     """Writes rows as ingestion would, and gives the use cases."""
 
@@ -147,7 +134,14 @@ class Library:
             reading=ReadingService(lists, self.index, MODEL),
             states=StateService(SqlReadingStates(self.database), SqlLabels(self.database), lambda: self.now),
             work=WorkService(
-                self.workflows, lists, SqlCosts(self.database), NothingPaid(), objects, 1000, lambda: self.now
+                self.workflows,
+                subscriptions,
+                lists,
+                SqlCosts(self.database),
+                SqlModelLedger(self.database),
+                objects,
+                1000,
+                lambda: self.now,
             ),
         )
 

@@ -157,7 +157,9 @@ def service(resources: Resources) -> Curator:
         outlines=OutlineService(subscriptions, OpmlOutlines(), objects, starter),
         reading=ReadingService(lists, search_reader(resources), embedder(settings.curator).model),
         states=StateService(SqlReadingStates(database), SqlLabels(database)),
-        work=WorkService(starter, lists, SqlCosts(database), SqlModelLedger(database), objects, rules.tokens_per_day),
+        work=WorkService(
+            starter, subscriptions, lists, SqlCosts(database), SqlModelLedger(database), objects, rules.tokens_per_day
+        ),
     )
 
 

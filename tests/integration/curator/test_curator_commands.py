@@ -111,6 +111,9 @@ def test_a_feed_from_its_address_to_its_health(run: Run, settings: Settings, sta
     feed = json.loads(added.stdout)
     assert (feed["title"], feed["category"], started.calls) == ("News", "World", [("ingest-feed", feed["id"])])
     assert "https://example.org/feed.xml" in run("feeds", "list").stdout
+    assert run("trigger", "ingest-feed", str(feed["id"])).exit_code == 0
+    assert started.calls[1:] == [("ingest-feed", feed["id"])]
+    assert isinstance(run("trigger", "ingest-feed", "4711").exception, NotFoundError)
     assert "News" in run("feeds", "list", "--user", "anna@example.org").stdout
     assert run("feeds", "health").stdout == ""
     crawled(settings, feed["id"])
@@ -143,7 +146,6 @@ def test_outlines_come_in_from_a_file_or_a_pipe_and_go_out(run: Run, settings: S
 TRIGGERS: list[tuple[tuple[str, ...], tuple[object, ...]]] = [
     (("ingest",), ("ingest-all", False)),
     (("ingest", "--due"), ("ingest-all", True)),
-    (("ingest-feed", "7"), ("ingest-feed", 7)),
     (("distill",), ("distil", ())),
     (("distill", "1", "2"), ("distil", (1, 2))),
     (("reprocess", "1", "2"), ("reprocess", (1, 2), True, True)),

@@ -167,6 +167,11 @@ class SqlSubscriptions:
         async with self._database.unit_of_work() as work:
             return await all_feeds(work.session)
 
+    async def demand_feed(self, feed_id: int) -> None:
+        async with self._database.unit_of_work() as work:
+            if await work.session.get(FeedRow, feed_id) is None:
+                raise NotFoundError("There is no such feed. `pressbox feeds list` shows all.", feed_id=feed_id)
+
     async def place(self, user_id: int, feed_id: int, title: str, category_id: int | None) -> None:
         changed = (
             update(SubscriptionRow)

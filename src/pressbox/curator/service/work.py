@@ -7,7 +7,7 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.curator.domain.feeds import ExtractionRule
 from pressbox.curator.domain.views import CostsView, PreviewView
-from pressbox.curator.ports.reading import Costs, ReadingLists
+from pressbox.curator.ports.reading import Costs, ReadingLists, Subscriptions
 from pressbox.curator.ports.starting import Workflows
 from pressbox.curator.ports.storage import ModelLedger
 from pressbox.curator.service.sources import checked_address, checked_rules
@@ -22,6 +22,7 @@ class WorkService:
     def __init__(
         self,
         workflows: Workflows,
+        subscriptions: Subscriptions,
         lists: ReadingLists,
         costs: Costs,
         ledger: ModelLedger,
@@ -30,6 +31,7 @@ class WorkService:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._workflows = workflows
+        self._subscriptions = subscriptions
         self._lists = lists
         self._costs = costs
         self._ledger = ledger
@@ -41,6 +43,8 @@ class WorkService:
         return await self._workflows.ingest_all(only_due=only_due)
 
     async def ingest_feed(self, feed_id: int) -> str:
+        """Any feed of the instance, in nobody's name."""
+        await self._subscriptions.demand_feed(feed_id)
         return await self._workflows.ingest_feed(feed_id)
 
     async def distil(self, entry_ids: Sequence[int] = ()) -> str:

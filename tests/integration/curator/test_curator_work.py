@@ -1,0 +1,96 @@
+"""What models cost, and what happens when people and crawls act at the same time, on a real database."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from pressbox.core.app import Resources
+from pressbox.core.errors import InvalidInputError
+from pressbox.curator.adapters.ledger_store import SqlModelLedger
+from pressbox.curator.adapters.rows import EntryRow, EntryStateRow, SubscriptionRow
+from pressbox.curator.domain.views import ListKind, Selection
+from pressbox.curator.ports.storage import PaidCall
+from tests.fakes.reader import NOW, Library
+
+
+@pytest.fixture
+def library(resources: Resources) -> Library:
+    return Library(resources)
+
+
+async def test_costs_are_told_per_day_and_feed_to_those_whom_they_concern(library: Library) -> None:
+    anna = await library.person()
+    mine, foreign = await library.feed(anna, title="Mine"), await library.feed(title="Foreign")
+    ledger = SqlModelLedger(library.database)
+    for number, (feed, days) in enumerate([(mine, 0), (mine, 0), (mine, 1), (foreign, 0), (mine, 40), (None, 0)]):
+        call = PaidCall(f"hash {number}", "1", "a model", "distil", None, feed)
+        await ledger.record(call, "{}", 100, 10, 0.5, NOW - timedelta(days=days))
+    costs = await library.service.work.costs(anna)
+    today = NOW.date()
+    assert [(item.day, item.feed_title, item.calls, item.tokens_in, item.cost) for item in costs.days] == [
+        (today, "Mine", 2, 200, 1.0),
+        (today - timedelta(days=1), "Mine", 1, 100, 0.5),
+    ]
+    assert (costs.tokens_today, costs.tokens_per_day) == (4 * 110, 1000)
+    everything = await library.service.work.costs(anna, administrator=True)
+    assert [(item.day, item.feed_title) for item in everything.days] == [
+        (today, "Mine"),
+        (today, ""),
+        (today, "Foreign"),
+        (today - timedelta(days=1), "Mine"),
+    ]
+
+
+async def test_counts_are_right_after_windows_and_crawls_acted_at_the_same_time(library: Library) -> None:
+    anna, bert = await library.person(), await library.person()
+    feeds = [await library.feed(anna, bert) for _ in range(3)]
+    entries = [await library.entry(feed, story=f"s{number % 4}") for number in range(8) for feed in feeds]
+    states = library.service.states
+    later = NOW + timedelta(minutes=1)
+    await asyncio.gather(
+        states.mark_read(anna, entries[::2]),
+        states.mark_read(anna, entries[1::3]),
+        states.mark_read(bert, entries[:5]),
+        states.mark_read(anna, entries[:4], read=False),
+        states.mark_all_read(bert, Selection(ListKind.FEED, feeds[0]), until=NOW),
+        states.star(anna, entries[0]),
+        states.note(anna, entries[0], "Mine."),
+        *(library.entry(feed, seen=later, story="s1") for feed in feeds),
+    )
+    unread = (
+        select(func.count())
+        .select_from(EntryRow)
+        .where(
+            EntryRow.feed_id == SubscriptionRow.feed_id,
+            ~select(EntryStateRow.entry_id)
+            .where(
+                EntryStateRow.entry_id == EntryRow.id,
+                EntryStateRow.user_id == SubscriptionRow.user_id,
+                EntryStateRow.read_at.is_not(None),
+            )
+            .exists(),
+        )
+        .scalar_subquery()
+    )
+    async with library.database.unit_of_work() as work:
+        rows = (await work.session.execute(select(SubscriptionRow.unread, unread))).tuples().all()
+    assert len(rows) == 6
+    assert [told for told, _ in rows] == [real for _, real in rows]
+    article = await library.service.reading.article(anna, entries[0])
+    assert (article.item.starred, article.note) == (True, "Mine.")
+
+
+async def test_too_much_at_once_is_refused(library: Library) -> None:
+    anna = await library.person()
+    for refused in (
+        library.service.work.reprocess([]),
+        library.service.work.reprocess(range(501)),
+        library.service.states.mark_read(anna, range(1001)),
+        library.service.states.mark_all_read(anna, Selection(query="fire"), until=NOW),
+        library.service.reading.entries(anna, Selection(query="x" * 501)),
+        library.service.outlines.take(anna, b"x" * 10_000_001),
+    ):
+        with pytest.raises(InvalidInputError):
+            await refused
