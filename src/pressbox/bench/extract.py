@@ -15,13 +15,9 @@ import psutil
 
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.errors import ConfigurationError, PermanentError
-from pressbox.curator.adapters.distillers.summarising import summarise
-from pressbox.curator.adapters.extraction.extractor import WorkshopExtractor
-from pressbox.curator.adapters.extraction.finding import article_of
-from pressbox.curator.adapters.sanitising.text import text_of
-from pressbox.curator.adapters.workshop.pool import Workshop
 from pressbox.curator.domain.entries import FetchedArticle, ToDistil
 from pressbox.curator.ports.outside import Page
+from pressbox.curator.wiring_texts import Workshop, article_of, extractor, summarise, text_of
 
 DATA = Path("../shared/data/articles")
 PEER = "readability-lxml"
@@ -175,11 +171,11 @@ def _summaries(samples: Sequence[Sample]) -> tuple[float, int]:
 
 async def _in_workshop(samples: Sequence[Sample], rounds: int) -> tuple[float, float]:
     workshop = Workshop(PROCESSES)
-    extractor = WorkshopExtractor(workshop)
+    pages = extractor(workshop)
 
     async def extracted(sample: Sample) -> bool:
         try:
-            await extractor.extract(Page(_URL, sample.html, "text/html"), ())
+            await pages.extract(Page(_URL, sample.html, "text/html"), ())
         except PermanentError:
             return False
         return True
