@@ -10,7 +10,7 @@ from pressbox.curator.domain.feeds import ParsedFeed
 
 log = get_logger(__name__)
 
-# libxml2 and nh3 let other threads run; more than two only fight for the rest.
+# One reads as much as two, since Python runs one at a time; but a slow document then holds up only half of them.
 AT_ONCE = 2
 
 
