@@ -282,18 +282,23 @@ class FakeClaims:
                 del self.held[key]
 
 
+def _paid_for(call: PaidCall) -> tuple[str, str, str, str]:
+    """Not by entry: the same text in two feeds is one piece of work."""
+    return call.content_hash, call.prompt_version, call.model, call.feature
+
+
 class FakeLedger:
     def __init__(self) -> None:
-        self.answers: dict[PaidCall, str] = {}
+        self.answers: dict[tuple[str, str, str, str], str] = {}
         self.tokens = 0
 
     async def known(self, call: PaidCall) -> str | None:
-        return self.answers.get(call)
+        return self.answers.get(_paid_for(call))
 
     async def record(
         self, call: PaidCall, answer: str, tokens_in: int, tokens_out: int, cost: float, now: datetime
     ) -> None:
-        self.answers[call] = answer
+        self.answers[_paid_for(call)] = answer
         self.tokens += tokens_in + tokens_out
 
     async def tokens_today(self, now: datetime) -> int:

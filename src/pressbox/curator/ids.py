@@ -73,6 +73,11 @@ def distil_claim(entry_id: int) -> str:
     return f"distil-{entry_id}"
 
 
+def paid_claim(content_hash: str, prompt_version: str, model: str) -> str:
+    """Under which one run at a time asks a model about a text, whichever feed it came with."""
+    return f"paid-{content_hash}-{prompt_version}-{model}"
+
+
 def preview_key(key: str) -> str:
     return f"scratch/curator/preview-{key}.html"
 

@@ -1,5 +1,6 @@
 """The effects of distilling: summaries by a model that may be away, paid for once, or by rules that cost nothing."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from pressbox.curator.contracts.ingestion import ProbeCursor
 from pressbox.curator.domain.bounds import SUMMARY_BYTES, shortened
 from pressbox.curator.domain.entries import Distilled, EntryStatus, ToDistil
 from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.ids import distil_claim
+from pressbox.curator.ids import distil_claim, paid_claim
 from pressbox.curator.ports.outside import Distiller
 from pressbox.curator.ports.storage import Claims, Entries, ModelLedger, PaidCall
 
@@ -35,6 +36,10 @@ FEATURE = "distil"
 TRIES = 3
 UNUSABLE = "No summary could be made of this text."
 NO_TOKENS_LEFT = "The token budget of the day is used up."
+ASKED_ELSEWHERE = "The model is being asked about the same text for another feed."
+# How long one waits for the answer that another is paying for.
+PATIENCE = timedelta(minutes=2)
+BETWEEN_LOOKS_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -136,28 +141,55 @@ class DistilActivities:
             return await self._ask(self._fallback, entries, policy)
 
     async def _paid(self, ledger: ModelLedger, entries: Sequence[ToDistil], policy: CuratorPolicy) -> list[Distilled]:
-        calls = {entry.entry_id: self._call(entry, policy) for entry in entries}
-        answers, unknown = [], []
-        for entry in entries:
-            known = await ledger.known(calls[entry.entry_id])
-            if known is None:
-                unknown.append(entry)
-            else:
-                answers.append(_read_answer(known, entry, calls[entry.entry_id]))
-        if unknown:
+        """The same text comes with several feeds at a time: whoever is first pays, the others wait for his answer."""
+        owner, patient_until = f"{_owner()}/{activity.info().activity_id}", self._now() + PATIENCE
+        answers, left = [], {entry.entry_id: (entry, self._call(entry, policy)) for entry in entries}
+        while left:
             now = self._now()
-            if await ledger.tokens_today(now) >= policy.tokens_per_day:
-                raise _WaitingError(NO_TOKENS_LEFT, next_midnight(now))
-            for answer in await self._ask(self._distiller, unknown, policy):
-                await ledger.record(
-                    calls[answer.entry_id],
-                    _written_answer(answer),
-                    answer.tokens_in,
-                    answer.tokens_out,
-                    self._prices.of(answer),
-                    self._now(),
-                )
-                answers.append(answer)
+            keys = tuple({paid_claim(call.content_hash, call.prompt_version, call.model) for _, call in left.values()})
+            mine = await self._claims.take(keys, owner, now + CLAIMED_FOR, now)
+            try:
+                answers += await self._bought_before(ledger, left)
+                own = [
+                    (entry, call)
+                    for entry, call in left.values()
+                    if paid_claim(call.content_hash, call.prompt_version, call.model) in mine
+                ]
+                answers += await self._bought(ledger, own, policy)
+            finally:
+                await self._claims.release(tuple(mine), owner)
+            for entry, _ in own:
+                del left[entry.entry_id]
+            if left and self._now() > patient_until:
+                raise _WaitingError(ASKED_ELSEWHERE, self._now() + policy.model_pause)
+            if left:
+                await asyncio.sleep(BETWEEN_LOOKS_SECONDS)
+        return answers
+
+    async def _bought_before(self, ledger: ModelLedger, left: dict[int, tuple[ToDistil, PaidCall]]) -> list[Distilled]:
+        """Answers that are in the ledger; their entries are no longer left."""
+        answers = []
+        for entry, call in list(left.values()):
+            known = await ledger.known(call)
+            if known is not None:
+                answers.append(_read_answer(known, entry, call))
+                del left[entry.entry_id]
+        return answers
+
+    async def _bought(
+        self, ledger: ModelLedger, wanted: Sequence[tuple[ToDistil, PaidCall]], policy: CuratorPolicy
+    ) -> list[Distilled]:
+        if not wanted:
+            return []
+        now = self._now()
+        if await ledger.tokens_today(now) >= policy.tokens_per_day:
+            raise _WaitingError(NO_TOKENS_LEFT, next_midnight(now))
+        calls = {entry.entry_id: call for entry, call in wanted}
+        answers = await self._ask(self._distiller, [entry for entry, _ in wanted], policy)
+        for answer in answers:
+            call, cost = calls[answer.entry_id], self._prices.of(answer)
+            written = _written_answer(answer)
+            await ledger.record(call, written, answer.tokens_in, answer.tokens_out, cost, self._now())
         return answers
 
     async def _ask(self, distiller: Distiller, entries: Sequence[ToDistil], policy: CuratorPolicy) -> list[Distilled]:
