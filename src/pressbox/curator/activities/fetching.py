@@ -92,7 +92,9 @@ class FetchActivities:
             for begin in range(0, len(waiting), FETCHED_TOGETHER):
                 together = waiting[begin : begin + FETCHED_TOGETHER]
                 done = await asyncio.gather(*(self._fetch(entry_id, False, input.policy) for entry_id in together))
-                heart.advance(FetchCursor(results=(*heart.cursor.results, *done)))
+                # Many of them are one message, so their reasons are short here; with the entries they are whole.
+                brief = (result.model_copy(update={"reason": shortened(result.reason)}) for result in done)
+                heart.advance(FetchCursor(results=(*heart.cursor.results, *brief)))
             return FetchContentsResult(results=heart.cursor.results)
 
     async def _fetch(self, entry_id: int, from_feed: bool, policy: CuratorPolicy) -> FetchContentResult:

@@ -60,6 +60,9 @@ class ScheduleFetchWorkflow:
         fresh = [entry_id for entry_id in arrived.entry_ids if entry_id not in self._told]
         self._told.update(fresh)
         self._arrived += fresh
+        self._shown.show(
+            done=max(len(self._told) + self._failed, self._shown.now.done), entries_fetched=len(self._told)
+        )
 
     @workflow.run
     async def run(self, input: ScheduleFetchInput) -> ScheduleFetchOutput:

@@ -1,0 +1,152 @@
+"""The curator's activities on fakes: what may travel in a message, whose turn it is, and which text is the article."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_core import to_json
+from temporalio.api.history.v1 import History
+from temporalio.client import WorkflowHistory
+from temporalio.testing import ActivityEnvironment
+
+from pressbox.core.errors import TransientError
+from pressbox.curator.activities.distilling import NO_TOKENS_LEFT, next_midnight
+from pressbox.curator.activities.fetching import richer
+from pressbox.curator.contracts.distilling import EntryIds, SelectForDistillationInput
+from pressbox.curator.contracts.ingestion import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
+from pressbox.curator.domain.bounds import SUMMARY_BYTES, TITLE_BYTES, shortened
+from pressbox.curator.domain.entries import Distilled, FetchedArticle, FetchState, ToDistil
+from pressbox.curator.domain.feeds import CrawlOutcome
+from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.workflows.distillation import PAGE
+from tests.fakes.curator import FakeWorld
+
+LARGEST_PAYLOAD = 10_000
+LONG = "新聞の見出しがとても長い" * 200
+POLICY = CuratorPolicy(host_delay=timedelta(0), feed_delay=timedelta(0))
+HISTORIES = Path(__file__).parents[2] / "replay" / "histories"
+
+
+@pytest.fixture
+def world() -> FakeWorld:
+    return FakeWorld(paid=True)
+
+
+def run(world: FakeWorld, name: str) -> Callable[..., Awaitable[Any]]:
+    functions = (*world.plain_activities(), *world.heavy_activities(), *world.index_activities())
+    function = next(each for each in functions if each.__name__ == name)
+    return lambda input: ActivityEnvironment().run(function, input)
+
+
+async def test_a_whole_page_of_entries_with_the_longest_titles_fits_a_message(world: FakeWorld) -> None:
+    feed = world.feed(name=LONG)
+    for number in range(200):
+        world.enter(feed, f"https://a-host-with-a-long-name-{number}.example.org/").title = LONG
+    found = await run(world, "get_entries_to_fetch")(FeedReference(feed_id=feed.feed_id, policy=POLICY))
+    assert (len(found.entries), found.more) == (POLICY.entries_per_fetch, True)
+    wanted = ScheduleFetchInput(
+        entries=found.entries, feed_name=found.feed_name, parent_workflow_id="x" * 60, policy=POLICY
+    )
+    assert len(to_json(wanted)) < LARGEST_PAYLOAD
+
+
+async def test_a_whole_page_of_entries_to_distil_fits_a_message(world: FakeWorld) -> None:
+    for entry in world.fetched(world.feed(), 200):
+        entry.title = LONG
+    found = await run(world, "get_entries_for_distillation")(SelectForDistillationInput(limit=PAGE))
+    assert len(found.entries) == PAGE
+    assert len(to_json(found)) < LARGEST_PAYLOAD
+
+
+async def test_a_batch_of_answers_fits_a_message_however_much_a_model_says(world: FakeWorld) -> None:
+    class Talkative:
+        name, prompt_version = "talkative", "1"
+
+        async def distil(self, entries: list[ToDistil], language: str, sentences: int) -> list[Distilled]:
+            return [Distilled(entry.entry_id, LONG, 0, 0, "ja", self.name, "1") for entry in entries]
+
+    world.distiller = Talkative()  # type: ignore[assignment]
+    entries = world.fetched(world.feed(), POLICY.distil_batch)
+    batch = await run(world, "distill_entry_content")(
+        EntryIds(entry_ids=tuple(entry.entry_id for entry in entries), policy=POLICY)
+    )
+    assert len(batch.answers) == POLICY.distil_batch
+    assert len(to_json(batch)) < LARGEST_PAYLOAD
+
+
+def test_recorded_histories_hold_no_large_payload() -> None:
+    kinds = ("AllFeeds*", "SingleFeed*", "ScheduleFetch*", "DomainFetch*", "ContentDistillation*", "Reprocess*")
+    for file in (file for kind in kinds for file in HISTORIES.glob(f"{kind}/*.json")):
+        events = WorkflowHistory.from_json("any", file.read_text()).events
+        assert max(History(events=[event]).ByteSize() for event in events) < LARGEST_PAYLOAD, file
+
+
+async def test_unchanged_feeds_are_stored_together_and_only_feeds_with_work_are_named(world: FakeWorld) -> None:
+    quiet, busy, broken = world.feed(), world.feed("a.example.org"), world.feed()
+    broken.outcome = CrawlOutcome.SERVER_ERROR
+    ids = tuple(feed.feed_id for feed in (quiet, busy, broken))
+    probed = await run(world, "probe_feeds")(ProbeFeedsInput(feed_ids=ids, policy=POLICY))
+    assert (probed.with_work, probed.unchanged, probed.failed, probed.created) == ((busy.feed_id,), 1, 1, 1)
+
+
+async def test_a_host_that_wants_a_long_pause_is_not_waited_for_and_not_asked(world: FakeWorld) -> None:
+    feed = world.feed()
+    entry = world.enter(feed, "https://a.example.org/1")
+    until = datetime.now(UTC) + timedelta(hours=1)
+    world.turns.held["a.example.org"] = until
+    policy = POLICY.model_copy(update={"host_delay": timedelta(seconds=2)})
+    wanted = FetchContentInput(entry_id=entry.entry_id, policy=policy)
+    result = await run(world, "fetch_single_content")(wanted)
+    assert (result.fetched, entry.next_fetch_at, world.pages.read_urls) == (False, until, [])
+
+
+async def test_a_page_that_stays_away_is_given_up_after_its_tries(world: FakeWorld) -> None:
+    entry = world.enter(world.feed(), "https://a.example.org/1")
+    world.pages.broken[entry.url] = TransientError("It is busy.")
+    for _ in range(POLICY.fetch_tries):
+        entry.next_fetch_at = None
+        await run(world, "fetch_single_content")(FetchContentInput(entry_id=entry.entry_id, policy=POLICY))
+    assert (entry.fetch_state, entry.tries, entry.reason) == (FetchState.FAILED, 3, "It is busy.")
+
+
+async def test_an_answer_that_was_paid_before_a_crash_is_not_asked_for_again(world: FakeWorld) -> None:
+    (entry,) = world.fetched(world.feed(), 1)
+    wanted = EntryIds(entry_ids=(entry.entry_id,), policy=POLICY)
+    first = await run(world, "distill_entry_content")(wanted)
+    again = await run(world, "distill_entry_content")(wanted)
+    assert first.answers[0].summary == again.answers[0].summary
+    assert len(world.distiller.batches) == 1
+
+
+async def test_without_tokens_left_the_work_waits_for_midnight_in_utc(world: FakeWorld) -> None:
+    (entry,) = world.fetched(world.feed(), 1)
+    world.ledger.tokens = POLICY.tokens_per_day
+    batch = await run(world, "distill_entry_content")(EntryIds(entry_ids=(entry.entry_id,), policy=POLICY))
+    assert (batch.waiting, batch.reason) == ((entry.entry_id,), NO_TOKENS_LEFT)
+    assert batch.retry_at == next_midnight(datetime.now(UTC))
+    assert world.claims.held == {}
+
+
+@pytest.mark.parametrize(
+    ("page", "feed", "chosen"),
+    [
+        (FetchedArticle("p", "a text of the page"), FetchedArticle("f", "a teaser"), "a text of the page"),
+        (FetchedArticle("p", "a teaser"), FetchedArticle("f", "all of the text"), "all of the text"),
+        (FetchedArticle("p", "menu menu menu menu menu", whole_page=True), FetchedArticle("f", "text"), "text"),
+        (FetchedArticle("p", "menu", whole_page=True), FetchedArticle("", ""), "menu"),
+    ],
+)  # fmt: skip
+def test_the_feeds_own_text_is_used_when_it_is_clearly_richer(
+    page: FetchedArticle, feed: FetchedArticle, chosen: str
+) -> None:
+    assert richer(page, feed).text == chosen
+
+
+@pytest.mark.parametrize("text", ["short", LONG, "word " * 400, "ein Wort" + "x" * 400, "é" * 300])
+def test_a_shortened_text_keeps_to_its_bytes_and_its_letters_stay_whole(text: str) -> None:
+    for limit in (TITLE_BYTES, SUMMARY_BYTES):
+        cut = shortened(text, limit)
+        assert len(cut.encode()) <= limit
+        assert cut == text or (cut.endswith("…") and text.startswith(cut[:-1]))
