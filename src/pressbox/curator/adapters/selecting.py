@@ -1,14 +1,14 @@
 """Which entries a list has, in which order, and where a page of it begins: statements for the reading store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, and_, any_, exists, func, literal, select, tuple_
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT
+from sqlalchemy import BigInteger, ColumnElement, Dialect, Select, and_, any_, exists, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
+from sqlalchemy.types import UserDefinedType
 
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.curator.adapters.label_store import demand_label
@@ -138,9 +138,22 @@ def placed(
     return statement.order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
 
 
+class _Numbers(UserDefinedType[Sequence[int]]):
+    """A list of numbers as one text, which the database reads faster than the driver can write it as an array."""
+
+    cache_ok = True
+    render_bind_cast = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "BIGINT[]"
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Sequence[int] | None], str]:
+        return lambda numbers: f"{{{','.join(map(str, numbers or ()))}}}"
+
+
 def in_feeds(column: Any, feed_ids: Sequence[int]) -> ColumnElement[bool]:
     """One parameter however many feeds there are: the statement stays the same and its plan fits the feeds."""
-    feeds: ColumnElement[bool] = column == any_(literal(list(feed_ids), ARRAY(BIGINT)))
+    feeds: ColumnElement[bool] = column == any_(literal(list(feed_ids), _Numbers()))
     return feeds
 
 

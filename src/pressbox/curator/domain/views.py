@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import IntEnum, StrEnum
+from functools import cached_property
 
 from pressbox.curator.domain.entries import DistilState, FetchState
 from pressbox.curator.domain.feeds import CrawlOutcome, Enclosure, ExtractionRule
@@ -249,7 +250,8 @@ class SourcesView:
     up: int
     failing: int
 
-    @property
+    # A page asks for them a dozen times.
+    @cached_property
     def feeds(self) -> tuple[FeedView, ...]:
         return (*(feed for category in self.categories for feed in category.feeds), *self.uncategorised)
 
