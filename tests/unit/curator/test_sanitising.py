@@ -180,6 +180,44 @@ def test_a_megabyte_of_nested_tags_takes_no_time(nest: str) -> None:
     assert len(clean) < 100_000
 
 
+NAMES = [f"a{number}" for number in range(200_000)]
+BOMBS = {
+    "names": " ".join(NAMES),
+    "values": " ".join(f"{name}=1" for name in NAMES),
+    "quoted": " ".join(f'{name}=">"' for name in NAMES),
+    "apostrophes": "x=y' " + " ".join(f"{name}='<'" for name in NAMES),
+    "slashes": "/".join(NAMES),
+    "equal signs": "==".join(NAMES),
+    "open quotation": " ".join(NAMES) + ' x="',
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS.keys())
+def test_a_tag_with_endless_attributes_loses_them_and_takes_no_time(bomb: str) -> None:
+    clean = sanitise(f"<p>before</p><p {bomb}>after</p>", PAGE)
+    assert "before" in clean
+    assert len(clean) < 1_000
+
+
+def test_thousands_of_crowded_tags_take_no_time() -> None:
+    crowded = "<p " + " ".join(NAMES[:201]) + ">x"
+    assert sanitise(crowded * 3_000, PAGE).count("x") == 3_000
+
+
+def test_many_tags_that_never_end_take_no_time() -> None:
+    assert len(sanitise("<p>before</p>" + "<a " * 300_000, PAGE)) < 1_000_000
+    assert "before" in sanitise("<p>before</p>" + "<a x='\"" * 100_000, PAGE)
+
+
+def test_long_tags_that_are_honest_stay() -> None:
+    data = "x" * 100_000
+    html = f"<img data-large=\"{data}\" src='/a.png' alt='it is > 1'><a title=it's href=/b>" + "words don't end. " * 500
+    clean = sanitise(html, PAGE)
+    assert 'src="https://example.org/a.png"' in clean
+    assert 'href="https://example.org/b"' in clean
+    assert clean.count("words") == 500
+
+
 def test_a_cell_cannot_span_thousands_of_columns() -> None:
     assert 'colspan="100"' in sanitise("<table><tr><td colspan=90000>x", PAGE)
     assert "colspan" not in sanitise("<table><tr><td colspan=-1>x", PAGE)

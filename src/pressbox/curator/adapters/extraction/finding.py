@@ -13,7 +13,7 @@ from pressbox.curator.adapters.languages import language_of
 from pressbox.curator.adapters.sanitising.html import sanitise
 from pressbox.curator.adapters.sanitising.pictures import first_picture
 from pressbox.curator.adapters.sanitising.text import text_of
-from pressbox.curator.adapters.sanitising.tree import removed, serialised
+from pressbox.curator.adapters.sanitising.tree import bounded_tags, removed, serialised
 from pressbox.curator.domain.entries import FetchedArticle
 from pressbox.curator.domain.feeds import ExtractionRule
 
@@ -30,7 +30,7 @@ def article_of(html: str, url: str, rules: Sequence[ExtractionRule], now: dateti
     from trafilatura import load_html
 
     check_rules(rules)
-    tree = load_html(html)
+    tree = load_html(bounded_tags(html))
     if tree is None:
         raise PermanentError(NOT_A_PAGE)
     base = _base(tree, url)

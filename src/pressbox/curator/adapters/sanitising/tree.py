@@ -8,13 +8,21 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # A declaration contradicts that the text is already decoded.
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,200}\?>", re.IGNORECASE)
 
+# A start tag as browsers read it. Possessive throughout: each character is looked at a bounded number of times.
+_ATTRIBUTE = r"""=?+[^\s/>=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+"""
+_START_TAG = re.compile(rf"<([a-zA-Z][^\s/>]*+)(?:[\s/]++|{_ATTRIBUTE}|=)*+>?+")
+_ANY_ATTRIBUTE = re.compile(_ATTRIBUTE)
+MOST_ATTRIBUTES = 200
+_LONG_TAG = 2 * MOST_ATTRIBUTES
+_LONGEST_NAME = 30
+
 
 def parsed(html: str) -> Any | None:
     """The tree without comments, at most some 250 levels deep; None when there is nothing in it."""
     from lxml import etree  # type: ignore[import-untyped]
     from lxml import html as lxml_html
 
-    text = _DECLARATION.sub("", _CONTROL.sub(" ", html))
+    text = _DECLARATION.sub("", bounded_tags(_CONTROL.sub(" ", html)))
     if not text.strip():
         return None
     parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
@@ -24,6 +32,20 @@ def parsed(html: str) -> Any | None:
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
     return root
+
+
+def bounded_tags(html: str) -> str:
+    """Tags with hundreds of attributes lose them: parsers compare each with all others, which takes minutes."""
+    kept, done = [], 0
+    for found in _START_TAG.finditer(html):
+        if found.end() - found.start() > _LONG_TAG and _count(found.group()) > MOST_ATTRIBUTES:
+            kept += [html[done : found.start()], f"<{found[1][:_LONGEST_NAME]}>"]
+            done = found.end()
+    return "".join([*kept, html[done:]])
+
+
+def _count(tag: str) -> int:
+    return sum(1 for _ in _ANY_ATTRIBUTE.finditer(tag))
 
 
 def removed(element: Any) -> None:
