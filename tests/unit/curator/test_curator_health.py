@@ -1,0 +1,75 @@
+"""What the status page says of the reader, and which settings its model needs."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import SecretStr
+
+from pressbox.core.config import CuratorSettings, Settings
+from pressbox.core.errors import ConfigurationError, TransientError
+from pressbox.core.health import HealthState
+from pressbox.curator.domain.feeds import CrawlOutcome
+from pressbox.curator.domain.views import FeedHealth, FeedView
+from pressbox.curator.manifest import schedules
+from pressbox.curator.ports.storage import Hit
+from pressbox.curator.web.health import feeds_part, search_part
+from pressbox.curator.wiring import embedder, model_distiller
+
+SINCE = datetime(2026, 3, 1, tzinfo=UTC)
+FINE = FeedHealth(CrawlOutcome.NEW, "", 200, 0, None, SINCE, SINCE, SINCE, SINCE, timedelta(hours=1))
+FAILING = replace(FINE, outcome=CrawlOutcome.SERVER_ERROR, reason="500", failures=3, failing_since=SINCE)
+
+
+def feed(name: str, health: FeedHealth = FINE, paused_at: datetime | None = None) -> FeedView:
+    return FeedView(
+        id=1, title=name, own_title="", url="", site_url="", description="", language="", icon_url="",
+        category_id=None, category="", unread=0, subscribers=1, paused_at=paused_at, full_text=True, rules=(),
+        interval=None, entry_limit=None, health=health, subscribed_at=SINCE,
+    )  # fmt: skip
+
+
+class Search:
+    def __init__(self, trouble: TransientError | None = None) -> None:
+        self._trouble = trouble
+
+    async def search(
+        self, query: str, feed_ids: object, limit: int, offset: int, newest_first: bool
+    ) -> tuple[tuple[Hit, ...], int]:
+        if self._trouble:
+            raise self._trouble
+        return (), 0
+
+
+def test_feeds_that_fail_are_counted_and_named_and_paused_ones_are_not() -> None:
+    part = feeds_part([feed("Fine"), *(feed(f"Ill {number}", FAILING) for number in range(4))])
+    assert (part.state, part.since) == (HealthState.WARNING, SINCE)
+    assert part.detail == "4 of 5 feeds fail: Ill 0, Ill 1, Ill 2 and 1 more."
+    assert feeds_part([feed("Resting", FAILING, paused_at=SINCE)]).state is HealthState.OK
+
+
+async def test_a_search_index_that_cannot_be_used_says_how_it_is_mended() -> None:
+    assert (await search_part(Search())).state is HealthState.OK
+    part = await search_part(Search(TransientError("It was made by another version.")))
+    assert part.state is HealthState.WARNING
+    assert "reindex --clean" in part.fix
+
+
+def test_a_model_without_its_settings_says_which_to_set() -> None:
+    with pytest.raises(ConfigurationError, match="PRESSBOX_CURATOR_MODEL_URL"):
+        model_distiller(CuratorSettings())
+    settings = CuratorSettings(model_url="http://localhost:1/v1", model_name="m", model_key=SecretStr("key"))
+    assert model_distiller(settings).name == "m"
+
+
+def test_the_default_vectors_are_made_offline() -> None:
+    assert embedder(CuratorSettings()).model.startswith("use-multilingual")
+
+
+def test_a_faster_clock_makes_the_schedule_faster_but_never_restless() -> None:
+    def every(speed: float) -> timedelta | None:
+        return schedules(Settings(curator=CuratorSettings(speed=speed)))[0].every
+
+    assert every(1) == timedelta(minutes=5)
+    assert every(10) == timedelta(seconds=30)
+    assert every(10_000) == timedelta(seconds=5)
