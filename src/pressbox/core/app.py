@@ -83,12 +83,13 @@ class LiveTopic:
 
 @dataclass(frozen=True)
 class NavigationEntry:
-    """A place in the top line: `key` is the letter that follows `g`."""
+    """A place in the top line: `key` is the letter that follows `g`, `search` a page that takes words as `q`."""
 
     title: str
     path: str
     key: str
     icon: str
+    search: str = ""
 
 
 @dataclass(frozen=True)

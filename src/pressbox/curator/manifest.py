@@ -94,6 +94,6 @@ APP = AppManifest(
     topics=TOPICS,
     router=build_router(service),
     commands=build_commands(service, schedules),
-    navigation=NavigationEntry(title="Reader", path=PATH, key="r", icon="page"),
+    navigation=NavigationEntry(title="Reader", path=PATH, key="r", icon="page", search=PATH),
     health=build_health(service, search_reader),
 )

@@ -97,6 +97,6 @@ APP = AppManifest(
     topics=TOPICS,
     router=build_router(service),
     commands=build_commands(service),
-    navigation=NavigationEntry(title="Matches", path=PATH, key="m", icon="ball"),
+    navigation=NavigationEntry(title="Matches", path=PATH, key="m", icon="ball", search=f"{PATH}/search"),
     health=build_health(service),
 )

@@ -107,6 +107,19 @@ async def test_read_only_with_the_keyboard_next_open_star_mark_up_label_search_a
     await expect(page.locator("main [data-seek]")).to_be_focused()
 
 
+async def test_other_keys_can_be_chosen(page: Page, site: Site, stand: Newsstand) -> None:
+    _, ids = await plant(stand)
+    await page.goto(f"{site.url}/reader/keys")
+    await page.get_by_label("Next article").fill("x")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
+    await open_reader(page, site)
+    await page.keyboard.press("j")
+    await page.keyboard.press("x")
+    await has_opened(page, ids[0])
+    await expect(page.locator(f"#entry-{ids[1]}")).not_to_have_attribute("data-read", "")
+
+
 async def test_what_was_read_in_this_view_stays_in_place_until_the_view_changes(
     page: Page, site: Site, stand: Newsstand
 ) -> None:

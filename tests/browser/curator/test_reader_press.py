@@ -12,7 +12,7 @@ from temporalio.client import Client
 from pressbox.core.config import CuratorSettings, HttpSettings, Settings
 from pressbox.core.db.database import Database
 from pressbox.demo.simulators.news_evil import Evil
-from pressbox.demo.simulators.news_site import NewsSite
+from pressbox.demo.simulators.news_site import PUBLICATIONS, NewsSite
 from tests.browser.conftest import Site, Watch, serving
 from tests.conftest import TEST_KEY
 from tests.databases import Databases
@@ -61,7 +61,14 @@ async def subscribe(page: Page, kiosk: Kiosk, name: str) -> None:
     await page.goto(f"{kiosk.site.url}/reader/add")
     await page.get_by_label("Address of a site or feed").fill(kiosk.press.site_url(name))
     await page.get_by_role("button", name="Find its feed").click()
-    await page.get_by_role("button", name="Subscribe").first.click()
+    button, known = page.get_by_role("button", name="Subscribe").first, page.get_by_text("subscribed already").first
+    await expect(button.or_(known).first).to_be_visible()
+    if await known.is_visible():
+        # Another test of this file did it.
+        await page.goto(f"{kiosk.site.url}/reader")
+        await page.locator(".sources").get_by_role("link", name=PUBLICATIONS[name].title).click()
+    else:
+        await button.click()
     await expect(page).to_have_url(re.compile(r"/reader\?list=feed&id=\d+"))
 
 
@@ -78,7 +85,7 @@ async def test_paste_the_address_of_a_site_and_its_articles_and_summaries_appear
     newest = kiosk.press.published("harbour")[0]
     await expect(page.locator(".paper > header h1")).to_have_text(newest.title)
     await expect(page.locator(".gist")).to_contain_text("extract")
-    await expect(page.locator(".article > *").nth(2)).to_be_visible(timeout=SOON)
+    await expect(page.locator(".article p").nth(2)).to_be_visible(timeout=SOON)
     await expect(page.locator(".list-name h1")).to_have_text("The Harbour Gazette")
     await expect(page.locator("#works")).to_be_empty(timeout=SOON)
 
@@ -97,6 +104,9 @@ async def test_search_finds_a_phrase_with_a_typo_and_a_word_inside_a_japanese_se
     await expect(page.locator(".entry mark").first).to_have_text(re.compile("harbour", re.IGNORECASE))
     await page.keyboard.press("j")
     await expect(page.locator("article.paper")).to_be_visible()
+    await page.goto(f"{kiosk.site.url}/search?q=ferry")
+    await page.locator("#inside").get_by_role("link", name="Reader").click()
+    await expect(page.locator(".entry mark").first).to_have_text(re.compile("ferry", re.IGNORECASE))
     japanese = kiosk.press.published("yokocho")[0].title
     await page.goto(f"{kiosk.site.url}/reader?q={japanese[1:3]}")
     await expect(page.locator(".entry mark").first).to_be_visible()

@@ -22,7 +22,7 @@ router = APIRouter(include_in_schema=False)
 SOURCES_PATH = f"{PATH}/sources"
 FEEDS_PATH = f"{PATH}/feeds"
 # As many as fit a small page.
-SOURCES_SHOWN = 15
+SOURCES_SHOWN = 12
 YEAR_SECONDS = 31_536_000
 Text = Annotated[str, Form(max_length=2000)]
 Texts = Annotated[list[str], Form()]
@@ -65,6 +65,12 @@ async def sources_page(
         cursor=at,
         follow=f"{FEED_CHANGED},{PERSON_CHANGED}:{identity.user_id}",
     )
+
+
+@router.get(f"{PATH}/keys")
+async def keys_page(request: Request, identity: Reader) -> HTMLResponse:
+    """Other keys for those who are used to others; the browser keeps them."""
+    return render(request, "curator/keys.html", identity=identity)
 
 
 @router.post(f"{SOURCES_PATH}/pictures")

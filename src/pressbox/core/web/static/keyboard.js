@@ -1,6 +1,21 @@
 // Keys: `/` searches, `g` and a letter goes somewhere, `?` lists them. A page adds its own with `data-press="x"`.
 const PATIENCE = 1_500;
+const OWN_KEYS = "pressbox_keys";
 let waitingForPlace = 0;
+
+/** Keys that the reader chose: from what is pressed to what it means here. An empty meaning does nothing. */
+export function ownKeys() {
+  try {
+    return JSON.parse(localStorage.getItem(OWN_KEYS)) ?? {};
+  } catch {
+    // Storage is closed or holds something else: the usual keys count.
+    return {};
+  }
+}
+
+export const keepOwnKeys = (keys) => localStorage.setItem(OWN_KEYS, JSON.stringify(keys));
+
+export const meaningOf = (event) => ownKeys()[event.key] ?? event.key;
 
 export function isTyping(target) {
   return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
@@ -28,14 +43,15 @@ function press(event) {
     event.preventDefault();
     return goTo(event.key);
   }
-  if (event.key === "g") waitingForPlace = Date.now() + PATIENCE;
-  else if (event.key === "?") showKeys();
-  else if (event.key === "/") focusSearch(event);
-  else pressButton(event);
+  const key = meaningOf(event);
+  if (key === "g") waitingForPlace = Date.now() + PATIENCE;
+  else if (key === "?") showKeys();
+  else if (key === "/") focusSearch(event);
+  else pressButton(event, key);
 }
 
-function pressButton(event) {
-  const button = document.querySelector(`[data-press="${CSS.escape(event.key)}"]`);
+function pressButton(event, key) {
+  const button = document.querySelector(`[data-press="${CSS.escape(key)}"]`);
   if (!button) return;
   // A button that leads into a field must not leave its own letter there.
   event.preventDefault();

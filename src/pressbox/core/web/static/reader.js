@@ -1,6 +1,6 @@
 // The reader without waiting: articles open beside the list, states change in place, and every key has its meaning.
 // Without it all of this works by plain links and forms.
-import { isGoingSomewhere, isTyping } from "./keyboard.js";
+import { isGoingSomewhere, isTyping, meaningOf } from "./keyboard.js";
 
 const reader = document.querySelector("[data-reader]");
 const pane = document.querySelector("[data-article-pane]");
@@ -213,9 +213,10 @@ document.addEventListener(
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isGoingSomewhere()) return;
     if (document.querySelector("dialog[open]")) return;
     const elsewhere = chosen && chosen !== openEntry() && rowOf(chosen);
-    if (KEYS[event.key]) KEYS[event.key]();
-    else if (event.key === "Enter" && !event.target.closest("a, button, summary")) KEYS.o();
-    else if (elsewhere && "mfud".includes(event.key)) toggle(elsewhere, event.key);
+    const key = meaningOf(event);
+    if (KEYS[key]) KEYS[key]();
+    else if (key === "Enter" && !event.target.closest("a, button, summary")) KEYS.o();
+    else if (elsewhere && ["m", "f", "u", "d"].includes(key)) toggle(elsewhere, key);
     else return;
     event.preventDefault();
     event.stopImmediatePropagation();
