@@ -89,6 +89,26 @@ def test_tables_code_pictures_footnotes_and_films_come_along() -> None:
     assert article.thumbnail_url == "https://example.org/bridge.jpg"
 
 
+def test_text_that_stands_between_blocks_is_found_too() -> None:
+    html = (
+        f"<html><body><div id='menu'><a href='/'>Home</a></div><div id='post'>{PROSE}<br><br>{MORE}"
+        f"<ul><li>One thing that was seen</li></ul>{PROSE[:100]} And so it ended."
+        "<table><tr><td>1</td></tr></table></div>"
+        "<div id='end'><p>Powered by nothing</p></div></body></html>"
+    )
+    article = extracted(html)
+    assert not article.whole_page
+    assert "<ul><li>One thing that was seen</li></ul>" in article.html
+    assert "And so it ended." in article.text
+    assert "Powered" not in article.text
+    assert "Home" not in article.text
+
+
+def test_an_article_that_is_on_the_page_twice_is_read_once() -> None:
+    twice = page(f"<div class='mobile'><p>{PROSE}</p></div>")
+    assert extracted(twice).text.count(PROSE) == 1
+
+
 def test_scripts_in_an_article_are_gone() -> None:
     article = extracted(
         page("<p onclick='alert(1)'>Press here, please, everybody who reads this page today.</p><script>x")

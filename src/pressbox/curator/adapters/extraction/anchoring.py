@@ -19,19 +19,54 @@ _WHOLE = frozenset({"table", "pre", "figure", "dl", "math"})
 _NEVER = ("nav", "aside", "footer", "form", "script", "style", "template", "button", "select")
 # A leaf of a word or two is found in any text; it says nothing about the place.
 _TELLING = 20
+# Refrains are shorter.
+_NEVER_TWICE = 120
 
 
 def anchored(root: Any, text: str) -> Any | None:
     """The part of the tree that holds `text`, without what is not in it; None when it cannot be told."""
     words = squeezed(text)
-    leaves = [(leaf, squeezed(leaf.text_content())) for leaf in _leaves(root)]
-    found = [(leaf, len(own)) for leaf, own in leaves if len(own) >= _TELLING and own in words]
+    kept, found = _kept_leaves(root, words)
+    for element, length in _bare_texts(root, words):
+        kept.add(element)
+        found.append((element, length))
     if not found or sum(length for _, length in found) < LEAST_COVERED * len(words):
         return None
     place = _common(found, root)
-    kept = {leaf for leaf, own in leaves if own and own in words}
     _prune(place, kept)
     return place
+
+
+def _kept_leaves(root: Any, words: str) -> tuple[set[Any], list[tuple[Any, int]]]:
+    """Leaves whose words were found; and the parents of those that tell the place, with the length of their words."""
+    kept: set[Any] = set()
+    found: list[tuple[Any, int]] = []
+    seen: dict[str, Any] = {}
+    for leaf in _leaves(root):
+        own = squeezed(leaf.text_content())
+        parent = leaf.getparent()
+        # A page may hold its article twice, once for small screens; what stands twice in one place is meant so.
+        if not own or seen.get(own, parent) is not parent or own not in words:
+            continue
+        kept.add(leaf)
+        if len(own) >= _TELLING:
+            found.append((parent, len(own)))
+        if len(own) >= _NEVER_TWICE:
+            seen.setdefault(own, parent)
+    return kept, found
+
+
+def _bare_texts(root: Any, words: str) -> list[tuple[Any, int]]:
+    """Text that stands beside blocks instead of inside one of its own, as in old pages."""
+    found = []
+    for element in root.iter("body", *_LEAVES):
+        if len(element) == 0:
+            continue
+        texts = [squeezed(text) for text in (element.text, *(child.tail for child in element)) if text]
+        length = sum(len(text) for text in texts if len(text) >= _TELLING and text in words)
+        if length and next(element.iterdescendants(*_LEAVES), None) is not None:
+            found.append((element, length))
+    return found
 
 
 def squeezed(text: str) -> str:
@@ -51,8 +86,8 @@ def _common(found: list[tuple[Any, int]], root: Any) -> Any:
     """The smallest element that holds nearly all of it: a title far above must not bring the menu along."""
     total = sum(length for _, length in found)
     inside: dict[Any, int] = {}
-    for leaf, length in found:
-        for ancestor in leaf.iterancestors():
+    for holder, length in found:
+        for ancestor in (holder, *holder.iterancestors()):
             inside[ancestor] = inside.get(ancestor, 0) + length
     enough = [element for element, length in inside.items() if length >= 0.97 * total]
     return max(enough, key=lambda element: sum(1 for _ in element.iterancestors()), default=root)
