@@ -118,6 +118,7 @@ class SingleFeedIngestionOutput(CamelContract):
     feed_id: int
     entries_created: int = 0
     contents_fetched: int = 0
+    entries_distilled: int = 0
     failed: int = 0
 
 
@@ -186,12 +187,16 @@ class ScheduleFetchProgress(CuratorProgress):
     domains_completed: int = 0
     skipped_count: int = 0
     entries_fetched: int = 0
+    entries_distilled: int = 0
     entries_failed: int = 0
 
 
 class ScheduleFetchOutput(CamelContract):
+    """`distilled` so far: summaries outlive the fetching."""
+
     fetched: int
     failed: int
+    distilled: int = 0
 
 
 class DomainFetchInput(CamelContract):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, TimeoutError, WorkflowAlreadyStartedError, is_cancelled_exception
-from temporalio.workflow import ActivityConfig, ParentClosePolicy
+from temporalio.workflow import ActivityConfig, ChildWorkflowHandle, ParentClosePolicy
 
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.interceptor import reason
@@ -91,16 +91,21 @@ async def attempted(method: "Method[InputT, ResultT]", input: InputT) -> ResultT
         return None
 
 
-async def start_alone(kind: type, input: Contract, workflow_id: str) -> bool:
-    """Start a child that outlives us, unless one of its id runs already: that one, or state, takes care of this too."""
+async def start_alone(
+    kind: type, input: Contract, workflow_id: str, result_type: type[Contract] | None = None
+) -> ChildWorkflowHandle[Any, Any] | None:
+    """Start a child that outlives us. None when one of its id runs already: that one, or state, takes care of this."""
     try:
-        await workflow.start_child_workflow(
-            kind.__name__, input, id=workflow_id, parent_close_policy=ParentClosePolicy.ABANDON
+        return await workflow.start_child_workflow(
+            kind.__name__,
+            input,
+            id=workflow_id,
+            result_type=result_type,
+            parent_close_policy=ParentClosePolicy.ABANDON,
         )
     except WorkflowAlreadyStartedError:
         workflow.logger.info("%s runs already", workflow_id)
-        return False
-    return True
+        return None
 
 
 def went_silent(error: ActivityError) -> bool:

@@ -151,6 +151,7 @@ class AllFeedsIngestionWorkflow:
                 self._change(
                     feeds_completed=self._state.feeds_completed + 1,
                     contents_fetched=self._state.contents_fetched + done.contents_fetched,
+                    entries_distilled=self._state.entries_distilled + done.entries_distilled,
                 )
 
     async def _finish(self, left: Leftovers) -> None:

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections import defaultdict
+from typing import Any
 
 from temporalio import workflow
 from temporalio.exceptions import ChildWorkflowError, is_cancelled_exception
+from temporalio.workflow import ChildWorkflowHandle
 
 with workflow.unsafe.imports_passed_through():
-    from pressbox.curator.contracts.distilling import ContentDistillationInput
+    from pressbox.curator.contracts.distilling import ContentDistillationInput, ContentDistillationOutput
     from pressbox.curator.contracts.ingestion import (
         ArrivedArticles,
         DomainFetchInput,
@@ -38,7 +40,8 @@ class ScheduleFetchWorkflow:
         self._told: set[int] = set()
         self._batches = 0
         self._last_batch_at: float | None = None
-        self._fetched = self._failed = self._domains_done = 0
+        self._fetched = self._failed = self._distilled = self._domains_done = 0
+        self._counting: list[asyncio.Task[None]] = []
         self._by_domain: dict[str, list[EntryToFetch]] = defaultdict(list)
         for entry in input.entries:
             self._by_domain[entry.domain].append(entry)
@@ -75,7 +78,7 @@ class ScheduleFetchWorkflow:
         while self._arrived:
             await self._distil()
         self._shown.done(message="")
-        return ScheduleFetchOutput(fetched=self._fetched, failed=self._failed)
+        return ScheduleFetchOutput(fetched=self._fetched, failed=self._failed, distilled=self._distilled)
 
     async def _fetch_all(self) -> None:
         await asyncio.gather(*(self._fetch(domain, entries) for domain, entries in self._by_domain.items()))
@@ -135,4 +138,18 @@ class ScheduleFetchWorkflow:
             policy=self._input.policy,
         )
         # Where one of an earlier run still waits for a model, these are found by their state.
-        await start_alone(ContentDistillationWorkflow, distillation, distil_workflow_id(own_id, self._batches))
+        workflow_id = distil_workflow_id(own_id, self._batches)
+        child = await start_alone(ContentDistillationWorkflow, distillation, workflow_id, ContentDistillationOutput)
+        if child is not None:
+            self._counting.append(asyncio.create_task(self._count(child)))
+
+    async def _count(self, child: ChildWorkflowHandle[Any, ContentDistillationOutput]) -> None:
+        """Not waited for: those that end while others are fetched are counted here, the rest counts for itself."""
+        try:
+            done = await child
+        except ChildWorkflowError as error:
+            if is_cancelled_exception(error):
+                raise
+            return
+        self._distilled += done.distilled
+        self._shown.show(entries_distilled=self._distilled)

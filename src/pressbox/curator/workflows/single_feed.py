@@ -43,7 +43,7 @@ class SingleFeedIngestionWorkflow:
     def __init__(self, input: SingleFeedIngestionInput) -> None:
         self._input = input
         self._seen: set[int] = set()
-        self._fetched = self._failed = self._created = 0
+        self._fetched = self._distilled = self._failed = self._created = 0
         first = SingleFeedIngestionProgress(title=f"Feed {input.feed_id}", feed_id=input.feed_id, total=0)
         self._shown = Shown(first, input.parent_workflow_id)
 
@@ -68,7 +68,11 @@ class SingleFeedIngestionWorkflow:
             await self._distil_what_needs_no_fetch(feed_id)
         self._shown.done(message=reason)
         return SingleFeedIngestionOutput(
-            feed_id=feed_id, entries_created=self._created, contents_fetched=self._fetched, failed=self._failed
+            feed_id=feed_id,
+            entries_created=self._created,
+            contents_fetched=self._fetched,
+            entries_distilled=self._distilled,
+            failed=self._failed,
         )
 
     async def _crawl(self) -> tuple[int, str]:
@@ -111,6 +115,7 @@ class SingleFeedIngestionWorkflow:
             self._failed += len(entries)
             return
         self._fetched += done.fetched
+        self._distilled += done.distilled
         self._failed += done.failed
 
     async def _process(self, entries: list[EntryToFetch]) -> None:
@@ -152,6 +157,7 @@ class SingleFeedIngestionWorkflow:
         self._shown.show(
             done=self._fetched + self._failed,
             contents_fetched=self._fetched,
+            entries_distilled=self._distilled,
             entries_created=self._created,
             **changes,
         )
