@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,28 +18,21 @@ from statistics import median
 from sqlalchemy import TextClause, text
 from temporalio.testing import ActivityEnvironment
 
-from pressbox.bench.feed_host import document
 from pressbox.bench.instance import temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
-from pressbox.core.config import HttpSettings
+from pressbox.core.app import Resources
+from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import upgrade
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.guard import Address
-from pressbox.curator.activities.crawling import CrawlActivities
-from pressbox.curator.activities.times import utc_now
-from pressbox.curator.activities.turns import Turns
-from pressbox.curator.adapters.entry_store import SqlEntries
-from pressbox.curator.adapters.feed_store import SqlFeeds
-from pressbox.curator.adapters.feeds.crawling import FeedCrawler
-from pressbox.curator.adapters.feeds.parsing import parse
-from pressbox.curator.adapters.feeds.reading import FeedReader
-from pressbox.curator.adapters.host_turns import SqlHostTurns
-from pressbox.curator.adapters.subscription_store import SqlSubscriptions
-from pressbox.curator.contracts.distilling import AppSettings
-from pressbox.curator.contracts.ingestion import ProbeFeedsInput, ProbeFeedsResult
-from pressbox.curator.domain.outlines import OutlineFeed
+from pressbox.core.objects.factory import open_store
+from pressbox.core.temporal.client import connect
+from pressbox.curator.contracts.ingestion import FeedPage, ListFeedsInput, ProbeFeedsInput, ProbeFeedsResult
 from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.ids import QUEUE
+from pressbox.curator.wiring import activities
+from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 
 SECONDS_AIM = 10.0
@@ -51,9 +44,18 @@ CHANGED_STEP = 20
 ROUNDS = 3
 NEWSBOAT_SECONDS = 900.0
 
-_READER = text("""
-    INSERT INTO core.users (email, name, password_hash, role)
-    VALUES ('bench@example.org', '', 'unusable', 'member') RETURNING id
+_SUBSCRIBED = text("""
+    WITH reader AS (
+        INSERT INTO core.users (email, name, password_hash, role)
+        VALUES ('bench@example.org', '', 'unusable', 'member') RETURNING id
+    ), feed AS (
+        INSERT INTO curator.feeds (url)
+        SELECT format('http://feed%1$s.example:%2$s/feed/%1$s', number, CAST(:port AS integer))
+        FROM generate_series(0, :feeds - 1) AS number RETURNING id
+    ), state AS (
+        INSERT INTO curator.feed_state (feed_id, next_crawl_at) SELECT id, now() FROM feed
+    )
+    INSERT INTO curator.subscriptions (user_id, feed_id) SELECT reader.id, feed.id FROM reader, feed
 """)
 _ENTRIES = text("SELECT count(*) FROM curator.entries")
 
@@ -100,11 +102,10 @@ def run_crawl(say: Say, scale: Scale | None = None) -> Report:
         postgres.start()
         try:
             upgrade(postgres.url)
-            found = asyncio.run(_measure(postgres.url, port, chosen, say))
+            found = asyncio.run(_measure(home, postgres.url, port, chosen, say))
         finally:
             postgres.stop()
-    figures = (*_figures(found), _reading(say))
-    return Report(name="crawl", measured_at=datetime.now(UTC), machine=machine, figures=figures)
+    return Report(name="crawl", measured_at=datetime.now(UTC), machine=machine, figures=_figures(found))
 
 
 @contextmanager
@@ -121,28 +122,31 @@ def feed_host(scale: Scale) -> Iterator[int]:
         process.communicate()
 
 
-async def _measure(database_url: str, port: int, scale: Scale, say: Say) -> Crawled:
+async def _measure(home: Home, database_url: str, port: int, scale: Scale, say: Say) -> Crawled:
     database = Database(database_url)
-    settings = HttpSettings(allow=("127.0.0.0/8",))
+    # Nobody listens there, and nobody is called: the activities are run here.
+    temporal = await connect(TemporalSettings(), "127.0.0.1:9", lazy=True)
+    store = open_store(ObjectsSettings(), home.objects)
     try:
-        async with GuardedClient(settings, resolver=EverywhereHere()) as client:
-            return await _rounds(database, client, port, scale, say)
+        async with GuardedClient(HttpSettings(allow=("127.0.0.0/8",)), resolver=EverywhereHere()) as http:
+            resources = Resources(Settings(home=home.path), database, temporal, store, http)
+            return await _rounds(resources, port, scale, say)
     finally:
         await database.close()
 
 
-async def _rounds(database: Database, client: GuardedClient, port: int, scale: Scale, say: Say) -> Crawled:
-    feeds = [OutlineFeed(f"http://feed{number}.example:{port}/feed/{number}") for number in range(scale.feeds)]
-    reader = await _number(database, _READER)
-    await SqlSubscriptions(database).subscribe_many(reader, feeds, datetime.now(UTC))
+async def _rounds(resources: Resources, port: int, scale: Scale, say: Say) -> Crawled:
+    database = resources.database
+    async with database.unit_of_work() as work:
+        await work.session.execute(_SUBSCRIBED, {"port": port, "feeds": scale.feeds})
     say(f"{scale.feeds:,} feeds for the first time")
-    first = await _round(database, client, scale.feeds)
+    first = await _round(resources, scale.feeds)
     before, began_with = _told(port, "counts"), await _number(database, _ENTRIES)
     say("again, all of them unchanged")
-    unchanged = [await _round(database, client, scale.feeds) for _ in range(ROUNDS)]
+    unchanged = [await _round(resources, scale.feeds) for _ in range(ROUNDS)]
     _told(port, f"change/{CHANGED_STEP}")
     say("again, one in twenty changed")
-    changed = await _round(database, client, scale.feeds)
+    changed = await _round(resources, scale.feeds)
     unconditional = _told(port, "counts").get("unconditional", 0) - before.get("unconditional", 0)
     say(f"feedparser, one by one, {scale.sampled} feeds")
     alone = await asyncio.to_thread(_one_by_one, port, scale.sampled)
@@ -160,21 +164,16 @@ async def _rounds(database: Database, client: GuardedClient, port: int, scale: S
     )
 
 
-async def _round(database: Database, client: GuardedClient, expected: int) -> float:
+async def _round(resources: Resources, expected: int) -> float:
     """As the workflow does it: page by page, each by the activity that asks and stores."""
-    feeds, policy = SqlFeeds(database), CuratorPolicy()
-    activities = CrawlActivities(
-        feeds,
-        SqlEntries(database),
-        FeedCrawler(client, FeedReader(), policy),
-        Turns(SqlHostTurns(database), utc_now),
-        AppSettings(target_language="", distiller="extractive", embedding_model="none"),
-    )
+    named = {activity.__name__: activity for activity in activities(resources)[QUEUE]}
+    policy, run = CuratorPolicy(), ActivityEnvironment().run
     began, after, asked, failed = time.perf_counter(), 0, 0, 0
     while True:
-        page = await feeds.due(after, policy.page_size, datetime.now(UTC), only_due=False)
+        wanted = ListFeedsInput(after_feed_id=after, limit=policy.page_size, only_due=False)
+        page: FeedPage = await run(named["list_feeds"], wanted)
         probe = ProbeFeedsInput(feed_ids=page.feed_ids, policy=policy)
-        result: ProbeFeedsResult = await ActivityEnvironment().run(activities.probe_feeds, probe)
+        result: ProbeFeedsResult = await run(named["probe_feeds"], probe)
         asked, failed = asked + len(page.feed_ids), failed + result.failed
         if not page.more:
             break
@@ -265,29 +264,3 @@ def _figures(found: Crawled) -> tuple[Figure, ...]:
         peer_name="newsboat",
     )
     return (*figures, beside)
-
-
-def _reading(say: Say) -> Figure:
-    """How fast a document becomes clean entries."""
-    import feedparser
-
-    say("Reading feeds")
-    content = document(0, 0, ENTRIES_EACH)
-    ours = _per_second(lambda: parse(content, "", "https://example.org/"), 40)
-    theirs = _per_second(lambda: feedparser.parse(content), 10)
-    return Figure(
-        name=f"feeds of {ENTRIES_EACH} entries read and sanitised",
-        value=ours,
-        unit="per second",
-        better=Better.HIGHER,
-        peer=theirs,
-        peer_name="feedparser",
-    )
-
-
-def _per_second(work: Callable[[], object], times: int) -> float:
-    work()
-    began = time.process_time()
-    for _ in range(times):
-        work()
-    return times / (time.process_time() - began)
