@@ -103,7 +103,7 @@ class FeedCommands:
             for line in _health_lines(feed):
                 typer.echo(line)
         failing = sum(feed.health.failing for feed in found)
-        typer.echo(f"{len(found)} feeds, {failing} fail.", err=True)
+        typer.echo(f"Feeds: {len(found)}, failing: {failing}.", err=True)
 
     def _feeds(self, context: typer.Context, user: str | None) -> Sequence[FeedView]:
         async def all_feeds(resources: Resources) -> Sequence[FeedView]:
@@ -162,8 +162,9 @@ def _health_lines(feed: FeedView) -> list[str]:
     if health.failing:
         since = f", since {_moment(health.failing_since)}" if health.failing_since else ""
         lines.append(f"         {health.reason} ({health.failures} times in a row{since})")
-    following = f"tried again {_moment(health.next_crawl_at)}" if health.next_crawl_at else "not tried again by itself"
-    return [*lines, f"         {following}"]
+    again = "tried" if health.failing else "read"
+    following = f"again {_moment(health.next_crawl_at)}" if health.next_crawl_at else "no more by itself"
+    return [*lines, f"         {again} {following}"]
 
 
 def _import_lines(report: ImportView) -> list[str]:
