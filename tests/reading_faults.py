@@ -40,7 +40,7 @@ from tests.reading_room import ReadingRoom, open_room, reading_resources, runnin
 FEEDS = ("harbour", "umland", "digest")
 SECTIONS = ("harbour", "umland")
 FIRST_ARTICLES = 3
-SETTLE_SECONDS = 240.0
+SETTLE_SECONDS = 400.0
 BETWEEN_LOOKS = 0.3
 OLD_DAYS = 40
 QUEUES = (

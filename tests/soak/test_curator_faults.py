@@ -13,7 +13,7 @@ from tests.architecture.test_registration import ACTIVITIES
 from tests.conftest import Parts
 from tests.reading_faults import disturbed
 
-LONGEST_SECONDS = 900.0
+LONGEST_SECONDS = 1800.0
 
 
 @pytest.mark.slow

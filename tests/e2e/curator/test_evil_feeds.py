@@ -94,7 +94,7 @@ class Press:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(500)
 async def test_each_evil_feed_has_a_defined_visible_outcome_and_no_other_feed_notices(
     database: Database, temporal: Client, tmp_path: Path
 ) -> None:
