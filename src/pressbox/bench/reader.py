@@ -17,10 +17,10 @@ from pressbox.bench.instance import measured_instance, temporary_home
 from pressbox.bench.memory import MEGABYTE, PartMemory, measure_memory
 from pressbox.bench.reader_library import CATEGORIES, fill, mark_read
 from pressbox.bench.report import Figure, Report, Say, this_machine
+from pressbox.core.config import CuratorSettings
 from pressbox.core.db.database import Database
-from pressbox.curator.adapters.embedding.bundled import DIMENSIONS, MODEL
-from pressbox.curator.adapters.embedding_store import SqlEmbeddings
 from pressbox.curator.web.access import PATH
+from pressbox.curator.wiring import embedder, entry_store
 from pressbox.demo.instance import Instance
 from pressbox.embedded.leftovers import load_parts
 
@@ -30,6 +30,7 @@ REQUESTS = 100
 # As many as get one in a week; those of all entries would only take longer to make here.
 VECTORS = 5_000
 VECTORS_AT_ONCE = 500
+DIMENSIONS = 512
 AIM_MILLISECONDS = 50.0
 PARTS = ("web", "worker")
 
@@ -132,11 +133,11 @@ def _owner(client: httpx.Client, url: str) -> int:
 async def _add_vectors(url: str, count: int) -> None:
     """By chance: what they mean does not matter for how long it takes to find the nearest."""
     chance, database = random.Random(count), Database(url)  # noqa: S311 - the same in every run
-    store = SqlEmbeddings(database)
+    store, model = entry_store(database), embedder(CuratorSettings()).model
     try:
         for start in range(1, count + 1, VECTORS_AT_ONCE):
             numbers = range(start, min(start + VECTORS_AT_ONCE, count + 1))
-            await store.save_embeddings(MODEL, {n: [chance.gauss(0, 1) for _ in range(DIMENSIONS)] for n in numbers})
+            await store.save_embeddings(model, {n: [chance.gauss(0, 1) for _ in range(DIMENSIONS)] for n in numbers})
     finally:
         await database.close()
 

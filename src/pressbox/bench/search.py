@@ -16,10 +16,9 @@ from pressbox.bench.instance import temporary_home
 from pressbox.bench.library import Article, articles
 from pressbox.bench.postgres_search import load, seconds_for
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
-from pressbox.curator.adapters.index.reader import TantivyReader
-from pressbox.curator.adapters.index.writer import TantivyIndex
 from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.ports.storage import IndexDocument
+from pressbox.curator.ports.storage import IndexDocument, SearchReader
+from pressbox.curator.wiring import search_index
 from pressbox.embedded.postgres import EmbeddedPostgres
 
 ARTICLES = 50_000
@@ -76,7 +75,7 @@ def sample(count: int) -> Sequence[Article]:
 
 
 async def _measure(folder: Path, url: str, queries: Mapping[str, Sequence[str]], say: Say) -> Mapping[str, Measured]:
-    reader, measured = TantivyReader(folder), {}
+    (_, reader), measured = search_index(folder), {}
     for kind, made in queries.items():
         say(f"{len(made)} queries: {kind}")
         measured[kind] = await _asked(reader, url, kind, made)
@@ -85,7 +84,7 @@ async def _measure(folder: Path, url: str, queries: Mapping[str, Sequence[str]],
 
 async def _index(folder: Path, count: int) -> float:
     """As the worker does it, a commit for each batch; making the articles does not count."""
-    index, seconds = TantivyIndex(folder), 0.0
+    (index, _), seconds = search_index(folder), 0.0
     for batch in _batches(articles(count), CuratorPolicy().index_batch):
         documents = [_document(article) for article in batch]
         began = time.perf_counter()
@@ -94,7 +93,7 @@ async def _index(folder: Path, count: int) -> float:
     return seconds
 
 
-async def _asked(reader: TantivyReader, url: str, kind: str, queries: Sequence[str]) -> Measured:
+async def _asked(reader: SearchReader, url: str, kind: str, queries: Sequence[str]) -> Measured:
     measured = Measured()
     with psycopg.connect(url, autocommit=True) as connection:
         # The first of each opens files and plans.

@@ -7,6 +7,7 @@ from typing import Any
 
 from pressbox.core.app import Resources
 from pressbox.core.config import CuratorSettings, DistillerKind, EmbedderKind, Settings
+from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.activities.crawling import CrawlActivities
 from pressbox.curator.activities.distilling import DistilActivities, Prices
@@ -43,6 +44,7 @@ from pressbox.curator.contracts.distilling import AppSettings
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.ports.outside import Crawler, Distiller, Embedder
+from pressbox.curator.ports.storage import Entries, SearchIndex, SearchReader
 from pressbox.curator.service.curator import Curator
 from pressbox.curator.service.outlines import OutlineService
 from pressbox.curator.service.reading import ReadingService
@@ -176,6 +178,15 @@ def workflows(resources: Resources) -> TemporalWorkflows:
 
 def search_reader(resources: Resources) -> TantivyReader:
     return TantivyReader(index_path(resources.settings))
+
+
+def search_index(path: Path) -> tuple[SearchIndex, SearchReader]:
+    """To write and to search in this folder: benchmarks measure both."""
+    return TantivyIndex(path), TantivyReader(path)
+
+
+def entry_store(database: Database) -> Entries:
+    return SqlEntries(database)
 
 
 def index_path(settings: Settings) -> Path:
