@@ -14,11 +14,11 @@ from pressbox.bench.instance import instance_resources, measured_instance, tempo
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.bench.simulator import simulator
 from pressbox.core.app import Resources
-from pressbox.curator.adapters.subscription_store import SqlSubscriptions
 from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
 from pressbox.curator.domain.outlines import OutlineFeed
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ids import ALL_FEEDS_INGESTION, QUEUE
+from pressbox.curator.wiring import subscription_store
 
 PRESS = "pressbox.demo.simulators.news_site"
 CHANNELS = 20
@@ -83,7 +83,7 @@ async def measure_ingest(resources: Resources, feeds: Sequence[str], wanted: int
     async with resources.database.unit_of_work() as work:
         reader = await work.session.scalar(_READER)
     assert isinstance(reader, int)
-    subscriptions = SqlSubscriptions(resources.database)
+    subscriptions = subscription_store(resources.database)
     await subscriptions.subscribe_many(reader, [OutlineFeed(url) for url in feeds], datetime.now(UTC))
     # Nobody waits between two pages of our own machine.
     unhurried = CuratorPolicy()

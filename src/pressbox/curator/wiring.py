@@ -44,6 +44,7 @@ from pressbox.curator.contracts.distilling import AppSettings
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.ports.outside import Crawler, Distiller, Embedder
+from pressbox.curator.ports.reading import Subscriptions
 from pressbox.curator.ports.storage import Entries, SearchIndex, SearchReader
 from pressbox.curator.service.curator import Curator
 from pressbox.curator.service.outlines import OutlineService
@@ -187,6 +188,10 @@ def search_index(path: Path) -> tuple[SearchIndex, SearchReader]:
 
 def entry_store(database: Database) -> Entries:
     return SqlEntries(database)
+
+
+def subscription_store(database: Database) -> Subscriptions:
+    return SqlSubscriptions(database)
 
 
 def index_path(settings: Settings) -> Path:
