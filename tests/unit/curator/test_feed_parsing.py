@@ -226,13 +226,13 @@ def test_an_entry_without_guid_and_link_is_known_by_its_content() -> None:
 
     monday, tuesday = "Mon, 23 Feb 2026 10:00:00 GMT", "Tue, 24 Feb 2026 10:00:00 GMT"
     assert guid("One", monday) == guid("One", tuesday) != guid("Two", monday)
-    assert "1 entries have no link." in read(rss("<item><title>One</title></item>")).problems
+    assert "Entries without a link: 1." in read(rss("<item><title>One</title></item>")).problems
 
 
 def test_the_same_guid_twice_is_one_entry_and_said_so() -> None:
     feed = read(rss("<item><guid>1</guid><title>New</title></item><item><guid>1</guid><title>Old</title></item>"))
     assert [found.title for found in feed.entries] == ["New"]
-    assert "1 entries have the guid of another one and were left out." in feed.problems
+    assert "Entries left out, because they have the guid of another one: 1." in feed.problems
 
 
 @pytest.mark.parametrize("date", ["Thu, 01 Jan 1970 00:00:00 GMT", "Wed, 01 Jan 2099 00:00:00 GMT", "0001-01-01"])
@@ -272,7 +272,7 @@ def test_only_the_newest_entries_are_taken_when_there_are_too_many() -> None:
     items = "".join(f"<item><guid>{day}</guid><pubDate>2026-01-{day:02}</pubDate></item>" for day in (3, 20, 1, 19, 7))
     feed = read(rss(items), limit=2)
     assert [found.guid for found in feed.entries] == ["20", "19"]
-    assert any("3 older entries" in problem for problem in feed.problems)
+    assert any("at most 2 are taken from one crawl: 3." in problem for problem in feed.problems)
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def _note(state: FeedStateRow, feed: FeedToCrawl, crawl: Crawl, written: Written
     state.failures = 0
     state.last_success_at = now
     if crawl.parsed is not None and crawl.parsed.problems:
-        state.reason = storable("; ".join(crawl.parsed.problems[:_PROBLEMS_SHOWN]))[:_LONGEST_REASON]
+        state.reason = storable(" ".join(crawl.parsed.problems[:_PROBLEMS_SHOWN]))[:_LONGEST_REASON]
     if written.created:
         state.last_new_at = now
     asked, answered = feed.validators, crawl.validators

@@ -37,9 +37,7 @@ def cleaned(stated: StatedFeed, url: str, now: datetime, limit: int | None) -> P
     unique = _unique(stated.entries, counts)
     chosen = _newest(unique, limit)
     if len(chosen) < len(unique):
-        counts[f"older entries were left out, because at most {len(chosen)} are taken from one crawl"] += len(
-            unique
-        ) - len(chosen)
+        counts[f"Older entries left out, because at most {limit} are taken from one crawl"] = len(unique) - len(chosen)
     entries = tuple(_entry(guid, entry, url, now, counts) for guid, entry in chosen)
     return ParsedFeed(
         title=plain_title(stated.title),
@@ -49,7 +47,7 @@ def cleaned(stated: StatedFeed, url: str, now: datetime, limit: int | None) -> P
         icon_url=stated.icon_url,
         hub_interval=stated.interval,
         entries=entries,
-        problems=(*stated.problems, *(f"{count} {what}." for what, count in counts.items())),
+        problems=(*stated.problems, *(f"{what}: {count}." for what, count in counts.items())),
     )
 
 
@@ -69,7 +67,7 @@ def _unique(entries: Sequence[StatedEntry], counts: Counter[str]) -> list[tuple[
     for entry in entries:
         guid = _guid(entry)
         if guid in found:
-            counts["entries have the guid of another one and were left out"] += 1
+            counts["Entries left out, because they have the guid of another one"] += 1
         else:
             found[guid] = entry
     return list(found.items())
@@ -109,8 +107,8 @@ def _entry(guid: str, entry: StatedEntry, feed_url: str, now: datetime, counts: 
     summary = clean_html(entry.summary, base)
     updated = _date(entry.updated, now, counts)
     published = _date(entry.published, now, counts) or updated
-    if not entry.url:
-        counts["entries have no link"] += 1
+    if not entry.url and not entry.files:
+        counts["Entries without a link"] += 1
     return FeedEntry(
         guid=guid,
         url=entry.url,
@@ -140,9 +138,9 @@ def _date(text: str, now: datetime, counts: Counter[str]) -> datetime | None:
         return None
     date = parse_date(text)
     if date is None:
-        counts["dates could not be read; the entries count as undated"] += 1
+        counts["Dates that could not be read; such entries count as undated"] += 1
     elif not believable(date, now):
-        counts["dates are before 1990 or far in the future; the entries count as undated"] += 1
+        counts["Dates before 1990 or far in the future; such entries count as undated"] += 1
         return None
     return date
 
