@@ -8,7 +8,8 @@ from pressbox.core.contracts import Contract
 class CuratorPolicy(Contract):
     # Crawling
     page_size: int = 100
-    probes_at_once: int = 32
+    # Nearly all of them wait for an answer, each for another host.
+    probes_at_once: int = 64
     feeds_at_once: int = 10
     shortest_interval: timedelta = timedelta(minutes=15)
     longest_interval: timedelta = timedelta(hours=24)
@@ -30,7 +31,7 @@ class CuratorPolicy(Contract):
     # Distilling
     distil_batch: int = 5
     # A batch that is not full goes all the same when the last one left so long ago.
-    distil_pause: timedelta = timedelta(seconds=5)
+    distil_pause: timedelta = timedelta(seconds=10)
     # When a model that does not answer is asked again.
     model_pause: timedelta = timedelta(minutes=2)
     summary_sentences: int = 4
