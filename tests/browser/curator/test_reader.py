@@ -1,7 +1,6 @@
 """The reader in a real browser: with keys only, by thumb, without scripts, and while articles are on their way."""
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
 from playwright.async_api import Page, expect
@@ -14,15 +13,6 @@ from tests.fakes.newsstand import RICH, Newsstand
 pytestmark = pytest.mark.browser
 
 PASSWORD = "four words in a row"
-
-
-@pytest.fixture
-async def stand(site: Site) -> AsyncIterator[Newsstand]:
-    owner = await site.accounts.open_owner()
-    stand = Newsstand(site.resources, owner.user.id)
-    await stand.clear()
-    yield stand
-    await stand.clear()
 
 
 async def plant(stand: Newsstand, count: int = 5) -> tuple[int, list[int]]:

@@ -1,7 +1,5 @@
 """How the reader looks: calm articles, small pages, nothing on top of anything else, in both schemes and widths."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from playwright.async_api import Page
 
@@ -10,15 +8,6 @@ from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
 from tests.fakes.newsstand import RICH, Newsstand
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-async def stand(site: Site) -> AsyncIterator[Newsstand]:
-    owner = await site.accounts.open_owner()
-    stand = Newsstand(site.resources, owner.user.id)
-    await stand.clear()
-    yield stand
-    await stand.clear()
 
 
 async def full_stand(stand: Newsstand) -> dict[str, int]:
