@@ -1,6 +1,7 @@
 """`pressbox bench ingest`: from feeds to distilled, searchable articles, and what histories cost per entry."""
 
 import asyncio
+import secrets
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from temporalio.client import Client
 from pressbox.bench.instance import instance_resources, measured_instance, temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.bench.simulator import simulator
+from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
 from pressbox.curator.domain.outlines import OutlineFeed
@@ -27,10 +29,6 @@ PAYLOAD_AIM = 10_000
 LOOK_SECONDS = 0.2
 LONGEST_SECONDS = 1800.0
 
-_READER = text("""
-    INSERT INTO core.users (email, name, password_hash, role)
-    VALUES ('bench@example.org', '', 'unusable', 'member') RETURNING id
-""")
 _DONE = text("""
     SELECT count(*) AS entries,
         count(*) FILTER (WHERE fetch_state IN ('fetched', 'from feed')) AS fetched,
@@ -80,11 +78,10 @@ def run_ingest(say: Say, channels: int = CHANNELS, articles_each: int = ARTICLES
 
 async def measure_ingest(resources: Resources, feeds: Sequence[str], wanted: int) -> Ingested:
     """On an instance whose worker runs, and which has no feeds yet."""
-    async with resources.database.unit_of_work() as work:
-        reader = await work.session.scalar(_READER)
-    assert isinstance(reader, int)
+    accounts = AccountService(resources.database, resources.settings)
+    reader = await accounts.add_user("bench@example.org", secrets.token_urlsafe(16), name="bench")
     subscriptions = subscription_store(resources.database)
-    await subscriptions.subscribe_many(reader, [OutlineFeed(url) for url in feeds], datetime.now(UTC))
+    await subscriptions.subscribe_many(reader.id, [OutlineFeed(url) for url in feeds], datetime.now(UTC))
     # Nobody waits between two pages of our own machine.
     unhurried = CuratorPolicy()
     policy = unhurried.model_copy(
