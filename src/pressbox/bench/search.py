@@ -24,7 +24,7 @@ from pressbox.embedded.postgres import EmbeddedPostgres
 ARTICLES = 50_000
 QUERIES = 200
 # PostgreSQL takes seconds for some of them; a few tell enough.
-PEER_QUERIES = 15
+PEER_QUERIES = 7
 PAGE = 20
 AIM_MILLISECONDS = 10.0
 FEEDS = 500
