@@ -4,11 +4,9 @@ import asyncio
 import json
 import shutil
 import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -20,6 +18,7 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.bench.instance import temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.simulator import simulator
 from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
@@ -35,6 +34,7 @@ from pressbox.curator.wiring import activities
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 
+FEED_HOST = "pressbox.bench.feed_host"
 SECONDS_AIM = 10.0
 TIMES_AIM = 20.0
 ENTRIES_EACH = 20
@@ -97,30 +97,20 @@ def run_crawl(say: Say, scale: Scale | None = None) -> Report:
     """Takes a minute, on a home of its own that is removed afterwards."""
     chosen = scale or Scale()
     machine = this_machine()
-    with temporary_home() as home, feed_host(chosen) as port:
+    with temporary_home() as home, simulator(FEED_HOST, *_amounts(chosen)) as address:
         home.create()
         postgres = EmbeddedPostgres(home)
         postgres.start()
         try:
             upgrade(postgres.url)
-            found = asyncio.run(_measure(home, postgres.url, port, chosen, say))
+            found = asyncio.run(_measure(home, postgres.url, int(address.rpartition(":")[2]), chosen, say))
         finally:
             postgres.stop()
     return Report(name="crawl", measured_at=datetime.now(UTC), machine=machine, figures=_figures(found))
 
 
-@contextmanager
-def feed_host(scale: Scale) -> Iterator[int]:
-    """In a process of its own: what it costs must not be our cost."""
-    arguments = [str(scale.feeds), str(ENTRIES_EACH), str(scale.delay)]
-    command = [sys.executable, "-m", "pressbox.bench.feed_host", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield int(process.stdout.readline())
-    finally:
-        process.kill()
-        process.communicate()
+def _amounts(scale: Scale) -> tuple[str, str, str]:
+    return str(scale.feeds), str(ENTRIES_EACH), str(scale.delay)
 
 
 async def _measure(home: Home, database_url: str, port: int, scale: Scale, say: Say) -> Crawled:

@@ -73,7 +73,12 @@ class Shelf:
 
 
 async def play_curator(stage: Stage) -> tuple[Finding, ...]:
-    """Subscribe, read, publish more, mark, search; a source that wants a login fails, one that stumbled recovers."""
+    """Subscribe, read, publish more, mark, search; a source that wants a login fails, one that stumbled recovers.
+
+    Once only: the next round would take the articles away from whoever is reading them.
+    """
+    if stage.round > 1:
+        return ()
     reader = Reader(stage.web_url)
     try:
         return await _Day(stage, reader).run()

@@ -58,7 +58,7 @@ EXPECTED: Mapping[Evil, Told] = {
     Evil.EMPTY: Told(CrawlOutcome.NOT_A_FEED, "empty", 200),
     Evil.NO_ENTRIES: arrived(0),
     Evil.CHARSET: arrived(1, "not UTF-8"),
-    Evil.BARE: arrived(5, "no link"),
+    Evil.BARE: arrived(5, "without a link"),
     Evil.TWICE: arrived(2, "guid of another one"),
     Evil.DATES: arrived(2, "count as undated"),
     Evil.SCRIPTS: arrived(2),

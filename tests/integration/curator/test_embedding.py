@@ -4,8 +4,8 @@ import asyncio
 import json
 import math
 import struct
+import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,6 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.curator.adapters.embedding.bundled import DIMENSIONS, BundledEmbedder
 from pressbox.curator.adapters.embedding.fastembed import FastEmbedEmbedder
 from pressbox.curator.adapters.embedding.texts import LONGEST, beginning
-
-has_fastembed = find_spec("fastembed") is not None
 
 
 @pytest.fixture(scope="module")
@@ -82,14 +80,15 @@ async def test_fastembed_without_a_folder_says_which_setting_is_missing() -> Non
         await FastEmbedEmbedder("some/model", None).embed(["text"])
 
 
-@pytest.mark.skipif(has_fastembed, reason="fastembed is installed")
-async def test_fastembed_that_is_not_installed_says_how_to_install_it(tmp_path: Path) -> None:
+async def test_fastembed_that_is_not_installed_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fastembed", None)
     with pytest.raises(ConfigurationError, match=r"pip install 'pressbox\[fastembed\]'"):
         await FastEmbedEmbedder("some/model", tmp_path).embed(["text"])
 
 
 @pytest.mark.filterwarnings("ignore:.*is a static model:UserWarning")
-@pytest.mark.skipif(not has_fastembed, reason="the extra fastembed is not installed")
 async def test_fastembed_reads_a_model_from_its_folder(tmp_path: Path) -> None:
     write_static_model(tmp_path)
     embedder = FastEmbedEmbedder("minishlab/potion-base-8M", tmp_path)
@@ -98,7 +97,6 @@ async def test_fastembed_reads_a_model_from_its_folder(tmp_path: Path) -> None:
     assert cosine(river, cake) < 0.1
 
 
-@pytest.mark.skipif(not has_fastembed, reason="the extra fastembed is not installed")
 async def test_fastembed_says_when_the_folder_holds_no_model(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be loaded"):
         await FastEmbedEmbedder("minishlab/potion-base-8M", tmp_path).embed(["text"])

@@ -145,8 +145,13 @@ async def test_a_server_that_says_nothing_is_left_at_the_deadline(proxy: Guarded
 
     server.routes["/silent"] = silent
     async with proxy.lease(1000, timedelta(milliseconds=300)) as lease, client(lease) as through:
-        with pytest.raises(httpx.HTTPError):
-            await through.get(server.url("/silent"))
+        # On a busy machine the time may be over before the server is asked; that is said, not broken off.
+        try:
+            answer = await through.get(server.url("/silent"))
+        except httpx.HTTPError:
+            pass
+        else:
+            assert answer.is_error
     over.set()
     assert not lease.exhausted
 

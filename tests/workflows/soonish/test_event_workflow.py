@@ -135,7 +135,7 @@ async def test_a_participant_who_leaves_loses_the_schedules(stage: Stage) -> Non
     stage.world.events.set_state(stage.event_id, 2, SubscriptionState.LEFT)
     await stage.tell(ParticipantRemoved(outbox_id=stage.number, subscription_id=2))
     await until(lambda: {key[1] for key in stage.world.schedules.exist} == {3}, "the deletion")
-    assert {key[0] for key in stage.world.reminders.noted[stage.event_id]} == {3}
+    await until(lambda: {key[0] for key in stage.world.reminders.noted[stage.event_id]} == {3}, "the note of it")
 
 
 async def test_changed_offsets_change_only_what_differs(stage: Stage) -> None:

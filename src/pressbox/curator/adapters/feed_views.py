@@ -4,22 +4,43 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, case, func, literal, select
+from sqlalchemy import ColumnElement, Row, Select, case, false, func, literal, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressbox.curator.adapters.rows import CategoryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
 from pressbox.curator.domain.feeds import CrawlOutcome, ExtractionRule
-from pressbox.curator.domain.views import FeedHealth, FeedView
+from pressbox.curator.domain.views import FeedHealth, FeedView, SourceLine
 
 _OTHERS = aliased(SubscriptionRow)
 _NO_RULES = literal([], JSONB)
+_FAILED = tuple(outcome.value for outcome in CrawlOutcome if outcome.failed)
 
 
 async def feed_views(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[FeedView]:
     """Subscriptions that fit the conditions, by title."""
     return [_view(row) for row in await session.execute(_statement().where(*conditions))]
+
+
+async def source_lines(session: AsyncSession, user_id: int) -> list[SourceLine]:
+    """The subscriptions of a person in short, by title."""
+    title = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
+    statement = (
+        select(
+            FeedRow.id,
+            title,
+            SubscriptionRow.category_id,
+            SubscriptionRow.unread,
+            func.coalesce(FeedStateRow.outcome.in_(_FAILED), false()),
+            FeedRow.paused_at,
+        )
+        .join(SubscriptionRow, SubscriptionRow.feed_id == FeedRow.id)
+        .outerjoin(FeedStateRow, FeedStateRow.feed_id == FeedRow.id)
+        .where(SubscriptionRow.user_id == user_id)
+        .order_by(func.lower(title), FeedRow.id)
+    )
+    return [SourceLine(*row) for row in (await session.execute(statement)).tuples()]
 
 
 async def all_feeds(session: AsyncSession) -> list[FeedView]:
@@ -33,7 +54,7 @@ def rules_of(stored: Sequence[dict[str, Any]]) -> tuple[ExtractionRule, ...]:
 
 
 def _statement() -> Select[Any]:
-    own = func.coalesce(func.nullif(SubscriptionRow.title, ""), FeedRow.title)
+    own = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
     return (
         _columns()
         .join(SubscriptionRow, SubscriptionRow.feed_id == FeedRow.id)

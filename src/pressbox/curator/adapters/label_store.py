@@ -12,7 +12,7 @@ from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.curator.adapters.rows import CategoryRow, EntryLabelRow, LabelRow
 from pressbox.curator.adapters.visibility import demand_visible
 from pressbox.curator.domain.changes import PERSON_CHANGED
-from pressbox.curator.domain.views import CategoryView, LabelView
+from pressbox.curator.domain.views import CategoryView, FeedView, LabelView
 
 _NO_CATEGORY = "There is no such category."
 _NO_LABEL = "There is no such label."
@@ -22,7 +22,7 @@ class SqlCategories:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def create(self, user_id: int, name: str) -> CategoryView:
+    async def create(self, user_id: int, name: str) -> CategoryView[FeedView]:
         last = select(func.coalesce(func.max(CategoryRow.position), -1) + 1).where(CategoryRow.user_id == user_id)
         statement = insert(CategoryRow).values(user_id=user_id, name=name, position=last.scalar_subquery())
         statement = statement.on_conflict_do_update(index_elements=["user_id", "name"], set_={"name": name})

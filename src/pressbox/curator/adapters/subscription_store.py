@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.adapters.feed_views import all_feeds, feed_views
+from pressbox.curator.adapters.feed_views import all_feeds, feed_views, source_lines
 from pressbox.curator.adapters.label_store import label_views
 from pressbox.curator.adapters.rows import (
     CategoryRow,
@@ -34,7 +34,9 @@ from pressbox.curator.domain.views import (
     FeedDetail,
     FeedErrorView,
     FeedSettings,
+    FeedT,
     FeedView,
+    SourceLine,
     SourcesView,
 )
 from pressbox.curator.ports.reading import Followed, Following
@@ -86,36 +88,15 @@ class SqlSubscriptions:
                 return False
             return await _abandon(session, feed_id, now)
 
-    async def sources(self, user_id: int) -> SourcesView:
-        own = select(CategoryRow.id, CategoryRow.name).where(CategoryRow.user_id == user_id)
-        states = select(
-            func.count().filter(EntryStateRow.starred_at.is_not(None)),
-            func.count().filter(EntryStateRow.preference == 1),
-        ).where(
-            EntryStateRow.user_id == user_id,
-            or_(EntryStateRow.starred_at.is_not(None), EntryStateRow.preference == 1),
-        )
+    async def sources(self, user_id: int) -> SourcesView[FeedView]:
         async with self._database.unit_of_work() as work:
-            feeds = await feed_views(work.session, SubscriptionRow.user_id == user_id)
-            ordered = own.order_by(CategoryRow.position, func.lower(CategoryRow.name))
-            categories = (await work.session.execute(ordered)).tuples().all()
-            labels = await label_views(work.session, user_id)
-            starred, up = (await work.session.execute(states)).tuples().one()
-        below: dict[int | None, list[FeedView]] = defaultdict(list)
-        for feed in feeds:
-            below[feed.category_id].append(feed)
-        return SourcesView(
-            categories=tuple(
-                CategoryView(number, name, sum(feed.unread for feed in below[number]), tuple(below[number]))
-                for number, name in categories
-            ),
-            uncategorised=tuple(below[None]),
-            labels=tuple(labels),
-            unread=sum(feed.unread for feed in feeds),
-            starred=starred,
-            up=up,
-            failing=sum(feed.health.failing for feed in feeds),
-        )
+            return await _gathered(
+                work.session, user_id, await feed_views(work.session, SubscriptionRow.user_id == user_id)
+            )
+
+    async def pane(self, user_id: int) -> SourcesView[SourceLine]:
+        async with self._database.unit_of_work() as work:
+            return await _gathered(work.session, user_id, await source_lines(work.session, user_id))
 
     async def feed(self, user_id: int, feed_id: int) -> FeedView:
         async with self._database.unit_of_work() as work:
@@ -227,6 +208,36 @@ class SqlSubscriptions:
         async with self._database.unit_of_work() as work:
             await _demand_subscribed(work.session, user_id, feed_id)
             return list(await work.session.scalars(newest.limit(_RETRIED_AT_ONCE)))
+
+
+async def _gathered(session: AsyncSession, user_id: int, feeds: Sequence[FeedT]) -> SourcesView[FeedT]:
+    own = select(CategoryRow.id, CategoryRow.name).where(CategoryRow.user_id == user_id)
+    states = select(
+        func.count().filter(EntryStateRow.starred_at.is_not(None)),
+        func.count().filter(EntryStateRow.preference == 1),
+    ).where(
+        EntryStateRow.user_id == user_id,
+        or_(EntryStateRow.starred_at.is_not(None), EntryStateRow.preference == 1),
+    )
+    ordered = own.order_by(CategoryRow.position, func.lower(CategoryRow.name))
+    categories = (await session.execute(ordered)).tuples().all()
+    labels = await label_views(session, user_id)
+    starred, up = (await session.execute(states)).tuples().one()
+    below: dict[int | None, list[FeedT]] = defaultdict(list)
+    for feed in feeds:
+        below[feed.category_id].append(feed)
+    return SourcesView(
+        categories=tuple(
+            CategoryView(number, name, sum(feed.unread for feed in below[number]), tuple(below[number]))
+            for number, name in categories
+        ),
+        uncategorised=tuple(below[None]),
+        labels=tuple(labels),
+        unread=sum(feed.unread for feed in feeds),
+        starred=starred,
+        up=up,
+        failing=sum(feed.failing for feed in feeds),
+    )
 
 
 async def _feeds(session: AsyncSession, feeds: Sequence[OutlineFeed], now: datetime) -> dict[str, int]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import IntEnum, StrEnum
 from functools import cached_property
+from typing import Generic, TypeVar
 
 from pressbox.curator.domain.entries import DistilState, FetchState
 from pressbox.curator.domain.feeds import CrawlOutcome, Enclosure, ExtractionRule
@@ -205,6 +206,10 @@ class FeedView:
     subscribed_at: datetime
 
     @property
+    def failing(self) -> bool:
+        return self.health.failing
+
+    @property
     def shared(self) -> bool:
         """Other people read it too: then only an administrator changes what is common to all."""
         return self.subscribers > 1
@@ -231,19 +236,34 @@ class EntryFailure:
 
 
 @dataclass(frozen=True)
-class CategoryView:
+class SourceLine:
+    """A feed as the left pane names it, and no more: there may be hundreds, on every page."""
+
     id: int
-    name: str
+    title: str
+    category_id: int | None
     unread: int
-    feeds: tuple[FeedView, ...]
+    failing: bool
+    paused_at: datetime | None
+
+
+FeedT = TypeVar("FeedT", bound=SourceLine | FeedView)
 
 
 @dataclass(frozen=True)
-class SourcesView:
+class CategoryView(Generic[FeedT]):
+    id: int
+    name: str
+    unread: int
+    feeds: tuple[FeedT, ...]
+
+
+@dataclass(frozen=True)
+class SourcesView(Generic[FeedT]):
     """The left pane: categories in their order with their feeds, feeds without one, labels, and counts."""
 
-    categories: tuple[CategoryView, ...]
-    uncategorised: tuple[FeedView, ...]
+    categories: tuple[CategoryView[FeedT], ...]
+    uncategorised: tuple[FeedT, ...]
     labels: tuple[LabelView, ...]
     unread: int
     starred: int
@@ -252,7 +272,7 @@ class SourcesView:
 
     # A page asks for them a dozen times.
     @cached_property
-    def feeds(self) -> tuple[FeedView, ...]:
+    def feeds(self) -> tuple[FeedT, ...]:
         return (*(feed for category in self.categories for feed in category.feeds), *self.uncategorised)
 
 

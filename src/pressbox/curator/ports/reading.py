@@ -19,6 +19,7 @@ from pressbox.curator.domain.views import (
     MarkedRead,
     Preference,
     Selection,
+    SourceLine,
     SourcesView,
 )
 
@@ -55,7 +56,9 @@ class Subscriptions(Protocol):
         """True when the feed itself is gone with it."""
         ...
 
-    async def sources(self, user_id: int) -> SourcesView: ...
+    async def sources(self, user_id: int) -> SourcesView[FeedView]: ...
+
+    async def pane(self, user_id: int) -> SourcesView[SourceLine]: ...
 
     async def feed(self, user_id: int, feed_id: int) -> FeedView: ...
 
@@ -91,7 +94,7 @@ class Subscriptions(Protocol):
 
 
 class Categories(Protocol):
-    async def create(self, user_id: int, name: str) -> CategoryView: ...
+    async def create(self, user_id: int, name: str) -> CategoryView[FeedView]: ...
 
     async def rename(self, user_id: int, category_id: int, name: str) -> None: ...
 

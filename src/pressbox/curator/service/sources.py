@@ -8,7 +8,15 @@ from pressbox.core.errors import ForbiddenError, InvalidInputError, TransientErr
 from pressbox.core.logs import get_logger
 from pressbox.curator.domain.feeds import ExtractionRule
 from pressbox.curator.domain.outlines import OutlineFeed
-from pressbox.curator.domain.views import CategoryView, FeedDetail, FeedSettings, FeedView, FoundFeedView, SourcesView
+from pressbox.curator.domain.views import (
+    CategoryView,
+    FeedDetail,
+    FeedSettings,
+    FeedView,
+    FoundFeedView,
+    SourceLine,
+    SourcesView,
+)
 from pressbox.curator.ports.outside import Discovery
 from pressbox.curator.ports.reading import Categories, Subscriptions
 from pressbox.curator.ports.starting import Workflows
@@ -45,9 +53,13 @@ class SourceService:
         self._workflows = workflows
         self._now = now
 
-    async def sources(self, user_id: int) -> SourcesView:
-        """The left pane: categories, feeds, labels and counts."""
+    async def sources(self, user_id: int) -> SourcesView[FeedView]:
+        """Categories, feeds with all that is known of them, labels and counts."""
         return await self._subscriptions.sources(user_id)
+
+    async def pane(self, user_id: int) -> SourcesView[SourceLine]:
+        """The left pane: the same in short."""
+        return await self._subscriptions.pane(user_id)
 
     async def feed(self, user_id: int, feed_id: int) -> FeedView:
         return await self._subscriptions.feed(user_id, feed_id)
@@ -131,7 +143,7 @@ class SourceService:
         failed = await self._subscriptions.retry_entries(user_id, feed_id)
         return await self._workflows.reprocess(failed, fetch=True, distill=True) if failed else None
 
-    async def create_category(self, user_id: int, name: str) -> CategoryView:
+    async def create_category(self, user_id: int, name: str) -> CategoryView[FeedView]:
         """One with this name that exists already is given as it is."""
         return await self._categories.create(user_id, checked_name(name))
 

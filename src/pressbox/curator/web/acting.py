@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from pressbox.core.errors import InvalidInputError
 from pressbox.curator.domain.views import ListKind, Preference
 from pressbox.curator.web.access import PATH, EntryId, wants_part
-from pressbox.curator.web.panes import Asked, mark_of
+from pressbox.curator.web.panes import Asked, mark_of, with_sources
 from pressbox.curator.web.reading import Asking, draw
 from pressbox.curator.web.selecting import LAST_MOMENT, moment
 
@@ -92,10 +92,8 @@ async def _answer(asked: Asked, entry_id: int, template: str, place: str = "") -
     """The changed part for our script, the page of the article for everybody else."""
     if not wants_part(asked.request):
         return _to(f"{PATH}/entries/{entry_id}?{asked.place.query()}{place}")
-    page = await asked.blank()
     article = await asked.service.reading.article(asked.user_id, entry_id)
-    sources = await asked.service.sources.sources(asked.user_id)
-    return draw(asked, template, replace(page, article=article, sources=sources))
+    return draw(asked, template, replace(await with_sources(asked), article=article))
 
 
 def _to(address: str) -> Response:

@@ -1,8 +1,9 @@
 """The three panes of the reader: sources, list, article; each can be drawn alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 
 from fastapi import Request
 
@@ -10,7 +11,16 @@ from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.web.identity import Identity
 from pressbox.curator.domain.changes import ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
-from pressbox.curator.domain.views import ArticleView, EntryItem, EntryPage, FeedView, ListKind, Selection, SourcesView
+from pressbox.curator.domain.views import (
+    ArticleView,
+    EntryItem,
+    EntryPage,
+    FeedView,
+    ListKind,
+    Selection,
+    SourceLine,
+    SourcesView,
+)
 from pressbox.curator.service.curator import Curator
 from pressbox.curator.web.access import PATH, cursor, wants_images
 from pressbox.curator.web.progress import WorkLine, works
@@ -30,7 +40,7 @@ class SourceGroup:
     category_id: int | None
     name: str
     unread: int
-    feeds: Sequence[FeedView]
+    feeds: Sequence[SourceLine]
 
 
 @dataclass(frozen=True)
@@ -42,8 +52,10 @@ class Panes:
     cursor: int
     images: bool
     pane: str = "list"
-    sources: SourcesView = field(default_factory=lambda: SourcesView((), (), (), 0, 0, 0, 0))
+    sources: SourcesView[SourceLine] = field(default_factory=lambda: SourcesView((), (), (), 0, 0, 0, 0))
     entries: EntryPage = field(default_factory=lambda: EntryPage(()))
+    # The one that the list shows.
+    feed: FeedView | None = None
     article: ArticleView | None = None
     related: Sequence[EntryItem] = ()
     works: Sequence[WorkLine] = ()
@@ -70,12 +82,7 @@ class Panes:
             return next((category.name for category in self.sources.categories if category.id == id), "")
         return next((label.name for label in self.sources.labels if label.id == id), "")
 
-    @property
-    def feed(self) -> FeedView | None:
-        wanted = self.selection.id if self.selection.kind is ListKind.FEED else None
-        return next((feed for feed in self.sources.feeds if feed.id == wanted), None)
-
-    @property
+    @cached_property
     def groups(self) -> Sequence[SourceGroup]:
         """Categories and the sources without one. When there are too many, only those with news or the chosen one."""
         few = len(self.sources.feeds) <= SOURCES_SHOWN
@@ -84,10 +91,13 @@ class Panes:
         groups.append(SourceGroup(None, "", 0, self.sources.uncategorised))
         shown = []
         for group in groups:
-            feeds = [feed for feed in group.feeds if few or feed.unread or feed is self.feed][:left]
+            feeds = [feed for feed in group.feeds if few or feed.unread or self._is_chosen(feed)][:left]
             left -= len(feeds)
             shown.append(SourceGroup(group.category_id, group.name, group.unread, feeds))
         return shown
+
+    def _is_chosen(self, feed: SourceLine) -> bool:
+        return self.selection.kind is ListKind.FEED and self.selection.id == feed.id
 
     @property
     def unnamed(self) -> int:
@@ -157,6 +167,15 @@ class Asked:
         return Panes(self.place, self.identity, await cursor(self.request), wants_images(self.request))
 
 
+async def with_sources(asked: Asked) -> Panes:
+    """The left pane, and of the source that the list shows all that is known."""
+    sources = await asked.service.sources.pane(asked.user_id)
+    chosen = asked.place.selection
+    named = chosen.kind is ListKind.FEED and any(feed.id == chosen.id for feed in sources.feeds)
+    feed = await asked.service.sources.feed(asked.user_id, chosen.id) if named and chosen.id else None
+    return replace(await asked.blank(), sources=sources, feed=feed)
+
+
 async def with_entries(asked: Asked, after: str | None, shown: int) -> tuple[EntryPage, str]:
     """The list, or what is wrong with the search: the reader around it stays."""
     try:
@@ -175,7 +194,7 @@ async def with_article(asked: Asked, entry_id: int, *, read: bool) -> tuple[Arti
     return article, await asked.service.reading.related(asked.user_id, entry_id)
 
 
-async def running(asked: Asked, sources: SourcesView) -> Sequence[WorkLine]:
+async def running(asked: Asked, sources: SourcesView[SourceLine]) -> Sequence[WorkLine]:
     chosen = asked.place.selection
     only = chosen.id if chosen.kind is ListKind.FEED else None
     return await works(asked.parts.database, {feed.id for feed in sources.feeds}, only)

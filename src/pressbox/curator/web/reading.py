@@ -8,9 +8,9 @@ from fastapi.responses import HTMLResponse
 
 from pressbox.core.web.pages.access import Parts
 from pressbox.core.web.rendering import render
-from pressbox.curator.domain.views import ListKind, Sort, SourcesView
+from pressbox.curator.domain.views import ListKind, Sort
 from pressbox.curator.web.access import PATH, EntryId, Reader, Service, allow_images
-from pressbox.curator.web.panes import ENTRIES_SHOWN, Asked, Panes, running, with_article, with_entries
+from pressbox.curator.web.panes import ENTRIES_SHOWN, Asked, Panes, running, with_article, with_entries, with_sources
 from pressbox.curator.web.selecting import LAST_MOMENT, Here
 
 router = APIRouter(include_in_schema=False)
@@ -49,40 +49,28 @@ async def list_page(
 @router.get(f"{PATH}/list")
 async def list_part(asked: Asking, shown: Shown = ENTRIES_SHOWN) -> HTMLResponse:
     """The lines of a list alone."""
-    page = await asked.blank()
-    sources = await asked.service.sources.sources(asked.user_id)
+    page = await with_sources(asked)
     entries, problem = await with_entries(asked, None, shown)
-    return draw(
-        asked,
-        "curator/_lines.html",
-        replace(page, sources=sources, entries=entries, problem=problem, shown=shown),
-    )
+    return draw(asked, "curator/_lines.html", replace(page, entries=entries, problem=problem, shown=shown))
 
 
 @router.get(f"{PATH}/sources-part")
 async def sources_part(asked: Asking) -> HTMLResponse:
     """The left pane alone."""
-    page = await asked.blank()
-    return draw(
-        asked, "curator/_sources.html", replace(page, sources=await asked.service.sources.sources(asked.user_id))
-    )
+    return draw(asked, "curator/_sources.html", await with_sources(asked))
 
 
 @router.get(f"{PATH}/heading")
 async def heading_part(asked: Asking) -> HTMLResponse:
     """What the list is called, alone: a new source tells its name only when it has been read."""
-    page = await asked.blank()
-    return draw(
-        asked, "curator/_heading.html", replace(page, sources=await asked.service.sources.sources(asked.user_id))
-    )
+    return draw(asked, "curator/_heading.html", await with_sources(asked))
 
 
 @router.get(f"{PATH}/progress")
 async def progress_part(asked: Asking) -> HTMLResponse:
     """What runs now, alone."""
-    page = await asked.blank()
-    sources: SourcesView = await asked.service.sources.sources(asked.user_id)
-    return draw(asked, "curator/_progress.html", replace(page, works=await running(asked, sources)))
+    page = await with_sources(asked)
+    return draw(asked, "curator/_progress.html", replace(page, works=await running(asked, page.sources)))
 
 
 @router.get(f"{PATH}/entries/{{entry_id}}")
@@ -95,17 +83,15 @@ async def entry_page(asked: Asking, entry_id: EntryId) -> HTMLResponse:
 @router.get(f"{PATH}/entries/{{entry_id}}/part")
 async def entry_part(asked: Asking, entry_id: EntryId, peek: bool = False) -> HTMLResponse:
     """The article alone. With `peek` somebody only prepares for it, and it stays unread."""
-    page = await asked.blank()
     article, related = await with_article(asked, entry_id, read=not peek and is_opened(asked.request))
-    sources = await asked.service.sources.sources(asked.user_id)
-    return draw(asked, "curator/_article.html", replace(page, article=article, related=related, sources=sources))
+    page = await with_sources(asked)
+    return draw(asked, "curator/_article.html", replace(page, article=article, related=related))
 
 
 async def whole(asked: Asked, after: str | None) -> Panes:
-    page = await asked.blank()
-    sources = await asked.service.sources.sources(asked.user_id)
+    page = await with_sources(asked)
     entries, problem = await with_entries(asked, after, ENTRIES_SHOWN)
-    return replace(page, sources=sources, entries=entries, problem=problem, works=await running(asked, sources))
+    return replace(page, entries=entries, problem=problem, works=await running(asked, page.sources))
 
 
 def is_opened(request: Request) -> bool:

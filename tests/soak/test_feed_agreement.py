@@ -13,7 +13,7 @@ import pytest
 from pressbox.curator.adapters.feeds.parsing import parse
 
 # Their contents belong to their publishers, so they are not part of the repository.
-FEEDS = Path(__file__).parents[4] / "shared" / "data" / "feeds"
+FEEDS = Path(__file__).parents[3] / "shared" / "data" / "feeds"
 URL = "https://example.org/feed"
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 
