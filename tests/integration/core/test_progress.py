@@ -80,6 +80,17 @@ async def test_the_end_wins_over_a_report_of_the_same_instant_in_either_order(da
     assert (closed.state, closed.closed_at) == (ProgressState.COMPLETED, NOW)
 
 
+async def test_what_is_reported_after_the_end_of_a_run_changes_nothing(database: Database) -> None:
+    sink = ProgressSink(database)
+    sink.offer(update(state=ProgressState.COMPLETED, done=3))
+    sink.offer(update(done=2))
+    await sink.flush()
+    assert (await row(database)).state == ProgressState.COMPLETED
+    sink.offer(update(done=2))
+    await sink.flush()
+    assert (await row(database)).done == 3
+
+
 async def test_a_new_run_of_the_same_workflow_opens_the_row_again(database: Database) -> None:
     await write(
         database,

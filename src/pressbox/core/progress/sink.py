@@ -40,7 +40,7 @@ class ProgressSink:
     def offer(self, update: ProgressUpdate) -> None:
         REPORTS.inc()
         with self._lock:
-            self._latest[update.workflow_id] = update
+            self._latest[update.workflow_id] = _newest(self._latest.get(update.workflow_id), update)
         if update.state.final:
             self._loop.call_soon_threadsafe(self._urgent.set)
 
@@ -69,7 +69,9 @@ class ProgressSink:
         # Cancelled or failed, the reports must not get lost: they go back, behind newer ones.
         except BaseException:
             with self._lock:
-                self._latest = {**batch, **self._latest}
+                for workflow_id, newer in self._latest.items():
+                    batch[workflow_id] = _newest(batch.get(workflow_id), newer)
+                self._latest = batch
             raise
 
     async def _pause(self, seconds: float) -> None:
@@ -78,6 +80,12 @@ class ProgressSink:
         except TimeoutError:
             return
         self._urgent.clear()
+
+
+def _newest(known: ProgressUpdate | None, update: ProgressUpdate) -> ProgressUpdate:
+    """An end stays an end: what still goes on in a workflow when it ends may report once more, in the same instant."""
+    ended = known is not None and known.run_id == update.run_id and known.state.final and not update.state.final
+    return known if known is not None and ended else update
 
 
 _COLUMNS = [column.name for column in ProgressRow.__table__.columns if not column.primary_key]
