@@ -99,7 +99,8 @@ def _filters(locale: Locale) -> dict[str, Any]:
         return times.span(value if isinstance(value, timedelta) else timedelta(seconds=value), locale)
 
     def count(value: int | float) -> str:
-        return format_decimal(value, locale=locale)
+        # Small numbers, of which a page may have hundreds, look the same in all our languages.
+        return str(value) if isinstance(value, int) and 0 <= value < 1000 else format_decimal(value, locale=locale)
 
     def duration(value: timedelta | float) -> str:
         return times.duration(value if isinstance(value, timedelta) else timedelta(seconds=value))

@@ -92,8 +92,9 @@ async def _answer(asked: Asked, entry_id: int, template: str, place: str = "") -
     """The changed part for our script, the page of the article for everybody else."""
     if not wants_part(asked.request):
         return _to(f"{PATH}/entries/{entry_id}?{asked.place.query()}{place}")
+    page = await with_sources(asked)
     article = await asked.service.reading.article(asked.user_id, entry_id)
-    return draw(asked, template, replace(await with_sources(asked), article=article))
+    return draw(asked, template, replace(page, article=article))
 
 
 def _to(address: str) -> Response:

@@ -1,5 +1,6 @@
 """The three panes of the reader: sources, list, article; each can be drawn alone."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -68,7 +69,7 @@ class Panes:
     def selection(self) -> Selection:
         return self.place.selection
 
-    @property
+    @cached_property
     def query(self) -> str:
         return self.place.query()
 
@@ -167,13 +168,17 @@ class Asked:
         return Panes(self.place, self.identity, await cursor(self.request), wants_images(self.request))
 
 
-async def with_sources(asked: Asked) -> Panes:
-    """The left pane, and of the source that the list shows all that is known."""
+async def with_sources(asked: Asked, page: Panes | None = None) -> Panes:
+    """The left pane, and of the source that the list shows all that is known.
+
+    The cursor comes first: what changes while the rest is read must be heard of afterwards.
+    """
+    begun = page or await asked.blank()
     sources = await asked.service.sources.pane(asked.user_id)
     chosen = asked.place.selection
     named = chosen.kind is ListKind.FEED and any(feed.id == chosen.id for feed in sources.feeds)
     feed = await asked.service.sources.feed(asked.user_id, chosen.id) if named and chosen.id else None
-    return replace(await asked.blank(), sources=sources, feed=feed)
+    return replace(begun, sources=sources, feed=feed)
 
 
 async def with_entries(asked: Asked, after: str | None, shown: int) -> tuple[EntryPage, str]:
@@ -186,12 +191,18 @@ async def with_entries(asked: Asked, after: str | None, shown: int) -> tuple[Ent
         return EntryPage(()), error.message
 
 
-async def with_article(asked: Asked, entry_id: int, *, read: bool) -> tuple[ArticleView, Sequence[EntryItem]]:
-    """The article with its neighbours, marked as read first so that it is shown as what it then is."""
+async def mark_opened(asked: Asked, entry_id: int, *, read: bool) -> None:
+    """Before anything is drawn, so that the article is shown as what it then is."""
     if read:
         await asked.service.states.mark_read(asked.user_id, [entry_id])
-    article = await asked.service.reading.article(asked.user_id, entry_id, asked.place.selection)
-    return article, await asked.service.reading.related(asked.user_id, entry_id)
+
+
+async def with_article(asked: Asked, entry_id: int) -> tuple[ArticleView, Sequence[EntryItem]]:
+    """The article with its neighbours and what is near in meaning."""
+    reading = asked.service.reading
+    return await asyncio.gather(
+        reading.article(asked.user_id, entry_id, asked.place.selection), reading.related(asked.user_id, entry_id)
+    )
 
 
 async def running(asked: Asked, sources: SourcesView[SourceLine]) -> Sequence[WorkLine]:

@@ -1,5 +1,6 @@
 """The reader: list and article beside the sources, whole and in parts."""
 
+import asyncio
 from dataclasses import replace
 from typing import Annotated
 
@@ -10,7 +11,16 @@ from pressbox.core.web.pages.access import Parts
 from pressbox.core.web.rendering import render
 from pressbox.curator.domain.views import ListKind, Sort
 from pressbox.curator.web.access import PATH, EntryId, Reader, Service, allow_images
-from pressbox.curator.web.panes import ENTRIES_SHOWN, Asked, Panes, running, with_article, with_entries, with_sources
+from pressbox.curator.web.panes import (
+    ENTRIES_SHOWN,
+    Asked,
+    Panes,
+    mark_opened,
+    running,
+    with_article,
+    with_entries,
+    with_sources,
+)
 from pressbox.curator.web.selecting import LAST_MOMENT, Here
 
 router = APIRouter(include_in_schema=False)
@@ -75,23 +85,28 @@ async def progress_part(asked: Asking) -> HTMLResponse:
 
 @router.get(f"{PATH}/entries/{{entry_id}}")
 async def entry_page(asked: Asking, entry_id: EntryId) -> HTMLResponse:
-    article, related = await with_article(asked, entry_id, read=is_opened(asked.request))
-    page = await whole(asked, None)
+    await mark_opened(asked, entry_id, read=is_opened(asked.request))
+    begun = await asked.blank()
+    (article, related), page = await asyncio.gather(with_article(asked, entry_id), whole(asked, None, begun))
     return draw(asked, "curator/reader.html", replace(page, article=article, related=related, pane="article"))
 
 
 @router.get(f"{PATH}/entries/{{entry_id}}/part")
 async def entry_part(asked: Asking, entry_id: EntryId, peek: bool = False) -> HTMLResponse:
     """The article alone. With `peek` somebody only prepares for it, and it stays unread."""
-    article, related = await with_article(asked, entry_id, read=not peek and is_opened(asked.request))
-    page = await with_sources(asked)
+    await mark_opened(asked, entry_id, read=not peek and is_opened(asked.request))
+    begun = await asked.blank()
+    (article, related), page = await asyncio.gather(with_article(asked, entry_id), with_sources(asked, begun))
     return draw(asked, "curator/_article.html", replace(page, article=article, related=related))
 
 
-async def whole(asked: Asked, after: str | None) -> Panes:
-    page = await with_sources(asked)
-    entries, problem = await with_entries(asked, after, ENTRIES_SHOWN)
-    return replace(page, entries=entries, problem=problem, works=await running(asked, page.sources))
+async def whole(asked: Asked, after: str | None, page: Panes | None = None) -> Panes:
+    begun = page or await asked.blank()
+    # Side by side: much of the time is waiting for the database.
+    filled, (entries, problem) = await asyncio.gather(
+        with_sources(asked, begun), with_entries(asked, after, ENTRIES_SHOWN)
+    )
+    return replace(filled, entries=entries, problem=problem, works=await running(asked, filled.sources))
 
 
 def is_opened(request: Request) -> bool:

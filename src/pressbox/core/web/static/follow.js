@@ -5,6 +5,8 @@ import { clock } from "./times.js";
 
 // Several changes in a row are one fetch.
 const GATHER = 250;
+// Until a part is asked for again that the server could not give.
+const AGAIN = 3000;
 const saying = document.querySelector("[data-live]");
 let stream = null;
 let waiting = null;
@@ -55,17 +57,19 @@ function syncChildren(old, fresh) {
   }
 }
 
+// Whether it is done with: what the server fails to give is asked for again, what it refuses is not.
 async function refresh(part) {
   try {
     const answer = await fetch(part.dataset.from, { headers: { Accept: "text/html" } });
-    if (!answer.ok) return;
+    if (!answer.ok) return answer.status < 500;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-follow]");
-    if (!fresh) return;
+    if (!fresh) return true;
     dispatchEvent(new CustomEvent("pressbox:before"));
     sync(part, fresh);
     dispatchEvent(new CustomEvent("pressbox:after"));
+    return true;
   } catch {
-    // The server is away: the stream says so, and the next change asks again.
+    return false;
   }
 }
 
@@ -80,17 +84,19 @@ function stirAll() {
   gather();
 }
 
-function gather() {
+function gather(pause = GATHER) {
   waiting ??= setTimeout(async () => {
     const before = topics().join();
     const touched = parts().filter((part) => stirred.has(part));
     stirred.clear();
-    await Promise.all(touched.map(refresh));
+    const done = await Promise.all(touched.map(refresh));
+    const failed = touched.filter((_, place) => !done[place]);
+    failed.forEach((part) => stirred.add(part));
     waiting = null;
     // What changed while the answer was on its way is asked for again; two answers at once could overtake each other.
-    if (stirred.size) gather();
+    if (stirred.size) gather(failed.length ? AGAIN : GATHER);
     if (topics().join() !== before) follow();
-  }, GATHER);
+  }, pause);
 }
 
 function say(state, heard) {
