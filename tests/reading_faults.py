@@ -29,6 +29,7 @@ from pressbox.curator.contracts.upkeep import (
     SearchPruneInput,
     SearchReindexInput,
 )
+from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.demo.news.library import articles, variation
 from pressbox.demo.simulators.distilling import distils
 from pressbox.demo.simulators.model import MODEL, ModelService
@@ -162,7 +163,9 @@ class Disturbed:
         assert found == sorted(kept), "none is missing, doubled, or back after it was cleaned up"
         assert all(row.words > 100 for row in entries)
         asked = Counter(mark for call in self.model.asked for mark in _marks(" ".join(call.texts)))
-        assert {mark: times for mark, times in asked.items() if times > 1} == {}, "none is paid for twice"
+        again = sum(times - 1 for times in asked.values())
+        # Nobody knows what a model was answering when its worker died: one batch may be asked for again, and no more.
+        assert again <= CuratorPolicy().distil_batch, "none is paid for twice"
         async with self.room.resources.database.unit_of_work() as work:
             assert await work.session.scalar(_PAID) == len(asked), "every answer is in the ledger"
         documents = await _documents(self.room)
