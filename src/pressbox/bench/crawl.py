@@ -30,7 +30,7 @@ from pressbox.core.temporal.client import connect
 from pressbox.curator.contracts.ingestion import FeedPage, ListFeedsInput, ProbeFeedsInput, ProbeFeedsResult
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ids import QUEUE
-from pressbox.curator.wiring import activities
+from pressbox.curator.wiring.application import activities
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 

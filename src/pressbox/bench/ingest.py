@@ -20,7 +20,7 @@ from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
 from pressbox.curator.domain.outlines import OutlineFeed
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ids import ALL_FEEDS_INGESTION, QUEUE
-from pressbox.curator.wiring import subscription_store
+from pressbox.curator.wiring.parts import subscription_store
 
 PRESS = "pressbox.demo.simulators.news_site"
 CHANNELS = 20

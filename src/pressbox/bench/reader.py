@@ -20,7 +20,7 @@ from pressbox.bench.report import Figure, Report, Say, this_machine
 from pressbox.core.config import CuratorSettings
 from pressbox.core.db.database import Database
 from pressbox.curator.web.access import PATH
-from pressbox.curator.wiring import embedder, entry_store
+from pressbox.curator.wiring.parts import embedder, entry_store
 from pressbox.demo.instance import Instance
 from pressbox.embedded.leftovers import load_parts
 

@@ -18,7 +18,7 @@ from pressbox.bench.postgres_search import load, seconds_for
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ports.storage import IndexDocument, SearchReader
-from pressbox.curator.wiring import search_index
+from pressbox.curator.wiring.parts import search_index
 from pressbox.embedded.postgres import EmbeddedPostgres
 
 ARTICLES = 50_000

@@ -21,7 +21,8 @@ from pressbox.curator.web.access import PATH
 from pressbox.curator.web.health import build_health
 from pressbox.curator.web.routes import build_router
 from pressbox.curator.web.topics import TOPICS
-from pressbox.curator.wiring import activities, policy, search_reader, service
+from pressbox.curator.wiring.application import activities, service
+from pressbox.curator.wiring.parts import policy, search_reader
 from pressbox.curator.workflows.all_feeds import AllFeedsIngestionWorkflow
 from pressbox.curator.workflows.cleanup import EntriesCleanupWorkflow
 from pressbox.curator.workflows.distillation import ContentDistillationWorkflow

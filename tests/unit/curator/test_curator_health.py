@@ -14,7 +14,8 @@ from pressbox.curator.domain.views import FeedHealth, FeedView
 from pressbox.curator.manifest import schedules
 from pressbox.curator.ports.storage import Hit
 from pressbox.curator.web.health import feeds_part, search_part
-from pressbox.curator.wiring import embedder, model_distiller
+from pressbox.curator.wiring.ingesting import model_distiller
+from pressbox.curator.wiring.parts import embedder
 
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 FINE = FeedHealth(CrawlOutcome.NEW, "", 200, 0, None, SINCE, SINCE, SINCE, SINCE, timedelta(hours=1))

@@ -1,13 +1,10 @@
-"""From the process's resources to the activities and use cases of the curator. The only module that knows adapters."""
+"""Ingestion, distilling, index, vectors and cleanup: from feeds to what people read."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
 from pressbox.core.app import Resources
-from pressbox.core.config import CuratorSettings, DistillerKind, EmbedderKind, Settings
-from pressbox.core.db.database import Database
+from pressbox.core.config import CuratorSettings, DistillerKind, Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.activities.crawling import CrawlActivities
 from pressbox.curator.activities.distilling import DistilActivities, Prices
@@ -17,43 +14,22 @@ from pressbox.curator.activities.times import utc_now
 from pressbox.curator.activities.turns import Turns
 from pressbox.curator.activities.upkeep import CleanupActivities, EmbeddingActivities
 from pressbox.curator.adapters.claims import SqlClaims
-from pressbox.curator.adapters.cost_store import SqlCosts
 from pressbox.curator.adapters.distillers.extractive import ExtractiveDistiller
 from pressbox.curator.adapters.distillers.llm import ModelDistiller
-from pressbox.curator.adapters.embedding.bundled import BundledEmbedder
-from pressbox.curator.adapters.embedding.fastembed import FastEmbedEmbedder
 from pressbox.curator.adapters.entry_store import SqlEntries
 from pressbox.curator.adapters.extraction.extractor import WorkshopExtractor
 from pressbox.curator.adapters.feed_store import SqlFeeds
 from pressbox.curator.adapters.feeds.crawling import FeedCrawler
-from pressbox.curator.adapters.feeds.discovery import FeedDiscovery
-from pressbox.curator.adapters.feeds.outlines import OpmlOutlines
 from pressbox.curator.adapters.feeds.reading import FeedReader
 from pressbox.curator.adapters.host_turns import SqlHostTurns
-from pressbox.curator.adapters.index.reader import TantivyReader
 from pressbox.curator.adapters.index.writer import TantivyIndex
-from pressbox.curator.adapters.label_store import SqlCategories, SqlLabels
 from pressbox.curator.adapters.ledger_store import SqlModelLedger
 from pressbox.curator.adapters.pages.reading import GuardedPageReader
-from pressbox.curator.adapters.reading_store import SqlReadingLists
-from pressbox.curator.adapters.starter import TemporalWorkflows
-from pressbox.curator.adapters.state_store import SqlReadingStates
-from pressbox.curator.adapters.subscription_store import SqlSubscriptions
 from pressbox.curator.adapters.workshop.pool import Workshop
 from pressbox.curator.contracts.distilling import AppSettings
-from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
-from pressbox.curator.ports.outside import Crawler, Distiller, Embedder
-from pressbox.curator.ports.reading import Subscriptions
-from pressbox.curator.ports.storage import Entries, SearchIndex, SearchReader
-from pressbox.curator.service.curator import Curator
-from pressbox.curator.service.outlines import OutlineService
-from pressbox.curator.service.reading import ReadingService
-from pressbox.curator.service.sources import SourceService
-from pressbox.curator.service.states import StateService
-from pressbox.curator.service.work import WorkService
-
-Functions = Sequence[Callable[..., Any]]
+from pressbox.curator.ports.outside import Crawler, Distiller
+from pressbox.curator.wiring.parts import Functions, embedder, index_path, policy
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
@@ -135,80 +111,9 @@ def model_distiller(settings: CuratorSettings) -> Distiller:
     return ModelDistiller(settings.model_url, settings.model_name, settings.model_key, longest_call=longest_call)
 
 
-def embedder(settings: CuratorSettings) -> Embedder:
-    if settings.embedder is EmbedderKind.BUNDLED:
-        return BundledEmbedder()
-    return FastEmbedEmbedder(settings.embedding_model, settings.embedding_path)
-
-
 def app_settings(settings: Settings, embedding_model: str) -> AppSettings:
     return AppSettings(
         target_language=settings.curator.target_language,
         distiller=settings.curator.distiller,
         embedding_model=embedding_model,
     )
-
-
-def service(resources: Resources) -> Curator:
-    """All use cases, as pages, REST and commands get them."""
-    settings, database, objects = resources.settings, resources.database, resources.objects
-    rules, starter, lists = policy(settings), workflows(resources), SqlReadingLists(database)
-    subscriptions = SqlSubscriptions(database)
-    discovery = FeedDiscovery(resources.http, FeedReader(), rules.feed_bytes)
-    return Curator(
-        sources=SourceService(subscriptions, SqlCategories(database), discovery, starter),
-        outlines=OutlineService(subscriptions, OpmlOutlines(), objects, starter),
-        reading=ReadingService(lists, search_reader(resources), embedder(settings.curator).model),
-        states=StateService(SqlReadingStates(database), SqlLabels(database)),
-        work=WorkService(
-            starter, subscriptions, lists, SqlCosts(database), SqlModelLedger(database), objects, rules.tokens_per_day
-        ),
-    )
-
-
-def workflows(resources: Resources) -> TemporalWorkflows:
-    curator = resources.settings.curator
-    return TemporalWorkflows(
-        resources.temporal,
-        QUEUE,
-        policy(resources.settings),
-        enable_content_fetch=curator.full_text,
-        auto_distill=curator.auto_distill,
-    )
-
-
-def search_reader(resources: Resources) -> TantivyReader:
-    return TantivyReader(index_path(resources.settings))
-
-
-def search_index(path: Path) -> tuple[SearchIndex, SearchReader]:
-    """To write and to search in this folder: benchmarks measure both."""
-    return TantivyIndex(path), TantivyReader(path)
-
-
-def entry_store(database: Database) -> Entries:
-    return SqlEntries(database)
-
-
-def subscription_store(database: Database) -> Subscriptions:
-    return SqlSubscriptions(database)
-
-
-def index_path(settings: Settings) -> Path:
-    """Shared by the web and by the one worker of the queue `curator-index`."""
-    return settings.curator.index_path or settings.home / "index"
-
-
-def policy(settings: Settings) -> CuratorPolicy:
-    """The rules with the times and limits of the settings, on their clock."""
-    curator = settings.curator
-    return CuratorPolicy(
-        feeds_at_once=curator.feeds_at_once,
-        shortest_interval=timedelta(minutes=curator.shortest_interval_minutes),
-        longest_interval=timedelta(hours=curator.longest_interval_hours),
-        entries_per_crawl=curator.entries_per_crawl,
-        host_delay=timedelta(seconds=curator.host_delay_seconds),
-        target_language=curator.target_language,
-        tokens_per_day=curator.tokens_per_day,
-        keep_days=curator.keep_days,
-    ).at_speed(curator.speed)
