@@ -296,9 +296,18 @@ class FakeLedger:
         return self.answers.get(_paid_for(call))
 
     async def record(
-        self, call: PaidCall, answer: str, tokens_in: int, tokens_out: int, cost: float, now: datetime
+        self,
+        call: PaidCall,
+        answer: str,
+        tokens_in: int,
+        tokens_out: int,
+        cost: float,
+        now: datetime,
+        *,
+        usable: bool = True,
     ) -> None:
-        self.answers[_paid_for(call)] = answer
+        if usable:
+            self.answers[_paid_for(call)] = answer
         self.tokens += tokens_in + tokens_out
 
     async def tokens_today(self, now: datetime) -> int:

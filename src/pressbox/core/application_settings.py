@@ -138,6 +138,27 @@ class EmbedderKind(StrEnum):
     FASTEMBED = "fastembed"
 
 
+class TranslatorKind(StrEnum):
+    DEEPL = "deepl"
+    MICROSOFT = "microsoft"
+    LLM = "llm"
+
+
+class ContextKind(StrEnum):
+    OFFLINE = "offline"
+    LLM = "llm"
+
+
+class GraphKind(StrEnum):
+    POSTGRES = "postgres"
+    LIGHTRAG = "lightrag"
+
+
+class EvaluatorKind(StrEnum):
+    OFFLINE = "offline"
+    RAGAS = "ragas"
+
+
 class CuratorSettings(Group):
     """Feeds, articles and their summaries. Works without any of these: offline, without a key."""
 
@@ -181,4 +202,38 @@ class CuratorSettings(Group):
     )
     heavy_concurrency: int = Field(2, ge=1, le=64, description="Pieces of model and CPU work at once per worker.")
     keep_days: int = Field(7, ge=1, description="Days that entries stay which everybody has read and nobody kept.")
+    translator: Annotated[TranslatorKind, BareName("TRANSLATION_PROVIDER")] = Field(
+        TranslatorKind.MICROSOFT, description="Who translates: deepl, microsoft, or llm for the model above."
+    )
+    deepl_url: str = Field("https://api-free.deepl.com", description="DeepL's address; paid keys use api.deepl.com.")
+    deepl_key: Annotated[SecretStr | None, BareName("DEEPL_API_KEY")] = Field(None, description="Key of DeepL.")
+    microsoft_url: str = Field(
+        "https://api.cognitive.microsofttranslator.com", description="Address of Microsoft's translator."
+    )
+    microsoft_key: SecretStr | None = Field(None, description="Key of Microsoft's translator.")
+    microsoft_region: str = Field("", description="Region of that key, such as westeurope; empty for a global one.")
+    context: ContextKind = Field(
+        ContextKind.OFFLINE, description="Who finds entities and relations: offline rules, or llm for the model above."
+    )
+    github_url: str = Field("https://api.github.com", description="Where repositories of software are looked for.")
+    github_key: SecretStr | None = Field(None, description="A GitHub token; it raises the limit of requests.")
+    graph: GraphKind = Field(GraphKind.POSTGRES, description="postgres, or lightrag, which is an extra.")
+    graph_minutes: float = Field(60.0, ge=0.1, description="Minutes between two updates of the graph.")
+    lightrag_path: Path | None = Field(None, description="LightRAG's folder; otherwise `lightrag` in the home.")
+    research_rounds: int = Field(3, ge=1, le=10, description="Most rounds of searching and reading per research.")
+    research_tokens: int = Field(60_000, ge=1_000, description="Most tokens that one research may use.")
+    research_minutes: float = Field(20.0, gt=0, description="Longest time that one research may work.")
+    evaluation: Annotated[bool, BareName("AI_EVALUATION_ENABLED")] = Field(
+        False, description="1 judges answers, and summaries written by a model."
+    )
+    evaluator: EvaluatorKind = Field(EvaluatorKind.OFFLINE, description="offline, or ragas, which is an extra.")
+    langfuse_url: Annotated[str | None, BareName("LANGFUSE_HOST")] = Field(
+        None, description="Langfuse server that scores are sent to as well."
+    )
+    langfuse_public_key: Annotated[str | None, BareName("LANGFUSE_PUBLIC_KEY")] = Field(
+        None, description="Its public key."
+    )
+    langfuse_secret_key: Annotated[SecretStr | None, BareName("LANGFUSE_SECRET_KEY")] = Field(
+        None, description="Its secret key."
+    )
     speed: float = Field(1.0, gt=0, le=10_000, description="Divides all times. For the demo only.")

@@ -20,15 +20,19 @@ from pydantic.fields import FieldInfo
 # The groups of the applications are offered from here too: one place to import settings from.
 from pressbox.core.application_settings import AliasKind as AliasKind
 from pressbox.core.application_settings import BareName, CommaSeparated, Port
+from pressbox.core.application_settings import ContextKind as ContextKind
 from pressbox.core.application_settings import CuratorSettings as CuratorSettings
 from pressbox.core.application_settings import DistillerKind as DistillerKind
 from pressbox.core.application_settings import DuplicateRule as DuplicateRule
 from pressbox.core.application_settings import EmbedderKind as EmbedderKind
+from pressbox.core.application_settings import EvaluatorKind as EvaluatorKind
 from pressbox.core.application_settings import FootySettings as FootySettings
+from pressbox.core.application_settings import GraphKind as GraphKind
 from pressbox.core.application_settings import Group as Group
 from pressbox.core.application_settings import JudgeKind as JudgeKind
 from pressbox.core.application_settings import SmtpSecurity as SmtpSecurity
 from pressbox.core.application_settings import SoonishSettings as SoonishSettings
+from pressbox.core.application_settings import TranslatorKind as TranslatorKind
 from pressbox.core.errors import ConfigurationError
 
 PREFIX = "PRESSBOX_"

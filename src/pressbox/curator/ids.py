@@ -14,6 +14,10 @@ CLEANUP_WORKFLOW = "curator-cleanup"
 REINDEX_WORKFLOW = "curator-reindex"
 PRUNE_WORKFLOW = "curator-prune"
 EMBEDDING_WORKFLOW = "curator-embedding-backfill"
+GRAPH_SCHEDULE = "curator-graph"
+GRAPH_WORKFLOW = "curator-graph"
+GRAPH_REBUILD_WORKFLOW = "curator-graph-rebuild"
+TRANSLATE_LEFTOVERS_WORKFLOW = "curator-translate-leftovers"
 DISTIL_LEFTOVERS_WORKFLOW = "curator-distil-leftovers"
 
 # The registered names of what adapters start: they do not see the workflows themselves.
@@ -26,6 +30,17 @@ SEARCH_REINDEX = "SearchReindexWorkflow"
 SEARCH_PRUNE = "SearchPruneWorkflow"
 ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
 EMBEDDING_BACKFILL = "EmbeddingBackfillWorkflow"
+TRANSLATION = "TranslationWorkflow"
+EXTRACT_ENTRY_CONTEXT = "ExtractEntryContextWorkflow"
+CONTEXT_COLLECTION = "ContextCollectionWorkflow"
+FETCH_ENTRY_LINKS = "FetchEntryLinksWorkflow"
+DELETE_ENRICHMENT = "DeleteEnrichmentWorkflow"
+GLOBAL_GRAPH_UPDATE = "GlobalGraphUpdateWorkflow"
+GRAPH_REBUILD = "GraphRebuildWorkflow"
+ANSWER = "AnswerWorkflow"
+DEEP_RESEARCH = "DeepResearchWorkflow"
+EVALUATION = "EvaluationWorkflow"
+SUMMARIZATION_EVALUATION = "SummarizationEvaluationWorkflow"
 ARTICLES_SIGNAL = "articles_arrived"
 
 
@@ -66,6 +81,42 @@ def reprocess_workflow_id(key: str) -> str:
 
 def preview_workflow_id(key: str) -> str:
     return f"preview-{key}"
+
+
+def translation_workflow_id(key: str) -> str:
+    return f"translate-{key}"
+
+
+def context_workflow_id(entry_id: int) -> str:
+    return f"context-{entry_id}"
+
+
+def context_collection_workflow_id(key: str) -> str:
+    return f"collect-context-{key}"
+
+
+def entry_links_workflow_id(entry_id: int) -> str:
+    return f"fetch-links-{entry_id}"
+
+
+def delete_enrichment_workflow_id(enrichment_id: int) -> str:
+    return f"delete-enrichment-{enrichment_id}"
+
+
+def answer_workflow_id(answer_id: int) -> str:
+    return f"answer-{answer_id}"
+
+
+def research_workflow_id(run_id: int) -> str:
+    return f"research-{run_id}"
+
+
+def evaluation_workflow_id(trace_id: str) -> str:
+    return f"evaluate-{trace_id}"
+
+
+def summarization_evaluation_workflow_id(trace_id: str) -> str:
+    return f"evaluate-summaries-{trace_id}"
 
 
 def distil_claim(entry_id: int) -> str:

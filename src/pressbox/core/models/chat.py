@@ -7,7 +7,8 @@ guard for addresses that strangers name. Nothing that a model says is ever an in
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -18,6 +19,8 @@ from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedE
 from pressbox.core.http.pauses import pause
 
 LARGEST_ANSWER = 1_000_000
+# Called with all of the text so far, while it is written.
+OnText = Callable[[str], Awaitable[None]]
 _FENCED = re.compile(r"\s*```(?:json)?\s*(?P<inside>.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
 
 
@@ -60,6 +63,19 @@ class _Completion(BaseModel):
     usage: _Usage | None = None
 
 
+class _Delta(BaseModel):
+    content: str | None = None
+
+
+class _Change(BaseModel):
+    delta: _Delta = _Delta()
+
+
+class _Chunk(BaseModel):
+    choices: list[_Change] = []
+    usage: _Usage | None = None
+
+
 class ChatModel:
     """At most `at_once` calls at a time. Trouble of the endpoint is a TransientError; a wrong setting says which."""
 
@@ -76,6 +92,63 @@ class ChatModel:
     async def ask(self, messages: Sequence[object], most_tokens: int) -> Said:
         """One call. Those that belong together are made inside one of `turns`."""
         body = {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": most_tokens}
+        async with self._answer(body) as answer:
+            text = await self._checked_body(answer)
+        try:
+            completion = _Completion.model_validate_json(text)
+        except ValidationError as error:
+            raise TransientError(f"{self.name}: the endpoint answers something else than a completion.") from error
+        usage = completion.usage or _Usage()
+        return Said(completion.choices[0].message.content, usage.prompt_tokens, usage.completion_tokens)
+
+    async def converse(
+        self,
+        instructions: str,
+        material: str,
+        most_tokens: int,
+        on_text: OnText | None = None,
+    ) -> Said:
+        """What we say, then what others wrote; with `on_text` the text is given out while it grows."""
+        messages = [{"role": "system", "content": instructions}, {"role": "user", "content": material}]
+        async with self.turns:
+            if on_text is None:
+                return await self.ask(messages, most_tokens)
+            return await self._streamed(messages, most_tokens, on_text)
+
+    async def _streamed(self, messages: Sequence[object], most_tokens: int, on_text: OnText) -> Said:
+        body = {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": most_tokens}
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+        text, usage, ended = "", _Usage(), False
+        async with self._answer(body) as answer:
+            if answer.status_code != httpx.codes.OK:
+                raise self._refusal(answer)
+            async for line in answer.aiter_lines():
+                if line.strip() == "data: [DONE]":
+                    ended = True
+                    break
+                chunk = self._chunk(line)
+                usage = chunk.usage or usage
+                piece = "".join(change.delta.content or "" for change in chunk.choices)
+                if piece:
+                    text += piece
+                    await on_text(text)
+                if len(text) > LARGEST_ANSWER:
+                    raise TransientError(f"{self.name}: the answer is larger than {LARGEST_ANSWER:,} characters.")
+        if not ended:
+            raise TransientError(f"{self.name}: the answer broke off.")
+        return Said(text, usage.prompt_tokens, usage.completion_tokens)
+
+    def _chunk(self, line: str) -> _Chunk:
+        if not line.startswith("data:"):
+            return _Chunk()
+        try:
+            return _Chunk.model_validate_json(line.removeprefix("data:"))
+        except ValidationError as error:
+            raise TransientError(f"{self.name}: the endpoint streams something else than a completion.") from error
+
+    @asynccontextmanager
+    async def _answer(self, body: object) -> AsyncIterator[httpx.Response]:
+        """The endpoint's answer within the time of one call; its troubles as errors of ours."""
         key = self._endpoint.key
         headers = {} if key is None else {"Authorization": f"Bearer {key.get_secret_value()}"}
         try:
@@ -83,7 +156,7 @@ class ChatModel:
                 asyncio.timeout(self._longest_call.total_seconds()),
                 self._client.stream("POST", self._url, json=body, headers=headers) as answer,
             ):
-                text = await self._checked_body(answer)
+                yield answer
         except (TimeoutError, httpx.TimeoutException) as error:
             seconds = f"{self._longest_call.total_seconds():g}"
             raise TransientError(f"{self.name}: no complete answer within {seconds} seconds.") from error
@@ -94,12 +167,6 @@ class ChatModel:
         except httpx.HTTPError as error:
             # Texts of the library may quote the request, so only the kind is kept.
             raise TransientError(f"{self.name}: the endpoint cannot be reached ({type(error).__name__}).") from error
-        try:
-            completion = _Completion.model_validate_json(text)
-        except ValidationError as error:
-            raise TransientError(f"{self.name}: the endpoint answers something else than a completion.") from error
-        usage = completion.usage or _Usage()
-        return Said(completion.choices[0].message.content, usage.prompt_tokens, usage.completion_tokens)
 
     async def close(self) -> None:
         await self._client.aclose()

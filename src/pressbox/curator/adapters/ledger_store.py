@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.db.database import Database
@@ -21,13 +21,22 @@ class SqlModelLedger:
             ModelCallRow.prompt_version == call.prompt_version,
             ModelCallRow.model == call.model,
             ModelCallRow.feature == call.feature,
+            ModelCallRow.usable,
         )
         async with self._database.unit_of_work() as work:
             answer: str | None = await work.session.scalar(statement)
         return answer
 
     async def record(
-        self, call: PaidCall, answer: str, tokens_in: int, tokens_out: int, cost: float, now: datetime
+        self,
+        call: PaidCall,
+        answer: str,
+        tokens_in: int,
+        tokens_out: int,
+        cost: float,
+        now: datetime,
+        *,
+        usable: bool = True,
     ) -> None:
         """Two that paid for the same at the same time keep the first answer, and both costs."""
         async with self._database.unit_of_work() as work:
@@ -42,6 +51,7 @@ class SqlModelLedger:
                 entry_id=call.entry_id,
                 feed_id=feed_id,
                 answer=storable(answer),
+                usable=usable,
                 tokens_in=tokens_in,
                 tokens_out=tokens_out,
                 cost=cost,
@@ -51,6 +61,7 @@ class SqlModelLedger:
             await work.session.execute(
                 statement.on_conflict_do_update(
                     index_elements=["content_hash", "prompt_version", "model", "feature"],
+                    index_where=text("usable"),
                     set_={
                         "tokens_in": ModelCallRow.tokens_in + paid_too.tokens_in,
                         "tokens_out": ModelCallRow.tokens_out + paid_too.tokens_out,

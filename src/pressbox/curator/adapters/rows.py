@@ -130,6 +130,7 @@ class EntryRow(Base):
         Index(None, "story_id"),
         Index("ix_entries_to_fetch", "feed_id", postgresql_where=text("fetch_state = 'waiting'")),
         Index("ix_entries_to_distil", "id", postgresql_where=text("distil_state = 'waiting'")),
+        Index("ix_entries_to_graph", "id", postgresql_where=text("graph_hash IS DISTINCT FROM content_hash")),
         Index("ix_entries_to_index", "id", postgresql_where=text("indexed_hash IS DISTINCT FROM shown_hash")),
         SCHEMA,
     )
@@ -164,6 +165,9 @@ class EntryRow(Base):
     distil_reason: Mapped[str] = mapped_column(Text, server_default="")
     distilled_hash: Mapped[str] = mapped_column(Text, server_default="")
     distil_model: Mapped[str] = mapped_column(Text, server_default="")
+    # When the entry came into the graph, and by which text.
+    graph_added_at: Mapped[datetime | None]
+    graph_hash: Mapped[str | None] = mapped_column(Text)
 
 
 class EntryBodyRow(Base):
@@ -256,11 +260,19 @@ class EntryLabelRow(Base):
 
 
 class ModelCallRow(Base):
-    """The cost ledger: every piece of paid work once, with its answer."""
+    """The cost ledger: every piece of paid work once, with its answer. An answer that was of no use cost money too."""
 
     __tablename__ = "model_calls"
     __table_args__ = (
-        UniqueConstraint("content_hash", "prompt_version", "model", "feature"),
+        Index(
+            "uq_model_calls_work",
+            "content_hash",
+            "prompt_version",
+            "model",
+            "feature",
+            unique=True,
+            postgresql_where=text("usable"),
+        ),
         Index(None, "at"),
         SCHEMA,
     )
@@ -273,6 +285,7 @@ class ModelCallRow(Base):
     entry_id: Mapped[int | None] = mapped_column(BigInteger)
     feed_id: Mapped[int | None] = mapped_column(BigInteger)
     answer: Mapped[str] = mapped_column(Text)
+    usable: Mapped[bool] = mapped_column(Boolean, server_default="true")
     tokens_in: Mapped[int] = mapped_column(Integer)
     tokens_out: Mapped[int] = mapped_column(Integer)
     cost: Mapped[float] = mapped_column(Float, server_default="0")

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from temporalio.client import Client, WorkflowFailureError
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 
-from pressbox.core.contracts import Contract
 from pressbox.core.errors import TransientError
 from pressbox.core.temporal.client import reaching_temporal
+from pressbox.curator.adapters.starting import Starter
 from pressbox.curator.contracts.distilling import ContentDistillationInput, ReprocessEntriesInput
 from pressbox.curator.contracts.ingestion import (
     AllFeedsIngestionInput,
@@ -49,12 +48,11 @@ from pressbox.curator.ids import (
     reprocess_workflow_id,
 )
 
-PATIENCE = timedelta(seconds=10)
 PREVIEW_TIME = timedelta(seconds=100)
 BY_HAND = "by-hand"
 
 
-class TemporalWorkflows:
+class TemporalWorkflows(Starter):
     """What runs already under an id is what the caller gets: nothing is worked on twice at a time."""
 
     def __init__(
@@ -66,9 +64,7 @@ class TemporalWorkflows:
         enable_content_fetch: bool = True,
         auto_distill: bool = True,
     ) -> None:
-        self._client = client
-        self._task_queue = task_queue
-        self._policy = policy
+        super().__init__(client, task_queue, policy)
         self._fetch = enable_content_fetch
         self._distill = auto_distill
 
@@ -76,39 +72,39 @@ class TemporalWorkflows:
         input = SingleFeedIngestionInput(
             feed_id=feed_id, enable_content_fetch=self._fetch, auto_distill=self._distill, policy=self._policy
         )
-        return await self._start(SINGLE_FEED_INGESTION, input, feed_workflow_id(feed_id))
+        return await self.start(SINGLE_FEED_INGESTION, input, feed_workflow_id(feed_id))
 
     async def ingest_all(self, only_due: bool) -> str:
         input = AllFeedsIngestionInput(
             enable_content_fetch=self._fetch, auto_distill=self._distill, only_due=only_due, policy=self._policy
         )
-        return await self._start(ALL_FEEDS_INGESTION, input, f"{INGEST_WORKFLOW}-{BY_HAND}")
+        return await self.start(ALL_FEEDS_INGESTION, input, f"{INGEST_WORKFLOW}-{BY_HAND}")
 
     async def reprocess(self, entry_ids: Sequence[int], fetch: bool, distill: bool) -> str:
         input = ReprocessEntriesInput(entry_ids=tuple(entry_ids), fetch=fetch, distill=distill, policy=self._policy)
         key = str(entry_ids[0]) if len(entry_ids) == 1 else secrets.token_hex(4)
-        return await self._start(REPROCESS_ENTRIES, input, reprocess_workflow_id(key))
+        return await self.start(REPROCESS_ENTRIES, input, reprocess_workflow_id(key))
 
     async def distil(self, entry_ids: Sequence[int]) -> str:
         input = ContentDistillationInput(entry_ids=tuple(entry_ids), policy=self._policy)
         every = DISTIL_LEFTOVERS_WORKFLOW
         workflow_id = distil_workflow_id(secrets.token_hex(4), 1) if entry_ids else every
-        return await self._start(CONTENT_DISTILLATION, input, workflow_id)
+        return await self.start(CONTENT_DISTILLATION, input, workflow_id)
 
     async def reindex(self, batch_size: int, clean: bool) -> str:
-        return await self._start(
+        return await self.start(
             SEARCH_REINDEX, SearchReindexInput(batch_size=batch_size, clean=clean), REINDEX_WORKFLOW
         )
 
     async def prune(self, batch_size: int) -> str:
-        return await self._start(SEARCH_PRUNE, SearchPruneInput(batch_size=batch_size), PRUNE_WORKFLOW)
+        return await self.start(SEARCH_PRUNE, SearchPruneInput(batch_size=batch_size), PRUNE_WORKFLOW)
 
     async def embed(self, batch_size: int) -> str:
-        return await self._start(EMBEDDING_BACKFILL, EmbeddingBackfillInput(batch_size=batch_size), EMBEDDING_WORKFLOW)
+        return await self.start(EMBEDDING_BACKFILL, EmbeddingBackfillInput(batch_size=batch_size), EMBEDDING_WORKFLOW)
 
     async def clean_up(self, days: int, dry_run: bool) -> str:
         input = EntriesCleanupInput(older_than_days=days, dry_run=dry_run)
-        return await self._start(ENTRIES_CLEANUP, input, f"{CLEANUP_WORKFLOW}-{secrets.token_hex(4)}")
+        return await self.start(ENTRIES_CLEANUP, input, f"{CLEANUP_WORKFLOW}-{secrets.token_hex(4)}")
 
     async def preview(self, url: str, rules: Sequence[ExtractionRule]) -> PreviewFetchOutput:
         key = secrets.token_hex(8)
@@ -118,7 +114,7 @@ class TemporalWorkflows:
             preview_key=preview_key(key),
             policy=self._policy,
         )
-        workflow_id = await self._start(PREVIEW_FETCH, input, preview_workflow_id(key), PREVIEW_TIME)
+        workflow_id = await self.start(PREVIEW_FETCH, input, preview_workflow_id(key), PREVIEW_TIME)
         handle = self._client.get_workflow_handle(workflow_id, result_type=PreviewFetchOutput)
         with reaching_temporal():
             try:
@@ -126,17 +122,3 @@ class TemporalWorkflows:
             except WorkflowFailureError as error:
                 raise TransientError("The preview could not be made in time. Try it again.") from error
         return result
-
-    async def _start(self, workflow: str, input: Contract, workflow_id: str, limit: timedelta | None = None) -> str:
-        with reaching_temporal():
-            handle = await self._client.start_workflow(
-                workflow,
-                input,
-                id=workflow_id,
-                task_queue=self._task_queue,
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                execution_timeout=limit,
-                rpc_timeout=PATIENCE,
-            )
-        return handle.id

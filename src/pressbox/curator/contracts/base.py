@@ -36,3 +36,10 @@ class EntryProgressState(CamelContract):
     title: str = ""
     status: EntryStatus = EntryStatus.PENDING
     error: str = ""
+
+
+class Waits(Contract):
+    """Base of results of activities that need somebody who may be away: come back at `retry_at`, nothing is lost."""
+
+    retry_at: datetime | None = None
+    reason: str = ""

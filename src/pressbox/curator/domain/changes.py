@@ -6,3 +6,11 @@ FEED_CHANGED = "curator.feed"
 ENTRY_CHANGED = "curator.entry"
 # Key: the user's id. Their sources, counts, labels or states changed, in this window or another.
 PERSON_CHANGED = "curator.person"
+# Key: the answer's id. A piece of its text was written, or it ended.
+ANSWER_CHANGED = "curator.answer"
+# Key: the research run's id. A step began or ended, or the run did.
+RESEARCH_CHANGED = "curator.research"
+# Key: the entry's id. Its translation, context, links or enrichments changed.
+ENRICHMENT_CHANGED = "curator.enrichment"
+# Key: always "graph". The graph has other nodes or edges than before.
+GRAPH_CHANGED = "curator.graph"

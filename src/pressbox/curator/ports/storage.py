@@ -205,7 +205,17 @@ class ModelLedger(Protocol):
         ...
 
     async def record(
-        self, call: PaidCall, answer: str, tokens_in: int, tokens_out: int, cost: float, now: datetime
-    ) -> None: ...
+        self,
+        call: PaidCall,
+        answer: str,
+        tokens_in: int,
+        tokens_out: int,
+        cost: float,
+        now: datetime,
+        *,
+        usable: bool = True,
+    ) -> None:
+        """What was of no use is counted, and never given out."""
+        ...
 
     async def tokens_today(self, now: datetime) -> int: ...
