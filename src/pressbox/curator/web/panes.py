@@ -1,17 +1,19 @@
 """The three panes of the reader: sources, list, article; each can be drawn alone."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from functools import cached_property
+from urllib.parse import urlencode
 
 from fastapi import Request
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.web.identity import Identity
-from pressbox.curator.domain.changes import ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.domain.changes import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.domain.views import (
     ArticleView,
     EntryItem,
@@ -32,6 +34,14 @@ ENTRIES_SHOWN = 15
 # With more sources than this the pane names those with news; all are on their own page.
 SOURCES_SHOWN = 30
 WORDS_PER_MINUTE = 230
+
+
+class Tab(StrEnum):
+    """What of an article is shown. Who fills which is in `web/tabs.py`."""
+
+    ARTICLE = "article"
+    TRANSLATION = "translation"
+    ENRICHMENTS = "enrichments"
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,12 @@ class Panes:
     feed: FeedView | None = None
     article: ArticleView | None = None
     related: Sequence[EntryItem] = ()
+    tab: Tab = Tab.ARTICLE
+    # Those that this article has, in their order; none when it is only the article.
+    tabs: Sequence[Tab] = ()
+    # What the template of the chosen tab shows, and what its address says beside its name.
+    filling: object = None
+    tab_words: Mapping[str, str] = field(default_factory=dict)
     works: Sequence[WorkLine] = ()
     problem: str = ""
     marked: int = 0
@@ -120,7 +136,12 @@ class Panes:
 
     @property
     def article_topics(self) -> str:
-        return f"{ENTRY_CHANGED}:{self.article.item.id}" if self.article else ""
+        if not self.article:
+            return ""
+        topics = [f"{ENTRY_CHANGED}:{self.article.item.id}"]
+        if self.tab is not Tab.ARTICLE:
+            topics.append(f"{ENRICHMENT_CHANGED}:{self.article.item.id}")
+        return ",".join((*topics, *getattr(self.filling, "topics", ())))
 
     @property
     def list_part(self) -> str:
@@ -143,7 +164,14 @@ class Panes:
         return f"{PATH}/entries/{entry_id}?{self.query}"
 
     def part(self, entry_id: int) -> str:
-        return f"{PATH}/entries/{entry_id}/part?{self.query}&peek=1"
+        """The article as it stands here: its tab too."""
+        here = f"&{urlencode({'tab': self.tab, **self.tab_words})}" if self.tab is not Tab.ARTICLE else ""
+        return f"{PATH}/entries/{entry_id}/part?{self.query}&peek=1{here}"
+
+    def at_tab(self, tab: str, **words: str) -> str:
+        """The address of another tab of this article, or of this one with other words."""
+        address = self.entry(self.article.item.id) if self.article else self.back
+        return address if tab == Tab.ARTICLE else f"{address}&{urlencode({'tab': tab, **words})}"
 
     @property
     def minutes(self) -> int:

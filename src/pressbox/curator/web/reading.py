@@ -22,6 +22,7 @@ from pressbox.curator.web.panes import (
     with_sources,
 )
 from pressbox.curator.web.selecting import LAST_MOMENT, Here
+from pressbox.curator.web.tabs import with_tab
 
 router = APIRouter(include_in_schema=False)
 
@@ -88,7 +89,8 @@ async def entry_page(asked: Asking, entry_id: EntryId) -> HTMLResponse:
     await mark_opened(asked, entry_id, read=is_opened(asked.request))
     begun = await asked.blank()
     (article, related), page = await asyncio.gather(with_article(asked, entry_id), whole(asked, None, begun))
-    return draw(asked, "curator/reader.html", replace(page, article=article, related=related, pane="article"))
+    page = await with_tab(asked, replace(page, related=related, pane="article"), article)
+    return draw(asked, "curator/reader.html", page)
 
 
 @router.get(f"{PATH}/entries/{{entry_id}}/part")
@@ -97,7 +99,7 @@ async def entry_part(asked: Asking, entry_id: EntryId, peek: bool = False) -> HT
     await mark_opened(asked, entry_id, read=not peek and is_opened(asked.request))
     begun = await asked.blank()
     (article, related), page = await asyncio.gather(with_article(asked, entry_id), with_sources(asked, begun))
-    return draw(asked, "curator/_article.html", replace(page, article=article, related=related))
+    return draw(asked, "curator/_article.html", await with_tab(asked, replace(page, related=related), article))
 
 
 async def whole(asked: Asked, after: str | None, page: Panes | None = None) -> Panes:

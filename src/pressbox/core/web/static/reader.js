@@ -99,6 +99,22 @@ async function open(row, { push = true } = {}) {
   prepareNext(id);
 }
 
+// Another side of the article that is open.
+async function openTab(address, { push = true } = {}) {
+  const turn = ++asked;
+  let page;
+  try {
+    page = await ask(partAddress(address));
+  } catch (error) {
+    return toast(error.message);
+  }
+  if (turn !== asked) return;
+  show(page);
+  chosen = openEntry();
+  choose(chosen, { scroll: false });
+  if (push) history.pushState({ entry: chosen }, "", address);
+}
+
 function show(page) {
   pane.replaceChildren(...[...page.body.childNodes].map((node) => document.adoptNode(node)));
   reader.dataset.pane = "article";
@@ -228,7 +244,11 @@ reader.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const line = event.target.closest(".entry-line");
   const labels = event.target.closest("[data-to-labels]");
-  if (line) {
+  const tab = event.target.closest("a[data-tab]");
+  if (tab) {
+    event.preventDefault();
+    openTab(tab.getAttribute("href"));
+  } else if (line) {
     event.preventDefault();
     open(line.closest("[data-entry]"));
   } else if (labels) {
@@ -248,6 +268,7 @@ reader.addEventListener("submit", (event) => {
 addEventListener("popstate", () => {
   const id = location.pathname.match(/^\/reader\/entries\/(\d+)$/)?.[1];
   const row = id && rowOf(id);
+  if (id && (id === openEntry() || new URLSearchParams(location.search).has("tab"))) return openTab(location.href, { push: false });
   if (row) return open(row, { push: false });
   if (id) return location.reload();
   reader.dataset.pane = "list";
