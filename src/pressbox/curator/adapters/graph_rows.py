@@ -10,9 +10,11 @@ from pressbox.curator.adapters.rows import SCHEMA
 
 
 class GraphGenerationRow(Base):
+    """One is current. Another may be built aside; one that was replaced is old until it is removed."""
+
     __tablename__ = "graph_generations"
     __table_args__ = (
-        CheckConstraint("state IN ('building', 'current')", name="state"),
+        CheckConstraint("state IN ('building', 'current', 'old')", name="state"),
         Index("uq_graph_generations_current", "state", unique=True, postgresql_where=text("state = 'current'")),
         SCHEMA,
     )
@@ -23,7 +25,7 @@ class GraphGenerationRow(Base):
 
 
 class GraphNodeRow(Base):
-    """An entity. `key` is its name as compared: one spelling for all."""
+    """An entity. `key` is its name as compared: one spelling for all. Name and kind are what most entries say."""
 
     __tablename__ = "graph_nodes"
     __table_args__ = (UniqueConstraint("generation_id", "key"), SCHEMA)
@@ -33,7 +35,6 @@ class GraphNodeRow(Base):
     key: Mapped[str] = mapped_column(Text)
     name: Mapped[str] = mapped_column(Text)
     kind: Mapped[str] = mapped_column(Text, server_default="")
-    description: Mapped[str] = mapped_column(Text, server_default="")
 
 
 class GraphEdgeRow(Base):
@@ -68,3 +69,7 @@ class GraphEvidenceRow(Base):
     edge_id: Mapped[int | None] = mapped_column(ForeignKey("curator.graph_edges.id", ondelete="CASCADE"))
     entry_id: Mapped[int] = mapped_column(ForeignKey("curator.entries.id", ondelete="CASCADE"))
     quote: Mapped[str] = mapped_column(Text, server_default="")
+    # Of a node: how this entry calls and describes it.
+    name: Mapped[str] = mapped_column(Text, server_default="")
+    kind: Mapped[str] = mapped_column(Text, server_default="")
+    description: Mapped[str] = mapped_column(Text, server_default="")

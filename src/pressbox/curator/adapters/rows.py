@@ -168,6 +168,9 @@ class EntryRow(Base):
     # When the entry came into the graph, and by which text.
     graph_added_at: Mapped[datetime | None]
     graph_hash: Mapped[str | None] = mapped_column(Text)
+    # The text that could not be added, and why: it is not tried again by itself.
+    graph_failed_hash: Mapped[str | None] = mapped_column(Text)
+    graph_reason: Mapped[str] = mapped_column(Text, server_default="")
 
 
 class EntryBodyRow(Base):
@@ -290,6 +293,26 @@ class ModelCallRow(Base):
     tokens_out: Mapped[int] = mapped_column(Integer)
     cost: Mapped[float] = mapped_column(Float, server_default="0")
     at: Mapped[datetime]
+
+
+class ModelReservationRow(Base):
+    """Tokens of the day that are set aside for a call which runs now; without an end it was lost with its worker."""
+
+    __tablename__ = "model_reservations"
+    __table_args__ = (Index(None, "until"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    content_hash: Mapped[str] = mapped_column(Text)
+    prompt_version: Mapped[str] = mapped_column(Text)
+    model: Mapped[str] = mapped_column(Text)
+    feature: Mapped[str] = mapped_column(Text)
+    entry_id: Mapped[int | None] = mapped_column(BigInteger)
+    feed_id: Mapped[int | None] = mapped_column(BigInteger)
+    tokens_in: Mapped[int] = mapped_column(Integer)
+    tokens_out: Mapped[int] = mapped_column(Integer)
+    cost: Mapped[float] = mapped_column(Float, server_default="0")
+    at: Mapped[datetime]
+    until: Mapped[datetime]
 
 
 class HostTurnRow(Base):

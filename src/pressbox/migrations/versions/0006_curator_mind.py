@@ -12,6 +12,7 @@ depends_on = None
 _TIME = sa.DateTime(timezone=True)
 _NOW = sa.text("now()")
 _TABLES = (
+    "model_reservations",
     "view_feeds",
     "app_tokens",
     "app_passwords",
@@ -38,7 +39,10 @@ def upgrade() -> None:
     _create_answers()
     _create_apps()
     _change_entries()
+    for statement in _GRAPH_FOLLOWS:
+        op.execute(statement)
     _change_ledger()
+    _create_reservations()
 
 
 def downgrade() -> None:
@@ -47,15 +51,36 @@ def downgrade() -> None:
     op.drop_column("model_calls", "usable", schema="curator")
     op.create_unique_constraint(None, "model_calls", _WORK, schema="curator")
     op.drop_index("ix_entries_to_graph", "entries", schema="curator")
-    op.drop_column("entries", "graph_hash", schema="curator")
+    for column in ("graph_reason", "graph_failed_hash", "graph_hash"):
+        op.drop_column("entries", column, schema="curator")
     op.drop_column("entries", "graph_added_at", schema="curator")
     for table in _TABLES:
         op.drop_table(table, schema="curator")
+    op.execute("DROP FUNCTION curator.graph_follows_context()")
+
+
+# Whoever saves other entities of an entry: the graph takes them in with its next update.
+_GRAPH_FOLLOWS = (
+    """
+    CREATE FUNCTION curator.graph_follows_context() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        UPDATE curator.entries SET graph_hash = NULL WHERE id = NEW.entry_id AND graph_hash IS NOT NULL;
+        RETURN NULL;
+    END $$
+    """,
+    """
+    CREATE TRIGGER graph_follows_context AFTER UPDATE ON curator.entry_contexts FOR EACH ROW
+    WHEN (OLD.entities <> NEW.entities OR OLD.relationships <> NEW.relationships)
+    EXECUTE FUNCTION curator.graph_follows_context()
+    """,
+)
 
 
 def _change_entries() -> None:
     op.add_column("entries", sa.Column("graph_added_at", _TIME), schema="curator")
     op.add_column("entries", sa.Column("graph_hash", sa.Text), schema="curator")
+    op.add_column("entries", sa.Column("graph_failed_hash", sa.Text), schema="curator")
+    op.add_column("entries", sa.Column("graph_reason", sa.Text, nullable=False, server_default=""), schema="curator")
     op.create_index(
         "ix_entries_to_graph",
         "entries",
@@ -72,6 +97,25 @@ def _change_ledger() -> None:
     op.drop_constraint("uq_model_calls_content_hash_prompt_version_model_feature", "model_calls", schema="curator")
     op.create_index(
         "uq_model_calls_work", "model_calls", _WORK, schema="curator", unique=True, postgresql_where=sa.text("usable")
+    )
+
+
+def _create_reservations() -> None:
+    op.create_table(
+        "model_reservations",
+        sa.Column("id", sa.BigInteger, primary_key=True),
+        sa.Column("content_hash", sa.Text, nullable=False),
+        sa.Column("prompt_version", sa.Text, nullable=False),
+        sa.Column("model", sa.Text, nullable=False),
+        sa.Column("feature", sa.Text, nullable=False),
+        sa.Column("entry_id", sa.BigInteger),
+        sa.Column("feed_id", sa.BigInteger),
+        sa.Column("tokens_in", sa.Integer, nullable=False),
+        sa.Column("tokens_out", sa.Integer, nullable=False),
+        sa.Column("cost", sa.Float, nullable=False, server_default="0"),
+        sa.Column("at", _TIME, nullable=False),
+        sa.Column("until", _TIME, nullable=False, index=True),
+        schema="curator",
     )
 
 
@@ -137,7 +181,7 @@ def _create_graph() -> None:
         sa.Column("id", sa.BigInteger, primary_key=True),
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("begun_at", _TIME, nullable=False, server_default=_NOW),
-        sa.CheckConstraint("state IN ('building', 'current')", name="state"),
+        sa.CheckConstraint("state IN ('building', 'current', 'old')", name="state"),
         schema="curator",
     )
     op.create_index(
@@ -160,7 +204,6 @@ def _create_graph() -> None:
         sa.Column("key", sa.Text, nullable=False),
         sa.Column("name", sa.Text, nullable=False),
         sa.Column("kind", sa.Text, nullable=False, server_default=""),
-        sa.Column("description", sa.Text, nullable=False, server_default=""),
         sa.UniqueConstraint("generation_id", "key"),
         schema="curator",
     )
@@ -192,6 +235,9 @@ def _create_graph() -> None:
         sa.Column("edge_id", sa.BigInteger, sa.ForeignKey("curator.graph_edges.id", ondelete="CASCADE")),
         sa.Column("entry_id", sa.BigInteger, sa.ForeignKey("curator.entries.id", ondelete="CASCADE"), nullable=False),
         sa.Column("quote", sa.Text, nullable=False, server_default=""),
+        sa.Column("name", sa.Text, nullable=False, server_default=""),
+        sa.Column("kind", sa.Text, nullable=False, server_default=""),
+        sa.Column("description", sa.Text, nullable=False, server_default=""),
         sa.CheckConstraint("(node_id IS NULL) <> (edge_id IS NULL)", name="node_or_edge"),
         sa.UniqueConstraint("edge_id", "entry_id"),
         sa.UniqueConstraint("node_id", "entry_id"),
@@ -247,6 +293,7 @@ def _create_answers() -> None:
         sa.Column("method", sa.Text, nullable=False, server_default=""),
         sa.Column("model", sa.Text, nullable=False, server_default=""),
         sa.Column("tokens", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("seconds", sa.Float, nullable=False, server_default="0"),
         sa.Column("report", sa.Text, nullable=False, server_default=""),
         sa.Column("sources", postgresql.JSONB, nullable=False, server_default="[]"),
         sa.Column("reason", sa.Text, nullable=False, server_default=""),
@@ -296,6 +343,7 @@ def _create_apps() -> None:
         sa.Column("id", sa.BigInteger, primary_key=True),
         sa.Column("user_id", sa.BigInteger, sa.ForeignKey("core.users.id", ondelete="CASCADE"), nullable=False),
         sa.Column("name", sa.Text, nullable=False),
+        sa.Column("hint", sa.Text, nullable=False),
         sa.Column("password_hash", sa.Text, nullable=False),
         sa.Column("created_at", _TIME, nullable=False, server_default=_NOW),
         sa.Column("last_used_at", _TIME),
