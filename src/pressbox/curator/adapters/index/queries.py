@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from pressbox.curator.adapters.index.schema import AUTHOR, CONTENT, FEED, FEED_CONTENT, SUMMARY, TITLE, WORDS
+from pressbox.curator.domain.passages import stem_of
 from pressbox.curator.domain.searching import (
     Clause,
     Field,
@@ -27,6 +28,11 @@ WEIGHTS = {
     Field.TITLE: {TITLE: 5.0},
     Field.AUTHOR: {AUTHOR: 2.0},
 }
+# A question's words stand anywhere; where the same word stands in several fields, the best counts most.
+WEIGHTS_OF_A_QUESTION = {TITLE: 2.0, SUMMARY: 1.2, CONTENT: 1.0, FEED_CONTENT: 1.0}
+TIE = 0.2
+# About what a common word scores: another form of a word is a hint, not a hit.
+STEM_SCORE = 1.5
 # No score inside a tier reaches the next one.
 TIER = 500.0
 
@@ -48,6 +54,21 @@ class QueryBuilder:
 
     def build(self, query: SearchQuery, tolerance: Tolerance) -> "tantivy.Query":
         return self._framed(query, self._all([self._clause(clause, tolerance) for clause in query.wanted]))
+
+    def any_of(self, terms: Sequence[str]) -> "tantivy.Query":
+        """Whatever has one of the terms, also in another form of the word; the more and the rarer, the better."""
+        import tantivy
+
+        ways = []
+        for term in terms:
+            exact = [
+                tantivy.Query.boost_query(tantivy.Query.term_query(self._schema, name, term, "freq"), weight)
+                for name, weight in WEIGHTS_OF_A_QUESTION.items()
+            ]
+            ways.append(tantivy.Query.disjunction_max_query(exact, TIE))
+            if stem := stem_of(term):
+                ways.append(self._tier(self._beginning_with(WORDS, stem), STEM_SCORE))
+        return self._framed(SearchQuery(()), self._any(ways))
 
     def _framed(self, query: SearchQuery, wanted: "tantivy.Query") -> "tantivy.Query":
         import tantivy

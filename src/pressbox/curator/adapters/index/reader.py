@@ -58,6 +58,21 @@ class TantivyReader:
             return NOTHING
         return await asyncio.to_thread(self._search, parsed, feed_ids, max(1, limit), max(0, offset), newest_first)
 
+    async def any_of(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
+        """Entries that have some of these terms, best first: for questions, whose words nobody chose to search by."""
+        if not terms or not feed_ids:
+            return ()
+        return await asyncio.to_thread(self._any_of, terms, feed_ids, limit)
+
+    def _any_of(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
+        index = self._newest()
+        if index is None:
+            return ()
+        with index_trouble():
+            searcher = index.searcher()
+            found = searcher.search(QueryBuilder(index.schema, feed_ids).any_of(terms), limit, count=False)
+            return [int(searcher.doc(address).get_first(ID) or 0) for _, address in found.hits]
+
     def _search(
         self, query: SearchQuery, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
     ) -> tuple[Sequence[Hit], int]:
