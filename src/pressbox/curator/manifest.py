@@ -28,12 +28,14 @@ from pressbox.curator.workflows.cleanup import EntriesCleanupWorkflow
 from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
 from pressbox.curator.workflows.domain_fetch import DomainFetchWorkflow
 from pressbox.curator.workflows.embedding import EmbeddingBackfillWorkflow
+from pressbox.curator.workflows.evaluation import EvaluationWorkflow
 from pressbox.curator.workflows.preview import PreviewFetchWorkflow
 from pressbox.curator.workflows.prune import SearchPruneWorkflow
 from pressbox.curator.workflows.reindex import SearchReindexWorkflow
 from pressbox.curator.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.workflows.summarization_evaluation import SummarizationEvaluationWorkflow
 
 # Most of these wait for a page, a host's turn or a model; what computes is bounded by the adapters.
 HEAVY_AT_ONCE = 32
@@ -88,6 +90,8 @@ APP = AppManifest(
             SearchPruneWorkflow,
             EntriesCleanupWorkflow,
             EmbeddingBackfillWorkflow,
+            EvaluationWorkflow,
+            SummarizationEvaluationWorkflow,
         )
     },
     activities=activities,

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from pressbox.core.contracts import Contract
-from pressbox.curator.contracts.base import CamelContract
+from pressbox.curator.contracts.base import CamelContract, CuratorProgress, Waits
 
 
 class EvaluationMode(StrEnum):
@@ -35,3 +35,37 @@ class SummarizationEvaluationInput(CamelContract):
 class Score(Contract):
     metric: str
     score: float
+
+
+class EvaluationResult(Waits):
+    """Of the activity; without scores there was nothing to judge, or it comes back at `retry_at`."""
+
+    scores: tuple[Score, ...] = ()
+
+
+class SummarizationEvaluationResult(Waits):
+    """`scores` are averages over the `evaluated` items; those that are gone or say nothing do not count."""
+
+    scores: tuple[Score, ...] = ()
+    evaluated: int = 0
+
+
+class EvaluationOutput(CamelContract):
+    trace_id: str
+    scores: tuple[Score, ...] = ()
+
+
+class SummarizationEvaluationOutput(CamelContract):
+    trace_id: str
+    scores: tuple[Score, ...] = ()
+    evaluated_count: int = 0
+
+
+class EvaluationProgress(CuratorProgress):
+    scores: tuple[Score, ...] = ()
+
+
+class JudgedSoFar(Contract):
+    """Cursor of the heartbeat: how many items are judged and kept."""
+
+    done: int = 0

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from pressbox.curator.service.evaluating import EvaluationService
 from pressbox.curator.service.outlines import OutlineService
 from pressbox.curator.service.reading import ReadingService
 from pressbox.curator.service.sources import SourceService
@@ -15,4 +16,5 @@ class Curator:
     outlines: OutlineService
     reading: ReadingService
     states: StateService
+    evaluations: EvaluationService
     work: WorkService

@@ -20,11 +20,11 @@ from pressbox.curator.service.reading import ReadingService
 from pressbox.curator.service.sources import SourceService
 from pressbox.curator.service.states import StateService
 from pressbox.curator.service.work import WorkService
-from pressbox.curator.wiring import ingesting
+from pressbox.curator.wiring import evaluating, ingesting
 from pressbox.curator.wiring.parts import Functions, embedder, policy, search_reader, workflows
 
 # Each gives the activities of its queues.
-PARTS = (ingesting.activities,)
+PARTS = (ingesting.activities, evaluating.activities)
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
@@ -45,6 +45,7 @@ def service(resources: Resources) -> Curator:
         sources=SourceService(subscriptions, SqlCategories(database), discovery, starter),
         outlines=OutlineService(subscriptions, OpmlOutlines(), objects, starter),
         reading=ReadingService(lists, search_reader(resources), embedder(settings.curator).model),
+        evaluations=evaluating.service(resources),
         states=StateService(SqlReadingStates(database), SqlLabels(database)),
         work=WorkService(
             starter, subscriptions, lists, SqlCosts(database), SqlModelLedger(database), objects, rules.tokens_per_day

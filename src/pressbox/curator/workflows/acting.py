@@ -28,6 +28,12 @@ BOUNDED = ActivityConfig(
         initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1), maximum_attempts=8
     ),
 )
+# For judging: a score that cannot be had is no reason to go on for long. The document names these two figures.
+JUDGED = ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=15),
+    heartbeat_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=5), maximum_attempts=2),
+)
 # For what is found again by state: an index that is broken or has no worker holds nobody up.
 FORGOTTEN_SOON = ActivityConfig(
     start_to_close_timeout=timedelta(minutes=5),
@@ -67,6 +73,8 @@ PLACES: Mapping[str, Place] = {
     "get_entries_for_embedding": Place(QUICK),
     "compute_embeddings": Place(LONG, heavy_queue),
     "cleanup_old_entries": Place(QUICK),
+    "evaluate_ragas": Place(JUDGED, heavy_queue),
+    "evaluate_summarization": Place(JUDGED, heavy_queue),
 }
 
 
