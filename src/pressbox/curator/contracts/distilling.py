@@ -104,6 +104,8 @@ class AppSettings(Contract):
     target_language: str
     distiller: str
     embedding_model: str
+    # Whether summaries that a model wrote are judged. Histories from before have no such answer.
+    evaluation: bool = False
 
 
 class ReprocessEntriesInput(CamelContract):

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+# The name of the distiller that takes sentences out of a text, where others write.
+EXTRACTIVE = "extractive"
+
 
 class FetchState(StrEnum):
     """Whether the full text is there."""
@@ -77,3 +80,5 @@ class Distilled:
     tokens_out: int = 0
     # Of the text that was distilled: a summary of an older one is not saved.
     content_hash: str = ""
+    # False: it was paid for, and there is no summary in it.
+    usable: bool = True

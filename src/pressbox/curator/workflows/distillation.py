@@ -28,6 +28,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.domain.entries import EntryStatus
     from pressbox.curator.workflows.acting import act, attempted, explained, went_silent
     from pressbox.curator.workflows.showing import Articles, Shown
+    from pressbox.curator.workflows.summarization_evaluation import judge_alone
 
 # A page of entries with their titles is one message, which stays below 10 kB.
 PAGE = 50
@@ -49,6 +50,7 @@ class ContentDistillationWorkflow:
     def __init__(self, input: ContentDistillationInput) -> None:
         self._input = input
         self._policy = input.policy
+        self._judged = False
         self._state = input.state
         self._articles = Articles()
         of = f" of {input.feed_name}" if input.feed_name else ""
@@ -63,6 +65,7 @@ class ContentDistillationWorkflow:
         settings = await workflow.execute_local_activity_method(
             CrawlActivities.get_app_settings, start_to_close_timeout=SETTINGS_TIME
         )
+        self._judged = settings.evaluation
         self._policy = input.policy.model_copy(update={"target_language": settings.target_language})
         page = await self._select()
         self._state = self._add(total=len(page.entries))
@@ -130,6 +133,8 @@ class ContentDistillationWorkflow:
         for entry in batch.failed:
             self._articles.put(entry.entry_id, EntryStatus.ERROR, error=entry.error)
         self._state = self._add(distilled=len(saved), failed=len(batch.failed))
+        if self._judged:
+            await judge_alone(batch.answers, saved, self._state.distilled)
         self._show(current_step="index")
         done = tuple(dict.fromkeys((*saved, *(entry.entry_id for entry in batch.failed))))
         await asyncio.gather(

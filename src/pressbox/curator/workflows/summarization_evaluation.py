@@ -1,14 +1,22 @@
 """SummarizationEvaluationWorkflow: how well summaries stand on their articles."""
 
+from collections.abc import Sequence
+
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.curator.activities.evaluating import EvaluationActivities
+    from pressbox.curator.contracts.distilling import DistilledAnswer
     from pressbox.curator.contracts.evaluating import (
         EvaluationProgress,
         SummarizationEvaluationInput,
+        SummarizationEvaluationItem,
         SummarizationEvaluationOutput,
     )
+    from pressbox.curator.domain.entries import EXTRACTIVE
+    from pressbox.curator.domain.traces import entry_trace_id, trace_id
+    from pressbox.curator.ids import summarization_evaluation_workflow_id
+    from pressbox.curator.workflows.acting import start_alone
     from pressbox.curator.workflows.showing import Shown
     from pressbox.curator.workflows.waiting import patiently
 
@@ -38,3 +46,22 @@ class SummarizationEvaluationWorkflow:
         return SummarizationEvaluationOutput(
             trace_id=input.trace_id, scores=result.scores, evaluated_count=result.evaluated
         )
+
+
+async def judge_alone(answers: Sequence[DistilledAnswer], saved: Sequence[int], position: int) -> None:
+    """Start the judging of what a model wrote of a batch; nobody waits for it.
+
+    The batch's trace is made from who did it, where in his work, and what was done: the same work has the same trace,
+    and a text that changed, or another model, has another.
+    """
+    written = [answer for answer in answers if answer.entry_id in saved and answer.model != EXTRACTIVE]
+    if not written:
+        return
+    done = [f"{answer.entry_id} {answer.content_hash} {answer.model} {answer.prompt_version}" for answer in written]
+    batch = trace_id("distil", workflow.info().workflow_id, position, *done)
+    items = tuple(
+        SummarizationEvaluationItem(entry_id=answer.entry_id, trace_id=entry_trace_id(answer.entry_id, batch))
+        for answer in written
+    )
+    input = SummarizationEvaluationInput(trace_id=batch, items=items)
+    await start_alone(SummarizationEvaluationWorkflow, input, summarization_evaluation_workflow_id(batch))

@@ -4,12 +4,12 @@ import re
 
 from pressbox.curator.adapters.distillers.splitting import sentences_of
 from pressbox.curator.adapters.languages import language_of
-from pressbox.curator.domain.entries import Distilled, ToDistil
+from pressbox.curator.domain.entries import EXTRACTIVE, Distilled, ToDistil
 from pressbox.curator.domain.lines import found_everywhere, lines_of, main_lines
 from pressbox.curator.domain.sentences import cjk, summary_of
 
 _FOOTNOTE = re.compile(r"\[\d{1,3}\]")
-NAME = "extractive"
+NAME = EXTRACTIVE
 VERSION = "1"
 # What matters is said before; a book is not read to its end for four sentences.
 LOOKED_AT = 40_000
