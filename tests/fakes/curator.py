@@ -25,7 +25,7 @@ from pressbox.curator.domain.feeds import Crawl, CrawlOutcome, ExtractionRule, F
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.domain.urls import host_of
 from pressbox.curator.ports.outside import Page
-from pressbox.curator.ports.storage import EntrySource, IndexDocument, PaidCall
+from pressbox.curator.ports.storage import EntrySource, Expected, IndexDocument, PaidCall, Reserved
 from tests.fakes.footy import FakeObjects
 
 MODEL = "fake-vectors"
@@ -291,9 +291,27 @@ class FakeLedger:
     def __init__(self) -> None:
         self.answers: dict[tuple[str, str, str, str], str] = {}
         self.tokens = 0
+        self.reserved: dict[int, Expected] = {}
+        self.nonsense: list[tuple[str, str, str, str]] = []
 
     async def known(self, call: PaidCall) -> str | None:
         return self.answers.get(_paid_for(call))
+
+    async def useless(self, call: PaidCall, since: datetime) -> int:
+        return self.nonsense.count(_paid_for(call))
+
+    async def reserve(self, wanted: Sequence[Expected], per_day: int, until: datetime, now: datetime) -> Reserved:
+        held = sum(one.tokens_in + one.tokens_out for one in self.reserved.values())
+        if self.tokens + held >= per_day:
+            return Reserved(spoken_for=self.tokens < per_day)
+        numbers = tuple(next(_numbers) for _ in wanted)
+        self.reserved |= dict(zip(numbers, wanted, strict=True))
+        return Reserved(numbers)
+
+    async def free(self, reserved: Sequence[int], *, paid: bool = False) -> None:
+        for number in reserved:
+            expected = self.reserved.pop(number)
+            self.tokens += expected.tokens_in if paid else 0
 
     async def record(
         self,
@@ -305,10 +323,15 @@ class FakeLedger:
         now: datetime,
         *,
         usable: bool = True,
+        reserved: int | None = None,
     ) -> None:
         if usable:
             self.answers[_paid_for(call)] = answer
+        else:
+            self.nonsense.append(_paid_for(call))
         self.tokens += tokens_in + tokens_out
+        if reserved is not None:
+            del self.reserved[reserved]
 
     async def tokens_today(self, now: datetime) -> int:
         return self.tokens
@@ -412,7 +435,9 @@ class FakeTurns:
 
 
 class FakeDistiller:
-    """`down` answers everything with that error, `breaks` some; `unusable` are entries that it has no answer for."""
+    """`down` answers everything with that error, `breaks` some; `unusable` are entries that it has no answer for, and
+    `useless` those whose answer is paid for in vain.
+    """
 
     name = "fake-model"
     prompt_version = "1"
@@ -420,6 +445,7 @@ class FakeDistiller:
     def __init__(self) -> None:
         self.down: PressboxError | None = None
         self.unusable: set[int] = set()
+        self.useless: set[int] = set()
         self.breaks: dict[int, PressboxError] = {}
         self.batches: list[tuple[int, ...]] = []
         self.hold: asyncio.Event | None = None
@@ -436,7 +462,18 @@ class FakeDistiller:
         self.batches.append(tuple(entry.entry_id for entry in entries))
         self.languages.add(language)
         return [
-            Distilled(entry.entry_id, f"Gist of {entry.title}", 0, 0, "en", self.name, self.prompt_version, 100, 10)
+            Distilled(
+                entry.entry_id,
+                f"Gist of {entry.title}",
+                0,
+                0,
+                "en",
+                self.name,
+                self.prompt_version,
+                100,
+                10,
+                usable=entry.entry_id not in self.useless,
+            )
             for entry in entries
             if entry.entry_id not in self.unusable
         ]

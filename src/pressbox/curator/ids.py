@@ -42,6 +42,8 @@ DEEP_RESEARCH = "DeepResearchWorkflow"
 EVALUATION = "EvaluationWorkflow"
 SUMMARIZATION_EVALUATION = "SummarizationEvaluationWorkflow"
 ARTICLES_SIGNAL = "articles_arrived"
+RESEARCH_STOPPED = "stop_requested"
+RESEARCH_RESUMED = "resume_requested"
 
 
 def heavy_queue(queue: str) -> str:
@@ -124,9 +126,9 @@ def distil_claim(entry_id: int) -> str:
     return f"distil-{entry_id}"
 
 
-def paid_claim(content_hash: str, prompt_version: str, model: str) -> str:
+def paid_claim(feature: str, content_hash: str, prompt_version: str, model: str) -> str:
     """Under which one run at a time asks a model about a text, whichever feed it came with."""
-    return f"paid-{content_hash}-{prompt_version}-{model}"
+    return f"paid-{feature}-{content_hash}-{prompt_version}-{model}"
 
 
 def preview_key(key: str) -> str:

@@ -12,13 +12,14 @@ from temporalio.client import WorkflowHistory
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import TransientError
-from pressbox.curator.activities.distilling import NO_TOKENS_LEFT, next_midnight
+from pressbox.curator.activities.budget import LOOK_AGAIN
 from pressbox.curator.activities.fetching import richer
 from pressbox.curator.contracts.distilling import EntryIds, SelectForDistillationInput
 from pressbox.curator.contracts.ingestion import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
 from pressbox.curator.domain.bounds import SUMMARY_BYTES, TITLE_BYTES, shortened
 from pressbox.curator.domain.entries import Distilled, FetchedArticle, FetchState, ToDistil
 from pressbox.curator.domain.feeds import CrawlOutcome
+from pressbox.curator.domain.money import next_midnight
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.workflows.distillation import PAGE
 from tests.fakes.curator import FakeWorld
@@ -120,12 +121,15 @@ async def test_an_answer_that_was_paid_before_a_crash_is_not_asked_for_again(wor
     assert len(world.distiller.batches) == 1
 
 
-async def test_without_tokens_left_the_work_waits_for_midnight_in_utc(world: FakeWorld) -> None:
+async def test_without_tokens_left_the_work_waits_for_midnight_in_utc_or_for_a_larger_budget(world: FakeWorld) -> None:
     (entry,) = world.fetched(world.feed(), 1)
     world.ledger.tokens = POLICY.tokens_per_day
     batch = await run(world, "distill_entry_content")(EntryIds(entry_ids=(entry.entry_id,), policy=POLICY))
-    assert (batch.waiting, batch.reason) == ((entry.entry_id,), NO_TOKENS_LEFT)
-    assert batch.retry_at == next_midnight(datetime.now(UTC))
+    assert batch.waiting == (entry.entry_id,)
+    assert "midnight UTC" in batch.reason
+    assert "PRESSBOX_CURATOR_TOKENS_PER_DAY" in batch.reason
+    assert batch.retry_at is not None
+    assert datetime.now(UTC) < batch.retry_at <= min(datetime.now(UTC) + LOOK_AGAIN, next_midnight(datetime.now(UTC)))
     assert world.claims.held == {}
 
 

@@ -1,21 +1,31 @@
 """A text is paid for once, however many feeds it comes with, and however many of them are read at a time."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from temporalio.testing import ActivityEnvironment
 
+from pressbox.core.errors import TransientError
 from pressbox.curator.activities import distilling
 from pressbox.curator.contracts.distilling import DistilledBatch, EntryIds
 from tests.fakes.curator import FakeEntry, FakeWorld
 
 
 async def distilled(world: FakeWorld, entry: FakeEntry, workflow_id: str) -> DistilledBatch:
+    return await distilled_together(world, [entry], workflow_id)
+
+
+async def distilled_together(
+    world: FakeWorld, entries: Sequence[FakeEntry], workflow_id: str = "one"
+) -> DistilledBatch:
     environment = ActivityEnvironment()
     environment.info = replace(environment.info, workflow_id=workflow_id)
     functions = {function.__name__: function for function in world.heavy_activities()}
-    batch = await environment.run(functions["distill_entry_content"], EntryIds(entry_ids=(entry.entry_id,)))
+    batch = await environment.run(
+        functions["distill_entry_content"], EntryIds(entry_ids=tuple(one.entry_id for one in entries))
+    )
     assert isinstance(batch, DistilledBatch)
     return batch
 
@@ -59,3 +69,21 @@ async def test_who_waits_too_long_for_the_answer_of_another_comes_back_later(
     assert len((await first).answers) == 1
     assert len((await distilled(world, other, "other")).answers) == 1
     assert len(world.distiller.batches) == 1
+
+
+async def test_summaries_that_cannot_be_used_are_counted_and_fail_alone() -> None:
+    world = FakeWorld(paid=True)
+    good, bad = world.fetched(world.feed(), 2)
+    world.distiller.useless.add(bad.entry_id)
+    batch = await distilled_together(world, [good, bad])
+    assert [answer.entry_id for answer in batch.answers] == [good.entry_id]
+    assert [entry.entry_id for entry in batch.failed] == [bad.entry_id]
+    assert (world.ledger.tokens, len(world.ledger.answers), world.ledger.reserved) == (220, 1, {})
+
+
+async def test_a_model_that_is_down_gives_back_what_was_set_aside() -> None:
+    world = FakeWorld(paid=True)
+    (entry,) = world.fetched(world.feed(), 1)
+    world.distiller.down = TransientError("The model does not answer.")
+    assert (await distilled(world, entry, "one")).retry_at is not None
+    assert (world.ledger.tokens, world.ledger.reserved) == (0, {})

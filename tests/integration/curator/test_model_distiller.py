@@ -15,7 +15,7 @@ from pressbox.curator.adapters.distillers.prompting import LONGEST_ARTICLE
 from pressbox.curator.domain.entries import ToDistil
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.distilling import distils
-from pressbox.demo.simulators.model import MODEL, Asked, Mistake, ModelService
+from pressbox.demo.simulators.model import MODEL, Asked, Mistake, ModelService, tokens
 
 COMPLETIONS = "v1/chat/completions"
 KEY = "a-key-that-nobody-may-see"
@@ -129,12 +129,21 @@ async def test_nonsense_is_repaired_once(nonsense: str) -> None:
         assert "these articles: 1" in model.asked[1].texts[-1]
 
 
-async def test_an_article_whose_answer_stays_nonsense_is_left_out_alone() -> None:
+async def test_an_article_whose_answer_stays_nonsense_is_of_no_use_alone_and_says_what_it_cost() -> None:
     script = in_turn(says(good(1), good(2, summary=7)), "still nonsense")
     async with ModelService(script=script) as model, distiller_of(model) as distiller:
         answers = await distiller.distil([entry(1), entry(2)], "", 4)
-        assert [answer.entry_id for answer in answers] == [100]
+        assert [(answer.entry_id, answer.usable) for answer in answers] == [(100, True), (200, False)]
         assert "these articles: 2." in model.asked[1].texts[-1]
+        assert sum(answer.tokens_in for answer in answers) == sum(tokens(*asked.texts) for asked in model.asked)
+        assert answers[1].tokens_out == tokens("still nonsense")
+
+
+async def test_nonsense_that_was_mended_is_part_of_what_the_answer_cost() -> None:
+    async with ModelService(script=in_turn("nonsense", says(good(1)))) as model, distiller_of(model) as distiller:
+        (answer,) = await distiller.distil([entry(1)], "", 4)
+        assert answer.tokens_in == sum(tokens(*asked.texts) for asked in model.asked)
+        assert answer.tokens_out == tokens("nonsense") + tokens(says(good(1)))
 
 
 async def test_what_was_answered_before_the_model_went_away_is_not_paid_for_again() -> None:

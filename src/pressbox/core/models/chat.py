@@ -24,6 +24,10 @@ OnText = Callable[[str], Awaitable[None]]
 _FENCED = re.compile(r"\s*```(?:json)?\s*(?P<inside>.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
 
 
+class AnswerLostError(TransientError):
+    """The endpoint took the question, and no whole answer came back: it may have been paid all the same."""
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """Where the model is, and by which settings people change that."""
@@ -97,7 +101,7 @@ class ChatModel:
         try:
             completion = _Completion.model_validate_json(text)
         except ValidationError as error:
-            raise TransientError(f"{self.name}: the endpoint answers something else than a completion.") from error
+            raise AnswerLostError(f"{self.name}: the endpoint answers something else than a completion.") from error
         usage = completion.usage or _Usage()
         return Said(completion.choices[0].message.content, usage.prompt_tokens, usage.completion_tokens)
 
@@ -133,9 +137,9 @@ class ChatModel:
                     text += piece
                     await on_text(text)
                 if len(text) > LARGEST_ANSWER:
-                    raise TransientError(f"{self.name}: the answer is larger than {LARGEST_ANSWER:,} characters.")
+                    raise AnswerLostError(f"{self.name}: the answer is larger than {LARGEST_ANSWER:,} characters.")
         if not ended:
-            raise TransientError(f"{self.name}: the answer broke off.")
+            raise AnswerLostError(f"{self.name}: the answer broke off.")
         return Said(text, usage.prompt_tokens, usage.completion_tokens)
 
     def _chunk(self, line: str) -> _Chunk:
@@ -144,7 +148,7 @@ class ChatModel:
         try:
             return _Chunk.model_validate_json(line.removeprefix("data:"))
         except ValidationError as error:
-            raise TransientError(f"{self.name}: the endpoint streams something else than a completion.") from error
+            raise AnswerLostError(f"{self.name}: the endpoint streams something else than a completion.") from error
 
     @asynccontextmanager
     async def _answer(self, body: object) -> AsyncIterator[httpx.Response]:
@@ -159,14 +163,20 @@ class ChatModel:
                 yield answer
         except (TimeoutError, httpx.TimeoutException) as error:
             seconds = f"{self._longest_call.total_seconds():g}"
-            raise TransientError(f"{self.name}: no complete answer within {seconds} seconds.") from error
+            never_there = isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout)
+            raise (TransientError if never_there else AnswerLostError)(
+                f"{self.name}: no complete answer within {seconds} seconds."
+            ) from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise ConfigurationError(
                 f"{self.name}: the address is not one. Set {self._endpoint.url_setting}, as http://localhost:1234/v1."
             ) from error
         except httpx.HTTPError as error:
             # Texts of the library may quote the request, so only the kind is kept.
-            raise TransientError(f"{self.name}: the endpoint cannot be reached ({type(error).__name__}).") from error
+            lost = isinstance(error, httpx.ReadError | httpx.RemoteProtocolError)
+            raise (AnswerLostError if lost else TransientError)(
+                f"{self.name}: the endpoint cannot be reached ({type(error).__name__})."
+            ) from error
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -178,7 +188,7 @@ class ChatModel:
         async for piece in answer.aiter_bytes():
             body += piece
             if len(body) > LARGEST_ANSWER:
-                raise TransientError(f"{self.name}: the answer is larger than {LARGEST_ANSWER:,} bytes.")
+                raise AnswerLostError(f"{self.name}: the answer is larger than {LARGEST_ANSWER:,} bytes.")
         return body
 
     def _refusal(self, answer: httpx.Response) -> PressboxError:

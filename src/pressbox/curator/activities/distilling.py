@@ -3,13 +3,14 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from temporalio import activity
 
 from pressbox.core.errors import ConfigurationError, PermanentError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.curator.activities.budget import Budget, recorded
 from pressbox.curator.activities.times import Clock, utc_now
 from pressbox.curator.contracts.base import EntryProgressState
 from pressbox.curator.contracts.distilling import (
@@ -24,6 +25,7 @@ from pressbox.curator.contracts.distilling import (
 from pressbox.curator.contracts.ingestion import ProbeCursor
 from pressbox.curator.domain.bounds import SUMMARY_BYTES, shortened
 from pressbox.curator.domain.entries import Distilled, EntryStatus, ToDistil
+from pressbox.curator.domain.money import Prices, about_tokens
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ids import distil_claim, paid_claim
 from pressbox.curator.ports.outside import Distiller
@@ -34,23 +36,13 @@ LONGEST_REASON = 300
 CLAIMED_FOR = timedelta(minutes=35)
 FEATURE = "distil"
 TRIES = 3
+# What one article takes at most: of its text, and for its summary.
+LONGEST_READ, SUMMARY_TOKENS = 16_000, 700
 UNUSABLE = "No summary could be made of this text."
-NO_TOKENS_LEFT = "The token budget of the day is used up."
 ASKED_ELSEWHERE = "The model is being asked about the same text for another feed."
 # How long one waits for the answer that another is paying for.
 PATIENCE = timedelta(minutes=2)
 BETWEEN_LOOKS_SECONDS = 0.5
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Per million tokens."""
-
-    tokens_in: float = 0.0
-    tokens_out: float = 0.0
-
-    def of(self, answer: Distilled) -> float:
-        return (answer.tokens_in * self.tokens_in + answer.tokens_out * self.tokens_out) / 1_000_000
 
 
 class _WaitingError(Exception):
@@ -64,7 +56,8 @@ class _WaitingError(Exception):
 class DistilActivities:
     """With a `ledger` the distiller is paid: every answer is kept, and none is asked for twice.
 
-    `fallback` does what the model cannot do now, when that is wanted.
+    `fallback` does what the model cannot do now, when that is wanted. Without `tokens_per_day` the budget is that of
+    the policy with which the work began.
     """
 
     def __init__(
@@ -76,6 +69,7 @@ class DistilActivities:
         fallback: Distiller | None = None,
         prices: Prices | None = None,
         now: Clock = utc_now,
+        tokens_per_day: int | None = None,
     ) -> None:
         self._entries = entries
         self._claims = claims
@@ -84,6 +78,7 @@ class DistilActivities:
         self._fallback = fallback
         self._prices = prices or Prices()
         self._now = now
+        self._tokens_per_day = tokens_per_day
 
     @activity.defn
     async def get_entries_for_distillation(self, input: SelectForDistillationInput) -> DistilSelection:
@@ -134,7 +129,7 @@ class DistilActivities:
         if self._ledger is None:
             return await self._ask(self._distiller, entries, policy)
         try:
-            return await self._paid(self._ledger, entries, policy)
+            return [answer for answer in await self._paid(self._ledger, entries, policy) if answer.usable]
         except _WaitingError:
             if self._fallback is None:
                 raise
@@ -146,15 +141,11 @@ class DistilActivities:
         answers, left = [], {entry.entry_id: (entry, self._call(entry, policy)) for entry in entries}
         while left:
             now = self._now()
-            keys = tuple({paid_claim(call.content_hash, call.prompt_version, call.model) for _, call in left.values()})
+            keys = tuple({_claim(call) for _, call in left.values()})
             mine = await self._claims.take(keys, owner, now + CLAIMED_FOR, now)
             try:
                 answers += await self._bought_before(ledger, left)
-                own = [
-                    (entry, call)
-                    for entry, call in left.values()
-                    if paid_claim(call.content_hash, call.prompt_version, call.model) in mine
-                ]
+                own = [(entry, call) for entry, call in left.values() if _claim(call) in mine]
                 answers += await self._bought(ledger, own, policy)
             finally:
                 await self._claims.release(tuple(mine), owner)
@@ -181,16 +172,45 @@ class DistilActivities:
     ) -> list[Distilled]:
         if not wanted:
             return []
-        now = self._now()
-        if await ledger.tokens_today(now) >= policy.tokens_per_day:
-            raise _WaitingError(NO_TOKENS_LEFT, next_midnight(now))
         calls = {entry.entry_id: call for entry, call in wanted}
-        answers = await self._ask(self._distiller, [entry for entry, _ in wanted], policy)
+        reserved = await self._set_aside(ledger, wanted, policy)
+        try:
+            answers = await self._ask(self._distiller, [entry for entry, _ in wanted], policy)
+        # Reason: whatever went wrong, the tokens are for others again; only a worker that dies leaves them behind.
+        except Exception:
+            await ledger.free(tuple(reserved.values()))
+            raise
         for answer in answers:
-            call, cost = calls[answer.entry_id], self._prices.of(answer)
-            written = _written_answer(answer)
-            await ledger.record(call, written, answer.tokens_in, answer.tokens_out, cost, self._now())
+            await self._record(ledger, calls[answer.entry_id], answer, reserved.pop(answer.entry_id, None))
+        await ledger.free(tuple(reserved.values()))
         return answers
+
+    async def _set_aside(
+        self, ledger: ModelLedger, wanted: Sequence[tuple[ToDistil, PaidCall]], policy: CuratorPolicy
+    ) -> dict[int, int]:
+        """Of the budget, by entry."""
+        per_day = policy.tokens_per_day if self._tokens_per_day is None else self._tokens_per_day
+        expected = [(call, about_tokens(entry.text[:LONGEST_READ]), SUMMARY_TOKENS) for entry, call in wanted]
+        try:
+            numbers = await Budget(ledger, per_day, self._prices, self._now).set_aside(expected)
+        except RateLimitedError as error:
+            raise _WaitingError(error.message, self._now() + (error.retry_after or policy.model_pause)) from error
+        return {entry.entry_id: number for (entry, _), number in zip(wanted, numbers, strict=True)}
+
+    async def _record(self, ledger: ModelLedger, call: PaidCall, answer: Distilled, reserved: int | None) -> None:
+        cost, written = self._prices.of(answer.tokens_in, answer.tokens_out), _written_answer(answer)
+        await recorded(
+            lambda: ledger.record(
+                call,
+                written,
+                answer.tokens_in,
+                answer.tokens_out,
+                cost,
+                self._now(),
+                usable=answer.usable,
+                reserved=reserved,
+            )
+        )
 
     async def _ask(self, distiller: Distiller, entries: Sequence[ToDistil], policy: CuratorPolicy) -> list[Distilled]:
         try:
@@ -235,9 +255,8 @@ def _owner() -> str:
     return activity.info().workflow_id or ""
 
 
-def next_midnight(now: datetime) -> datetime:
-    """When a new day of tokens begins, in UTC."""
-    return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+def _claim(call: PaidCall) -> str:
+    return paid_claim(call.feature, call.content_hash, call.prompt_version, call.model)
 
 
 def _failed(entry_id: int, title: str, reason: str) -> EntryProgressState:

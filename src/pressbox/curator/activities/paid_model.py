@@ -1,24 +1,36 @@
 """A model whose answers are paid for once: the ledger first, then the budget, then the model."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
 from typing import Protocol
 
-from temporalio import activity
-
-from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
+from pressbox.core.errors import PermanentError, TransientError
+from pressbox.core.logs import get_logger
+from pressbox.core.models.chat import AnswerLostError
+from pressbox.curator.activities.budget import Budget, recorded
 from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.curator.domain.money import Prices as Prices
+from pressbox.curator.domain.money import about_tokens
+from pressbox.curator.domain.money import next_midnight as next_midnight
 from pressbox.curator.ids import paid_claim
 from pressbox.curator.ports.models import OnText, Question, Reply
 from pressbox.curator.ports.storage import Claims, ModelLedger, PaidCall
 
-CLAIMED_FOR = timedelta(minutes=15)
+# A claim is renewed while its call runs, so that it lapses soon after a worker died, and never before.
+CLAIMED_FOR = timedelta(seconds=45)
+RENEWED_AFTER_SECONDS = 15.0
 BETWEEN_LOOKS_SECONDS = 0.5
 PATIENCE = timedelta(minutes=2)
-NO_TOKENS_LEFT = "The token budget of the day is used up."
 ASKED_ELSEWHERE = "The model is being asked the same by another run."
+# The same question gives the same nonsense: after so many of them in a day it is paid no more.
+MOST_USELESS = 3
+USELESS_FOR = timedelta(days=1)
+
+log = get_logger(__name__)
 
 
 class UnusableAnswerError(PermanentError):
@@ -46,19 +58,12 @@ class LanguageModel(Protocol):
     ) -> Completion: ...
 
 
-@dataclass(frozen=True)
-class Prices:
-    """Per million tokens."""
-
-    tokens_in: float = 0.0
-    tokens_out: float = 0.0
-
-    def of(self, tokens_in: int, tokens_out: int) -> float:
-        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1_000_000
-
-
 class LedgerModel:
-    """The `PaidModel` that features get. Two runs that ask the same at a time pay once: the second waits."""
+    """The `PaidModel` that features get. Two that ask the same at a time pay once: the second waits.
+
+    What was asked is paid, so a call goes on to its end and into the ledger when whoever asked is cancelled. Lost is
+    only what was on its way when the process died: the question is counted, and asked again.
+    """
 
     def __init__(
         self,
@@ -72,9 +77,9 @@ class LedgerModel:
         self._model = model
         self._ledger = ledger
         self._claims = claims
-        self._tokens_per_day = tokens_per_day
-        self._prices = prices or Prices()
+        self._budget = Budget(ledger, tokens_per_day, prices, now)
         self._now = now
+        self._running: dict[str, asyncio.Task[Reply]] = {}
 
     @property
     def name(self) -> str:
@@ -91,43 +96,130 @@ class LedgerModel:
             question.entry_id,
             question.feed_id,
         )
-        key, owner = paid_claim(call.content_hash, call.prompt_version, call.model), _owner()
+        key = paid_claim(call.feature, call.content_hash, call.prompt_version, call.model)
+        listener = _Listener(on_text)
+        running = self._running.get(key)
+        if running is not None:
+            reply = replace(await asyncio.shield(running), bought=False)
+        else:
+            task = asyncio.create_task(self._answer(question, call, key, usable, listener))
+            self._running[key] = task
+            task.add_done_callback(lambda done: self._over(key, done))
+            try:
+                reply = await asyncio.shield(task)
+            except asyncio.CancelledError:
+                listener.leave()
+                raise
+        await listener.whole(reply.text)
+        return reply
+
+    def _over(self, key: str, task: asyncio.Task[Reply]) -> None:
+        del self._running[key]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.debug("model_call_ended", msg=f"A call of {self.name} ended without an answer: {error}")
+
+    async def _answer(
+        self, question: Question, call: PaidCall, key: str, usable: Callable[[str], bool], listener: "_Listener"
+    ) -> Reply:
         patient_until = self._now() + PATIENCE
         while True:
-            now = self._now()
-            mine = await self._claims.take([key], owner, now + CLAIMED_FOR, now)
-            try:
+            async with self._claimed(key) as mine:
                 known = await self._ledger.known(call)
                 if known is not None:
                     return Reply(known, call.model, bought=False)
                 if mine:
-                    return await self._buy(question, call, usable, on_text)
-            finally:
-                await self._claims.release(tuple(mine), owner)
+                    return await self._buy(question, call, usable, listener)
             if self._now() > patient_until:
                 raise TransientError(ASKED_ELSEWHERE)
             await asyncio.sleep(BETWEEN_LOOKS_SECONDS)
 
+    @asynccontextmanager
+    async def _claimed(self, key: str) -> AsyncIterator[bool]:
+        """Nobody else's while it lasts, not even of another try of the same activity."""
+        owner = secrets.token_hex(8)
+        mine = await self._claims.take([key], owner, self._now() + CLAIMED_FOR, self._now())
+        renewing = asyncio.create_task(self._renewed(key, owner)) if mine else None
+        try:
+            yield bool(mine)
+        finally:
+            if renewing is not None:
+                renewing.cancel()
+                await self._claims.release([key], owner)
+
+    async def _renewed(self, key: str, owner: str) -> None:
+        while True:
+            await asyncio.sleep(RENEWED_AFTER_SECONDS)
+            # The next round tries again, and the claim outlasts several of them.
+            with suppress(TransientError):
+                await self._claims.take([key], owner, self._now() + CLAIMED_FOR, self._now())
+
     async def _buy(
-        self, question: Question, call: PaidCall, usable: Callable[[str], bool], on_text: OnText | None
+        self, question: Question, call: PaidCall, usable: Callable[[str], bool], listener: "_Listener"
     ) -> Reply:
-        now = self._now()
-        if await self._ledger.tokens_today(now) >= self._tokens_per_day:
-            raise RateLimitedError(NO_TOKENS_LEFT, retry_after=next_midnight(now) - now)
-        said = await self._model.converse(question.instructions, question.material, question.most_tokens, on_text)
-        good = usable(said.text)
-        cost = self._prices.of(said.tokens_in, said.tokens_out)
-        await self._ledger.record(call, said.text, said.tokens_in, said.tokens_out, cost, self._now(), usable=good)
+        if await self._ledger.useless(call, self._now() - USELESS_FOR) >= MOST_USELESS:
+            raise UnusableAnswerError(
+                f"{call.model} gave {MOST_USELESS} answers to this that cannot be used. It is asked again tomorrow, "
+                "or with another model: PRESSBOX_CURATOR_MODEL_NAME."
+            )
+        asked = about_tokens(question.instructions, question.material)
+        (reserved,) = await self._budget.set_aside([(call, asked, question.most_tokens)])
+        try:
+            said = await self._model.converse(
+                question.instructions,
+                question.material,
+                question.most_tokens,
+                listener.hear if listener.wanted else None,
+            )
+        except AnswerLostError:
+            await self._ledger.free([reserved], paid=True)
+            raise
+        # Reason: whatever else went wrong, no answer was begun, and its tokens are for others.
+        except Exception:
+            await self._ledger.free([reserved])
+            raise
+        tokens_in, tokens_out = said.tokens_in, said.tokens_out
+        if not tokens_in and not tokens_out:
+            tokens_in, tokens_out = asked, about_tokens(said.text)
+        good, cost = usable(said.text), self._budget.prices.of(tokens_in, tokens_out)
+        await recorded(
+            lambda: self._ledger.record(
+                call, said.text, tokens_in, tokens_out, cost, self._now(), usable=good, reserved=reserved
+            )
+        )
         if not good:
             raise UnusableAnswerError(f"{call.model} gave an answer that cannot be used.")
-        return Reply(said.text, call.model, said.tokens_in, said.tokens_out)
+        return Reply(said.text, call.model, tokens_in, tokens_out)
 
 
-def next_midnight(now: datetime) -> datetime:
-    """When a new day of tokens begins, in UTC."""
-    return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+class _Listener:
+    """Whoever reads along. Their troubles are theirs: they cost no answer that is paid for."""
 
+    def __init__(self, on_text: OnText | None) -> None:
+        self._on_text = on_text
+        self._heard = ""
+        self._error: Exception | None = None
+        self._gone = False
 
-def _owner() -> str:
-    info = activity.info()
-    return f"{info.workflow_id}/{info.activity_id}"
+    @property
+    def wanted(self) -> bool:
+        return self._on_text is not None
+
+    def leave(self) -> None:
+        self._gone = True
+
+    async def hear(self, text: str) -> None:
+        if self._on_text is None or self._gone or self._error is not None:
+            return
+        try:
+            await self._on_text(text)
+            self._heard = text
+        # Reason: it is raised to them again, when the answer is in the ledger.
+        except Exception as error:  # noqa: BLE001
+            self._error = error
+
+    async def whole(self, text: str) -> None:
+        """All of it, for who heard only a part or came when it was there already."""
+        if self._error is None and self._heard != text:
+            await self.hear(text)
+        if self._error is not None:
+            raise self._error

@@ -74,7 +74,10 @@ class HostTurns(Protocol):
 
 
 class Distiller(Protocol):
-    """Summarises. A model that is down raises TransientError; nothing is marked done that is not."""
+    """Summarises. A model that is down raises TransientError; nothing is marked done that is not.
+
+    What cannot be summarised is left out, or comes as an answer that is not `usable` when it was paid for.
+    """
 
     @property
     def name(self) -> str: ...

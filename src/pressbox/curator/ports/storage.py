@@ -199,9 +199,43 @@ class PaidCall:
     feed_id: int | None
 
 
+@dataclass(frozen=True)
+class Expected:
+    """What a call will take at most. `cost` is that of its tokens in: so much is lost when nobody hears the answer."""
+
+    call: PaidCall
+    tokens_in: int
+    tokens_out: int
+    cost: float = 0.0
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """A number for each call; none when there is no room. `spoken_for`: calls that run now have what is left."""
+
+    ids: tuple[int, ...] = ()
+    spoken_for: bool = False
+
+
 class ModelLedger(Protocol):
     async def known(self, call: PaidCall) -> str | None:
         """The answer that was paid for, or None."""
+        ...
+
+    async def useless(self, call: PaidCall, since: datetime) -> int:
+        """How often the same was paid since, for an answer that could not be used."""
+        ...
+
+    async def reserve(self, wanted: Sequence[Expected], per_day: int, until: datetime, now: datetime) -> Reserved:
+        """All of them or none, one caller after the other. Room is there while one token of the day is left.
+
+        What was reserved for the same work before, or until a time that is past, belonged to a worker that died: it
+        becomes a line of the ledger, since the question may have been paid.
+        """
+        ...
+
+    async def free(self, reserved: Sequence[int], *, paid: bool = False) -> None:
+        """Nothing was heard. `paid`: the question went out all the same, and is counted."""
         ...
 
     async def record(
@@ -214,8 +248,9 @@ class ModelLedger(Protocol):
         now: datetime,
         *,
         usable: bool = True,
+        reserved: int | None = None,
     ) -> None:
-        """What was of no use is counted, and never given out."""
+        """What was of no use is counted, and never given out. It takes the place of what was `reserved` for it."""
         ...
 
     async def tokens_today(self, now: datetime) -> int: ...

@@ -7,7 +7,7 @@ from pressbox.core.app import Resources
 from pressbox.core.config import CuratorSettings, DistillerKind, Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.activities.crawling import CrawlActivities
-from pressbox.curator.activities.distilling import DistilActivities, Prices
+from pressbox.curator.activities.distilling import DistilActivities
 from pressbox.curator.activities.fetching import FetchActivities
 from pressbox.curator.activities.indexing import IndexActivities, IndexSelection
 from pressbox.curator.activities.times import utc_now
@@ -27,6 +27,7 @@ from pressbox.curator.adapters.ledger_store import SqlModelLedger
 from pressbox.curator.adapters.pages.reading import GuardedPageReader
 from pressbox.curator.adapters.workshop.pool import Workshop
 from pressbox.curator.contracts.distilling import AppSettings
+from pressbox.curator.domain.money import Prices
 from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.ports.outside import Crawler, Distiller
 from pressbox.curator.wiring.parts import Functions, embedder, index_path, policy
@@ -98,6 +99,8 @@ def distil_activities(resources: Resources, entries: SqlEntries, workshop: Works
         SqlModelLedger(resources.database),
         offline if settings.model_fallback else None,
         Prices(settings.price_per_million_in, settings.price_per_million_out),
+        # What an administrator changes counts for work that waits already.
+        tokens_per_day=settings.tokens_per_day,
     )
 
 
@@ -116,4 +119,5 @@ def app_settings(settings: Settings, embedding_model: str) -> AppSettings:
         target_language=settings.curator.target_language,
         distiller=settings.curator.distiller,
         embedding_model=embedding_model,
+        evaluation=settings.curator.evaluation and settings.curator.distiller is DistillerKind.LLM,
     )

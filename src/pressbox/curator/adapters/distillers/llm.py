@@ -11,20 +11,21 @@ from pydantic import SecretStr
 from pressbox.core.models.chat import ChatModel, Endpoint, Said
 from pressbox.curator.adapters.distillers.prompting import PROMPT_VERSION, Usable, material, repair, task, usable
 from pressbox.curator.domain.entries import Distilled, ToDistil
+from pressbox.curator.domain.money import about_tokens
 
 AT_ONCE = 2
 TOGETHER = 5
 LONGEST_CALL = timedelta(seconds=120)
 TOKENS_PER_ARTICLE = 700
 KEPT = 500
-_CHARACTERS_PER_TOKEN = 4
 _Key = tuple[str, str, int]
 
 
 class ModelDistiller:
     """Trouble of the endpoint is a TransientError, a wrong setting a ConfigurationError; both leave everything undone.
 
-    An article that the model answers nonsense about, twice, is left out of the answer; the others are not touched.
+    An article that the model answers nonsense about, twice, has an answer of no use, with what it cost; the others are
+    not touched.
     """
 
     def __init__(
@@ -41,6 +42,8 @@ class ModelDistiller:
         self._chat = ChatModel("distiller", endpoint, longest_call=longest_call, at_once=AT_ONCE)
         # Answers of a call whose other half failed: the next try does not pay for them again.
         self._kept: OrderedDict[_Key, Distilled] = OrderedDict()
+        # Tokens of answers that were nonsense: they belong to the next one about the same text.
+        self._wasted: OrderedDict[_Key, tuple[int, int]] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -59,11 +62,10 @@ class ModelDistiller:
             async with self._chat.turns:
                 await self._ask(waiting[begin : begin + TOGETHER], language, sentences)
         found = {key: self._kept.pop(key) for key in set(keys.values()) if key in self._kept}
-        return [
-            replace(found[keys[entry.entry_id]], entry_id=entry.entry_id)
-            for entry in entries
-            if keys[entry.entry_id] in found
-        ]
+        for key, entry in asked.items():
+            if key not in found:
+                found[key] = self._useless(entry, *self._wasted.pop(key, (0, 0)))
+        return [replace(found[keys[entry.entry_id]], entry_id=entry.entry_id) for entry in entries]
 
     async def close(self) -> None:
         await self._chat.close()
@@ -78,6 +80,8 @@ class ModelDistiller:
         said = await self._said(messages, len(entries))
         found = usable(said.text, numbers)
         self._keep(found, numbers, said, language, sentences)
+        if not found:
+            self._waste(entries, said, language, sentences)
         missing = [number for number in numbers if number not in found]
         if missing:
             messages += [
@@ -86,22 +90,26 @@ class ModelDistiller:
             ]
             again = await self._said(messages, len(missing))
             left = {number: numbers[number] for number in missing}
-            self._keep(usable(again.text, left), numbers, again, language, sentences)
+            mended = usable(again.text, left)
+            self._keep(mended, numbers, again, language, sentences)
+            if not mended:
+                self._waste(tuple(left.values()), again, language, sentences)
 
     async def _said(self, messages: Sequence[object], articles: int) -> Said:
         said = await self._chat.ask(messages, TOKENS_PER_ARTICLE * articles)
         if said.tokens_in or said.tokens_out:
             return said
         # A budget needs numbers, also where the endpoint does not count.
-        asked = sum(len(str(message)) for message in messages)
-        return Said(said.text, asked // _CHARACTERS_PER_TOKEN, len(said.text) // _CHARACTERS_PER_TOKEN)
+        return Said(said.text, about_tokens(*map(str, messages)), about_tokens(said.text))
 
     def _keep(
         self, found: Mapping[int, Usable], numbers: Mapping[int, ToDistil], said: Said, language: str, sentences: int
     ) -> None:
         for place, (number, answer) in enumerate(found.items()):
             entry = numbers[number]
-            self._kept[(entry.content_hash, language, sentences)] = Distilled(
+            key = (entry.content_hash, language, sentences)
+            wasted_in, wasted_out = self._wasted.pop(key, (0, 0))
+            self._kept[key] = Distilled(
                 entry_id=entry.entry_id,
                 summary=answer.summary,
                 main_content_start_line=answer.start,
@@ -109,12 +117,38 @@ class ModelDistiller:
                 language=entry.language,
                 model=self.name,
                 prompt_version=PROMPT_VERSION,
-                tokens_in=_share(said.tokens_in, place, len(found)),
-                tokens_out=_share(said.tokens_out, place, len(found)),
+                tokens_in=wasted_in + _share(said.tokens_in, place, len(found)),
+                tokens_out=wasted_out + _share(said.tokens_out, place, len(found)),
                 content_hash=entry.content_hash,
             )
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
+
+    def _waste(self, entries: Sequence[ToDistil], said: Said, language: str, sentences: int) -> None:
+        for place, entry in enumerate(entries):
+            key = (entry.content_hash, language, sentences)
+            before_in, before_out = self._wasted.get(key, (0, 0))
+            self._wasted[key] = (
+                before_in + _share(said.tokens_in, place, len(entries)),
+                before_out + _share(said.tokens_out, place, len(entries)),
+            )
+        while len(self._wasted) > KEPT:
+            self._wasted.popitem(last=False)
+
+    def _useless(self, entry: ToDistil, tokens_in: int, tokens_out: int) -> Distilled:
+        return Distilled(
+            entry.entry_id,
+            "",
+            0,
+            0,
+            entry.language,
+            self.name,
+            PROMPT_VERSION,
+            tokens_in,
+            tokens_out,
+            entry.content_hash,
+            usable=False,
+        )
 
 
 def _share(tokens: int, place: int, of: int) -> int:

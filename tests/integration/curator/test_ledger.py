@@ -1,0 +1,126 @@
+"""The ledger in PostgreSQL: what is set aside, what is paid, and what was lost with a worker."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from pressbox.core.db.database import Database
+from pressbox.core.models.chat import Said
+from pressbox.curator.activities.paid_model import LedgerModel, Prices
+from pressbox.curator.adapters.claims import SqlClaims
+from pressbox.curator.adapters.ledger_store import SqlModelLedger
+from pressbox.curator.adapters.rows import ModelCallRow, ModelReservationRow
+from pressbox.curator.ports.models import Feature, OnText, Question
+from pressbox.curator.ports.storage import Expected, PaidCall
+from tests.fakes.curator_rows import NOW, Rows
+
+UNTIL = NOW + timedelta(minutes=15)
+
+
+def call(number: int = 1, feature: str = "answer") -> PaidCall:
+    return PaidCall(f"hash {number}", "1", "model", feature, None, None)
+
+
+def expected(number: int = 1, tokens_in: int = 60, tokens_out: int = 40) -> Expected:
+    return Expected(call(number), tokens_in, tokens_out, 0.5)
+
+
+@pytest.fixture
+def ledger(database: Database) -> SqlModelLedger:
+    return SqlModelLedger(database)
+
+
+@pytest.fixture
+def rows(database: Database) -> Rows:
+    return Rows(database)
+
+
+async def test_eight_at_a_time_cannot_overshoot_the_budget_by_more_than_one_call(ledger: SqlModelLedger) -> None:
+    asking = [ledger.reserve([expected(number)], 250, UNTIL, NOW) for number in range(8)]
+    given = await asyncio.gather(*asking)
+    assert sum(len(one.ids) for one in given) == 3
+    assert all(one.spoken_for for one in given if not one.ids)
+
+
+async def test_a_budget_that_is_used_up_is_not_one_that_is_spoken_for(ledger: SqlModelLedger) -> None:
+    await ledger.record(call(), "said", 90, 10, 0.0, NOW)
+    assert await ledger.reserve([expected(2)], 100, UNTIL, NOW) == await ledger.reserve([expected(3)], 1, UNTIL, NOW)
+    assert not (await ledger.reserve([expected(2)], 100, UNTIL, NOW)).spoken_for
+    assert (await ledger.reserve([expected(2)], 101, UNTIL, NOW)).ids, "one token of the day is left"
+    assert (await ledger.reserve([expected(3)], 101, UNTIL, NOW)).spoken_for
+
+
+async def test_what_was_set_aside_gives_way_to_what_was_used(ledger: SqlModelLedger, rows: Rows) -> None:
+    (number,) = (await ledger.reserve([expected()], 1000, UNTIL, NOW)).ids
+    await ledger.record(call(), "said", 10, 5, 0.1, NOW, reserved=number)
+    assert await rows.all(select(ModelReservationRow)) == []
+    assert await ledger.tokens_today(NOW) == 15
+    (other,) = (await ledger.reserve([expected(2)], 1000, UNTIL, NOW)).ids
+    await ledger.free([other])
+    assert await rows.all(select(ModelReservationRow)) == []
+    assert await ledger.tokens_today(NOW) == 15
+
+
+@pytest.mark.parametrize(
+    ("again", "later"), [(1, timedelta(seconds=1)), (2, timedelta(minutes=15))], ids=["the same is asked", "it lapsed"]
+)
+async def test_a_question_whose_worker_died_is_counted_and_its_tokens_out_are_for_others(
+    ledger: SqlModelLedger, rows: Rows, again: int, later: timedelta
+) -> None:
+    await ledger.reserve([expected(1)], 1000, UNTIL, NOW)
+    assert (await ledger.reserve([expected(again)], 1000, UNTIL + later, NOW + later)).ids
+    (line,) = await rows.all(select(ModelCallRow))
+    assert (line.content_hash, line.usable, line.answer) == ("hash 1", False, "")
+    assert (line.tokens_in, line.tokens_out, line.cost, line.at) == (60, 0, 0.5, NOW)
+    assert await ledger.known(call(1)) is None
+    assert await ledger.useless(call(1), NOW - timedelta(days=1)) == 0, "nobody heard what it was"
+
+
+async def test_answers_of_no_use_are_counted_and_never_given_out(ledger: SqlModelLedger) -> None:
+    for _ in range(2):
+        await ledger.record(call(), "nonsense", 10, 5, 0.0, NOW, usable=False)
+    assert await ledger.known(call()) is None
+    assert await ledger.tokens_today(NOW) == 30
+    assert await ledger.useless(call(), NOW) == 2
+    assert await ledger.useless(call(), NOW + timedelta(seconds=1)) == 0
+    assert await ledger.useless(call(feature="context"), NOW) == 0
+    await ledger.record(call(), "at last", 10, 5, 0.0, NOW)
+    assert await ledger.known(call()) == "at last"
+
+
+async def test_the_same_text_for_two_features_is_two_pieces_of_work(ledger: SqlModelLedger) -> None:
+    await ledger.record(call(feature="answer"), "an answer", 1, 1, 0.0, NOW)
+    assert await ledger.known(call(feature="graph")) is None
+
+
+async def test_who_pays_for_the_same_on_another_day_leaves_the_first_day_as_it_was(ledger: SqlModelLedger) -> None:
+    tomorrow = NOW + timedelta(days=1)
+    await ledger.record(call(), "first", 10, 5, 0.0, NOW)
+    await ledger.record(call(), "second", 7, 1, 0.0, tomorrow)
+    assert await ledger.known(call()) == "first"
+    assert await ledger.tokens_today(tomorrow) == 8
+
+
+class _SlowModel:
+    model = "model"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def converse(self, instructions: str, material: str, most_tokens: int, on_text: OnText | None = None) -> Said:
+        self.asked += 1
+        await asyncio.sleep(0.3)
+        return Said("In short.", 20, 2)
+
+
+async def test_two_processes_that_ask_the_same_at_a_time_pay_once(database: Database, rows: Rows) -> None:
+    model = _SlowModel()
+    workers = [
+        LedgerModel(model, SqlModelLedger(database), SqlClaims(database), 1000, Prices(1.0, 1.0)) for _ in range(3)
+    ]
+    question = Question(Feature.ANSWER, "1", "hash", "Say it in short.", "A text.", 50)
+    replies = await asyncio.gather(*(worker.ask(question) for worker in workers))
+    assert sorted(reply.bought for reply in replies) == [False, False, True]
+    assert (model.asked, len(await rows.all(select(ModelCallRow)))) == (1, 1)
