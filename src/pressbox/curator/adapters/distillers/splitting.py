@@ -28,6 +28,17 @@ def sentences_of(lines: list[str], first: int, last: int, language: str) -> list
     ]
 
 
+def rough_sentences_of(lines: list[str], first: int, last: int) -> list[Sentence]:
+    """By their marks alone: for what is too much to be split by rules."""
+    return [
+        Sentence(stripped, number)
+        for number in range(first, last + 1)
+        for piece in _pieces(lines[number])
+        for part in _ENDS.split(piece)
+        if (stripped := part.strip())
+    ]
+
+
 def _split(text: str, language: str) -> list[str]:
     # Four lines of five are clear, and the splitter with rules takes a hundred times as long.
     segmenter = _segmenter(language) if _UNCLEAR.search(text) else None

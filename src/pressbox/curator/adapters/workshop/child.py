@@ -13,9 +13,21 @@ from typing import BinaryIO
 
 from pressbox.core.children import READY
 from pressbox.core.errors import InvalidInputError, PermanentError
+from pressbox.curator.adapters.context.finding import context_of
+from pressbox.curator.adapters.context.links import links_of
 from pressbox.curator.adapters.distillers.summarising import summarise
 from pressbox.curator.adapters.extraction.finding import article_of, feed_text_of
-from pressbox.curator.adapters.workshop.messages import TASK, ExtractTask, FeedTextTask, Outcome, Task
+from pressbox.curator.adapters.github.readme import readme_of
+from pressbox.curator.adapters.workshop.messages import (
+    TASK,
+    ContextTask,
+    ExtractTask,
+    FeedTextTask,
+    LinksTask,
+    Outcome,
+    ReadmeTask,
+    Task,
+)
 
 MOST_MEMORY = 1_500_000_000
 TOO_LARGE = "The page takes too much memory to be read."
@@ -65,6 +77,12 @@ def _done(task: Task) -> Outcome:
         return Outcome(article=article_of(task.html, task.url, task.rules, datetime.now(UTC)))
     if isinstance(task, FeedTextTask):
         return Outcome(article=feed_text_of(task.html, task.base_url))
+    if isinstance(task, ContextTask):
+        return Outcome(context=context_of(task.source))
+    if isinstance(task, LinksTask):
+        return Outcome(links=links_of(task.html, task.url))
+    if isinstance(task, ReadmeTask):
+        return Outcome(html=readme_of(task.html, task.page_url, task.file_url))
     return Outcome(distilled=tuple(summarise(entry, task.sentences) for entry in task.entries))
 
 

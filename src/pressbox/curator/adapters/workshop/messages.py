@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from pressbox.curator.domain.context import ContextLink, EntryContext
 from pressbox.curator.domain.entries import Distilled, FetchedArticle, ToDistil
 from pressbox.curator.domain.feeds import ExtractionRule
+from pressbox.curator.ports.enriching import ContextSource
 
 
 class _Message(BaseModel):
@@ -34,7 +36,29 @@ class DistilTask(_Message):
     sentences: int
 
 
-Task = Annotated[ExtractTask | FeedTextTask | DistilTask, Field(discriminator="kind")]
+class ContextTask(_Message):
+    kind: Literal["context"] = "context"
+    source: ContextSource
+
+
+class LinksTask(_Message):
+    kind: Literal["links"] = "links"
+    html: str
+    url: str
+
+
+class ReadmeTask(_Message):
+    """Its relative links lead to `page_url`, its pictures to `file_url`."""
+
+    kind: Literal["readme"] = "readme"
+    html: str
+    page_url: str
+    file_url: str
+
+
+Task = Annotated[
+    ExtractTask | FeedTextTask | DistilTask | ContextTask | LinksTask | ReadmeTask, Field(discriminator="kind")
+]
 TASK: TypeAdapter[Task] = TypeAdapter(Task)
 
 
@@ -43,5 +67,8 @@ class Outcome(_Message):
 
     article: FetchedArticle | None = None
     distilled: tuple[Distilled, ...] = ()
+    context: EntryContext | None = None
+    links: tuple[ContextLink, ...] = ()
+    html: str = ""
     problem: str = ""
     invalid: bool = False
