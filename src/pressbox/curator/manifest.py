@@ -33,6 +33,7 @@ from pressbox.curator.workflows.preview import PreviewFetchWorkflow
 from pressbox.curator.workflows.prune import SearchPruneWorkflow
 from pressbox.curator.workflows.reindex import SearchReindexWorkflow
 from pressbox.curator.workflows.reprocess import ReprocessEntriesWorkflow
+from pressbox.curator.workflows.research import DeepResearchWorkflow
 from pressbox.curator.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.workflows.summarization_evaluation import SummarizationEvaluationWorkflow
@@ -90,6 +91,7 @@ APP = AppManifest(
             SearchPruneWorkflow,
             EntriesCleanupWorkflow,
             EmbeddingBackfillWorkflow,
+            DeepResearchWorkflow,
             EvaluationWorkflow,
             SummarizationEvaluationWorkflow,
         )

@@ -49,6 +49,8 @@ class AnswerRow(Base):
 
 
 class ResearchRunRow(Base):
+    """`sources` are what the report cites as [number]: each with its `material` and the `quotes` that were noted."""
+
     __tablename__ = "research_runs"
     __table_args__ = (Index(None, "user_id", "created_at"), SCHEMA)
 
@@ -60,6 +62,8 @@ class ResearchRunRow(Base):
     method: Mapped[str] = mapped_column(Text, server_default="")
     model: Mapped[str] = mapped_column(Text, server_default="")
     tokens: Mapped[int] = mapped_column(Integer, server_default="0")
+    # How long it worked, without waiting and standing still.
+    seconds: Mapped[float] = mapped_column(Float, server_default="0")
     report: Mapped[str] = mapped_column(Text, server_default="")
     sources: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
     reason: Mapped[str] = mapped_column(Text, server_default="")

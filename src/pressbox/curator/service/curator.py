@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 
+from pressbox.curator.service.apps import AppService, ViewService
 from pressbox.curator.service.evaluating import EvaluationService
 from pressbox.curator.service.outlines import OutlineService
 from pressbox.curator.service.reading import ReadingService
+from pressbox.curator.service.research import ResearchService
 from pressbox.curator.service.sources import SourceService
 from pressbox.curator.service.states import StateService
+from pressbox.curator.service.streams import StreamService
 from pressbox.curator.service.work import WorkService
 
 
@@ -16,5 +19,9 @@ class Curator:
     outlines: OutlineService
     reading: ReadingService
     states: StateService
+    research: ResearchService
     evaluations: EvaluationService
     work: WorkService
+    apps: AppService
+    views: ViewService
+    streams: StreamService

@@ -20,11 +20,12 @@ from pressbox.curator.service.reading import ReadingService
 from pressbox.curator.service.sources import SourceService
 from pressbox.curator.service.states import StateService
 from pressbox.curator.service.work import WorkService
-from pressbox.curator.wiring import evaluating, ingesting
+from pressbox.curator.wiring import apps as own_apps
+from pressbox.curator.wiring import evaluating, ingesting, researching
 from pressbox.curator.wiring.parts import Functions, embedder, policy, search_reader, workflows
 
 # Each gives the activities of its queues.
-PARTS = (ingesting.activities, evaluating.activities)
+PARTS = (ingesting.activities, evaluating.activities, researching.activities)
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
@@ -41,13 +42,20 @@ def service(resources: Resources) -> Curator:
     rules, starter, lists = policy(settings), workflows(resources), SqlReadingLists(database)
     subscriptions = SqlSubscriptions(database)
     discovery = FeedDiscovery(resources.http, FeedReader(), rules.feed_bytes)
+    sources = SourceService(subscriptions, SqlCategories(database), discovery, starter)
+    states = StateService(SqlReadingStates(database), SqlLabels(database))
+    reading = ReadingService(lists, search_reader(resources), embedder(settings.curator).model)
     return Curator(
-        sources=SourceService(subscriptions, SqlCategories(database), discovery, starter),
+        sources=sources,
         outlines=OutlineService(subscriptions, OpmlOutlines(), objects, starter),
-        reading=ReadingService(lists, search_reader(resources), embedder(settings.curator).model),
+        reading=reading,
         evaluations=evaluating.service(resources),
-        states=StateService(SqlReadingStates(database), SqlLabels(database)),
+        states=states,
+        research=researching.service(resources),
         work=WorkService(
             starter, subscriptions, lists, SqlCosts(database), SqlModelLedger(database), objects, rules.tokens_per_day
         ),
+        apps=own_apps.apps(resources),
+        views=own_apps.views(resources, reading),
+        streams=own_apps.streams(resources, sources, states),
     )

@@ -73,6 +73,13 @@ PLACES: Mapping[str, Place] = {
     "get_entries_for_embedding": Place(QUICK),
     "compute_embeddings": Place(LONG, heavy_queue),
     "cleanup_old_entries": Place(QUICK),
+    "open_research": Place(QUICK),
+    "plan_research": Place(BOUNDED, heavy_queue),
+    "search_for_research": Place(BOUNDED, heavy_queue),
+    "read_for_research": Place(BOUNDED, heavy_queue),
+    "check_research": Place(BOUNDED, heavy_queue),
+    "write_research": Place(BOUNDED, heavy_queue),
+    "close_research": Place(QUICK),
     "evaluate_ragas": Place(JUDGED, heavy_queue),
     "evaluate_summarization": Place(JUDGED, heavy_queue),
 }
