@@ -6,11 +6,14 @@ from datetime import timedelta
 from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration, TaskQueue
 from pressbox.core.config import Settings
 from pressbox.curator.cli.commands import build_commands
+from pressbox.curator.contracts.graph import GlobalGraphUpdateInput
 from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
 from pressbox.curator.contracts.upkeep import EntriesCleanupInput
 from pressbox.curator.ids import (
     CLEANUP_SCHEDULE,
     CLEANUP_WORKFLOW,
+    GRAPH_SCHEDULE,
+    GRAPH_WORKFLOW,
     HEAVY_QUEUE,
     INDEX_QUEUE,
     INGEST_SCHEDULE,
@@ -19,6 +22,7 @@ from pressbox.curator.ids import (
 )
 from pressbox.curator.web.access import PATH
 from pressbox.curator.web.health import build_health
+from pressbox.curator.web.reader_api.routes import COOKIELESS
 from pressbox.curator.web.routes import build_router
 from pressbox.curator.web.topics import TOPICS
 from pressbox.curator.wiring.application import activities, service
@@ -29,6 +33,8 @@ from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
 from pressbox.curator.workflows.domain_fetch import DomainFetchWorkflow
 from pressbox.curator.workflows.embedding import EmbeddingBackfillWorkflow
 from pressbox.curator.workflows.evaluation import EvaluationWorkflow
+from pressbox.curator.workflows.graph_rebuild import GraphRebuildWorkflow
+from pressbox.curator.workflows.graph_update import GlobalGraphUpdateWorkflow
 from pressbox.curator.workflows.preview import PreviewFetchWorkflow
 from pressbox.curator.workflows.prune import SearchPruneWorkflow
 from pressbox.curator.workflows.reindex import SearchReindexWorkflow
@@ -70,6 +76,15 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
             # A machine that was off at night still cleans up.
             catchup_window=timedelta(hours=20),
         ),
+        ScheduleDeclaration(
+            id=GRAPH_SCHEDULE,
+            workflow=GlobalGraphUpdateWorkflow.__name__,
+            workflow_id=GRAPH_WORKFLOW,
+            task_queue=QUEUE,
+            input=GlobalGraphUpdateInput(routine=True, policy=rules),
+            summary="Adds what new articles say to the graph of entities",
+            every=max(timedelta(minutes=curator.graph_minutes / curator.speed), SHORTEST_INGEST),
+        ),
     )
 
 
@@ -91,6 +106,8 @@ APP = AppManifest(
             SearchPruneWorkflow,
             EntriesCleanupWorkflow,
             EmbeddingBackfillWorkflow,
+            GlobalGraphUpdateWorkflow,
+            GraphRebuildWorkflow,
             DeepResearchWorkflow,
             EvaluationWorkflow,
             SummarizationEvaluationWorkflow,
@@ -103,4 +120,5 @@ APP = AppManifest(
     commands=build_commands(service, schedules),
     navigation=NavigationEntry(title="Reader", path=PATH, key="r", icon="page", search=PATH),
     health=build_health(service, search_reader),
+    cookieless=COOKIELESS,
 )

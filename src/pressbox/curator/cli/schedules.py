@@ -1,4 +1,4 @@
-"""`pressbox schedule`: when feeds are read and old entries are cleaned up. What is changed here stays changed."""
+"""`pressbox schedule`: when feeds are read, the graph grows and old entries are cleaned up. What is changed here stays changed."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,8 +15,9 @@ from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.core.temporal import schedules
 from pressbox.core.temporal.schedules import ScheduleView, Times
 from pressbox.curator.cli.running import Json, Result, print_json, with_resources
+from pressbox.curator.contracts.graph import GlobalGraphUpdateInput
 from pressbox.curator.contracts.upkeep import EntriesCleanupInput
-from pressbox.curator.ids import CLEANUP_SCHEDULE, INGEST_SCHEDULE
+from pressbox.curator.ids import CLEANUP_SCHEDULE, GRAPH_SCHEDULE, INGEST_SCHEDULE
 
 Declared = Callable[[Settings], Sequence[ScheduleDeclaration]]
 Interval = Annotated[str | None, typer.Option(help="From one run to the next, such as 30m, 1h or 1d12h.")]
@@ -51,6 +52,18 @@ class ScheduleCommands:
     ) -> None:
         """Choose when it runs, for good; without an option the times of the program and its settings again."""
         input = None if days is None else EntriesCleanupInput(older_than_days=days)
+        self._set(context, times_of(interval, cron, timezone), input)
+
+    def set_times_and_size(
+        self,
+        context: typer.Context,
+        interval: Interval = None,
+        cron: Cron = None,
+        timezone: Timezone = None,
+        batch_size: Annotated[int | None, typer.Option(min=1, max=10_000, help="Entries at a time.")] = None,
+    ) -> None:
+        """Choose when it runs, for good; without an option the times of the program and its settings again."""
+        input = None if batch_size is None else GlobalGraphUpdateInput(batch_size=batch_size, routine=True)
         self._set(context, times_of(interval, cron, timezone), input)
 
     def show(self, context: typer.Context, as_json: Json = False) -> None:
@@ -110,11 +123,13 @@ def build_commands(declared: Declared) -> typer.Typer:
     commands = typer.Typer(help="When the reader works by itself.", no_args_is_help=True)
     for name, schedule_id, help in (
         ("ingest", INGEST_SCHEDULE, "Reading the feeds that are due."),
+        ("graph", GRAPH_SCHEDULE, "Adding what new articles say to the graph of entities."),
         ("cleanup", CLEANUP_SCHEDULE, "Deleting old entries that everybody has read and nobody kept."),
     ):
         group = typer.Typer(help=help, no_args_is_help=True)
         acts = ScheduleCommands(name, schedule_id, declared)
-        group.command("set")(acts.set_times_and_days if name == "cleanup" else acts.set_times)
+        setting = {"cleanup": acts.set_times_and_days, "graph": acts.set_times_and_size}
+        group.command("set")(setting.get(name, acts.set_times))
         for act in (acts.show, acts.pause, acts.resume, acts.delete, acts.trigger):
             group.command()(act)
         commands.add_typer(group, name=name)

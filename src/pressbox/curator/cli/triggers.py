@@ -116,6 +116,31 @@ class TriggerCommands:
         """Compute the vectors that entries lack, for recommendations and related entries."""
         self._start(context, lambda service: service.work.embed(batch_size=batch_size), wait, as_json)
 
+    def graph_update(
+        self,
+        context: typer.Context,
+        batch_size: Annotated[int, typer.Option(min=1, max=10_000, help="Entries at a time.")] = 50,
+        wait: Wait = False,
+        as_json: Json = False,
+    ) -> None:
+        """Add to the graph of entities what it lacks; what failed before is tried again."""
+        self._start(context, lambda service: service.graph.update(batch_size=batch_size), wait, as_json)
+
+    def graph_rebuild(
+        self,
+        context: typer.Context,
+        batch_size: Annotated[int, typer.Option(min=1, max=10_000, help="Entries at a time.")] = 20,
+        clean: Annotated[bool, typer.Option("--clean", help="Build it anew beside the old one, then swap.")] = False,
+        wait: Wait = False,
+        as_json: Json = False,
+    ) -> None:
+        """Go through all entries and add to the graph those that it lacks."""
+        act = self._rebuilding(batch_size, clean)
+        self._start(context, act, wait, as_json)
+
+    def _rebuilding(self, batch_size: int, clean: bool) -> Callable[[Curator], Awaitable[str]]:
+        return lambda service: service.graph.rebuild(batch_size=batch_size, clean=clean)
+
     def _cleaning(self, days: int, dry_run: bool) -> Callable[[Curator], Awaitable[str]]:
         return lambda service: service.work.clean_up(days=days, dry_run=dry_run)
 
@@ -148,6 +173,8 @@ def build_commands(make: MakeService) -> typer.Typer:
         ("prune", triggers.prune),
         ("cleanup", triggers.cleanup),
         ("embedding-backfill", triggers.embedding_backfill),
+        ("graph-update", triggers.graph_update),
+        ("graph-rebuild", triggers.graph_rebuild),
     )
     for name, command in named:
         commands.command(name)(command)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from pressbox.curator.service.apps import AppService, ViewService
 from pressbox.curator.service.evaluating import EvaluationService
+from pressbox.curator.service.graph import GraphService
 from pressbox.curator.service.outlines import OutlineService
 from pressbox.curator.service.reading import ReadingService
 from pressbox.curator.service.research import ResearchService
@@ -22,6 +23,7 @@ class Curator:
     research: ResearchService
     evaluations: EvaluationService
     work: WorkService
+    graph: GraphService
     apps: AppService
     views: ViewService
     streams: StreamService

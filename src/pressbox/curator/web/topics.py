@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from pressbox.core.app import LiveTopic, Resources
-from pressbox.curator.domain.changes import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.domain.changes import (
+    ENRICHMENT_CHANGED,
+    ENTRY_CHANGED,
+    FEED_CHANGED,
+    GRAPH_CHANGED,
+    PERSON_CHANGED,
+)
 
 
 async def _changed(_: Resources, __: str) -> Mapping[str, Any] | None:
@@ -15,6 +21,7 @@ async def _changed(_: Resources, __: str) -> Mapping[str, Any] | None:
 TOPICS = (
     LiveTopic(FEED_CHANGED, _changed),
     LiveTopic(ENTRY_CHANGED, _changed),
+    LiveTopic(GRAPH_CHANGED, _changed),
     LiveTopic(ENRICHMENT_CHANGED, _changed),
     LiveTopic(PERSON_CHANGED, _changed, by_name=True),
 )

@@ -1,0 +1,51 @@
+"""The graph of entities: where it is kept, who fills it, who reads it."""
+
+from collections.abc import Mapping
+
+from pressbox.core.app import Resources
+from pressbox.core.db.database import Database
+from pressbox.curator.activities.graphing import GraphActivities
+from pressbox.curator.adapters.graph.near import SqlGraphReader
+from pressbox.curator.adapters.graph.pages import SqlGraphPages
+from pressbox.curator.adapters.graph.postgres import PostgresGraph
+from pressbox.curator.adapters.graph.queue import SqlGraphQueue
+from pressbox.curator.adapters.graph_starter import GraphStarter
+from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.ports.graph import Graph, GraphPages, GraphReader
+from pressbox.curator.service.graph import GraphService
+from pressbox.curator.wiring.enriching import context_extractor, contexts
+from pressbox.curator.wiring.parts import Functions, policy
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    graph = GraphActivities(
+        SqlGraphQueue(resources.database),
+        PostgresGraph(resources.database),
+        contexts(resources),
+        context_extractor(resources),
+    )
+    return {
+        QUEUE: (
+            graph.get_entries_for_graph_update,
+            graph.mark_entries_graph_added,
+            graph.reset_global_graph,
+            graph.swap_global_graph,
+            graph.prune_global_graph,
+        ),
+        HEAVY_QUEUE: (graph.add_to_global_graph_bulk, graph.fetch_and_add_to_graph_bulk),
+    }
+
+
+def service(resources: Resources) -> GraphService:
+    starter = GraphStarter(resources.temporal, QUEUE, policy(resources.settings))
+    return GraphService(SqlGraphPages(resources.database), starter)
+
+
+def graph_reader(resources: Resources) -> GraphReader:
+    """For asking and research."""
+    return SqlGraphReader(resources.database)
+
+
+def graph_store(database: Database) -> tuple[Graph, GraphPages]:
+    """To write and to read in this database: benchmarks measure both."""
+    return PostgresGraph(database), SqlGraphPages(database)
