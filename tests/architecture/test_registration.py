@@ -28,6 +28,7 @@ WORKFLOWS = {
     "soonish": ["BroadcastWorkflow", "EventWorkflow", "ReconcileWorkflow", "ReminderWorkflow"],
     "curator": [
         "AllFeedsIngestionWorkflow",
+        "AnswerWorkflow",
         "ContentDistillationWorkflow",
         "DeepResearchWorkflow",
         "DomainFetchWorkflow",
@@ -120,6 +121,7 @@ ACTIVITIES = {
     "curator": [
         "cleanup_old_entries",
         "crawl_single_feed",
+        "end_answer",
         "get_app_settings",
         "get_entries",
         "get_entries_for_distillation",
@@ -145,6 +147,8 @@ ACTIVITIES = {
         "fetch_and_add_to_graph_bulk",
         "fetch_contents",
         "fetch_single_content",
+        "retrieve_passages",
+        "write_answer",
     ],
     "curator-index": [
         "clear_search_index",

@@ -284,7 +284,8 @@ def chosen(found: Sequence[Sequence[Passage]], known: Sequence[Material], limit:
         places.setdefault(passage.entry_id, []).append(passage)
     read = {material.key for material in known}
     addresses = {material.url for material in known if material.url}
-    reads, left_out = [], []
+    reads: list[tuple[Material, tuple[Span, ...]]] = []
+    left_out: list[LeftOut] = []
     for passages in places.values():
         material = material_of(passages[0])
         reason = _why_not(material, read, addresses, len(reads) >= limit)
