@@ -2,12 +2,14 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from argon2 import PasswordHasher
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
 from pressbox.core.errors import TransientError
@@ -39,6 +41,8 @@ from pressbox.curator.service.reading import ReadingService
 from pressbox.curator.service.sources import SourceService
 from pressbox.curator.service.states import StateService
 from pressbox.curator.service.work import WorkService
+from pressbox.curator.wiring import apps as own_apps
+from pressbox.curator.wiring.application import service
 
 NOW = datetime(2027, 4, 1, 12, 0, tzinfo=UTC)
 MODEL = "a model"
@@ -126,13 +130,19 @@ class Library:
         self.database = self.resources.database
         subscriptions, lists = SqlSubscriptions(self.database), SqlReadingLists(self.database)
         objects = self.resources.objects
-        self.service = Curator(
-            sources=SourceService(
-                subscriptions, SqlCategories(self.database), self.web, self.workflows, lambda: self.now
-            ),
+        sources = SourceService(subscriptions, SqlCategories(self.database), self.web, self.workflows, lambda: self.now)
+        states = StateService(SqlReadingStates(self.database), SqlLabels(self.database), lambda: self.now)
+        reading = ReadingService(lists, self.index, MODEL)
+        # What has no stand-in here is what wiring makes of it.
+        self.service: Curator = replace(
+            service(self.resources),
+            sources=sources,
             outlines=OutlineService(subscriptions, OpmlOutlines(), objects, self.workflows, lambda: self.now),
-            reading=ReadingService(lists, self.index, MODEL),
-            states=StateService(SqlReadingStates(self.database), SqlLabels(self.database), lambda: self.now),
+            reading=reading,
+            states=states,
+            apps=own_apps.apps(self.resources, Passwords(PasswordHasher(1, 8, 1))),
+            views=own_apps.views(self.resources, reading),
+            streams=own_apps.streams(self.resources, sources, states, lambda: self.now),
             work=WorkService(
                 self.workflows,
                 subscriptions,

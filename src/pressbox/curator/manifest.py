@@ -28,6 +28,7 @@ from pressbox.curator.web.topics import TOPICS
 from pressbox.curator.wiring.application import activities, service
 from pressbox.curator.wiring.parts import policy, search_reader
 from pressbox.curator.workflows.all_feeds import AllFeedsIngestionWorkflow
+from pressbox.curator.workflows.answer import AnswerWorkflow
 from pressbox.curator.workflows.cleanup import EntriesCleanupWorkflow
 from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
 from pressbox.curator.workflows.domain_fetch import DomainFetchWorkflow
@@ -106,6 +107,7 @@ APP = AppManifest(
             SearchPruneWorkflow,
             EntriesCleanupWorkflow,
             EmbeddingBackfillWorkflow,
+            AnswerWorkflow,
             GlobalGraphUpdateWorkflow,
             GraphRebuildWorkflow,
             DeepResearchWorkflow,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pressbox.curator.service.apps import AppService, ViewService
+from pressbox.curator.service.asking import AskService
 from pressbox.curator.service.evaluating import EvaluationService
 from pressbox.curator.service.graph import GraphService
 from pressbox.curator.service.outlines import OutlineService
@@ -23,6 +24,7 @@ class Curator:
     research: ResearchService
     evaluations: EvaluationService
     work: WorkService
+    asking: AskService
     graph: GraphService
     apps: AppService
     views: ViewService

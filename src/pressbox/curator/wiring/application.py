@@ -20,12 +20,12 @@ from pressbox.curator.service.reading import ReadingService
 from pressbox.curator.service.sources import SourceService
 from pressbox.curator.service.states import StateService
 from pressbox.curator.service.work import WorkService
-from pressbox.curator.wiring import apps as own_apps, graph
-from pressbox.curator.wiring import evaluating, ingesting, researching
+from pressbox.curator.wiring import apps as own_apps
+from pressbox.curator.wiring import asking, evaluating, graph, ingesting, researching
 from pressbox.curator.wiring.parts import Functions, embedder, policy, search_reader, workflows
 
 # Each gives the activities of its queues.
-PARTS = (ingesting.activities, evaluating.activities, researching.activities, graph.activities)
+PARTS = (ingesting.activities, evaluating.activities, researching.activities, graph.activities, asking.activities)
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
@@ -53,6 +53,7 @@ def service(resources: Resources) -> Curator:
         states=states,
         research=researching.service(resources),
         graph=graph.service(resources),
+        asking=asking.service(resources),
         work=WorkService(
             starter, subscriptions, lists, SqlCosts(database), SqlModelLedger(database), objects, rules.tokens_per_day
         ),

@@ -1,13 +1,38 @@
 """Asking: what is retrieved, who answers, and where answers are kept."""
 
+from collections.abc import Mapping
+
 from pressbox.core.app import Resources
+from pressbox.curator.activities.answering import AnswerActivities
+from pressbox.curator.adapters.answer_starter import AnswerStarter
+from pressbox.curator.adapters.answer_store import SqlAnswerDesk, SqlConversations
 from pressbox.curator.adapters.retrieval.articles import RetrievalArticles
 from pressbox.curator.adapters.retrieval.hybrid import HybridRetriever
-from pressbox.curator.wiring.parts import embedder, search_reader
+from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.service.asking import AskService
+from pressbox.curator.wiring.models import has_model, paid_model
+from pressbox.curator.wiring.parts import Functions, embedder, policy, search_reader
 
 
 def retriever(resources: Resources) -> HybridRetriever:
     """For workers only: it holds the embedding model in memory while questions come."""
     return HybridRetriever(
         RetrievalArticles(resources.database), search_reader(resources), embedder(resources.settings.curator)
+    )
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    answering = AnswerActivities(SqlAnswerDesk(resources.database), retriever(resources), paid_model(resources))
+    return {
+        QUEUE: (answering.end_answer,),
+        HEAVY_QUEUE: (answering.retrieve_passages, answering.write_answer),
+    }
+
+
+def service(resources: Resources) -> AskService:
+    curator = resources.settings.curator
+    starter = AnswerStarter(resources.temporal, QUEUE, policy(resources.settings), evaluate=curator.evaluation)
+    database = resources.database
+    return AskService(
+        SqlConversations(database), SqlAnswerDesk(database), starter, has_model=has_model(resources.settings.curator)
     )

@@ -87,6 +87,9 @@ PLACES: Mapping[str, Place] = {
     "check_research": Place(BOUNDED, heavy_queue),
     "write_research": Place(BOUNDED, heavy_queue),
     "close_research": Place(QUICK),
+    "retrieve_passages": Place(BOUNDED, heavy_queue),
+    "write_answer": Place(BOUNDED, heavy_queue),
+    "end_answer": Place(QUICK),
     "evaluate_ragas": Place(JUDGED, heavy_queue),
     "evaluate_summarization": Place(JUDGED, heavy_queue),
 }

@@ -1,0 +1,114 @@
+"""What a model wrote, as text that can be shown: citations that exist, paragraphs, lists and emphasis. Pure.
+
+Nothing here is HTML: pages draw the pieces and escape them. What is not understood stays the text that it is.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+LONGEST_ANSWER = 12_000
+
+_CITATION = re.compile(r"\s*[\[【]\s*(?:passage\s+)?(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*[\]】](?!\()", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+_LINK = re.compile(r"!?\[([^\[\]]{1,200})\]\([^()\s]*\)")
+_ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
+_HEADING = re.compile(r"^\s*#{1,6}\s+")
+_INLINE = re.compile(
+    r"\[(?P<cite>\d{1,3})\]|\*\*(?P<strong>[^*\n]{1,300})\*\*|(?<![\w*])\*(?P<emphasis>[^*\s][^*\n]{0,300}?)\*(?![\w*])"
+    r"|`(?P<code>[^`\n]{1,300})`"
+)
+
+
+class PieceKind(StrEnum):
+    TEXT = "text"
+    STRONG = "strong"
+    EMPHASIS = "emphasis"
+    CODE = "code"
+    CITATION = "citation"
+
+
+@dataclass(frozen=True)
+class Piece:
+    kind: PieceKind
+    text: str
+
+    @property
+    def number(self) -> int:
+        """Of a citation: which passage, counted from one."""
+        return int(self.text)
+
+
+class BlockKind(StrEnum):
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph has one line of pieces, a list one for each item."""
+
+    kind: BlockKind
+    lines: tuple[tuple[Piece, ...], ...]
+
+
+def checked(text: str, passages: int) -> str:
+    """The answer with citations in one form, [n]; numbers of passages that do not exist are dropped."""
+    bare = _LINK.sub(r"\1", "".join(one for one in text if one.isprintable() or one in "\n\t"))
+    return _CITATION.sub(lambda found: _kept(found[1], passages), bare[:LONGEST_ANSWER]).strip()
+
+
+def cited(text: str) -> tuple[int, ...]:
+    """The numbers that a checked answer cites, in order, each once."""
+    return tuple(dict.fromkeys(int(found["cite"]) for found in _INLINE.finditer(text) if found["cite"]))
+
+
+def blocks(text: str) -> Sequence[Block]:
+    """A checked answer for a page."""
+    made: list[Block] = []
+    for part in re.split(r"\n\s*\n", text.strip()):
+        for is_list, lines in _runs(part.split("\n")):
+            if is_list:
+                items = tuple(tuple(pieces(_ITEM.sub("", line))) for line in lines)
+                made.append(Block(BlockKind.LIST, items))
+            else:
+                said = " ".join(_HEADING.sub("", line).strip() for line in lines).strip()
+                if said:
+                    made.append(Block(BlockKind.PARAGRAPH, (tuple(pieces(said)),)))
+    return made
+
+
+def pieces(line: str) -> Iterator[Piece]:
+    at = 0
+    for found in _INLINE.finditer(line):
+        if found.start() > at:
+            yield Piece(PieceKind.TEXT, line[at : found.start()])
+        kind = {"cite": PieceKind.CITATION}.get(found.lastgroup or "") or PieceKind(found.lastgroup or "text")
+        yield Piece(kind, found[found.lastgroup or 0])
+        at = found.end()
+    if at < len(line):
+        yield Piece(PieceKind.TEXT, line[at:])
+
+
+def _kept(listed: str, passages: int) -> str:
+    numbers = [int(one) for one in _NUMBER.findall(listed)]
+    if len(numbers) == 2 and re.search(r"[–-]", listed):
+        numbers = list(range(numbers[0], min(numbers[1], passages) + 1))
+    kept = dict.fromkeys(number for number in numbers if 1 <= number <= passages)
+    return "".join(f" [{number}]" if not place else f"[{number}]" for place, number in enumerate(kept))
+
+
+def _runs(lines: Sequence[str]) -> Iterator[tuple[bool, list[str]]]:
+    """Lines of one kind that follow each other."""
+    held: list[str] = []
+    was_list = False
+    for line in lines:
+        is_list = _ITEM.match(line) is not None
+        if held and is_list != was_list:
+            yield was_list, held
+            held = []
+        was_list = is_list
+        held.append(line)
+    if held:
+        yield was_list, held
