@@ -33,7 +33,9 @@ async def test_costs_are_told_per_day_and_feed_to_those_whom_they_concern(librar
         (today, "Mine", 2, 200, 1.0),
         (today - timedelta(days=1), "Mine", 1, 100, 0.5),
     ]
-    assert (costs.tokens_today, costs.tokens_per_day) == (4 * 110, 1000)
+    assert (costs.budget.tokens_today, costs.budget.tokens_per_day) == (4 * 110, 1000)
+    assert (costs.budget.used_up, costs.today) == (False, today)
+    assert await library.service.work.spent_budget() is None
     everything = await library.service.work.costs(anna, administrator=True)
     assert [(item.day, item.feed_title) for item in everything.days] == [
         (today, "Mine"),
@@ -41,6 +43,19 @@ async def test_costs_are_told_per_day_and_feed_to_those_whom_they_concern(librar
         (today, "Foreign"),
         (today - timedelta(days=1), "Mine"),
     ]
+
+
+async def test_costs_are_told_per_feature_with_what_was_of_no_use(library: Library) -> None:
+    anna = await library.person()
+    mine, ledger = await library.feed(anna, title="Mine"), SqlModelLedger(library.database)
+    for number, feature in enumerate(["distil", "context", "context"]):
+        call = PaidCall(f"hash {number}", "1", "a model", feature, None, mine)
+        await ledger.record(call, "{}", 400, 100, 0.5, NOW, usable=number != 2)
+    costs = await library.service.work.costs(anna)
+    assert [(item.feature, item.calls, item.useless) for item in costs.days] == [("context", 2, 1), ("distil", 1, 0)]
+    spent = await library.service.work.spent_budget()
+    assert spent is not None
+    assert (spent.tokens_today, spent.resumes_at) == (1500, NOW.replace(hour=0) + timedelta(days=1))
 
 
 async def test_counts_are_right_after_windows_and_crawls_acted_at_the_same_time(library: Library) -> None:

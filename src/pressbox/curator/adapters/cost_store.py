@@ -22,8 +22,10 @@ class SqlCosts:
                 day,
                 FeedRow.id,
                 title,
+                ModelCallRow.feature,
                 ModelCallRow.model,
                 func.count(),
+                func.count().filter(~ModelCallRow.usable),
                 func.sum(ModelCallRow.tokens_in),
                 func.sum(ModelCallRow.tokens_out),
                 func.sum(ModelCallRow.cost),
@@ -31,8 +33,8 @@ class SqlCosts:
             .select_from(ModelCallRow)
             .outerjoin(FeedRow, FeedRow.id == ModelCallRow.feed_id)
             .where(ModelCallRow.at >= since)
-            .group_by(day, FeedRow.id, title, ModelCallRow.model)
-            .order_by(day.desc(), func.sum(ModelCallRow.cost).desc(), title, ModelCallRow.model)
+            .group_by(day, FeedRow.id, title, ModelCallRow.feature, ModelCallRow.model)
+            .order_by(day.desc(), func.sum(ModelCallRow.cost).desc(), title, ModelCallRow.feature, ModelCallRow.model)
         )
         if user_id is not None:
             own = select(SubscriptionRow.feed_id).where(SubscriptionRow.user_id == user_id)

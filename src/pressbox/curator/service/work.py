@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.curator.domain.feeds import ExtractionRule
-from pressbox.curator.domain.views import CostsView, PreviewView
+from pressbox.curator.domain.money import midnight_before, next_midnight
+from pressbox.curator.domain.views import BudgetView, CostsView, PreviewView
 from pressbox.curator.ports.reading import Costs, ReadingLists, Subscriptions
 from pressbox.curator.ports.starting import Workflows
 from pressbox.curator.ports.storage import ModelLedger
@@ -14,6 +15,7 @@ from pressbox.curator.service.sources import checked_address, checked_rules
 
 COST_DAYS = 30
 MOST_ENTRIES = 500
+SEEN_FOR = timedelta(seconds=20)
 
 
 class WorkService:
@@ -38,6 +40,7 @@ class WorkService:
         self._objects = objects
         self._tokens_per_day = tokens_per_day
         self._now = now
+        self._looked_at: tuple[datetime, BudgetView] | None = None
 
     async def ingest(self, *, only_due: bool = True) -> str:
         return await self._workflows.ingest_all(only_due=only_due)
@@ -83,10 +86,23 @@ class WorkService:
         return PreviewView(ok=True, html=html, title=done.title, words=done.words)
 
     async def costs(self, user_id: int, *, administrator: bool = False, days: int = COST_DAYS) -> CostsView:
-        """Per day of UTC and feed: of the person's feeds, for an administrator of all."""
+        """Per day of UTC, feed and feature: of the person's feeds, for an administrator of all."""
         now = self._now()
-        spent = await self._costs.by_day(None if administrator else user_id, now - timedelta(days=days))
-        return CostsView(tuple(spent), await self._ledger.tokens_today(now), self._tokens_per_day)
+        since = midnight_before(now) - timedelta(days=days - 1)
+        spent = await self._costs.by_day(None if administrator else user_id, since)
+        return CostsView(tuple(spent), await self.budget(), since.date() + timedelta(days=days - 1))
+
+    async def budget(self) -> BudgetView:
+        now = self._now()
+        return BudgetView(await self._ledger.tokens_today(now), self._tokens_per_day, next_midnight(now))
+
+    async def spent_budget(self) -> BudgetView | None:
+        """The budget when it is used up. Every page of the reader asks, so the answer may be some seconds old."""
+        now = self._now()
+        if self._looked_at is None or not now - SEEN_FOR < self._looked_at[0] <= now:
+            self._looked_at = (now, await self.budget())
+        seen = self._looked_at[1]
+        return seen if seen.used_up else None
 
 
 def _some(entry_ids: Sequence[int]) -> Sequence[int]:

@@ -111,7 +111,7 @@ async def redo(service: Service, identity: Reader, entry_id: EntryId) -> Started
     return StartedAnswer(workflow_id=await service.work.redo(identity.user_id, entry_id))
 
 
-@reading.get("/costs", summary="What models cost, per day and feed: of your feeds, for an administrator of all")
+@reading.get("/costs", summary="What models cost, per day, feed and feature: of your feeds; administrators: of all")
 async def costs(service: Service, identity: Reader, days: Annotated[int, Query(ge=1, le=366)] = 30) -> CostsAnswer:
     found = await service.work.costs(identity.user_id, administrator=identity.is_administrator, days=days)
     return CostsAnswer.model_validate(found)

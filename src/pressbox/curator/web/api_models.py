@@ -364,14 +364,22 @@ class CostAnswer(Answer):
     day: date = Field(description="A day of UTC.")
     feed_id: int | None
     feed_title: str
+    feature: str = Field(description="What it was for: distil, translate, context, rerank, answer, research, …")
     model: str
     calls: int
+    useless: int = Field(description="Those of the calls that brought nothing that could be used.")
     tokens_in: int
     tokens_out: int
     cost: float
 
 
+class BudgetAnswer(Answer):
+    tokens_today: int
+    tokens_per_day: int
+    used_up: bool = Field(description="Whether work that needs a model waits.")
+    resumes_at: datetime = Field(description="When a new day of tokens begins: midnight, UTC.")
+
+
 class CostsAnswer(Answer):
     days: list[CostAnswer]
-    tokens_today: int
-    tokens_per_day: int = Field(description="The budget; work waits for tomorrow when it is used up.")
+    budget: BudgetAnswer

@@ -1,11 +1,11 @@
-"""What the status page says of the reader: feeds that fail, and whether its articles can be searched."""
+"""What the status page says of the reader: feeds that fail, its search, and what models may still use today."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import PressboxError
 from pressbox.core.health import HealthState, PartHealth
-from pressbox.curator.domain.views import FeedView
+from pressbox.curator.domain.views import BudgetView, FeedView
 from pressbox.curator.ports.storage import SearchReader
 from pressbox.curator.web.access import MakeService
 
@@ -18,8 +18,12 @@ MakeSearch = Callable[[Resources], SearchReader]
 
 def build_health(make: MakeService, search: MakeSearch) -> Callable[[Resources], Awaitable[Sequence[PartHealth]]]:
     async def health(resources: Resources) -> Sequence[PartHealth]:
-        feeds = await make(resources).sources.everything()
-        return feeds_part(feeds), await search_part(search(resources))
+        service = make(resources)
+        feeds = await service.sources.everything()
+        parts = [feeds_part(feeds), await search_part(search(resources))]
+        if resources.settings.curator.model_name:
+            parts.append(budget_part(await service.work.budget()))
+        return parts
 
     return health
 
@@ -45,3 +49,13 @@ async def search_part(search: SearchReader) -> PartHealth:
             "search", HealthState.WARNING, error.message, "Build it anew with `pressbox trigger reindex --clean`."
         )
     return PartHealth("search", HealthState.OK, "The search index answers.")
+
+
+def budget_part(budget: BudgetView) -> PartHealth:
+    """Nothing is broken when it is used up: it was meant so, and somebody may wonder what everything waits for."""
+    used = f"{budget.tokens_today:,} of {budget.tokens_per_day:,} tokens of today are used"
+    if not budget.used_up:
+        return PartHealth("models", HealthState.OK, f"{used}.")
+    detail = f"{used}. What needs a model waits until {budget.resumes_at:%H:%M} UTC and then goes on by itself."
+    fix = "Wait, or set PRESSBOX_CURATOR_TOKENS_PER_DAY to more and restart; `/reader/costs` shows what used them."
+    return PartHealth("models", HealthState.WARNING, detail, fix)

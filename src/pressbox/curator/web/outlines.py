@@ -1,4 +1,4 @@
-"""OPML in, with progress and the broken ones by name, and out; and what models cost."""
+"""OPML in, with progress and the broken ones by name, and out."""
 
 from typing import Annotated
 
@@ -42,13 +42,6 @@ async def report_page(request: Request, service: Service, identity: Reader, impo
 async def report_part(request: Request, service: Service, identity: Reader, import_id: ImportId) -> HTMLResponse:
     """The part of the page that follows changes, alone."""
     return await _report(request, service, identity, import_id, "curator/_imported.html")
-
-
-@router.get(f"{PATH}/costs")
-async def costs_page(request: Request, service: Service, identity: Reader) -> HTMLResponse:
-    """What models used, by day and source."""
-    costs = await service.work.costs(identity.user_id, administrator=identity.is_administrator)
-    return render(request, "curator/costs.html", identity=identity, costs=costs)
 
 
 async def _report(request: Request, service: Service, identity: Reader, import_id: str, template: str) -> HTMLResponse:

@@ -16,6 +16,7 @@ from pressbox.core.web.identity import Identity
 from pressbox.curator.domain.changes import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.domain.views import (
     ArticleView,
+    BudgetView,
     EntryItem,
     EntryPage,
     FeedView,
@@ -76,6 +77,8 @@ class Panes:
     filling: object = None
     tab_words: Mapping[str, str] = field(default_factory=dict)
     works: Sequence[WorkLine] = ()
+    # Only when it is used up, and there is a model that waits for it.
+    budget: BudgetView | None = None
     problem: str = ""
     marked: int = 0
     undo: int | None = None
@@ -233,10 +236,13 @@ async def with_article(asked: Asked, entry_id: int) -> tuple[ArticleView, Sequen
     )
 
 
-async def running(asked: Asked, sources: SourcesView[SourceLine]) -> Sequence[WorkLine]:
+async def with_works(asked: Asked, page: Panes) -> Panes:
+    """What runs now, and whether it waits for tomorrow's tokens."""
     chosen = asked.place.selection
     only = chosen.id if chosen.kind is ListKind.FEED else None
-    return await works(asked.parts.database, {feed.id for feed in sources.feeds}, only)
+    lines = await works(asked.parts.database, {feed.id for feed in page.sources.feeds}, only)
+    has_model = asked.parts.settings.curator.model_name
+    return replace(page, works=lines, budget=await asked.service.work.spent_budget() if has_model else None)
 
 
 def mark_of(value: datetime) -> int:

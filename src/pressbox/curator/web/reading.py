@@ -16,10 +16,10 @@ from pressbox.curator.web.panes import (
     Asked,
     Panes,
     mark_opened,
-    running,
     with_article,
     with_entries,
     with_sources,
+    with_works,
 )
 from pressbox.curator.web.selecting import LAST_MOMENT, Here
 from pressbox.curator.web.tabs import with_tab
@@ -81,7 +81,7 @@ async def heading_part(asked: Asking) -> HTMLResponse:
 async def progress_part(asked: Asking) -> HTMLResponse:
     """What runs now, alone."""
     page = await with_sources(asked)
-    return draw(asked, "curator/_progress.html", replace(page, works=await running(asked, page.sources)))
+    return draw(asked, "curator/_progress.html", await with_works(asked, page))
 
 
 @router.get(f"{PATH}/entries/{{entry_id}}")
@@ -108,7 +108,7 @@ async def whole(asked: Asked, after: str | None, page: Panes | None = None) -> P
     filled, (entries, problem) = await asyncio.gather(
         with_sources(asked, begun), with_entries(asked, after, ENTRIES_SHOWN)
     )
-    return replace(filled, entries=entries, problem=problem, works=await running(asked, filled.sources))
+    return replace(await with_works(asked, filled), entries=entries, problem=problem)
 
 
 def is_opened(request: Request) -> bool:
