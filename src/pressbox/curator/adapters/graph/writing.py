@@ -49,7 +49,7 @@ _ADD_EDGE_EVIDENCE = text(
 # What most entries say; "other" is what nobody knows better.
 _RENAME = text(
     "UPDATE curator.graph_nodes n SET name = m.name, kind = coalesce(m.kind, :other) FROM ("
-    "SELECT node_id, mode() WITHIN GROUP (ORDER BY name) AS name, "
+    'SELECT node_id, mode() WITHIN GROUP (ORDER BY name COLLATE "C") AS name, '
     "mode() WITHIN GROUP (ORDER BY kind) FILTER (WHERE kind <> :other) AS kind "
     "FROM curator.graph_evidence WHERE node_id = ANY(:nodes) GROUP BY node_id) AS m WHERE n.id = m.node_id"
 )
