@@ -112,3 +112,6 @@ class AppManifest:
     navigation: NavigationEntry | None = None
     commands: typer.Typer | None = None
     health: Callable[[Resources], Awaitable[Sequence["PartHealth"]]] | None = None
+    # Beginnings of paths where only what a program sends by itself counts, and no cookie: whoever asks there need not
+    # be a page of ours.
+    cookieless: tuple[str, ...] = ()

@@ -34,7 +34,7 @@ PUBLIC = {
     ("GET", "/footy/clips/{share_id}"),
 }
 # Behind these is nothing but what the signed token names; test_event_pages tries tokens that are not ours.
-SIGNED_LINKS = re.compile(r"/events/(confirm|manage|unsubscribe|why|calendar)/\{token\}")
+SIGNED_LINKS = re.compile(r"/events/(confirm|manage|unsubscribe|why|calendar)/\{token\}|/reader/out/\{token\}.xml")
 FOR_ADMINISTRATORS = re.compile(r"/api/users|/activity/[^/]+/(cancel|retry)|/schedules/|/follow/")
 
 

@@ -44,7 +44,7 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
         redoc_url=None,
         lifespan=lifespan,
         responses={"4XX": {"model": ErrorAnswer, "description": "Refused; the body says why."}},
-        middleware=_shell(settings),
+        middleware=_shell(settings, manifests),
     )
     app.state.settings = settings
     app.state.manifests = tuple(manifests)
@@ -57,14 +57,15 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
     return app
 
 
-def _shell(settings: Settings) -> list[Middleware]:
+def _shell(settings: Settings, manifests: Sequence[AppManifest]) -> list[Middleware]:
     """Outermost first: what refuses a request stands inside of what turns the refusal into an answer."""
     own = own_addresses(settings.web)
+    cookieless = tuple(path for manifest in manifests for path in manifest.cookieless)
     return [
         Middleware(RequestContext, settings=settings.web),
         Middleware(ErrorBoundary),
         Middleware(HostCheck, own=own),
-        Middleware(OriginCheck, own=own),
+        Middleware(OriginCheck, own=own, cookieless=cookieless),
         Middleware(BodyLimit, most_bytes=settings.web.max_body_bytes),
     ]
 

@@ -86,13 +86,17 @@ class HostCheck:
 
 
 class OriginCheck:
-    """Refuses changes that another site asks a browser for (CSRF). A bearer token is proof enough: no site has it."""
+    """Refuses changes that another site asks a browser for (CSRF). A bearer token is proof enough: no site has it.
 
-    def __init__(self, app: ASGIApp, own: OwnAddresses) -> None:
-        self._app, self._own = app, own
+    Where no cookie counts, a browser has nothing that another site could make use of.
+    """
+
+    def __init__(self, app: ASGIApp, own: OwnAddresses, cookieless: tuple[str, ...] = ()) -> None:
+        self._app, self._own, self._cookieless = app, own, cookieless
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] not in SAFE_METHODS:
+        changes = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
+        if changes and not scope["path"].startswith(self._cookieless or ("\0",)):
             self._check(scope)
         await self._app(scope, receive, send)
 

@@ -20,6 +20,8 @@ class AppPasswordRow(Base):
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(Text)
+    # How the password begins: tells which one is meant, so that only one hash is computed.
+    hint: Mapped[str] = mapped_column(Text)
     password_hash: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     last_used_at: Mapped[datetime | None]

@@ -1,0 +1,85 @@
+"""A reader app that speaks to the real web application, and the application with a library of articles behind it."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+from fastapi import FastAPI
+
+from pressbox.core.accounts.rows import UserRow
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import AppManifest, Resources
+from pressbox.core.config import Settings
+from pressbox.core.web.app import create_app
+from pressbox.curator.web.reader_api.routes import COOKIELESS
+from pressbox.curator.web.routes import build_router
+from tests.fakes.reader import Library
+from tests.integration.web.conftest import ORIGIN, cheap_passwords
+
+API = "/reader/api/0"
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass
+class ReaderApp:
+    """Signed in with an app password, as apps do it."""
+
+    client: httpx.AsyncClient
+    email: str
+    password: str
+    auth: str = ""
+    base: str = ""
+
+    async def sign_in(self) -> httpx.Response:
+        wish = {"Email": self.email, "Passwd": self.password, "service": "reader"}
+        answer = await self.client.post(f"{self.base}/accounts/ClientLogin", data=wish)
+        self.auth = next((line[5:] for line in answer.text.splitlines() if line.startswith("Auth=")), "")
+        return answer
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"GoogleLogin auth={self.auth}"}
+
+    async def get(self, path: str, pairs: Pairs = ()) -> httpx.Response:
+        return await self.client.get(f"{self.base}{API}/{path}", params=list(pairs), headers=self.headers)
+
+    async def post(self, path: str, pairs: Pairs = ()) -> httpx.Response:
+        headers = self.headers | {"Content-Type": "application/x-www-form-urlencoded"}
+        return await self.client.post(f"{self.base}{API}/{path}", content=urlencode(pairs), headers=headers)
+
+    async def json(self, path: str, pairs: Pairs = ()) -> Any:
+        answer = await self.get(path, [*pairs, ("output", "json")])
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@asynccontextmanager
+async def reader_site(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Resources]:
+        yield library.resources
+
+    manifest = AppManifest(
+        "curator", "Reader", "", router=build_router(lambda _: library.service), cookieless=COOKIELESS
+    )
+    app = create_app(settings, [manifest], connect)
+    async with app.router.lifespan_context(app):
+        app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())
+        yield app
+
+
+@asynccontextmanager
+async def reader_app(app: FastAPI, library: Library, user_id: int, name: str = "phone") -> AsyncIterator[ReaderApp]:
+    async with library.database.unit_of_work() as work:
+        row = await work.session.get(UserRow, user_id)
+        assert row is not None
+        email = row.email
+    made = await library.service.apps.add_password(user_id, name)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 5000))
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN) as client:
+        reader = ReaderApp(client, email, made.secret)
+        assert (await reader.sign_in()).status_code == 200
+        yield reader
