@@ -151,19 +151,21 @@ class Newsstand:
             work.changed(ENTRY_CHANGED, str(entry_id))
             work.changed(FEED_CHANGED, str(feed_id))
 
-    async def paid(self, feed_id: int, tokens: int) -> None:
+    async def paid(
+        self, feed_id: int | None, tokens: int, *, feature: str = "distil", at: datetime | None = None
+    ) -> None:
         async with self.resources.database.unit_of_work() as work:
             work.session.add(
                 ModelCallRow(
                     content_hash=str(next(self._numbers)),
                     prompt_version="1",
                     model="example-model",
-                    feature="distil",
+                    feature=feature,
                     feed_id=feed_id,
                     answer="{}",
                     tokens_in=tokens,
                     tokens_out=tokens // 10,
-                    cost=0.0123,
-                    at=self.now,
+                    cost=tokens / 1_000_000,
+                    at=at or self.now,
                 )
             )
