@@ -90,7 +90,7 @@ class ScoresView:
 
 
 # The picture's own units; the page makes it as wide as there is room.
-WIDTH, HEIGHT = 640.0, 160.0
+WIDTH, HEIGHT = 100.0, 100.0
 MOST_CURVES = 6
 
 

@@ -1,0 +1,105 @@
+"""Hand-written doubles of what judging needs: texts, a judge, a table of scores, and somebody who is told."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pressbox.core.errors import PressboxError
+from pressbox.curator.activities.evaluating import EvaluationActivities
+from pressbox.curator.domain.evaluating import Judged, Measure, Metric, SubjectKind
+from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.ports.evaluating import Evaluated
+
+
+def judged(subject_id: int = 1, kind: SubjectKind = SubjectKind.ANSWER, **changes: Any) -> Judged:
+    values: dict[str, Any] = {
+        "kind": kind,
+        "subject_id": subject_id,
+        "question": "When was the bridge opened?",
+        "text": "The bridge was opened in 1931 [1].",
+        "contexts": ("The bridge was opened to traffic in October 1931.",),
+        "model": "writer",
+        "prompt_version": "1",
+    }
+    return Judged(**(values | changes))
+
+
+class FakeSubjects:
+    """Every text is there; those in `gone` are not."""
+
+    def __init__(self) -> None:
+        self.gone: set[int] = set()
+        self.read: list[tuple[SubjectKind, int]] = []
+
+    async def answer(self, answer_id: int) -> Judged | None:
+        return self._found(SubjectKind.ANSWER, answer_id)
+
+    async def research(self, run_id: int) -> Judged | None:
+        return self._found(SubjectKind.RESEARCH, run_id)
+
+    async def summary(self, entry_id: int) -> Judged | None:
+        return self._found(SubjectKind.SUMMARY, entry_id)
+
+    def _found(self, kind: SubjectKind, subject_id: int) -> Judged | None:
+        self.read.append((kind, subject_id))
+        return None if subject_id in self.gone else judged(subject_id, kind)
+
+
+class FakeEvaluator:
+    """`trouble` is raised, one for each call, before it judges again."""
+
+    name = "fake-judge"
+
+    def __init__(self) -> None:
+        self.trouble: list[PressboxError] = []
+        self.judged: list[int] = []
+
+    async def judge(self, judged: Judged) -> Sequence[Measure]:
+        if self.trouble:
+            raise self.trouble.pop(0)
+        self.judged.append(judged.subject_id)
+        return (Measure(Metric.FAITHFULNESS, 0.75), Measure(Metric.ANSWER_RELEVANCY, 0.5))
+
+
+class FakeEvaluations:
+    def __init__(self) -> None:
+        self.rows: dict[tuple[str, int, str, str, str], float] = {}
+
+    async def known(self, judged: Judged, evaluator: str, trace_id: str) -> Sequence[Measure]:
+        wanted = (judged.kind, judged.subject_id, evaluator, trace_id)
+        return [Measure(Metric(key[4]), score) for key, score in self.rows.items() if key[:4] == wanted]
+
+    async def keep(self, evaluated: Evaluated) -> None:
+        judged = evaluated.judged
+        for measure in evaluated.measures:
+            key = (str(judged.kind), judged.subject_id, evaluated.evaluator, evaluated.trace_id, str(measure.metric))
+            self.rows.setdefault(key, measure.score)
+
+
+class FakeBoard:
+    def __init__(self) -> None:
+        self.trouble: list[PressboxError] = []
+        self.told: list[Evaluated] = []
+
+    async def tell(self, evaluated: Evaluated) -> None:
+        if self.trouble:
+            raise self.trouble.pop(0)
+        self.told.append(evaluated)
+
+
+class FakeBench:
+    """A judge with all that he needs, and the activities on them."""
+
+    def __init__(self) -> None:
+        self.subjects = FakeSubjects()
+        self.evaluator = FakeEvaluator()
+        self.evaluations = FakeEvaluations()
+        self.board = FakeBoard()
+
+    @property
+    def judging(self) -> EvaluationActivities:
+        return EvaluationActivities(
+            self.subjects, self.evaluator, self.evaluations, self.board, CuratorPolicy().at_speed(1000)
+        )
+
+    def activities(self) -> list[Callable[..., Any]]:
+        return [self.judging.evaluate_ragas, self.judging.evaluate_summarization]

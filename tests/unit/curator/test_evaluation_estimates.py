@@ -1,0 +1,166 @@
+"""What can be said of a text without a model: sentences that stand somewhere, and how near an answer is."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from pressbox.curator.adapters.evaluators.offline import OfflineEvaluator
+from pressbox.curator.domain.evaluating import (
+    Measure,
+    Metric,
+    SubjectKind,
+    averages,
+    bounded,
+    cosine,
+    plain,
+    said,
+    statements,
+    within,
+)
+from pressbox.curator.domain.scores import MOST_CURVES, ScoreLine, pictures
+from pressbox.curator.domain.traces import entry_trace_id, trace_id
+from pressbox.curator.service.evaluating import EvaluationService
+from tests.fakes.evaluating import judged
+
+
+class OneHotEmbedder:
+    """Texts about the same subject have the same vector: the first of its words that is in the text."""
+
+    model = "one-hot"
+    subjects = ("bridge", "elephant", "weather")
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return [[float(subject in text.lower()) for subject in self.subjects] for text in texts]
+
+
+def test_marks_of_citations_and_markdown_say_nothing() -> None:
+    assert plain("## It **opened** [1].\n- `Now` it is closed [2, 3].") == "It opened.\nNow it is closed."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It opened in 1931 [1]. Nobody came!", ["It opened in 1931.", "Nobody came!"]),
+        ("橋は開通した。誰も来なかった。", ["橋は開通した。", "誰も来なかった。"]),
+        ("---\n\n***", []),
+        ("", []),
+    ],
+)
+def test_a_text_is_judged_by_its_sentences(text: str, expected: list[str]) -> None:
+    assert statements(text) == expected
+
+
+def test_a_sentence_is_said_where_most_of_its_telling_words_are() -> None:
+    places = ["The weather was fine.", "In October 1931 the bridge was opened to traffic."]
+    assert said("The bridge was opened to traffic.", places, "en") == 1.0
+    assert said("The elephant was painted.", places, "en") == 0.0
+    assert said("And so it was.", places, "en") == 0.0
+    assert said("The bridge was opened.", [], "en") == 0.0
+
+
+def test_contexts_are_as_long_together_as_a_model_saw_them() -> None:
+    assert bounded(("a" * 6, "b" * 6, "c"), longest=10) == ("aaaaaa", "bbbb")
+    assert bounded(("  ", "b")) == ("b",)
+
+
+def test_a_cosine_of_nothing_is_nothing_and_a_score_stays_between_zero_and_one() -> None:
+    assert cosine([0.0, 0.0], [1.0, 0.0]) == 0.0
+    assert cosine([2.0, 0.0], [3.0, 0.0]) == pytest.approx(1.0)
+    assert (within(-0.2), within(1.0000001), within(0.4)) == (0.0, 1.0, 0.4)
+
+
+async def test_the_estimate_counts_sentences_that_stand_in_the_passages() -> None:
+    text = "The bridge was opened in 1931 [1]. Elephants painted all walls pink."
+    measures = await OfflineEvaluator(OneHotEmbedder()).judge(judged(text=text))
+    assert {measure.metric: measure.score for measure in measures} == {
+        Metric.SUPPORT_ESTIMATE: 0.5,
+        Metric.RELEVANCE_ESTIMATE: pytest.approx(0.7071, abs=1e-3),
+    }
+
+
+async def test_the_same_in_other_words_is_supported_by_meaning() -> None:
+    text = "Since then people crossed it: the bridge."
+    measures = await OfflineEvaluator(OneHotEmbedder()).judge(judged(text=text))
+    assert measures[0] == Measure(Metric.SUPPORT_ESTIMATE, 1.0)
+
+
+async def test_a_text_without_a_sentence_has_no_estimate() -> None:
+    assert await OfflineEvaluator(OneHotEmbedder()).judge(judged(text="[1] [2]")) == ()
+
+
+def test_averages_are_over_those_that_have_the_metric() -> None:
+    faithful, relevant = Metric.FAITHFULNESS, Metric.ANSWER_RELEVANCY
+    found = averages([[Measure(faithful, 1.0), Measure(relevant, 0.5)], [Measure(faithful, 0.5)]])
+    assert found == (Measure(faithful, 0.75), Measure(relevant, 0.5))
+
+
+def test_trace_ids_are_made_from_what_was_done_and_differ_between_entries() -> None:
+    batch = trace_id("distil", "distil-feed-5", 3)
+    assert batch == trace_id("distil", "distil-feed-5", 3)
+    assert (
+        len({batch, trace_id("distil", "distil-feed-5", 4), *(entry_trace_id(number, batch) for number in (1, 2))}) == 4
+    )
+    assert entry_trace_id(1, batch) == entry_trace_id(1, batch)
+    assert len(batch) == 32
+    assert int(batch, 16)
+
+
+FIRST, LAST = date(2026, 5, 1), date(2026, 5, 11)
+
+
+def line(day: int, score: float, model: str = "one", version: str = "1", **changes: object) -> ScoreLine:
+    values = {"kind": SubjectKind.ANSWER, "metric": "faithfulness", "evaluator": "ragas", "count": 1} | changes
+    return ScoreLine(date(2026, 5, day), model=model, prompt_version=version, score=score, **values)  # type: ignore[arg-type]
+
+
+def test_each_model_and_prompt_has_a_curve_of_its_own_in_the_picture_of_a_metric() -> None:
+    lines = [line(1, 1.0), line(6, 0.5, count=3), line(11, 0.0, version="2"), line(11, 0.9, model="two")]
+    (picture,) = pictures(lines, FIRST, LAST)
+    assert [(curve.model, curve.prompt_version) for curve in picture.curves] == [
+        ("one", "1"),
+        ("one", "2"),
+        ("two", "1"),
+    ]
+    first = picture.curves[0]
+    assert (first.points, first.count, first.average) == ("0,0 50,50", 4, 0.625)
+    assert picture.curves[1].points == "100,100"
+
+
+def test_pictures_come_by_kind_and_what_is_estimated_comes_last() -> None:
+    lines = [
+        line(1, 0.1, kind=SubjectKind.SUMMARY),
+        line(1, 0.1, metric="support_estimate"),
+        line(1, 0.1, metric="answer_relevancy"),
+    ]
+    found = [(picture.kind.value, picture.metric, picture.is_estimate) for picture in pictures(lines, FIRST, LAST)]
+    assert found == [
+        ("answer", "answer_relevancy", False),
+        ("answer", "support_estimate", True),
+        ("summary", "faithfulness", False),
+    ]
+
+
+def test_a_picture_shows_those_that_wrote_most() -> None:
+    lines = [line(1, 0.5, model=f"model {number}", count=number + 1) for number in range(10)]
+    (picture,) = pictures(lines, FIRST, LAST)
+    assert [curve.model for curve in picture.curves] == [f"model {number}" for number in range(4, 10)]
+    assert len(picture.curves) == MOST_CURVES
+
+
+async def test_a_picture_of_today_alone_has_a_place_for_it() -> None:
+    today = datetime(2026, 5, 11, 15, tzinfo=UTC)
+
+    class Scores:
+        async def by_day(self, user_id: int | None, since: datetime) -> Sequence[ScoreLine]:
+            assert (user_id, since) == (7, today.replace(hour=0))
+            return [line(11, 0.5)]
+
+        async def of_subjects(self, kind: SubjectKind, subject_ids: Sequence[int]) -> Sequence[object]:
+            return ()
+
+    service = EvaluationService(Scores(), enabled=True, evaluator="ragas", now=lambda: today)  # type: ignore[arg-type]
+    view = await service.over_time(7, days=1)
+    assert view.pictures[0].curves[0].points == "0,50"
+    assert view.pictures[0].last - view.pictures[0].first == timedelta()
+    assert await service.of_answers([]) == {}
