@@ -1,11 +1,18 @@
-"""Stand-ins for asking: an embedder that knows a few subjects, and entries with their texts in a real database."""
+"""Stand-ins for asking: an embedder that knows a few subjects, a desk, a retriever and a model in memory."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from sqlalchemy import update
 
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import PressboxError, TransientError
+from pressbox.curator.activities.paid_model import UnusableAnswerError
 from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow
+from pressbox.curator.domain.answers import AnswerState, AnswerTask, Ending, Turn
+from pressbox.curator.domain.retrieval import FoundBy, Passage
+from pressbox.curator.ports.models import OnText, Question, Reply
 from pressbox.curator.ports.storage import IndexDocument
 from tests.fakes.reader import MODEL, NOW, Library
 
@@ -48,3 +55,107 @@ async def written(
         )
         await work.session.execute(update(EntryRow).where(EntryRow.id == entry_id).values(content_hash=f"of {title}"))
     return IndexDocument(entry_id, feed_id, title, "", text, "", "", NOW)
+
+
+def passage(number: int = 1, text: str = "The old bridge is closed.") -> Passage:
+    return Passage(
+        entry_id=number,
+        feed_id=7,
+        title=f"Article {number}",
+        feed_title="The Herald",
+        url=f"https://example.org/{number}",
+        published_at=datetime(2026, 3, number, tzinfo=UTC),
+        start=0,
+        end=len(text),
+        text=text,
+        score=1.0,
+        found_by=(FoundBy.FULL_TEXT,),
+    )
+
+
+@dataclass
+class FakeDesk:
+    """One answer. `texts` are all that were saved of it, in order."""
+
+    question: str = "Is the bridge closed?"
+    entry_id: int | None = None
+    turns: tuple[Turn, ...] = ()
+    state: AnswerState = AnswerState.SEARCHING
+    passages: tuple[Passage, ...] = ()
+    texts: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    ending: Ending | None = None
+    gone: bool = False
+
+    async def task(self, answer_id: int) -> AnswerTask | None:
+        if self.gone:
+            return None
+        return AnswerTask(answer_id, 1, self.entry_id, self.question, self.state, self.passages, self.turns)
+
+    async def put_passages(self, answer_id: int, passages: Sequence[Passage]) -> bool:
+        self.passages = tuple(passages)
+        return self.state.is_open
+
+    async def put_text(self, answer_id: int, text: str) -> bool:
+        if self.state.is_open:
+            self.state = AnswerState.WRITING
+            self.texts.append(text)
+        return self.state.is_open
+
+    async def hold(self, answer_id: int, reason: str) -> bool:
+        if self.state.is_open:
+            self.state = AnswerState.WAITING
+            self.reasons.append(reason)
+        return self.state.is_open
+
+    async def end(self, answer_id: int, ending: Ending, now: datetime) -> bool:
+        if not self.state.is_open:
+            return False
+        self.state, self.ending = ending.state, ending
+        return True
+
+
+@dataclass
+class FakeRetriever:
+    passages: Sequence[Passage] = field(default_factory=lambda: [passage(1), passage(2, "Repairs take a year.")])
+    asked: list[tuple[int, str, int | None]] = field(default_factory=list)
+    error: PressboxError | None = None
+
+    async def find(
+        self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8
+    ) -> Sequence[Passage]:
+        self.asked.append((user_id, question, entry_id))
+        if self.error is not None:
+            raise self.error
+        return self.passages[:limit]
+
+
+class FakeModel:
+    """Says `pieces` one after the other; `during` runs after the first of them."""
+
+    name = "fake-model"
+
+    def __init__(self, *pieces: str) -> None:
+        self.pieces = pieces or ("It is closed", " [1]. Repairs take a year", " [2].")
+        self.questions: list[Question] = []
+        self.down: PressboxError | None = None
+        self.hold: asyncio.Event | None = None
+        self.during: Callable[[], None] = lambda: None
+
+    async def ask(
+        self, question: Question, *, usable: Callable[[str], bool] = bool, on_text: OnText | None = None
+    ) -> Reply:
+        self.questions.append(replace(question))
+        if self.down is not None:
+            raise self.down
+        said = ""
+        for piece in self.pieces:
+            said += piece
+            if on_text is not None:
+                await on_text(said)
+            self.during()
+            if self.hold is not None:
+                await self.hold.wait()
+        if not usable(said):
+            raise UnusableAnswerError("Nothing of use.")
+        return Reply(said, self.name, 10, 10)

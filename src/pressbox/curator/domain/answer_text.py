@@ -11,6 +11,9 @@ from enum import StrEnum
 LONGEST_ANSWER = 12_000
 
 _CITATION = re.compile(r"\s*[\[【]\s*(?:passage\s+)?(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*[\]】](?!\()", re.IGNORECASE)
+_APART = re.compile(r"(\[\d+\]) (?=\[\d)")
+# While it is written, a text ends anywhere.
+_HALF = re.compile(r"\s*\[\d*$")
 _NUMBER = re.compile(r"\d+")
 _LINK = re.compile(r"!?\[([^\[\]]{1,200})\]\([^()\s]*\)")
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
@@ -56,7 +59,8 @@ class Block:
 def checked(text: str, passages: int) -> str:
     """The answer with citations in one form, [n]; numbers of passages that do not exist are dropped."""
     bare = _LINK.sub(r"\1", "".join(one for one in text if one.isprintable() or one in "\n\t"))
-    return _CITATION.sub(lambda found: _kept(found[1], passages), bare[:LONGEST_ANSWER]).strip()
+    shown = _CITATION.sub(lambda found: _kept(found[1], passages), bare[:LONGEST_ANSWER])
+    return _HALF.sub("", _APART.sub(r"\1", shown)).strip()
 
 
 def cited(text: str) -> tuple[int, ...]:

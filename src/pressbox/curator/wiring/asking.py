@@ -10,6 +10,7 @@ from pressbox.curator.adapters.retrieval.articles import RetrievalArticles
 from pressbox.curator.adapters.retrieval.hybrid import HybridRetriever
 from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
 from pressbox.curator.service.asking import AskService
+from pressbox.curator.wiring.graph import graph_reader
 from pressbox.curator.wiring.models import has_model, paid_model
 from pressbox.curator.wiring.parts import Functions, embedder, policy, search_reader
 
@@ -17,7 +18,10 @@ from pressbox.curator.wiring.parts import Functions, embedder, policy, search_re
 def retriever(resources: Resources) -> HybridRetriever:
     """For workers only: it holds the embedding model in memory while questions come."""
     return HybridRetriever(
-        RetrievalArticles(resources.database), search_reader(resources), embedder(resources.settings.curator)
+        RetrievalArticles(resources.database),
+        search_reader(resources),
+        embedder(resources.settings.curator),
+        graph_reader(resources),
     )
 
 

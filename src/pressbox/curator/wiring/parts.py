@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,13 @@ Functions = Sequence[Callable[..., Any]]
 
 
 def embedder(settings: CuratorSettings) -> Embedder:
-    if settings.embedder is EmbedderKind.BUNDLED:
-        return BundledEmbedder()
-    return FastEmbedEmbedder(settings.embedding_model, settings.embedding_path)
+    """One for the process: ingestion, asking and research share the memory that its model takes."""
+    return _embedder(settings.embedder, settings.embedding_model, settings.embedding_path)
+
+
+@cache
+def _embedder(kind: EmbedderKind, model: str, path: Path | None) -> Embedder:
+    return BundledEmbedder() if kind is EmbedderKind.BUNDLED else FastEmbedEmbedder(model, path)
 
 
 def workflows(resources: Resources) -> TemporalWorkflows:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -44,7 +44,7 @@ class Answer:
     status: int = 200
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
-    stream: Iterable[bytes] | None = None
+    stream: Iterable[bytes] | AsyncIterable[bytes] | None = None
 
     @classmethod
     def of(cls, value: object, status: int = 200) -> "Answer":
@@ -111,7 +111,7 @@ class HttpService:
             if answer is not None:
                 writer.write(_encoded(answer))
                 await writer.drain()
-                for chunk in answer.stream or ():
+                async for chunk in _chunks(answer.stream):
                     writer.write(chunk)
                     await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
@@ -165,6 +165,15 @@ class HttpService:
             case _:
                 return Answer(HTTPStatus.NOT_FOUND)
         return Answer()
+
+
+async def _chunks(stream: Iterable[bytes] | AsyncIterable[bytes] | None) -> AsyncIterator[bytes]:
+    if isinstance(stream, AsyncIterable):
+        async for chunk in stream:
+            yield chunk
+    else:
+        for chunk in stream or ():
+            yield chunk
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:

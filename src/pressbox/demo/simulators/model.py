@@ -2,12 +2,15 @@
 
 The script is a function from the request to the text of the answer; without one the model says of every picture that
 it shows football and no clock. Beside what every simulator can do wrong it can answer as models do: see `Mistake`.
+Asked for a stream it says a few words at a time, `pace` seconds apart.
 """
 
+import asyncio
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,8 +20,11 @@ MODEL = "simulated-model"
 HTML = b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
 
 
+_FEW_WORDS = re.compile(r"(?:\S+\s*){1,3}|\s+")
+
+
 class Mistake(StrEnum):
-    """PROSE: words instead of JSON. CUT_SHORT: the text breaks off. BROKEN: the body itself breaks off.
+    """PROSE: words instead of JSON. CUT_SHORT: the text breaks off. BROKEN: the body, or the stream, breaks off.
     HTML: a page with status 200. NO_CHOICES: a completion without any. WRONG_KEY: 401. UNAVAILABLE: 503.
     """
 
@@ -47,6 +53,7 @@ class Asked:
     model: str
     texts: tuple[str, ...]
     pictures: tuple[bytes, ...]
+    streamed: bool = False
 
 
 Script = Callable[[Asked], str]
@@ -64,6 +71,8 @@ class ModelService(HttpService):
         super().__init__(port)
         self.script = script
         self.asked: list[Asked] = []
+        # Seconds between two pieces of a stream.
+        self.pace = 0.0
         self._key = key
         self._mistakes: list[Mistake] = []
 
@@ -101,15 +110,40 @@ class ModelService(HttpService):
             return Answer.of({"error": {"message": "The request is not a chat completion."}}, 400)
         self.asked.append(asked)
         mistake = self._mistakes.pop(0) if self._mistakes else Mistake.NONE
-        return _PLAIN.get(mistake) or _completed(asked, self.script(asked), mistake)
+        if mistake in _PLAIN:
+            return _PLAIN[mistake]
+        said = _said(self.script(asked), mistake)
+        if asked.streamed:
+            pieces = self._pieces(asked, said, broken=mistake is Mistake.BROKEN)
+            return Answer(200, b"", {"Content-Type": "text/event-stream"}, pieces)
+        return _completed(asked, said, mistake)
+
+    async def _pieces(self, asked: Asked, said: str, *, broken: bool) -> AsyncIterator[bytes]:
+        """Server-sent events as the interface documents them: pieces, the count of tokens, and the end."""
+        pieces = _FEW_WORDS.findall(said)
+        for number, piece in enumerate(pieces):
+            if broken and number >= len(pieces) // 2:
+                return
+            choice = {"index": 0, "delta": {"content": piece}, "finish_reason": None}
+            yield _event({"object": "chat.completion.chunk", "model": asked.model, "choices": [choice]})
+            await asyncio.sleep(self.pace)
+        usage = {"prompt_tokens": tokens(*asked.texts), "completion_tokens": tokens(said)}
+        yield _event({"object": "chat.completion.chunk", "model": asked.model, "choices": [], "usage": usage})
+        yield b"data: [DONE]\n\n"
+
+
+def _said(said: str, mistake: Mistake) -> str:
+    if mistake is Mistake.PROSE:
+        return "Certainly! The first picture shows a goal, and what a goal it is."
+    return said[: len(said) // 2] if mistake is Mistake.CUT_SHORT else said
+
+
+def _event(value: object) -> bytes:
+    return f"data: {json.dumps(value)}\n\n".encode()
 
 
 def _completed(asked: Asked, said: str, mistake: Mistake) -> Answer:
     usage = {"prompt_tokens": tokens(*asked.texts), "completion_tokens": tokens(said)}
-    if mistake is Mistake.PROSE:
-        said = "Certainly! The first picture shows a goal, and what a goal it is."
-    if mistake is Mistake.CUT_SHORT:
-        said = said[: len(said) // 2]
     choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
     completion = {
         "id": "chatcmpl-1",
@@ -134,7 +168,7 @@ def _read(body: Mapping[str, object]) -> Asked:
     parts = [part for message in messages for part in _parts(message["content"])]
     texts = tuple(str(part["text"]) for part in parts if part.get("type") == "text")
     pictures = tuple(_picture(part["image_url"]) for part in parts if part.get("type") == "image_url")
-    return Asked(str(body["model"]), texts, pictures)
+    return Asked(str(body["model"]), texts, pictures, bool(body.get("stream")))
 
 
 def _parts(content: object) -> Sequence[Mapping[str, object]]:
