@@ -487,7 +487,7 @@ class FakeEmbedder:
 
 
 class FakeWorld:
-    """`paid` gives the distiller a ledger."""
+    """`paid` gives the distiller a ledger; `judged` has its summaries judged."""
 
     def __init__(self, *, paid: bool = False) -> None:
         self.feeds: dict[int, FakeFeed] = {}
@@ -503,6 +503,7 @@ class FakeWorld:
         self.crawler = FakeCrawler(self)
         self.entry_store = FakeEntries(self)
         self.paid = paid
+        self.judged = False
 
     def feed(self, *hosts: str, name: str = "", full_text: bool = True) -> FakeFeed:
         """A feed with one new entry for each host."""
@@ -542,7 +543,9 @@ class FakeWorld:
         )
 
     def plain_activities(self) -> list[Callable[..., Any]]:
-        settings = AppSettings(target_language="de", distiller=self.distiller.name, embedding_model=MODEL)
+        settings = AppSettings(
+            target_language="de", distiller=self.distiller.name, embedding_model=MODEL, evaluation=self.judged
+        )
         crawl = CrawlActivities(FakeFeeds(self), self.entry_store, self.crawler, Turns(self.turns, now), settings)
         return [
             crawl.get_app_settings,

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 import requests
+from pydantic import BaseModel
 from sqlalchemy import func, select
 
 from pressbox.core.db.database import Database
@@ -159,5 +160,5 @@ async def test_a_library_that_asks_in_another_form_is_told(evaluator: RagasEvalu
         await judge.agenerate("Judge this!", Answered)
 
 
-class Answered(ragas.BaseModel):
+class Answered(BaseModel):
     pass

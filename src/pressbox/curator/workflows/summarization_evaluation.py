@@ -51,14 +51,14 @@ class SummarizationEvaluationWorkflow:
 async def judge_alone(answers: Sequence[DistilledAnswer], saved: Sequence[int], position: int) -> None:
     """Start the judging of what a model wrote of a batch; nobody waits for it.
 
-    The batch's trace is made from who did it, where in his work, and what was done: the same work has the same trace,
-    and a text that changed, or another model, has another.
+    The batch's trace is made from who did it, where in his work, and what came of it: the same work has the same trace,
+    and another summary has another.
     """
     written = [answer for answer in answers if answer.entry_id in saved and answer.model != EXTRACTIVE]
     if not written:
         return
-    done = [f"{answer.entry_id} {answer.content_hash} {answer.model} {answer.prompt_version}" for answer in written]
-    batch = trace_id("distil", workflow.info().workflow_id, position, *done)
+    done = [(answer.entry_id, answer.content_hash, answer.model, answer.summary) for answer in written]
+    batch = trace_id("distil", workflow.info().workflow_id, position, *(part for parts in done for part in parts))
     items = tuple(
         SummarizationEvaluationItem(entry_id=answer.entry_id, trace_id=entry_trace_id(answer.entry_id, batch))
         for answer in written
