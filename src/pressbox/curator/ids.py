@@ -89,6 +89,11 @@ def translation_workflow_id(key: str) -> str:
     return f"translate-{key}"
 
 
+def translation_claim(entry_id: int, language: str) -> str:
+    """Under which one run at a time translates an entry."""
+    return f"translate-{entry_id}-{language}"
+
+
 def context_workflow_id(entry_id: int) -> str:
     return f"context-{entry_id}"
 
@@ -137,3 +142,12 @@ def preview_key(key: str) -> str:
 
 def import_key(user_id: int, import_id: str) -> str:
     return f"scratch/curator/import-{user_id}-{import_id}.json"
+
+
+def context_key(entry_id: int, content_hash: str) -> str:
+    """Where a context waits between the one who found it and the one who saves it."""
+    return f"scratch/curator/context-{entry_id}-{content_hash}.json"
+
+
+def readme_key(content_hash: str) -> str:
+    return f"scratch/curator/readme-{content_hash}.html"

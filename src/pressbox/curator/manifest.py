@@ -30,9 +30,13 @@ from pressbox.curator.wiring.parts import policy, search_reader
 from pressbox.curator.workflows.all_feeds import AllFeedsIngestionWorkflow
 from pressbox.curator.workflows.answer import AnswerWorkflow
 from pressbox.curator.workflows.cleanup import EntriesCleanupWorkflow
+from pressbox.curator.workflows.context import ExtractEntryContextWorkflow
+from pressbox.curator.workflows.context_collection import ContextCollectionWorkflow
+from pressbox.curator.workflows.delete_enrichment import DeleteEnrichmentWorkflow
 from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
 from pressbox.curator.workflows.domain_fetch import DomainFetchWorkflow
 from pressbox.curator.workflows.embedding import EmbeddingBackfillWorkflow
+from pressbox.curator.workflows.entry_links import FetchEntryLinksWorkflow
 from pressbox.curator.workflows.evaluation import EvaluationWorkflow
 from pressbox.curator.workflows.graph_rebuild import GraphRebuildWorkflow
 from pressbox.curator.workflows.graph_update import GlobalGraphUpdateWorkflow
@@ -107,6 +111,10 @@ APP = AppManifest(
             SearchPruneWorkflow,
             EntriesCleanupWorkflow,
             EmbeddingBackfillWorkflow,
+            ExtractEntryContextWorkflow,
+            ContextCollectionWorkflow,
+            FetchEntryLinksWorkflow,
+            DeleteEnrichmentWorkflow,
             AnswerWorkflow,
             GlobalGraphUpdateWorkflow,
             GraphRebuildWorkflow,

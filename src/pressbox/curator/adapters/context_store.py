@@ -55,7 +55,7 @@ class SqlContexts(SqlStore):
             found: dict[int, list[ContextLink]] = {}
             for link in await work.session.scalars(links):
                 found.setdefault(link.entry_id, []).append(ContextLink(link.url, link.title))
-        return {row.entry_id: _context(row, tuple(found.get(row.entry_id, ()))) for row in rows}
+        return {row.entry_id: context_of_row(row, tuple(found.get(row.entry_id, ()))) for row in rows}
 
     async def save(self, context: EntryContext, now: datetime) -> bool:
         async with self._database.unit_of_work() as work:
@@ -120,7 +120,7 @@ def _hash(entry: EntryRow, body: EntryBodyRow) -> str:
     return entry.content_hash or content_hash(_text(body))
 
 
-def _context(row: EntryContextRow, links: tuple[ContextLink, ...]) -> EntryContext:
+def context_of_row(row: EntryContextRow, links: tuple[ContextLink, ...]) -> EntryContext:
     return EntryContext(
         entry_id=row.entry_id,
         content_hash=row.content_hash,

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Integer, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Boolean, ForeignKey, Integer, Text, UniqueConstraint
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -77,4 +77,6 @@ class EnrichmentRow(Base):
     facts: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
     # Why it could not be read, when it could not.
     reason: Mapped[str] = mapped_column(Text, server_default="")
+    # Somebody deleted it; its workflow takes it away.
+    hidden: Mapped[bool] = mapped_column(Boolean, server_default="false")
     at: Mapped[datetime]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from pressbox.curator.service.apps import AppService, ViewService
 from pressbox.curator.service.asking import AskService
+from pressbox.curator.service.enriching import EnrichingService
 from pressbox.curator.service.evaluating import EvaluationService
 from pressbox.curator.service.graph import GraphService
 from pressbox.curator.service.outlines import OutlineService
@@ -24,6 +25,7 @@ class Curator:
     research: ResearchService
     evaluations: EvaluationService
     work: WorkService
+    enriching: EnrichingService
     asking: AskService
     graph: GraphService
     apps: AppService

@@ -21,11 +21,18 @@ from pressbox.curator.service.sources import SourceService
 from pressbox.curator.service.states import StateService
 from pressbox.curator.service.work import WorkService
 from pressbox.curator.wiring import apps as own_apps
-from pressbox.curator.wiring import asking, evaluating, graph, ingesting, researching
+from pressbox.curator.wiring import asking, enriching, evaluating, graph, ingesting, researching
 from pressbox.curator.wiring.parts import Functions, embedder, policy, search_reader, workflows
 
 # Each gives the activities of its queues.
-PARTS = (ingesting.activities, evaluating.activities, researching.activities, graph.activities, asking.activities)
+PARTS = (
+    ingesting.activities,
+    enriching.activities,
+    evaluating.activities,
+    researching.activities,
+    graph.activities,
+    asking.activities,
+)
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
@@ -49,6 +56,7 @@ def service(resources: Resources) -> Curator:
         sources=sources,
         outlines=OutlineService(subscriptions, OpmlOutlines(), objects, starter),
         reading=reading,
+        enriching=enriching.service(resources),
         evaluations=evaluating.service(resources),
         states=states,
         research=researching.service(resources),

@@ -1,16 +1,103 @@
 """Context, cards from GitHub and pages behind links: what is made of an entry beside its summary."""
 
+from collections.abc import Mapping
+
 from pressbox.core.app import Resources
-from pressbox.curator.adapters.context.offline import OfflineContextExtractor
+from pressbox.core.config import ContextKind
+from pressbox.core.errors import ConfigurationError
+from pressbox.curator.activities.context import ContextActivities, Way
+from pressbox.curator.activities.linked_pages import LinkedPageActivities
+from pressbox.curator.activities.repositories import RepositoryActivities
+from pressbox.curator.activities.times import utc_now
+from pressbox.curator.activities.turns import Turns
+from pressbox.curator.adapters.context.finding import VERSION
+from pressbox.curator.adapters.context.llm import ModelContextExtractor
+from pressbox.curator.adapters.context.offline import OfflineContextExtractor, WorkshopLinks
+from pressbox.curator.adapters.context.prompting import PROMPT_VERSION
+from pressbox.curator.adapters.context_starter import TemporalContextWorkflows
 from pressbox.curator.adapters.context_store import SqlContexts
+from pressbox.curator.adapters.enrichment_store import SqlEnrichments
+from pressbox.curator.adapters.extraction.extractor import WorkshopExtractor
+from pressbox.curator.adapters.github.choosing import EvidentChooser, ModelChooser
+from pressbox.curator.adapters.github.client import GitHub
+from pressbox.curator.adapters.host_turns import SqlHostTurns
+from pressbox.curator.adapters.pages.reading import GuardedPageReader
 from pressbox.curator.adapters.workshop.pool import Workshop
+from pressbox.curator.domain.context import ContextMethod
+from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
 from pressbox.curator.ports.enriching import ContextExtractor, Contexts
+from pressbox.curator.service.enriching import EnrichingService
+from pressbox.curator.wiring.models import paid_model
+from pressbox.curator.wiring.parts import Functions, policy
 
 
 def context_extractor(resources: Resources, workshop: Workshop | None = None) -> ContextExtractor:
     """The one of the settings. Processes start with the first piece of work."""
-    return OfflineContextExtractor(workshop or Workshop(resources.settings.curator.heavy_concurrency))
+    offline = OfflineContextExtractor(workshop or Workshop(resources.settings.curator.heavy_concurrency))
+    if resources.settings.curator.context is ContextKind.OFFLINE:
+        return offline
+    model = paid_model(resources)
+    if model is None:
+        raise ConfigurationError(
+            "PRESSBOX_CURATOR_CONTEXT=llm needs PRESSBOX_CURATOR_MODEL_URL and PRESSBOX_CURATOR_MODEL_NAME. "
+            "Set them, or PRESSBOX_CURATOR_CONTEXT=offline."
+        )
+    return ModelContextExtractor(model, offline)
 
 
 def contexts(resources: Resources) -> Contexts:
     return SqlContexts(resources.database)
+
+
+def context_way(resources: Resources) -> Way:
+    """How contexts are made by these settings."""
+    curator = resources.settings.curator
+    if curator.context is ContextKind.OFFLINE:
+        return Way(ContextMethod.OFFLINE, "", VERSION)
+    return Way(ContextMethod.LLM, curator.model_name or "", PROMPT_VERSION)
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    curator, database = resources.settings.curator, resources.database
+    workshop = Workshop(curator.heavy_concurrency)
+    store, cards, turns = SqlContexts(database), SqlEnrichments(database), Turns(SqlHostTurns(database), utc_now)
+    model = paid_model(resources)
+    context = ContextActivities(
+        store,
+        context_extractor(resources, workshop),
+        resources.objects,
+        WorkshopLinks(workshop),
+        store,
+        context_way(resources),
+    )
+    github = RepositoryActivities(
+        store,
+        cards,
+        GitHub(resources.http, curator.github_url, curator.github_key, workshop),
+        EvidentChooser() if model is None else ModelChooser(model),
+        resources.objects,
+        turns,
+        curator.github_url,
+    )
+    pages = LinkedPageActivities(cards, GuardedPageReader(resources.http), WorkshopExtractor(workshop), turns)
+    return {
+        QUEUE: (
+            context.get_entry,
+            context.save_entry_context,
+            github.search_github_candidates,
+            github.save_github_enrichment,
+            pages.delete_enrichment,
+        ),
+        HEAVY_QUEUE: (
+            context.extract_entry_context,
+            context.save_entry_links,
+            github.rerank_github_results,
+            github.fetch_github_readme,
+            pages.fetch_and_save_entry_links,
+        ),
+    }
+
+
+def service(resources: Resources) -> EnrichingService:
+    starter = TemporalContextWorkflows(resources.temporal, QUEUE, policy(resources.settings))
+    return EnrichingService(SqlEnrichments(resources.database), starter)

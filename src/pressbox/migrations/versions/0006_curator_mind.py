@@ -169,6 +169,7 @@ def _create_enrichments() -> None:
         sa.Column("body_html", sa.Text, nullable=False, server_default=""),
         sa.Column("facts", postgresql.JSONB, nullable=False, server_default="{}"),
         sa.Column("reason", sa.Text, nullable=False, server_default=""),
+        sa.Column("hidden", sa.Boolean, nullable=False, server_default="false"),
         sa.Column("at", _TIME, nullable=False),
         sa.UniqueConstraint("entry_id", "kind", "key"),
         schema="curator",

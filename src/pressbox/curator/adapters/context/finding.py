@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
-from pressbox.curator.adapters.context.links import installed_in, links_of, repositories_in
+from pressbox.curator.adapters.context.links import installed_in, links_of
 from pressbox.curator.adapters.distillers.splitting import rough_sentences_of, sentences_of
 from pressbox.curator.adapters.languages import language_of
 from pressbox.curator.domain.candidates import candidates, entities_of, relationships_of
 from pressbox.curator.domain.context import ContextMethod, Entity, EntityKind, EntryContext, entity_key
 from pressbox.curator.domain.kinds_of_texts import content_type_of, domain_of
 from pressbox.curator.domain.lines import found_everywhere, lines_of
+from pressbox.curator.domain.repositories import repositories_in
 from pressbox.curator.domain.sentences import Sentence, summary_of
 from pressbox.curator.ports.enriching import ContextSource
 

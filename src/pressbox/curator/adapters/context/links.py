@@ -61,22 +61,6 @@ def installed_in(html: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def repositories_in(links: Sequence[ContextLink]) -> dict[str, str]:
-    """`owner/name` of repositories on GitHub that the article links to, by the name folded."""
-    found: dict[str, str] = {}
-    for link in links:
-        parts = urlsplit(link.url)
-        pieces = [piece for piece in parts.path.split("/") if piece]
-        if host_of(link.url) in ("github.com", "www.github.com") and len(pieces) >= 2 and pieces[0] not in _NO_OWNERS:
-            name = pieces[1].removesuffix(".git")
-            if _PACKAGE.fullmatch(name) and _PACKAGE.fullmatch(pieces[0]):
-                found.setdefault(name.casefold(), f"{pieces[0]}/{name}")
-    return found
-
-
-_NO_OWNERS = frozenset({"topics", "features", "orgs", "sponsors", "about", "settings", "marketplace", "apps", "search"})
-
-
 def _readable(address: str) -> bool:
     try:
         parts = urlsplit(address)
