@@ -65,7 +65,8 @@ class ViewFeed:
     full_text: bool
     created_at: datetime
     last_used_at: datetime | None
-    title: str = ""
+    # What the list is called; empty when its source, category or label is gone.
+    name: str = ""
 
 
 def stored_view(selection: Selection, *, full_text: bool) -> dict[str, Any]:

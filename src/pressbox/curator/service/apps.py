@@ -148,7 +148,11 @@ class ViewService:
     async def all(self, user_id: int) -> Sequence[ViewFeed]:
         sources = await self._subscriptions.pane(user_id)
         feeds = map(view_feed, await self._views.all(user_id))
-        return [replace(feed, title=_title(feed.selection, sources)) for feed in feeds]
+        return [replace(feed, name=_name(feed.selection, sources)) for feed in feeds]
+
+    async def name(self, user_id: int, selection: Selection) -> str:
+        """What a list is called."""
+        return _name(selection, await self._subscriptions.pane(user_id))
 
     async def revoke(self, user_id: int, view_id: int) -> None:
         await self._views.revoke(user_id, view_id)
@@ -163,7 +167,7 @@ class ViewService:
         page = await self._reading.entries(feed.user_id, feed.selection, limit=VIEW_ENTRIES)
         contents = await self._streams.some(feed.user_id, [item.id for item in page.items])
         sources = await self._subscriptions.pane(feed.user_id)
-        return replace(feed, title=_title(feed.selection, sources)), contents
+        return replace(feed, name=_name(feed.selection, sources)), contents
 
 
 def _new_password() -> str:
@@ -173,11 +177,6 @@ def _new_password() -> str:
 
 def _digest(secret: str) -> str:
     return fingerprint(secret).hex()
-
-
-def _title(selection: Selection, sources: SourcesView[SourceLine]) -> str:
-    named = _name(selection, sources)
-    return f"{named}: {selection.query}" if selection.query else named
 
 
 def _name(selection: Selection, sources: SourcesView[SourceLine]) -> str:

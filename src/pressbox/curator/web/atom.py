@@ -10,6 +10,7 @@ from pressbox.curator.web.reader_api.items import tags_of
 
 READER_SCHEME = "http://www.google.com/reader/"
 _ATOM = "http://www.w3.org/2005/Atom"
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _READER = "http://www.google.com/schemas/reader/atom/"
 
 
@@ -23,19 +24,22 @@ class Told:
     html_address: str = ""
     full_text: bool = True
     continuation: str = ""
+    # Each entry says whether it is read and starred, and is named as apps name it.
+    for_apps: bool = False
 
 
-def atom(about: Told, entries: Sequence[StreamItem], *, for_apps: bool = False) -> bytes:
-    """With `for_apps` each entry says whether it is read and starred, in the words that apps know."""
-    newest = max(
-        (max(entry.arrived_at, entry.updated_at) for entry in entries), default=datetime(1970, 1, 1, tzinfo=UTC)
-    )
+def newest_of(entries: Sequence[StreamItem]) -> datetime:
+    """When the newest of them came or changed; long ago when there are none."""
+    return max((max(entry.arrived_at, entry.updated_at) for entry in entries), default=_LONG_AGO)
+
+
+def atom(about: Told, entries: Sequence[StreamItem]) -> bytes:
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         f'<feed xmlns="{_ATOM}" xmlns:gr="{_READER}">',
         _text("id", about.id),
         _text("title", about.title),
-        _text("updated", _moment(newest)),
+        _text("updated", _moment(newest_of(entries))),
         "<author><name>Pressbox</name></author>",
         f'<link rel="self" type="application/atom+xml" href={quoteattr(_clean(about.address))}/>',
     ]
@@ -44,14 +48,15 @@ def atom(about: Told, entries: Sequence[StreamItem], *, for_apps: bool = False) 
     if about.continuation:
         lines.append(f"<gr:continuation>{escape(about.continuation)}</gr:continuation>")
     for entry in entries:
-        lines.extend(_entry(entry, about, for_apps))
+        lines.extend(_entry(entry, about))
     lines.append("</feed>")
     return "\n".join(lines).encode("utf-8", "replace")
 
 
-def _entry(entry: StreamItem, about: Told, for_apps: bool) -> Iterator[str]:
+def _entry(entry: StreamItem, about: Told) -> Iterator[str]:
     yield "<entry>"
-    yield _text("id", long_id(entry.entry_id))
+    own = long_id(entry.entry_id)
+    yield _text("id", own if about.for_apps else entry.canonical_url or entry.url or own)
     yield _text("title", entry.title)
     yield _text("published", _moment(entry.published_at))
     yield _text("updated", _moment(max(entry.updated_at, entry.published_at)))
@@ -62,7 +67,7 @@ def _entry(entry: StreamItem, about: Told, for_apps: bool) -> Iterator[str]:
         length = f' length="{one.length}"' if one.length is not None else ""
         kind = f" type={quoteattr(_clean(one.type))}" if one.type else ""
         yield f'<link rel="enclosure" href={quoteattr(_clean(one.url))}{kind}{length}/>'
-    if for_apps:
+    if about.for_apps:
         yield from _categories(entry)
     if entry.summary:
         yield _text("summary", entry.summary)

@@ -149,8 +149,9 @@ def _atom(app: App, named: str, page: Contents) -> Response:
         title=page.title or "Pressbox",
         address=str(app.request.url.replace(query="")),
         continuation=str(page.after) if page.after is not None else "",
+        for_apps=True,
     )
-    return packed(app.request, atom(about, page.items, for_apps=True), "application/atom+xml; charset=utf-8")
+    return packed(app.request, atom(about, page.items), "application/atom+xml; charset=utf-8")
 
 
 def _count(named: str, unread: int, newest: int) -> dict[str, Json]:
