@@ -12,7 +12,7 @@ from pressbox.curator.adapters.rows import SCHEMA
 
 
 class EntryTranslationRow(Base):
-    """An entry in another language, block by block: `blocks` pairs what was there with what became of it."""
+    """An entry in another language: `blocks` has, by key, what became of each piece of its text."""
 
     __tablename__ = "entry_translations"
     __table_args__ = (SCHEMA,)
@@ -25,6 +25,8 @@ class EntryTranslationRow(Base):
     content_hash: Mapped[str] = mapped_column(Text)
     title: Mapped[str] = mapped_column(Text, server_default="")
     blocks: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
+    # Nothing of that text is left to be asked for.
+    complete: Mapped[bool] = mapped_column(Boolean, server_default="false")
     at: Mapped[datetime]
 
 

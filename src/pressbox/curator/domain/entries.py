@@ -35,6 +35,7 @@ class EntryStatus(StrEnum):
     FETCHING = "fetching"
     FETCHED = "fetched"
     DISTILLING = "distilling"
+    TRANSLATING = "translating"
     COMPLETED = "completed"
     ERROR = "error"
 

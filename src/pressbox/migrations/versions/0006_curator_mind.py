@@ -129,6 +129,7 @@ def _create_enrichments() -> None:
         sa.Column("content_hash", sa.Text, nullable=False),
         sa.Column("title", sa.Text, nullable=False, server_default=""),
         sa.Column("blocks", postgresql.JSONB, nullable=False, server_default="[]"),
+        sa.Column("complete", sa.Boolean, nullable=False, server_default="false"),
         sa.Column("at", _TIME, nullable=False),
         schema="curator",
     )
