@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -221,11 +221,18 @@ CASES: tuple[tuple[type, str, Callable[[Play], Awaitable[Handle]]], ...] = (
 @asynccontextmanager
 async def playing(client: Client) -> AsyncIterator[Play]:
     """A fresh world, and workers on it."""
-    world, queue = FakeWorld(paid=True), f"record-{secrets.token_hex(4)}"
+    async with working(client, FakeWorld(paid=True)) as play:
+        yield play
+
+
+@asynccontextmanager
+async def working(client: Client, world: FakeWorld, heavy: Sequence[Callable[..., Any]] = ()) -> AsyncIterator[Play]:
+    """Workers on a world, with more that is done on the heavy queue."""
+    queue = f"record-{secrets.token_hex(4)}"
     async with AsyncExitStack() as workers:
         for name, activities, workflows in (
             (queue, world.plain_activities(), [workflow for group in APP.workflows.values() for workflow in group]),
-            (heavy_queue(queue), world.heavy_activities(), []),
+            (heavy_queue(queue), [*world.heavy_activities(), *heavy], []),
             (index_queue(queue), world.index_activities(), []),
         ):
             await workers.enter_async_context(
