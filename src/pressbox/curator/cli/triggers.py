@@ -7,6 +7,8 @@ import typer
 
 from pressbox.core.app import Resources
 from pressbox.core.temporal import control
+from pressbox.curator.cli.research import ResearchCommand
+from pressbox.curator.cli.contexts import ContextCommands
 from pressbox.curator.cli.running import Json, MakeService, print_json, with_resources
 from pressbox.curator.service.curator import Curator
 
@@ -162,17 +164,20 @@ class TriggerCommands:
 
 def build_commands(make: MakeService) -> typer.Typer:
     commands = typer.Typer(help="Start work of the reader now.", no_args_is_help=True)
-    triggers = TriggerCommands(make)
+    triggers, contexts = TriggerCommands(make), ContextCommands(make)
     named: Sequence[tuple[str, Callable[..., None]]] = (
         ("ingest", triggers.ingest),
         ("ingest-feed", triggers.ingest_feed),
         ("distill", triggers.distill),
         ("reprocess", triggers.reprocess),
         ("fetch", triggers.fetch),
+        ("extract-context", contexts.extract_context),
+        ("collect-context", contexts.collect_context),
         ("reindex", triggers.reindex),
         ("prune", triggers.prune),
         ("cleanup", triggers.cleanup),
         ("embedding-backfill", triggers.embedding_backfill),
+        ("deep-research", ResearchCommand(make).deep_research),
         ("graph-update", triggers.graph_update),
         ("graph-rebuild", triggers.graph_rebuild),
     )

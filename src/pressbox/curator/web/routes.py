@@ -3,7 +3,21 @@
 from fastapi import APIRouter, Depends
 
 from pressbox.core.web.pages.access import giving
-from pressbox.curator.web import acting, adding, api, apps, costs, evaluations, graph, outlines, reading, sources
+from pressbox.curator.web import (
+    acting,
+    adding,
+    api,
+    api_graph,
+    api_research,
+    apps,
+    costs,
+    evaluations,
+    graph,
+    outlines,
+    reading,
+    research,
+    sources,
+)
 from pressbox.curator.web.access import MakeService
 from pressbox.curator.web.reader_api import routes as reader_api
 
@@ -11,7 +25,21 @@ from pressbox.curator.web.reader_api import routes as reader_api
 def build_router(make: MakeService) -> APIRouter:
     """The routes on the service that `make` gives for the connected parts."""
     router = APIRouter(dependencies=[Depends(giving("curator", make))])
-    for part in (api, reading, acting, adding, sources, outlines, apps, costs, evaluations, graph):
+    for part in (
+        api,
+        api_graph,
+        api_research,
+        reading,
+        acting,
+        adding,
+        sources,
+        outlines,
+        apps,
+        costs,
+        evaluations,
+        graph,
+        research,
+    ):
         router.include_router(part.router)
     router.include_router(reader_api.build_router())
     return router

@@ -10,6 +10,7 @@ from pressbox.curator.domain.changes import (
     FEED_CHANGED,
     GRAPH_CHANGED,
     PERSON_CHANGED,
+    RESEARCH_CHANGED,
 )
 
 
@@ -24,4 +25,5 @@ TOPICS = (
     LiveTopic(GRAPH_CHANGED, _changed),
     LiveTopic(ENRICHMENT_CHANGED, _changed),
     LiveTopic(PERSON_CHANGED, _changed, by_name=True),
+    LiveTopic(RESEARCH_CHANGED, _changed, by_name=True),
 )
