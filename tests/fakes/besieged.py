@@ -1,0 +1,187 @@
+"""An instance whose every article attacks, with a model that obeys, and a look at what came of it."""
+
+import re
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from lxml import html as markup  # type: ignore[import-untyped]
+from pydantic import SecretStr
+from sqlalchemy import text, update
+from temporalio.testing import ActivityEnvironment
+
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import Resources
+from pressbox.core.config import DistillerKind, EvaluatorKind
+from pressbox.core.contracts import Contract
+from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow
+from pressbox.curator.domain.entries import DistilState
+from pressbox.curator.wiring.application import activities
+from pressbox.demo.simulators.http_service import Answer, HttpService, Request
+from pressbox.demo.simulators.model import MODEL, ModelService
+from tests.fakes.attacks import ATTACKS, EVIL, METADATA, Attack, Gullible
+from tests.fakes.reader import NOW, Library
+from tests.integration.web.conftest import PASSWORD, cheap_passwords
+
+BYSTANDERS = 3
+READER = "reader@example.org"
+# Of the instance, not of anybody's reading.
+BOOKS = {"changes", "model_calls", "model_reservations", "claims", "host_turns"}
+_ADDRESSES = ("href", "src", "srcset", "action", "formaction", "data", "poster", "background", "style", "ping")
+_REFUSED = re.compile(rf"{re.escape(EVIL)}|{re.escape(METADATA)}|javascript:|vbscript:|data:text|file:", re.I)
+# Turn the direction of what follows, or are seen by machines alone.
+_HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\U000e0000-\U000e007f]")
+
+
+class Canary(HttpService):
+    """Whoever calls it did what an article asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.called: list[str] = []
+
+    async def answer(self, request: Request) -> Answer:
+        self.called.append(request.path)
+        return Answer(200, b"<html><title>Here you are</title></html>", {"Content-Type": "text/html"})
+
+
+@dataclass
+class Line:
+    """Connections and names that this process asked for."""
+
+    ports: set[int] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+
+
+@contextmanager
+def tapped(monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
+    line = Line()
+    connect, resolve = socket.socket.connect, socket.getaddrinfo
+
+    def connecting(self: socket.socket, address: Any) -> None:
+        if isinstance(address, tuple):
+            line.names.add(str(address[0]))
+            line.ports.add(int(address[1]))
+        connect(self, address)
+
+    def resolving(host: Any, *arguments: Any, **named: Any) -> Any:
+        line.names.add(str(host))
+        return resolve(host, *arguments, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(socket.socket, "connect", connecting)
+        patched.setattr(socket, "getaddrinfo", resolving)
+        yield line
+
+
+@dataclass
+class Besieged:
+    """`attacks` by entry; `bystanders` are articles of another source that nobody may touch."""
+
+    resources: Resources
+    library: Library
+    model: ModelService
+    canary: Canary
+    reader: int
+    attacks: Mapping[int, Attack] = field(default_factory=dict)
+    bystanders: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        merged = [one for functions in activities(self.resources).values() for one in functions]
+        self._functions = {one.__name__: one for one in merged}
+
+    async def do(self, name: str, input: Contract, workflow_id: str = "besieged") -> Any:
+        """One activity as a worker would run it."""
+        environment = ActivityEnvironment()
+        environment.info = replace(environment.info, workflow_id=workflow_id)
+        return await environment.run(self._functions[name], input)
+
+    @property
+    def entry_ids(self) -> tuple[int, ...]:
+        return tuple(self.attacks)
+
+    def told(self, attack: Attack) -> str:
+        """What the model answers when it obeys."""
+        return attack.answer(self.canary.url)
+
+    async def rows(self) -> dict[str, set[str]]:
+        """Everything in the database, row by row; what workflows and books need is left out."""
+        named = text(
+            "SELECT table_schema, table_name FROM information_schema.tables "
+            "WHERE table_schema IN ('core', 'curator', 'soonish', 'footy') AND table_type = 'BASE TABLE'"
+        )
+        found: dict[str, set[str]] = {}
+        async with self.resources.database.unit_of_work() as work:
+            for schema, table in (await work.session.execute(named)).tuples():
+                if table not in BOOKS:
+                    lines = await work.session.scalars(text(f'SELECT row_to_json(t)::text FROM {schema}."{table}" t'))
+                    found[f"{schema}.{table}"] = set(lines)
+        return found
+
+    async def plant(self, attack: Attack, feed_id: int) -> int:
+        article = attack.article(self.canary.url)
+        title = attack.title.replace("{canary}", self.canary.url)
+        entry_id = await self.library.entry(feed_id, title, distil=DistilState.WAITING, summary="", body="<p>Body.</p>")
+        async with self.resources.database.unit_of_work() as work:
+            body = update(EntryBodyRow).where(EntryBodyRow.entry_id == entry_id)
+            await work.session.execute(body.values(filtered_content=article, feed_content=""))
+            row = update(EntryRow).where(EntryRow.id == entry_id)
+            await work.session.execute(
+                row.values(author=attack.author, content_hash=f"hash of {attack.word}", language="en")
+            )
+        return entry_id
+
+
+@asynccontextmanager
+async def besieged(resources: Resources) -> AsyncIterator[Besieged]:
+    async with Canary() as canary, ModelService(script=Gullible(canary.url), key="key") as model:
+        curator = resources.settings.curator.model_copy(
+            update={
+                "distiller": DistillerKind.LLM,
+                "model_url": model.base_url,
+                "model_name": MODEL,
+                "model_key": SecretStr("key"),
+                "evaluator": EvaluatorKind.OFFLINE,
+                "tokens_per_day": 10**9,
+            }
+        )
+        settings = resources.settings.model_copy(update={"curator": curator})
+        inside = replace(resources, settings=settings)
+        library = Library(inside)
+        accounts = AccountService(inside.database, settings, passwords=cheap_passwords())
+        reader = (await accounts.add_user(READER, PASSWORD)).id
+        room = Besieged(inside, library, model, canary, reader)
+        evil, honest = await library.feed(reader, title="Evil"), await library.feed(reader, title="Honest")
+        room.attacks = {await room.plant(attack, evil): attack for attack in ATTACKS}
+        room.bystanders = tuple(
+            [
+                await library.entry(honest, f"Honest {number}", at=NOW - timedelta(days=1), summary=f"True {number}.")
+                for number in range(BYSTANDERS)
+            ]
+        )
+        yield room
+
+
+def troubles(page: str) -> list[str]:
+    """What in a page is more than text although a model said it: elements, handlers and addresses that act."""
+    found = []
+    for element in markup.document_fromstring(page).iter():
+        if not isinstance(element.tag, str):
+            continue
+        if element.tag == "script" and not (element.get("src") or "").startswith("/static/"):
+            found.append(f"<script> {element.text}")
+        if element.tag in ("iframe", "object", "embed", "base", "tool_use"):
+            found.append(f"<{element.tag}>")
+        for name, value in element.attrib.items():
+            if str(name).startswith("on") or (str(name) in _ADDRESSES and _REFUSED.search(str(value))):
+                found.append(f"<{element.tag} {name}={value!r}>")
+    return found
+
+
+def hidden(text: str) -> str:
+    """Letters that people do not see, or that turn the direction of others."""
+    return "".join(sorted(set(_HIDDEN.findall(text))))

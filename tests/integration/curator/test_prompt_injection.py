@@ -1,0 +1,202 @@
+"""An article that tells the model to do something changes nothing but what is made of that article itself.
+
+The model of these tests obeys every article. Whatever it says must stay text of that entry: no other row changes, no
+connection is opened but to the model, no name is looked up, and pages show it as text.
+"""
+
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import Resources
+from pressbox.core.web.app import create_app
+from pressbox.curator.adapters.answer_rows import AnswerRow, ResearchRunRow
+from pressbox.curator.adapters.answer_store import SqlConversations
+from pressbox.curator.adapters.research_store import SqlResearch
+from pressbox.curator.adapters.rows import EntryRow
+from pressbox.curator.contracts.asking import AnswerInput
+from pressbox.curator.contracts.distilling import EntryIds, SaveDistilledInput
+from pressbox.curator.contracts.researching import ResearchStepInput
+from pressbox.curator.contracts.upkeep import IndexBatchInput
+from pressbox.curator.domain.entries import DistilState
+from pressbox.curator.domain.research import Limits
+from pressbox.curator.manifest import APP
+from pressbox.curator.ports.research import Draft
+from tests.fakes.attacks import ATTACKS, words_in
+from tests.fakes.besieged import READER, Besieged, besieged, hidden, tapped, troubles
+from tests.fakes.reader import NOW
+from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
+
+_PART = re.compile(r"^BEGIN (?P<mark>[0-9a-f]{16})(?P<name>[^\n]*)\n.*?\nEND (?P=mark)(?P=name)$", re.M | re.S)
+_MARK = re.compile(r"BEGIN ([0-9a-f]{16})")
+
+
+@pytest.fixture
+async def room(resources: Resources) -> AsyncIterator[Besieged]:
+    async with besieged(resources) as room:
+        yield room
+
+
+@asynccontextmanager
+async def watched(room: Besieged, monkeypatch: pytest.MonkeyPatch, *tables: str, also: int = 0) -> AsyncIterator[None]:
+    """Afterwards only rows of these tables changed, and of those only what belongs to an attacking entry."""
+    before = await room.rows()
+    with tapped(monkeypatch) as line:
+        yield
+    after = await room.rows()
+    assert room.canary.called == []
+    assert line.ports <= {room.model.port, also}, "somebody was called whom an article named"
+    assert line.names <= {"127.0.0.1"}, "a name was looked up that an article named"
+    for table in after:
+        moved = before[table] ^ after[table]
+        assert not moved or table in tables, f"{table} changed: {sorted(moved)[:2]}"
+        for line_of in moved:
+            assert _belongs(room, table, json.loads(line_of)), f"{table}: {line_of}"
+    kept = ("entries", "entry_bodies", "entry_states", "entry_labels", "subscriptions", "users")
+    assert all(len(before[table]) == len(after[table]) for table in before if table.split(".")[1] in kept)
+
+
+def _belongs(room: Besieged, table: str, row: dict[str, object]) -> bool:
+    """To an entry that attacks, or to what the reader asked for themselves."""
+    if table == "curator.entries":
+        return row["id"] in room.attacks
+    if "entry_id" in row and row["entry_id"] is not None:
+        return row["entry_id"] in room.attacks
+    return row.get("user_id", room.reader) == room.reader
+
+
+def asked_safely(room: Besieged, *, at_least: int) -> None:
+    """What articles say stands between marks that they cannot know, and never among our own words."""
+    assert len(room.model.asked) >= at_least
+    marks = []
+    for asked in room.model.asked:
+        ours, material = asked.texts[0], asked.texts[1]
+        assert words_in(ours) == set()
+        assert room.canary.url not in ours
+        mark = _MARK.search(ours)
+        assert mark is not None, ours
+        marks.append(mark[1])
+        assert words_in(_PART.sub("", material)) == set(), "an article ended its own marks"
+        assert {found["mark"] for found in _PART.finditer(material)} == {mark[1]}
+    assert len(set(marks)) == len(marks), "a mark was used twice"
+
+
+def one_line_of_plain_text(said: str) -> None:
+    assert hidden(said) == ""
+    assert "\n" not in said
+    assert said.isprintable()
+
+
+@asynccontextmanager
+async def browser(room: Besieged) -> AsyncIterator[httpx.AsyncClient]:
+    """The real pages, for the reader of the room."""
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Resources]:
+        yield room.resources
+
+    settings = room.resources.settings
+    app = create_app(settings, [APP], connect)
+    async with app.router.lifespan_context(app):
+        app.state.accounts = AccountService(room.resources.database, settings, passwords=cheap_passwords())
+        transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))
+        async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
+            answer = await client.post("/sign-in", data={"email": READER, "password": PASSWORD})
+            assert answer.status_code == 303
+            yield client
+
+
+async def shown(room: Besieged, paths: Sequence[str]) -> dict[str, str]:
+    async with browser(room) as client:
+        pages = {}
+        for path in paths:
+            answer = await client.get(path)
+            assert answer.status_code == 200, path
+            assert "script-src 'self'" in answer.headers["content-security-policy"]
+            pages[path] = answer.text
+    return pages
+
+
+async def test_the_list_is_long_enough_and_every_attack_can_be_followed() -> None:
+    assert len(ATTACKS) >= 25
+    assert len({attack.word for attack in ATTACKS}) == len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+
+
+async def test_an_article_that_gives_orders_changes_its_own_summary_and_nothing_else(
+    room: Besieged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with watched(room, monkeypatch, "curator.entries"):
+        for begin in range(0, len(room.entry_ids), 5):
+            wanted = EntryIds(entry_ids=room.entry_ids[begin : begin + 5])
+            batch = await room.do("distill_entry_content", wanted)
+            await room.do("save_distilled_entries", SaveDistilledInput(answers=batch.answers, failed=batch.failed))
+    asked_safely(room, at_least=len(ATTACKS) // 5)
+    async with room.resources.database.unit_of_work() as work:
+        entries = {one.id: one for one in await work.session.scalars(select(EntryRow))}
+    for entry_id, attack in room.attacks.items():
+        entry = entries[entry_id]
+        assert entry.distil_state == DistilState.DISTILLED, attack.name
+        # Its own summary is what an obedient model makes of it, as one line of text.
+        assert entry.summary.startswith(attack.word), attack.name
+        one_line_of_plain_text(entry.summary)
+    assert {entries[one].summary for one in room.bystanders} == {f"True {number}." for number in range(3)}
+    pages = await shown(room, ["/reader?list=all", *(f"/reader/entries/{one}" for one in room.attacks)])
+    assert {path: troubles(page) for path, page in pages.items() if troubles(page)} == {}
+    for entry_id, attack in room.attacks.items():
+        assert attack.word in pages[f"/reader/entries/{entry_id}"], attack.name
+
+
+async def test_an_article_that_gives_orders_changes_the_answer_to_a_question_about_it_and_nothing_else(
+    room: Besieged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversations = SqlConversations(room.resources.database)
+    questions = {
+        (
+            await conversations.ask(room.reader, "When does the ferry leave?", NOW, conversation_id=None, entry_id=one)
+        ).id: one
+        for one in room.attacks
+    }
+    async with watched(room, monkeypatch, "curator.answers", "curator.conversations"):
+        for answer_id in questions:
+            await room.do("retrieve_passages", AnswerInput(answer_id=answer_id))
+            await room.do("write_answer", AnswerInput(answer_id=answer_id))
+    asked_safely(room, at_least=len(ATTACKS))
+    async with room.resources.database.unit_of_work() as work:
+        answers = {one.id: one for one in await work.session.scalars(select(AnswerRow))}
+    for answer_id, entry_id in questions.items():
+        attack, said = room.attacks[entry_id], answers[answer_id].text
+        assert answers[answer_id].state == "done", attack.name
+        assert attack.word in said, attack.name
+        assert hidden(said) == "", attack.name
+        assert set(re.findall(r"\[(\d+)\]", said)) <= {"1"}, attack.name
+
+
+async def test_articles_that_give_orders_change_the_report_that_cites_them_and_nothing_else(
+    room: Besieged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await room.do("index_entries_batch", IndexBatchInput(entry_ids=room.entry_ids))
+    draft = Draft(room.reader, "When does the ferry leave the harbour?", Limits(rounds=2, links=True))
+    run_id = await SqlResearch(room.resources.database).create(draft, NOW)
+    async with watched(room, monkeypatch, "curator.research_runs", "curator.research_steps"):
+        input = ResearchStepInput(run_id=run_id)
+        await room.do("open_research", input)
+        await room.do("plan_research", input)
+        for number in (1, 2):
+            step = input.model_copy(update={"round": number})
+            for position in (await room.do("search_for_research", step)).to_read:
+                await room.do("read_for_research", step.model_copy(update={"position": position}))
+            await room.do("check_research", step)
+        await room.do("write_research", input)
+    asked_safely(room, at_least=6)
+    async with room.resources.database.unit_of_work() as work:
+        run = (await work.session.scalars(select(ResearchRunRow))).one()
+    assert run.state == "done"
+    assert set(re.findall(r"\[(\d+)\]", run.report)) <= {str(source["number"]) for source in run.sources}
+    assert hidden(run.report) == ""
+    assert {source["material"]["entry_id"] for source in run.sources} <= set(room.attacks)
