@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 
 from pressbox.curator.domain.bounds import shortened
 from pressbox.curator.domain.context import Entity, EntityKind, Relationship, entity_key
-from pressbox.curator.domain.kinds_of_names import kind_of, shaped_like_software
+from pressbox.curator.domain.kinds_of_names import begins_a_name, kind_of, shaped_like_software
 from pressbox.curator.domain.naming import (
     CONNECTORS,
     GERMAN_ADJECTIVE_ENDINGS,
@@ -20,6 +20,7 @@ from pressbox.curator.domain.naming import (
     GERMAN_CONNECTORS,
     GERMAN_NOUN_ENDINGS,
     NO_NAMES,
+    SAYING,
     SECOND_CONNECTORS,
     TITLES,
 )
@@ -32,6 +33,8 @@ LONGEST_NAME = 80
 LONGEST_QUOTE = 280
 MOST_WORDS = 6
 LONGEST_ACRONYM = 6
+# A word that follows an article more often than this is a noun; now and then a name does too.
+MOSTLY_NO_NAME = 0.3
 # In one sentence; a list of a hundred names says nothing about any two of them.
 MOST_TOGETHER = 6
 _MOST_IN_A_LIST = 12
@@ -166,6 +169,8 @@ class _Rules:
             first += 1
         titled = next((at for at in range(last - 2, first - 1, -1) if _plain(words[at][0]) in TITLES), None)
         first = first if titled is None else titled + 1
+        while self._german and first < last - 1 and self._introduces(words[first][0]):
+            first += 1
         while first < last and self._means_nothing(words[last - 1][0]):
             last -= 1
         if first == last:
@@ -212,11 +217,15 @@ class _Rules:
         """ "You MUST": a plain word in large letters."""
         return word.isupper() and (_plain(word) in self._lowered or len(word) > LONGEST_ACRONYM)
 
+    def _introduces(self, word: str) -> bool:
+        """ "Leiterin Rahel Lindqvist": a noun before a name; in "Universität Tarnow" it is a part of the name."""
+        return self._is_noun(word) and not is_made_up(word) and not begins_a_name(word)
+
     def _is_noun(self, word: str) -> bool:
         plain = _plain(word)
         if plain.endswith(GERMAN_NOUN_ENDINGS) or plain in self._lowered:
             return True
-        return self._after_articles.get(plain, 0.0) > 0.0
+        return self._after_articles.get(plain, 0.0) > MOSTLY_NO_NAME
 
 
 @lru_cache(maxsize=20_000)
@@ -290,6 +299,8 @@ def _after_articles(sentences: Sequence[str]) -> dict[str, float]:
 
 
 def _announces_noun(word: str) -> bool:
+    if word in SAYING:
+        return False
     return (
         word.lower() in GERMAN_BEFORE_NOUNS
         or word.isdigit()
@@ -326,6 +337,7 @@ def _join_short_forms(found: dict[str, Candidate]) -> None:
             whole.mentions += part.mentions
             whole.sure += part.sure
             whole.sentences |= part.sentences
+            whole.kinds += part.kinds
 
 
 def _drop_peoples(found: dict[str, Candidate]) -> None:

@@ -32,8 +32,13 @@ def kind_of(words: tuple[str, ...], before: str, after: str, rest: str) -> Entit
             return kind
     if _is_program(words, before, after, rest):
         return EntityKind.SOFTWARE
-    people = before.lower().strip(".") in TITLES or after.lower() in SAYING
+    told = before.lower() in SAYING and len(words) > 1
+    people = told or before.lower().strip(".") in TITLES or after.lower() in SAYING
     return EntityKind.PERSON if people and all(_like_a_name(word) for word in words) else None
+
+
+def begins_a_name(word: str) -> bool:
+    return any(word.lower() in known for known in FIRST_WORDS.values())
 
 
 def shaped_like_software(name: str) -> bool:
