@@ -127,6 +127,12 @@ def test_each_model_and_prompt_has_a_curve_of_its_own_in_the_picture_of_a_metric
     assert picture.curves[1].points == "100,100"
 
 
+def test_a_writer_has_the_same_number_in_every_picture() -> None:
+    lines = [line(2, 0.5, model="two"), line(1, 0.5), line(1, 0.5, model="two", metric="answer_relevancy")]
+    numbers = [[(curve.model, curve.number) for curve in one.curves] for one in pictures(lines, FIRST, LAST)]
+    assert numbers == [[("two", 2)], [("one", 1), ("two", 2)]]
+
+
 def test_pictures_come_by_kind_and_what_is_estimated_comes_last() -> None:
     lines = [
         line(1, 0.1, kind=SubjectKind.SUMMARY),

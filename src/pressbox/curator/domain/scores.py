@@ -48,7 +48,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Curve:
-    """What one model wrote to one prompt, over the days; `number` tells curves of a picture apart."""
+    """What one model wrote to one prompt, over the days; in all pictures its `number` is the same."""
 
     number: int
     model: str
@@ -99,18 +99,23 @@ def pictures(lines: Sequence[ScoreLine], first: date, last: date) -> tuple[Pictu
     groups: dict[tuple[SubjectKind, str], list[ScoreLine]] = {}
     for line in lines:
         groups.setdefault((line.kind, line.metric), []).append(line)
+    # Who wrote first is the first: the same colour everywhere.
+    writers = list(dict.fromkeys((line.model, line.prompt_version) for line in sorted(lines, key=lambda one: one.day)))
     order = sorted(groups, key=lambda key: (list(SubjectKind).index(key[0]), key[1] in ESTIMATES, key[1]))
-    return tuple(Picture(*key, _curves(groups[key], first, last), first, last) for key in order)
+    return tuple(Picture(*key, _curves(groups[key], writers, first, last), first, last) for key in order)
 
 
-def _curves(lines: Sequence[ScoreLine], first: date, last: date) -> tuple[Curve, ...]:
+def _curves(
+    lines: Sequence[ScoreLine], writers: Sequence[tuple[str, str]], first: date, last: date
+) -> tuple[Curve, ...]:
     """Those with most texts, in the order in which they began."""
     groups: dict[tuple[str, str, str], list[ScoreLine]] = {}
     for line in sorted(lines, key=lambda line: line.day):
         groups.setdefault((line.model, line.prompt_version, line.evaluator), []).append(line)
     most = sorted(groups, key=lambda key: -sum(line.count for line in groups[key]))[:MOST_CURVES]
-    chosen = [key for key in groups if key in most]
-    return tuple(_curve(number, *key, groups[key], first, last) for number, key in enumerate(chosen, start=1))
+    chosen = sorted((key for key in groups if key in most), key=lambda key: writers.index(key[:2]))
+    numbers = {key: writers.index(key[:2]) % MOST_CURVES + 1 for key in chosen}
+    return tuple(_curve(numbers[key], *key, groups[key], first, last) for key in chosen)
 
 
 def _curve(

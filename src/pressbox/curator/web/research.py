@@ -115,6 +115,7 @@ async def _run_page(request: Request, service: Curator, identity: Reader, run_id
         identity=identity,
         run=run,
         view=RunView.of(run),
+        scores=(await service.evaluations.of_research([run_id] if run.report else [])).get(run_id, ()),
         cursor=at,
         follow=f"{RESEARCH_CHANGED}:{run_id}",
     )

@@ -1,0 +1,214 @@
+"""What is judged, its scores and who may see them, in a real database."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from pressbox.core.app import Resources
+from pressbox.core.config import EvaluatorKind
+from pressbox.core.db.changes import ChangeRow
+from pressbox.curator.activities.evaluating import EvaluationActivities
+from pressbox.curator.adapters.answer_rows import AnswerRow, ConversationRow, EvaluationRow, ResearchRunRow
+from pressbox.curator.adapters.evaluation_store import SqlEvaluations, SqlScores
+from pressbox.curator.adapters.evaluators.offline import OfflineEvaluator
+from pressbox.curator.adapters.evaluators.ragas import RagasEvaluator
+from pressbox.curator.adapters.judged_store import SqlSubjects
+from pressbox.curator.adapters.ledger_store import SqlModelLedger
+from pressbox.curator.domain.entries import Distilled
+from pressbox.curator.domain.evaluating import LONGEST_CONTEXT, Judged, Measure, Metric, SubjectKind
+from pressbox.curator.ids import HEAVY_QUEUE
+from pressbox.curator.ports.evaluating import Evaluated
+from pressbox.curator.ports.storage import PaidCall
+from pressbox.curator.wiring import evaluating
+from tests.fakes.curator_rows import NOW, Rows, entry, read
+
+TRACE = "0123456789abcdef" * 2
+
+
+class Desk:
+    """Rows as asking, research and distilling leave them."""
+
+    def __init__(self, resources: Resources) -> None:
+        self.rows = Rows(resources.database)
+        self.subjects = SqlSubjects(resources.database)
+        self.evaluations = SqlEvaluations(resources.database)
+        self.scores = SqlScores(resources.database)
+        self.ledger = SqlModelLedger(resources.database)
+
+    async def answer(self, user_id: int, **values: Any) -> int:
+        conversation = await self.rows.add(ConversationRow(user_id=user_id, title="The bridge"))
+        known: dict[str, Any] = {
+            "position": 1,
+            "question": "When was it opened?",
+            "state": "done",
+            "model": "writer",
+            "prompt_version": "1",
+            "text": "In 1931 [1].",
+            "passages": [{"text": "It was opened in 1931.", "entry_id": 1}, {"text": "It is long."}],
+            "finished_at": NOW,
+        }
+        return int((await self.rows.add(AnswerRow(conversation_id=conversation.id, **(known | values)))).id)
+
+    async def report(self, user_id: int, **values: Any) -> int:
+        known: dict[str, Any] = {
+            "question": "What happened to the bridge?",
+            "state": "done",
+            "method": "llm",
+            "model": "writer",
+            "report": "It was opened [1].",
+            "sources": [{"number": 1, "quotes": [{"text": "It was opened."}, {"text": "Nobody came."}]}],
+        }
+        return int((await self.rows.add(ResearchRunRow(user_id=user_id, **(known | values)))).id)
+
+    async def summary(self, *readers: int, model: str = "writer") -> int:
+        feed = await self.rows.feed(*readers)
+        await self.rows.crawl(feed, read(entry(1)))
+        (entry_id,) = await self.rows.ids(feed)
+        await self.rows.fetched(entry_id, "The bridge was opened in 1931.\nNobody came.")
+        (waiting,) = await self.rows.entries.to_distil([entry_id])
+        said = Distilled(entry_id, "It opened.", 0, 0, "en", model, "1", content_hash=waiting.content_hash)
+        await self.rows.entries.save_distilled([said], NOW)
+        if model == "writer":
+            call = PaidCall(waiting.content_hash, "1-de", model, "distil", entry_id, feed)
+            await self.ledger.record(call, "{}", 10, 10, 0.0, NOW)
+        return entry_id
+
+    async def keep(self, judged: Judged, score: float = 0.5, trace: str = TRACE, days: int = 0) -> None:
+        measures = (Measure(Metric.FAITHFULNESS, score),)
+        await self.evaluations.keep(Evaluated(judged, "ragas", trace, measures, NOW - timedelta(days=days)))
+
+
+@pytest.fixture
+def desk(resources: Resources) -> Desk:
+    return Desk(resources)
+
+
+async def test_an_answer_is_judged_by_its_passages_in_order(desk: Desk) -> None:
+    found = await desk.subjects.answer(await desk.answer(await desk.rows.user()))
+    assert found is not None
+    assert (found.question, found.text, found.model) == ("When was it opened?", "In 1931 [1].", "writer")
+    assert found.contexts == ("It was opened in 1931.", "It is long.")
+    assert found.can_be_judged
+
+
+@pytest.mark.parametrize("values", [{"model": ""}, {"finished_at": None}])
+async def test_an_answer_that_no_model_wrote_or_that_is_not_finished_is_not_judged(
+    desk: Desk, values: dict[str, Any]
+) -> None:
+    assert await desk.subjects.answer(await desk.answer(await desk.rows.user(), **values)) is None
+
+
+async def test_what_is_not_there_is_not_judged(desk: Desk) -> None:
+    assert await desk.subjects.answer(1) is None
+    assert await desk.subjects.research(1) is None
+    assert await desk.subjects.summary(1) is None
+
+
+async def test_a_report_is_judged_by_what_it_quotes(desk: Desk) -> None:
+    found = await desk.subjects.research(await desk.report(await desk.rows.user()))
+    assert found is not None
+    assert (found.kind, found.contexts) == (SubjectKind.RESEARCH, ("It was opened.", "Nobody came."))
+    assert await desk.subjects.research(await desk.report(await desk.rows.user(), model="")) is None
+
+
+async def test_a_summary_is_judged_by_the_whole_text_and_known_by_model_and_prompt(desk: Desk) -> None:
+    entry_id = await desk.summary()
+    found = await desk.subjects.summary(entry_id)
+    assert found is not None
+    assert (found.text, found.contexts) == ("It opened.", ("The bridge was opened in 1931.\nNobody came.",))
+    assert (found.model, found.prompt_version, found.entry_id) == ("writer", "1-de", entry_id)
+    assert "Article 1" in found.question
+
+
+async def test_an_extract_and_a_summary_of_an_older_text_are_not_judged(desk: Desk) -> None:
+    assert await desk.subjects.summary(await desk.summary(model="extractive")) is None
+    changed = await desk.summary()
+    await desk.rows.fetched(changed, "Another text.")
+    assert await desk.subjects.summary(changed) is None
+
+
+async def test_a_long_text_is_judged_by_as_much_as_a_model_saw(desk: Desk) -> None:
+    passages = [{"text": "a" * 10_000}, {"text": "b" * 10_000}]
+    found = await desk.subjects.answer(await desk.answer(await desk.rows.user(), passages=passages))
+    assert found is not None
+    assert sum(len(context) for context in found.contexts) == LONGEST_CONTEXT
+
+
+async def test_a_score_is_kept_once_per_trace_and_wakes_the_page_of_its_answer(desk: Desk) -> None:
+    judged = await desk.subjects.answer(await desk.answer(await desk.rows.user()))
+    assert judged is not None
+    await desk.keep(judged, 0.5)
+    await desk.keep(judged, 0.9)
+    assert await desk.evaluations.known(judged, "ragas", TRACE) == [Measure(Metric.FAITHFULNESS, 0.5)]
+    assert await desk.evaluations.known(judged, "offline", TRACE) == []
+    woken = await desk.rows.all(select(ChangeRow.key).where(ChangeRow.kind == "curator.answer"))
+    assert woken == [str(judged.subject_id)]
+    await desk.keep(judged, 0.7, "another trace")
+    (shown,) = await desk.scores.of_subjects(SubjectKind.ANSWER, [judged.subject_id, 99])
+    assert (shown.subject_id, shown.score, shown.is_estimate) == (judged.subject_id, 0.7, False)
+
+
+async def test_people_see_scores_of_their_own_and_administrators_all(desk: Desk) -> None:
+    anna, ben = await desk.rows.user(), await desk.rows.user()
+    texts = [
+        await desk.subjects.answer(await desk.answer(anna)),
+        await desk.subjects.research(await desk.report(anna)),
+        await desk.subjects.summary(await desk.summary(anna)),
+        await desk.subjects.answer(await desk.answer(ben)),
+        await desk.subjects.research(await desk.report(ben)),
+        await desk.subjects.summary(await desk.summary()),
+    ]
+    for number, judged in enumerate(texts):
+        assert judged is not None
+        await desk.keep(judged, number / 10)
+    since = NOW - timedelta(days=1)
+    mine = await desk.scores.by_day(anna, since)
+    assert [(line.kind, line.score, line.count) for line in mine] == [
+        (SubjectKind.ANSWER, 0.0, 1),
+        (SubjectKind.RESEARCH, 0.1, 1),
+        (SubjectKind.SUMMARY, 0.2, 1),
+    ]
+    assert [(line.kind, line.count) for line in await desk.scores.by_day(None, since)] == [
+        (SubjectKind.ANSWER, 2),
+        (SubjectKind.RESEARCH, 2),
+        (SubjectKind.SUMMARY, 2),
+    ]
+    assert await desk.scores.by_day(await desk.rows.user(), since) == []
+
+
+async def test_scores_are_averages_per_day_model_and_prompt(desk: Desk) -> None:
+    anna = await desk.rows.user()
+    for number, (version, days) in enumerate([("1", 1), ("1", 1), ("2", 0), ("2", 40)]):
+        judged = await desk.subjects.answer(await desk.answer(anna, prompt_version=version))
+        assert judged is not None
+        await desk.keep(judged, number * 0.25, days=days)
+    found = await desk.scores.by_day(anna, NOW - timedelta(days=30))
+    assert [(line.day, line.prompt_version, line.score, line.count) for line in found] == [
+        ((NOW - timedelta(days=1)).date(), "1", 0.125, 2),
+        (NOW.date(), "2", 0.5, 1),
+    ]
+
+
+async def test_the_settings_choose_who_judges(resources: Resources) -> None:
+    assert isinstance(evaluating.evaluator(resources), OfflineEvaluator)
+    curator = resources.settings.curator.model_copy(update={"evaluator": EvaluatorKind.RAGAS})
+    chosen = replace(resources, settings=resources.settings.model_copy(update={"curator": curator}))
+    assert isinstance(evaluating.evaluator(chosen), RagasEvaluator)
+    (first, _) = evaluating.activities(chosen)[HEAVY_QUEUE]
+    assert isinstance(first.__self__, EvaluationActivities)  # type: ignore[attr-defined]
+
+
+async def test_a_deleted_conversation_leaves_scores_that_only_count(desk: Desk) -> None:
+    """They have no text; for the figures of a model it does not matter whose question it was."""
+    anna = await desk.rows.user()
+    judged = await desk.subjects.answer(await desk.answer(anna))
+    assert judged is not None
+    await desk.keep(judged)
+    async with desk.rows.database.unit_of_work() as work:
+        await work.session.execute(ConversationRow.__table__.delete())  # type: ignore[attr-defined]
+    assert await desk.rows.all(select(func.count()).select_from(EvaluationRow)) == [1]
+    assert await desk.scores.by_day(anna, NOW - timedelta(days=1)) == []
+    assert len(await desk.scores.by_day(None, NOW - timedelta(days=1))) == 1
