@@ -35,6 +35,14 @@ class EvaluationWorkflow:
     @workflow.run
     async def run(self, input: EvaluationInput) -> EvaluationOutput:
         self._shown.show(current_step="judge")
-        result = await patiently(EvaluationActivities.evaluate_ragas, input, self._shown.show)
+        result = await patiently(EvaluationActivities.evaluate_ragas, input, self._shown.show, more=has_room)
+        if result.retry_at is not None:
+            # Days without a budget.
+            workflow.continue_as_new(input)
         self._shown.done(done=1, message="", scores=result.scores)
         return EvaluationOutput(trace_id=input.trace_id, scores=result.scores)
+
+
+def has_room() -> bool:
+    """For more waiting in this history."""
+    return not workflow.info().is_continue_as_new_suggested()

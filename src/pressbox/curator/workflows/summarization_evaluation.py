@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.domain.traces import entry_trace_id, trace_id
     from pressbox.curator.ids import summarization_evaluation_workflow_id
     from pressbox.curator.workflows.acting import start_alone
+    from pressbox.curator.workflows.evaluation import has_room
     from pressbox.curator.workflows.showing import Shown
     from pressbox.curator.workflows.waiting import patiently
 
@@ -41,7 +42,10 @@ class SummarizationEvaluationWorkflow:
     @workflow.run
     async def run(self, input: SummarizationEvaluationInput) -> SummarizationEvaluationOutput:
         self._shown.show(current_step="judge")
-        result = await patiently(EvaluationActivities.evaluate_summarization, input, self._shown.show)
+        result = await patiently(EvaluationActivities.evaluate_summarization, input, self._shown.show, more=has_room)
+        if result.retry_at is not None:
+            # Days without a budget: what was judged is kept.
+            workflow.continue_as_new(input)
         self._shown.done(done=result.evaluated, message="", scores=result.scores)
         return SummarizationEvaluationOutput(
             trace_id=input.trace_id, scores=result.scores, evaluated_count=result.evaluated
