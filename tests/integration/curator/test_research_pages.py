@@ -1,0 +1,285 @@
+"""Research in a real database and on its pages: kept step by step, shown safely, exported, and nobody else's."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import update
+from temporalio.testing import ActivityEnvironment
+
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import AppManifest, Resources
+from pressbox.core.config import Settings
+from pressbox.core.errors import NotFoundError, TransientError
+from pressbox.core.web.app import create_app
+from pressbox.curator.activities.researching import ResearchActivities
+from pressbox.curator.adapters.enrichment_rows import EntryLinkRow
+from pressbox.curator.adapters.research_store import SqlReadings, SqlResearch
+from pressbox.curator.adapters.rows import EntryBodyRow
+from pressbox.curator.contracts.researching import CloseResearchInput, ResearchStepInput
+from pressbox.curator.domain.research import EndedBy, Limits, Link, ResearchState, StepState
+from pressbox.curator.ports.research import Draft
+from pressbox.curator.service.research import ResearchService
+from pressbox.curator.web.routes import build_router
+from tests.fakes.reader import NOW, Library
+from tests.fakes.research import FakePages, FakeResearchWorld
+from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
+
+QUESTION = "Why does the <b>ferry</b> leave?"
+EVIL = 'The ferry leaves at six <script>alert("ferry")</script> in the morning, said [99](https://evil.example.org).'
+
+
+@dataclass
+class FakeWorkflows:
+    calls: list[tuple[str, int]] = field(default_factory=list)
+    away: bool = False
+    running: bool = True
+
+    async def research(self, run_id: int) -> str:
+        if self.away:
+            raise TransientError("Temporal does not answer.")
+        self.calls.append(("research", run_id))
+        return f"research-{run_id}"
+
+    async def stop(self, run_id: int) -> bool:
+        self.calls.append(("stop", run_id))
+        return self.running
+
+    async def give_up(self, run_id: int) -> None:
+        self.calls.append(("give up", run_id))
+
+
+@pytest.fixture
+def library(resources: Resources) -> Library:
+    return Library(resources)
+
+
+@pytest.fixture
+def store(resources: Resources) -> SqlResearch:
+    return SqlResearch(resources.database)
+
+
+@pytest.fixture
+def workflows() -> FakeWorkflows:
+    return FakeWorkflows()
+
+
+@pytest.fixture
+async def app(
+    library: Library, store: SqlResearch, workflows: FakeWorkflows, settings: Settings
+) -> AsyncIterator[FastAPI]:
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Resources]:
+        yield library.resources
+
+    service = replace(library.service, research=ResearchService(store, workflows, Limits(), has_model=True))
+    app = create_app(settings, [AppManifest("curator", "Reader", "", router=build_router(lambda _: service))], connect)
+    async with app.router.lifespan_context(app):
+        app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())
+        yield app
+
+
+@asynccontextmanager
+async def browsing(app: FastAPI, name: str) -> AsyncIterator[tuple[httpx.AsyncClient, int]]:
+    user = await app.state.accounts.add_user(f"{name}@example.org", PASSWORD)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 5000))
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
+        await client.post("/sign-in", data={"email": f"{name}@example.org", "password": PASSWORD})
+        yield client, user.id
+
+
+async def researched(store: SqlResearch, run_id: int, world: FakeResearchWorld, *, write: bool = True) -> None:
+    """All steps of one round, in the real database."""
+    activities = ResearchActivities(store, world, world, world.researcher, FakePages(world))
+
+    async def did(name: str, **values: Any) -> Any:
+        step = ResearchStepInput(run_id=run_id, seconds=90.0, **values)
+        return await ActivityEnvironment().run(getattr(activities, name), step)
+
+    await did("open_research")
+    await did("plan_research")
+    found = await did("search_for_research", round=1)
+    for position in found.to_read:
+        await did("read_for_research", round=1, position=position)
+    await did("check_research", round=1)
+    if write:
+        await did("write_research", round=1, ended_by=EndedBy.ROUNDS)
+
+
+def press(reader: int, *, offline: bool = False) -> FakeResearchWorld:
+    world = FakeResearchWorld(offline=offline)
+    world.article("The “ferry” <i>and</i> (more)", EVIL, readers=(reader,))
+    world.article(
+        "The pier", "The pier was built for the ferry in 1921, and why it leaves is known.", readers=(reader,)
+    )
+    return world
+
+
+async def test_a_run_is_read_back_as_it_was_written(store: SqlResearch, library: Library) -> None:
+    reader = await library.person()
+    run_id = await store.create(Draft(reader, QUESTION, Limits(links=True)), NOW)
+    await researched(store, run_id, press(reader))
+    run = await store.owned(reader, run_id)
+    assert (run.state, run.seconds, run.limits, run.method) == (ResearchState.DONE, 90.0, Limits(links=True), "llm")
+    assert [source.number for source in run.sources] == [1, 2]
+    assert all(step.state is StepState.DONE for step in run.steps)
+    assert run.tokens == sum(step.tokens for step in run.steps) > 0
+    assert [one.id for one in await store.listed(reader, 10)] == [run_id]
+    with pytest.raises(NotFoundError):
+        await store.owned(reader + 1, run_id)
+
+
+async def test_what_is_done_stays_done_and_a_deleted_run_takes_nothing(store: SqlResearch, library: Library) -> None:
+    reader = await library.person()
+    run_id = await store.create(Draft(reader, QUESTION, Limits()), NOW)
+    await researched(store, run_id, press(reader))
+    world = press(reader)
+    activities = ResearchActivities(store, world, world, world.researcher, FakePages(world))
+    closed = CloseResearchInput(run_id=run_id, state=ResearchState.STOPPED)
+    await ActivityEnvironment().run(activities.close_research, closed)
+    assert (await store.owned(reader, run_id)).state is ResearchState.DONE
+    step = (await store.owned(reader, run_id)).steps[0]
+    await store.delete(reader, run_id)
+    await store.finish(run_id, (step,), 1.0, NOW)
+    assert await store.run(run_id) is None
+
+
+async def test_only_what_a_person_may_see_is_read_and_only_its_stored_links(library: Library) -> None:
+    reader, other = await library.person(), await library.person()
+    feed_id = await library.feed(reader)
+    entry_id = await library.entry(feed_id, "The ferry")
+    async with library.database.unit_of_work() as work:
+        await work.session.execute(
+            update(EntryBodyRow).where(EntryBodyRow.entry_id == entry_id).values(filtered_content="It leaves.")
+        )
+        work.session.add(EntryLinkRow(entry_id=entry_id, url="https://example.org/a", title="A", position=1))
+    readings = SqlReadings(library.database)
+    assert await readings.text(reader, entry_id) == "It leaves."
+    assert await readings.links(reader, [entry_id]) == [Link(entry_id, "https://example.org/a", "A")]
+    assert await readings.text(other, entry_id) == ""
+    assert await readings.links(other, [entry_id]) == []
+
+
+async def test_the_page_shows_steps_report_and_sources_and_runs_nothing_that_strangers_wrote(
+    app: FastAPI, store: SqlResearch
+) -> None:
+    async with browsing(app, "reader") as (client, reader):
+        run_id = await store.create(Draft(reader, QUESTION, Limits()), NOW)
+        blank = await client.get(f"/reader/research/{run_id}")
+        assert "It has not begun yet." in blank.text
+        await researched(store, run_id, press(reader))
+        page = await client.get(f"/reader/research/{run_id}")
+        part = await client.get(f"/reader/research/{run_id}/part")
+        whole = await client.get("/reader/research")
+    assert page.status_code == part.status_code == whole.status_code == 200
+    assert len(page.content) < 50_000
+    assert "<script>alert" not in page.text + part.text
+    assert 'href="https://evil' not in page.text
+    assert 'href="#source-1">[1]</a>' in page.text
+    assert 'id="source-2"' in page.text
+    report = re.search(r'id="report-text">(.*?)</section>', page.text, re.DOTALL)
+    assert report is not None
+    assert "[99]" not in report[1]
+    assert 'data-follow="curator.research:' in part.text
+    assert "&lt;b&gt;ferry&lt;/b&gt;" in whole.text
+
+
+async def test_a_report_is_exported_as_markdown_and_as_html(app: FastAPI, store: SqlResearch) -> None:
+    async with browsing(app, "reader") as (client, reader):
+        run_id = await store.create(Draft(reader, QUESTION, Limits()), NOW)
+        early = await client.get(f"/reader/research/{run_id}/report.md")
+        await researched(store, run_id, press(reader))
+        markdown = await client.get(f"/reader/research/{run_id}/report.md")
+        html = await client.get(f"/reader/research/{run_id}/report.html")
+    assert early.status_code == 409
+    for answer in (markdown, html):
+        assert answer.headers["content-disposition"].startswith("attachment")
+    assert markdown.text.startswith("# Why does the \\<b\\>ferry\\</b\\> leave?")
+    assert "## Sources" in markdown.text
+    assert "1. [The “ferry” \\<i\\>and\\</i\\> (more)](https://example.org/1)" in markdown.text
+    assert "<script>alert" not in html.text
+    assert '<a href="#source-1">[1]</a>' in html.text
+    assert 'id="source-1"' in html.text
+
+
+async def test_extracts_are_labelled_as_extracts(app: FastAPI, store: SqlResearch) -> None:
+    async with browsing(app, "reader") as (client, reader):
+        run_id = await store.create(Draft(reader, QUESTION, Limits()), NOW)
+        await researched(store, run_id, press(reader, offline=True))
+        page = await client.get(f"/reader/research/{run_id}")
+        markdown = await client.get(f"/reader/research/{run_id}/report.md")
+    assert "These are extracts" in page.text
+    assert "No model took part." in markdown.text
+    assert "of 60,000 tokens" not in page.text
+
+
+async def test_research_of_others_does_not_exist(app: FastAPI, store: SqlResearch, workflows: FakeWorkflows) -> None:
+    async with browsing(app, "reader") as (_, reader), browsing(app, "other") as (client, _):
+        run_id = await store.create(Draft(reader, QUESTION, Limits()), NOW)
+        path, api = f"/reader/research/{run_id}", f"/api/curator/research/{run_id}"
+        answers = [await client.get(one) for one in (path, f"{path}/part", f"{path}/report.md", api)]
+        answers += [await client.post(f"{path}/act", data={"what": what}) for what in ("stop", "resume", "delete")]
+        answers += [await client.post(f"{api}/stop"), await client.delete(api)]
+        assert {answer.status_code for answer in answers} == {404}
+        assert (await client.get("/api/curator/research")).json() == []
+    assert workflows.calls == []
+
+
+async def test_start_stop_resume_and_delete_from_the_page(
+    app: FastAPI, store: SqlResearch, workflows: FakeWorkflows
+) -> None:
+    async with browsing(app, "reader") as (client, reader):
+        form = {"question": " Why?  Now ", "rounds": "2", "tokens": "5000", "minutes": "7", "links": "yes"}
+        started = await client.post("/reader/research", data=form)
+        path = started.headers["location"]
+        run_id = int(path.rpartition("/")[2])
+        run = await store.owned(reader, run_id)
+        assert (run.question, run.limits) == ("Why? Now", Limits(2, 5000, 7.0, links=True))
+        await client.post(f"{path}/act", data={"what": "stop"})
+        assert (await store.owned(reader, run_id)).state is ResearchState.STOPPING
+        workflows.running = False
+        await client.post(f"{path}/act", data={"what": "stop"})
+        assert (await store.owned(reader, run_id)).state is ResearchState.STOPPED
+        assert (await client.post(f"{path}/act", data={"what": "stop"})).status_code == 409
+        await client.post(f"{path}/act", data={"what": "resume"})
+        assert (await client.post(f"{path}/act", data={"what": "delete"})).headers["location"] == "/reader/research"
+        assert (await client.get(path)).status_code == 404
+        bad = await client.post("/reader/research", data={"question": "Why is it?", "rounds": "99"})
+        assert (bad.status_code, "Rounds are from 1 to 10." in bad.text) == (422, True)
+        assert "Why is it?" in bad.text, "what was typed stays"
+    assert [name for name, _ in workflows.calls] == ["research", "stop", "stop", "research", "give up"]
+
+
+async def test_when_temporal_is_away_the_question_is_kept_and_can_be_started_later(
+    app: FastAPI, store: SqlResearch, workflows: FakeWorkflows
+) -> None:
+    workflows.away = True
+    async with browsing(app, "reader") as (client, reader):
+        answer = await client.post("/reader/research", data={"question": "Why is it so?"})
+        assert (answer.status_code, "Temporal does not answer." in answer.text) == (503, True)
+        (run,) = await store.listed(reader, 10)
+        page = await client.get(f"/reader/research/{run.id}")
+        assert (run.state, 'id="research-resume"' in page.text) == (ResearchState.QUEUED, True)
+        workflows.away = False
+        await client.post(f"/reader/research/{run.id}/act", data={"what": "resume"})
+    assert workflows.calls == [("research", run.id)]
+
+
+async def test_research_as_json(app: FastAPI, store: SqlResearch) -> None:
+    async with browsing(app, "reader") as (client, reader):
+        body = {"question": "Why does the ferry leave?", "rounds": 1, "links": True}
+        run_id = (await client.post("/api/curator/research", json=body)).json()["id"]
+        await researched(store, run_id, press(reader))
+        found = (await client.get(f"/api/curator/research/{run_id}")).json()
+        assert (await client.post(f"/api/curator/research/{run_id}/resume")).status_code == 409
+        assert (await client.delete(f"/api/curator/research/{run_id}")).status_code == 204
+        assert (await client.get("/api/curator/research")).json() == []
+        assert (await client.post("/api/curator/research", json=body | {"tokens": 1})).status_code == 422
+    assert (found["state"], found["ended_by"], found["limits"]["rounds"]) == ("done", "rounds", 1)
+    assert [source["number"] for source in found["sources"]] == [1, 2]
+    assert {step["kind"] for step in found["steps"]} == {"plan", "search", "choose", "read", "check", "write"}
