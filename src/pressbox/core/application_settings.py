@@ -212,6 +212,9 @@ class CuratorSettings(Group):
     )
     microsoft_key: SecretStr | None = Field(None, description="Key of Microsoft's translator.")
     microsoft_region: str = Field("", description="Region of that key, such as westeurope; empty for a global one.")
+    price_per_million_characters: float = Field(
+        0.0, ge=0, description="Price of a million characters at DeepL or Microsoft, for the cost pages."
+    )
     context: ContextKind = Field(
         ContextKind.OFFLINE, description="Who finds entities and relations: offline rules, or llm for the model above."
     )

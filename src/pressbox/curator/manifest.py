@@ -48,6 +48,7 @@ from pressbox.curator.workflows.research import DeepResearchWorkflow
 from pressbox.curator.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.workflows.summarization_evaluation import SummarizationEvaluationWorkflow
+from pressbox.curator.workflows.translation import TranslationWorkflow
 
 # Most of these wait for a page, a host's turn or a model; what computes is bounded by the adapters.
 HEAVY_AT_ONCE = 32
@@ -111,6 +112,7 @@ APP = AppManifest(
             SearchPruneWorkflow,
             EntriesCleanupWorkflow,
             EmbeddingBackfillWorkflow,
+            TranslationWorkflow,
             ExtractEntryContextWorkflow,
             ContextCollectionWorkflow,
             FetchEntryLinksWorkflow,

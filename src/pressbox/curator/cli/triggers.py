@@ -7,8 +7,8 @@ import typer
 
 from pressbox.core.app import Resources
 from pressbox.core.temporal import control
-from pressbox.curator.cli.research import ResearchCommand
 from pressbox.curator.cli.contexts import ContextCommands
+from pressbox.curator.cli.research import ResearchCommand
 from pressbox.curator.cli.running import Json, MakeService, print_json, with_resources
 from pressbox.curator.service.curator import Curator
 
@@ -140,6 +140,28 @@ class TriggerCommands:
         act = self._rebuilding(batch_size, clean)
         self._start(context, act, wait, as_json)
 
+    def translate(
+        self,
+        context: typer.Context,
+        entry_ids: Annotated[
+            list[int] | None,
+            typer.Argument(metavar="[ENTRY_ID]...", help="Otherwise the newest without a translation.", min=1),
+        ] = None,
+        provider: Annotated[
+            str, typer.Option(help="deepl, microsoft or llm; otherwise that of the settings.", metavar="NAME")
+        ] = "",
+        language: Annotated[str, typer.Option(help="Such as de; otherwise that of the settings, or en.")] = "",
+        wait: Wait = False,
+        as_json: Json = False,
+    ) -> None:
+        """Translate entries that have no translation yet."""
+        self._start(
+            context,
+            lambda service: service.translations.translate_some(entry_ids or (), provider=provider, language=language),
+            wait,
+            as_json,
+        )
+
     def _rebuilding(self, batch_size: int, clean: bool) -> Callable[[Curator], Awaitable[str]]:
         return lambda service: service.graph.rebuild(batch_size=batch_size, clean=clean)
 
@@ -168,6 +190,7 @@ def build_commands(make: MakeService) -> typer.Typer:
     named: Sequence[tuple[str, Callable[..., None]]] = (
         ("ingest", triggers.ingest),
         ("ingest-feed", triggers.ingest_feed),
+        ("translate", triggers.translate),
         ("distill", triggers.distill),
         ("reprocess", triggers.reprocess),
         ("fetch", triggers.fetch),

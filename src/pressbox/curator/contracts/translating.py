@@ -26,6 +26,8 @@ class TranslationInput(CamelContract):
     provider: Provider = Provider.MICROSOFT
     target_language: str = ""
     most_entries: int = 200
+    # Ask once more for what was not translated.
+    again: bool = False
     state: "TranslationState" = Field(default_factory=lambda: TranslationState())
     parent_workflow_id: str = ""
     policy: CuratorPolicy = CuratorPolicy()
@@ -75,6 +77,7 @@ class TranslationSelection(Contract):
 class TranslateArticlesInput(Contract):
     entry_ids: tuple[int, ...]
     language: str
+    again: bool = False
     policy: CuratorPolicy = CuratorPolicy()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from pressbox.curator.contracts.translating import TranslationCursor, TranslationSelection
+from pressbox.curator.contracts.translating import Provider, TranslationCursor, TranslationSelection
 from pressbox.curator.domain.article_blocks import Block
 from pressbox.curator.domain.translating import Done, Limits
 
@@ -97,3 +97,11 @@ class Translations(Protocol):
     async def finish(self, entry_ids: Sequence[int], language: str, now: datetime) -> Sequence[int]:
         """Those of which nothing is left to do are complete from now on. Their ids."""
         ...
+
+
+class TranslationRuns(Protocol):
+    """Starts TranslationWorkflow; the id of the run, or of the one that does this already."""
+
+    async def translate(
+        self, entry_ids: Sequence[int], provider: Provider, language: str, *, again: bool = False
+    ) -> str: ...

@@ -13,6 +13,7 @@ from pressbox.curator.service.research import ResearchService
 from pressbox.curator.service.sources import SourceService
 from pressbox.curator.service.states import StateService
 from pressbox.curator.service.streams import StreamService
+from pressbox.curator.service.translating import TranslationService
 from pressbox.curator.service.work import WorkService
 
 
@@ -26,6 +27,7 @@ class Curator:
     evaluations: EvaluationService
     work: WorkService
     enriching: EnrichingService
+    translations: TranslationService
     asking: AskService
     graph: GraphService
     apps: AppService

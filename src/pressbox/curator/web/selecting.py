@@ -1,5 +1,6 @@
 """A list as its address names it, and the addresses that lead to it and to others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -23,6 +24,10 @@ class Place:
 
     def query(self, *, keeping_moment: bool = True) -> str:
         """The address without its path. With the moment the list was opened: what was read since stays in it."""
+        return urlencode(self.pairs(keeping_moment=keeping_moment))
+
+    def pairs(self, *, keeping_moment: bool = True) -> Sequence[tuple[str, str]]:
+        """The same, as a form carries it."""
         chosen, pairs = self.selection, {}
         if chosen.kind is not ListKind.UNREAD:
             pairs["list"] = chosen.kind.value
@@ -36,7 +41,7 @@ class Place:
             pairs["q"] = chosen.query
         if keeping_moment and chosen.opened_at is not None:
             pairs["at"] = str(milliseconds(chosen.opened_at))
-        return urlencode(pairs)
+        return tuple(pairs.items())
 
     def elsewhere(self, kind: ListKind, id: int | None = None) -> str:
         """Another list, in the same order."""

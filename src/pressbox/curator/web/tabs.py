@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from pressbox.curator.domain.views import ArticleView
+from pressbox.curator.web import translation_tab
+from pressbox.curator.web.context_tab import load_context
 from pressbox.curator.web.panes import Asked, Panes, Tab
 
 # As much as a word of an address may hold.
@@ -21,7 +23,10 @@ class TabPart:
     words: tuple[str, ...] = ()
 
 
-TABS: Mapping[Tab, TabPart] = {}
+TABS: Mapping[Tab, TabPart] = {
+    Tab.TRANSLATION: TabPart(translation_tab.load, words=("to", "show")),
+    Tab.ENRICHMENTS: TabPart(load_context, words=("links",)),
+}
 
 
 def wanted(asked: Asked) -> Tab:

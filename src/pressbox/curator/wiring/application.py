@@ -21,12 +21,13 @@ from pressbox.curator.service.sources import SourceService
 from pressbox.curator.service.states import StateService
 from pressbox.curator.service.work import WorkService
 from pressbox.curator.wiring import apps as own_apps
-from pressbox.curator.wiring import asking, enriching, evaluating, graph, ingesting, researching
+from pressbox.curator.wiring import asking, enriching, evaluating, graph, ingesting, researching, translating
 from pressbox.curator.wiring.parts import Functions, embedder, policy, search_reader, workflows
 
 # Each gives the activities of its queues.
 PARTS = (
     ingesting.activities,
+    translating.activities,
     enriching.activities,
     evaluating.activities,
     researching.activities,
@@ -57,6 +58,7 @@ def service(resources: Resources) -> Curator:
         outlines=OutlineService(subscriptions, OpmlOutlines(), objects, starter),
         reading=reading,
         enriching=enriching.service(resources),
+        translations=translating.service(resources),
         evaluations=evaluating.service(resources),
         states=states,
         research=researching.service(resources),
