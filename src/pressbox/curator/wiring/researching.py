@@ -13,6 +13,7 @@ from pressbox.curator.adapters.research_starter import ResearchStarter
 from pressbox.curator.adapters.research_store import SqlReadings, SqlResearch
 from pressbox.curator.adapters.researchers.links import GuardedLinkedPages
 from pressbox.curator.adapters.researchers.model import ModelResearcher
+from pressbox.curator.adapters.researchers.neighbours import GraphNeighbours
 from pressbox.curator.adapters.researchers.offline import OfflineResearcher
 from pressbox.curator.adapters.workshop.pool import Workshop
 from pressbox.curator.domain.research import Limits
@@ -20,6 +21,7 @@ from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
 from pressbox.curator.ports.research import Researcher
 from pressbox.curator.service.research import ResearchService
 from pressbox.curator.wiring.asking import retriever
+from pressbox.curator.wiring.graph import graph_store
 from pressbox.curator.wiring.models import has_model, paid_model
 from pressbox.curator.wiring.parts import Functions, policy
 
@@ -49,7 +51,10 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
 
 def researcher(resources: Resources) -> Researcher:
     model = paid_model(resources)
-    return OfflineResearcher() if model is None else ModelResearcher(model)
+    if model is not None:
+        return ModelResearcher(model)
+    _, graph = graph_store(resources.database)
+    return OfflineResearcher(GraphNeighbours(graph))
 
 
 def service(resources: Resources) -> ResearchService:

@@ -5,8 +5,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, WorkflowAlreadyStartedError, is_cancelled_exception
-from temporalio.workflow import ParentClosePolicy
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.curator.activities.researching import ResearchActivities
@@ -21,8 +20,9 @@ with workflow.unsafe.imports_passed_through():
         ResearchStepInput,
     )
     from pressbox.curator.domain.research import EndedBy, Limits, ResearchState, bound_reached
-    from pressbox.curator.ids import EVALUATION, evaluation_workflow_id
-    from pressbox.curator.workflows.acting import Method, act, explained
+    from pressbox.curator.ids import evaluation_workflow_id
+    from pressbox.curator.workflows.acting import Method, act, explained, start_alone
+    from pressbox.curator.workflows.evaluation import EvaluationWorkflow
     from pressbox.curator.workflows.showing import Shown
     from pressbox.curator.workflows.waiting import SHORTEST, WAITING
 
@@ -101,14 +101,12 @@ class DeepResearchWorkflow:
     async def _rounds(self) -> EndedBy:
         for round in range(1, self._bounds.rounds + 1):
             self._round = round
-            reached = self._reached()
-            if reached:
+            if reached := self._reached():
                 return reached
             self._show("search")
             found = await self._step(ResearchActivities.search_for_research)
             for position in found.to_read:
-                reached = self._reached()
-                if reached:
+                if reached := self._reached():
                     return reached
                 self._show("read")
                 await self._step(ResearchActivities.read_for_research, position)
@@ -163,15 +161,8 @@ class DeepResearchWorkflow:
         """Nobody waits for the judgement."""
         if not self._input.evaluate or not trace_id:
             return
-        try:
-            await workflow.start_child_workflow(
-                EVALUATION,
-                EvaluationInput(trace_id=trace_id, mode=EvaluationMode.RESEARCH, subject_id=self._input.run_id),
-                id=evaluation_workflow_id(trace_id),
-                parent_close_policy=ParentClosePolicy.ABANDON,
-            )
-        except WorkflowAlreadyStartedError:
-            workflow.logger.info("The report is being judged already")
+        judged = EvaluationInput(trace_id=trace_id, mode=EvaluationMode.RESEARCH, subject_id=self._input.run_id)
+        await start_alone(EvaluationWorkflow, judged, evaluation_workflow_id(trace_id))
 
     def _worked(self) -> timedelta:
         return timedelta(seconds=self._bounds.seconds) + (workflow.now() - self._since) - self._waited
