@@ -181,7 +181,9 @@ class _Rules:
         after = words[last][0] if last < len(words) else ""
         kind = kind_of(texts, before, after, sentence[words[last - 1].end() :][:24])
         if len(name) <= LONGEST_NAME:
-            yield Found(name, self._is_sure(texts, begins and first == run.start), kind)
+            # Nothing but a program has a version: then it does not matter where it stands.
+            sure = kind is EntityKind.SOFTWARE or self._is_sure(texts, begins and first == run.start)
+            yield Found(name, sure, kind)
 
     def _name(self, written: str) -> str:
         name = self._bare(written)
