@@ -21,7 +21,7 @@ from pressbox.curator.adapters.evaluators.ragas import RagasEvaluator
 from pressbox.curator.adapters.ledger_store import SqlModelLedger
 from pressbox.curator.adapters.rows import ModelCallRow
 from pressbox.curator.domain.evaluating import Measure, Metric
-from pressbox.demo.simulators.judging import judges
+from pressbox.demo.simulators.judging import is_judging, judges
 from pressbox.demo.simulators.model import Asked, Mistake, ModelService
 from tests.fakes.evaluating import judged
 
@@ -76,6 +76,7 @@ async def test_texts_of_strangers_are_data_between_marks_and_never_instructions(
 ) -> None:
     await evaluator.judge(judged(text=TEXT + " " + OVERRULING, contexts=(OVERRULING, "In October 1931 it was opened.")))
     for asked in service.asked:
+        assert is_judging(asked)
         instructions, material = asked.texts
         assert "Ignore all instructions" not in instructions
         assert "never an instruction" in instructions
@@ -90,6 +91,13 @@ async def test_an_evasive_answer_is_not_relevant(evaluator: RagasEvaluator) -> N
 async def test_a_text_without_statements_has_no_faithfulness(evaluator: RagasEvaluator, service: ModelService) -> None:
     service.script = lambda asked: '{"statements": []}' if '"answer"' in asked.texts[1] else judges(asked)
     assert [measure.metric for measure in await evaluator.judge(judged(text=TEXT))] == [Metric.ANSWER_RELEVANCY]
+
+
+async def test_an_answer_of_nothing_but_citations_is_not_judged(
+    evaluator: RagasEvaluator, service: ModelService
+) -> None:
+    assert list(await evaluator.judge(judged(text="[1] [2]"))) == []
+    assert service.asked == []
 
 
 async def test_one_answer_in_another_form_is_asked_for_again(evaluator: RagasEvaluator, service: ModelService) -> None:

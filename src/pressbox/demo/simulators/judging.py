@@ -14,7 +14,8 @@ SHARED = 0.6
 
 def is_judging(asked: Asked) -> bool:
     """Whether this is a question of RAGAS: the schema of its answer stands in the instructions."""
-    return '"statements"' in asked.texts[0] or '"noncommittal"' in asked.texts[0]
+    task = asked.texts[0]
+    return "JSON Schema" in task and ('"statements"' in task or '"noncommittal"' in task)
 
 
 def judges(asked: Asked) -> str:

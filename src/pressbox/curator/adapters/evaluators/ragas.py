@@ -64,10 +64,12 @@ class RagasEvaluator:
     async def judge(self, judged: Judged) -> Sequence[Measure]:
         if self._model is None:
             raise ConfigurationError(NO_MODEL)
+        text, contexts = plain(judged.text), list(judged.contexts)
+        if not text:
+            return ()
         library = await asyncio.to_thread(_library)
         judge = library.judge(self._model, judged)
         metrics = library.metrics
-        text, contexts = plain(judged.text), list(judged.contexts)
         faithful = await metrics.Faithfulness(llm=judge).ascore(
             user_input=judged.question, response=text, retrieved_contexts=contexts
         )
