@@ -50,6 +50,7 @@ docs: $(VENV)/.ready ## Write the generated pages of docs/
 
 browser: $(VENV)/.ready
 	@$(BIN)/python -m tests.browser.install
+	@$(BIN)/python -m tests.apps.install
 
 clean: ## Remove what was built or cached; your data stays
 	rm -rf $(VENV) $(UV_HOME) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache screenshots

@@ -1,5 +1,6 @@
 """A reader app that speaks to the real web application, and the application with a library of articles behind it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+import uvicorn
 from fastapi import FastAPI
 
 from pressbox.core.accounts.rows import UserRow
@@ -83,3 +85,20 @@ async def reader_app(app: FastAPI, library: Library, user_id: int, name: str = "
         reader = ReaderApp(client, email, made.secret)
         assert (await reader.sign_in()).status_code == 200
         yield reader
+
+
+@asynccontextmanager
+async def served(app: FastAPI) -> AsyncIterator[str]:
+    """The application on a port of this machine, for apps that are programs of their own."""
+    config = uvicorn.Config(app, port=0, log_config=None, proxy_headers=False, access_log=False, lifespan="off")
+    server = uvicorn.Server(config)
+    listener = config.bind_socket()
+    task = asyncio.create_task(server._serve([listener]))
+    while not server.started:
+        await asyncio.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
-import feedparser
+import feedparser  # type: ignore[import-untyped]
 import httpx
 import pytest
 from fastapi import FastAPI
