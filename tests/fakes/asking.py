@@ -43,11 +43,11 @@ def meaning(text: str) -> list[float]:
 
 
 async def written(
-    library: Library, feed_id: int, title: str, text: str, *, vector: bool = True, story: str = ""
+    library: Library, feed_id: int, title: str, text: str, *, vector: bool = True, story: str = "", body: str = ""
 ) -> IndexDocument:
     """An entry with this text, as ingestion leaves it, and its document for the index."""
     entry_id = await library.entry(
-        feed_id, title, vector=meaning(text) if vector else None, story=story, body=f"<p>{text}</p>", summary=""
+        feed_id, title, vector=meaning(text) if vector else None, story=story, body=f"<p>{body or text}</p>", summary=""
     )
     async with library.database.unit_of_work() as work:
         await work.session.execute(
@@ -159,3 +159,23 @@ class FakeModel:
         if not usable(said):
             raise UnusableAnswerError("Nothing of use.")
         return Reply(said, self.name, 10, 10)
+
+
+@dataclass
+class StartedAnswers:
+    """Which answers were begun and stopped; `away` as when Temporal is down."""
+
+    started: list[int] = field(default_factory=list)
+    stopped: list[int] = field(default_factory=list)
+    away: bool = False
+
+    async def start_answer(self, answer_id: int) -> str:
+        if self.away:
+            raise TransientError("Temporal does not answer.")
+        self.started.append(answer_id)
+        return f"answer-{answer_id}"
+
+    async def stop_answer(self, answer_id: int) -> None:
+        if self.away:
+            raise TransientError("Temporal does not answer.")
+        self.stopped.append(answer_id)

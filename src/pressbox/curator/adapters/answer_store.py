@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.curator.adapters.answer_rows import AnswerRow, ConversationRow
-from pressbox.curator.adapters.rows import EntryRow
+from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow
 from pressbox.curator.adapters.store import SqlStore
-from pressbox.curator.adapters.visibility import demand_visible
+from pressbox.curator.adapters.visibility import demand_visible, visible_to
 from pressbox.curator.domain.answers import (
     OPEN,
     AnswerMethod,
@@ -181,6 +181,15 @@ class SqlConversations(SqlStore):
             row.state, row.finished_at, row.reason = AnswerState.STOPPED, now, ""
             work.changed(ANSWER_CHANGED, str(answer_id))
         return True
+
+    async def excerpt(self, user_id: int, entry_id: int, start: int, end: int) -> str:
+        statement = (
+            select(func.substr(EntryBodyRow.filtered_content, start + 1, end - start))
+            .join(EntryRow, EntryRow.id == EntryBodyRow.entry_id)
+            .where(EntryRow.id == entry_id, visible_to(user_id))
+        )
+        async with self._database.unit_of_work() as work:
+            return await work.session.scalar(statement) or ""
 
 
 def _lines(user_id: int) -> Select[tuple[int, str, int | None, str, datetime, int]]:

@@ -55,6 +55,10 @@ class Conversations(Protocol):
         """False when it had ended already."""
         ...
 
+    async def excerpt(self, user_id: int, entry_id: int, start: int, end: int) -> str:
+        """What stands between two places of the text of an entry that the person may see."""
+        ...
+
 
 class AnswerWorkflows(Protocol):
     async def start_answer(self, answer_id: int) -> str: ...

@@ -17,6 +17,7 @@ from pressbox.curator.ports.answers import AnswerDesk, AnswerWorkflows, Conversa
 
 HISTORY = 50
 MOST_HISTORY = 200
+LONGEST_PASSAGE = 20_000
 
 
 class AskService:
@@ -74,6 +75,19 @@ class AskService:
         if await self._conversations.stop(user_id, answer_id, self._now()):
             await self._cancelled(answer_id)
         return await self._conversations.answer(user_id, answer_id)
+
+    async def passage(
+        self, user_id: int, entry_id: int, start: int, end: int, cited: tuple[int, int] | None = None
+    ) -> str:
+        """The passage that a citation means: as the answer quotes it, else what stands there now."""
+        if cited is not None:
+            answer_id, number = cited
+            passages = (await self._conversations.answer(user_id, answer_id)).passages
+            if 1 <= number <= len(passages) and passages[number - 1].entry_id == entry_id:
+                return passages[number - 1].text
+        if not 0 <= start < end <= start + LONGEST_PASSAGE:
+            return ""
+        return await self._conversations.excerpt(user_id, entry_id, start, end)
 
     async def _begun(self, user_id: int, answer: AnswerView) -> AnswerView:
         try:

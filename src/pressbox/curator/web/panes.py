@@ -76,6 +76,9 @@ class Panes:
     # What the template of the chosen tab shows, and what its address says beside its name.
     filling: object = None
     tab_words: Mapping[str, str] = field(default_factory=dict)
+    # A passage at which the article was opened, as its address says it; quoted when it is not found in the text.
+    passage_words: Mapping[str, str] = field(default_factory=dict)
+    quote: str = ""
     works: Sequence[WorkLine] = ()
     # Only when it is used up, and there is a model that waits for it.
     budget: BudgetView | None = None
@@ -168,7 +171,8 @@ class Panes:
 
     def part(self, entry_id: int) -> str:
         """The article as it stands here: its tab too."""
-        here = f"&{urlencode({'tab': self.tab, **self.tab_words})}" if self.tab is not Tab.ARTICLE else ""
+        words = {"tab": self.tab, **self.tab_words} if self.tab is not Tab.ARTICLE else self.passage_words
+        here = f"&{urlencode(words)}" if words else ""
         return f"{PATH}/entries/{entry_id}/part?{self.query}&peek=1{here}"
 
     def at_tab(self, tab: str, **words: str) -> str:

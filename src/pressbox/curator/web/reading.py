@@ -11,6 +11,7 @@ from pressbox.core.web.pages.access import Parts
 from pressbox.core.web.rendering import render
 from pressbox.curator.domain.views import ListKind, Sort
 from pressbox.curator.web.access import PATH, EntryId, Reader, Service, allow_images
+from pressbox.curator.web.citing import with_passage
 from pressbox.curator.web.panes import (
     ENTRIES_SHOWN,
     Asked,
@@ -90,7 +91,7 @@ async def entry_page(asked: Asking, entry_id: EntryId) -> HTMLResponse:
     begun = await asked.blank()
     (article, related), page = await asyncio.gather(with_article(asked, entry_id), whole(asked, None, begun))
     page = await with_tab(asked, replace(page, related=related, pane="article"), article)
-    return draw(asked, "curator/reader.html", page)
+    return draw(asked, "curator/reader.html", await with_passage(asked, page))
 
 
 @router.get(f"{PATH}/entries/{{entry_id}}/part")
@@ -99,7 +100,8 @@ async def entry_part(asked: Asking, entry_id: EntryId, peek: bool = False) -> HT
     await mark_opened(asked, entry_id, read=not peek and is_opened(asked.request))
     begun = await asked.blank()
     (article, related), page = await asyncio.gather(with_article(asked, entry_id), with_sources(asked, begun))
-    return draw(asked, "curator/_article.html", await with_tab(asked, replace(page, related=related), article))
+    page = await with_tab(asked, replace(page, related=related), article)
+    return draw(asked, "curator/_article.html", await with_passage(asked, page))
 
 
 async def whole(asked: Asked, after: str | None, page: Panes | None = None) -> Panes:

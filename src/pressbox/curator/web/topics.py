@@ -5,6 +5,7 @@ from typing import Any
 
 from pressbox.core.app import LiveTopic, Resources
 from pressbox.curator.domain.changes import (
+    ANSWER_CHANGED,
     ENRICHMENT_CHANGED,
     ENTRY_CHANGED,
     FEED_CHANGED,
@@ -24,6 +25,7 @@ TOPICS = (
     LiveTopic(ENTRY_CHANGED, _changed),
     LiveTopic(GRAPH_CHANGED, _changed),
     LiveTopic(ENRICHMENT_CHANGED, _changed),
+    LiveTopic(ANSWER_CHANGED, _changed, by_name=True),
     LiveTopic(PERSON_CHANGED, _changed, by_name=True),
     LiveTopic(RESEARCH_CHANGED, _changed, by_name=True),
 )
