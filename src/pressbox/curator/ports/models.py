@@ -24,7 +24,7 @@ class Feature(StrEnum):
 
 @dataclass(frozen=True)
 class Question:
-    """One call. The ledger knows it by `content_hash`, `prompt_version` and the model.
+    """One call. The ledger knows it by `content_hash`, `prompt_version`, the model and the feature.
 
     `content_hash` is of everything that the answer depends on, and of nothing else: marks around foreign text are
     random and do not belong in it. `instructions` are ours alone; whatever strangers wrote is `material`.
@@ -52,8 +52,10 @@ class Reply:
 
 
 class PaidModel(Protocol):
-    """A budget that is used up is a RateLimitedError with the time until midnight; trouble of the endpoint is a
+    """A budget that is used up is a RateLimitedError that says when to look again; trouble of the endpoint is a
     TransientError, a wrong setting a ConfigurationError. See `activities/waiting.py` for what to do with these.
+
+    A call goes on to its end, and into the ledger, also when whoever asked is cancelled.
     """
 
     @property
