@@ -53,7 +53,7 @@ def researcher(resources: Resources) -> Researcher:
     model = paid_model(resources)
     if model is not None:
         return ModelResearcher(model)
-    _, graph = graph_store(resources.database)
+    graph = graph_store(resources.database)[1]
     return OfflineResearcher(GraphNeighbours(graph))
 
 
