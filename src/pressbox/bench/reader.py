@@ -66,12 +66,12 @@ def run_reader(say: Say, entries: int = ENTRIES, feeds: int = FEEDS, requests: i
     with temporary_home() as home, measured_instance(home, PRESSBOX_CURATOR_INGEST_MINUTES="1440") as instance:
         url = instance.endpoints.database_url
         with httpx.Client(base_url=instance.web_url, trust_env=False, timeout=60.0) as client:
-            user_id = _owner(client, url)
+            user_id = owner_of(client, url)
             say(f"{entries:,} entries of {feeds} feeds")
             fill(url, user_id, entries, feeds)
             mark_read(url, user_id, BROWSING, entries)
             asyncio.run(_add_vectors(url, min(VECTORS, entries)))
-            web = _web_process(instance)
+            web = web_process(instance)
             timed = [_timed(client, web, page, requests, say) for page in _pages(client, entries, feeds)]
             mark_read(url, user_id, UP_TO_DATE, entries)
             unread = Page("list: unread, all but the oldest read", lambda _: PATH)
@@ -116,12 +116,12 @@ def _timed(client: httpx.Client, web: psutil.Process, page: Page, requests: int,
     return Timed(page.name, seconds, size, computed / requests)
 
 
-def _web_process(instance: Instance) -> psutil.Process:
+def web_process(instance: Instance) -> psutil.Process:
     (pid,) = (record.process.pid for record in load_parts(instance.home).parts if record.name == "web")
     return psutil.Process(pid)
 
 
-def _owner(client: httpx.Client, url: str) -> int:
+def owner_of(client: httpx.Client, url: str) -> int:
     """Who everybody is in the open mode; made by the first request."""
     client.get(PATH).raise_for_status()
     with psycopg.connect(url) as connection:

@@ -1,7 +1,8 @@
 """Requests as known apps send them, in the order of a first synchronisation.
 
 NetNewsWire, Read You and Fluent Reader as their sources have it; Reeder and FeedMe, whose sources are closed, as
-servers that serve them tell. Words in braces are filled in: `{auth}` and `{token}` from the answers before, the rest from the library.
+servers that serve them tell. Words in braces are filled in: `{auth}` and `{token}` from the answers before, the rest
+from the library.
 """
 
 from collections.abc import AsyncIterator, Sequence

@@ -144,6 +144,16 @@ def reader(as_json: Json = False) -> None:
     _print(run_reader(_say), as_json=as_json)
 
 
+@bench_commands.command("reader-api")
+def reader_api(as_json: Json = False) -> None:
+    """Streams of 1,000 items for reader apps over 200,000 entries of 500 feeds, beside OFFSET and small pages."""
+    # Loads the whole of the curator, which the other benchmarks need not wait for.
+    from pressbox.bench.reader_api import run_reader_api
+
+    prepared_settings()
+    _print(run_reader_api(_say), as_json=as_json)
+
+
 @bench_commands.command()
 def ingest(as_json: Json = False) -> None:
     """20 feeds with 15 articles each from crawl to index: entries per second, events and payloads per entry."""
@@ -152,6 +162,16 @@ def ingest(as_json: Json = False) -> None:
 
     prepared_settings()
     _print(run_ingest(_say), as_json=as_json)
+
+
+@bench_commands.command()
+def graph(as_json: Json = False) -> None:
+    """Entries into the graph of entities, and an entity's neighbours at 100,000 edges, beside plainer ways."""
+    # Loads the curator, which the other benchmarks need not wait for.
+    from pressbox.bench.graph import run_graph
+
+    prepared_settings()
+    _print(run_graph(_say), as_json=as_json)
 
 
 def _print(report: Report, *, as_json: bool) -> None:
