@@ -139,6 +139,8 @@ class FakeModel:
         self.pieces = pieces or ("It is closed", " [1]. Repairs take a year", " [2].")
         self.questions: list[Question] = []
         self.down: PressboxError | None = None
+        # After so many questions it is there again.
+        self.up_after: int | None = None
         self.hold: asyncio.Event | None = None
         self.during: Callable[[], None] = lambda: None
 
@@ -146,7 +148,7 @@ class FakeModel:
         self, question: Question, *, usable: Callable[[str], bool] = bool, on_text: OnText | None = None
     ) -> Reply:
         self.questions.append(replace(question))
-        if self.down is not None:
+        if self.down is not None and (self.up_after is None or len(self.questions) <= self.up_after):
             raise self.down
         said = ""
         for piece in self.pieces:
