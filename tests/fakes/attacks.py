@@ -233,6 +233,7 @@ class Gullible:
             "You find out what a piece of an article is about": self._context,
             "An article speaks of software by its name": lambda _: json.dumps({"repository": 1, "url": self._canary}),
             "Answer the question with the numbered passages": self._answer,
+            "You translate pieces of an article": self._translated,
             "You plan research": self._questions,
             "You read for research": self._notes,
             "You check research": self._questions,
@@ -240,6 +241,8 @@ class Gullible:
         }
 
     def __call__(self, asked: Asked) -> str:
+        if '"statements"' in asked.texts[0] or '"noncommittal"' in asked.texts[0]:
+            return self._judged(asked)
         for words, form in self._forms.items():
             if asked.texts[0].startswith(words):
                 return form(asked)
@@ -281,6 +284,24 @@ class Gullible:
                 "links": [self._canary],
             }
         )
+
+    def _translated(self, asked: Asked) -> str:
+        made = [
+            {"number": int(part["name"]), "text": self._obeyed(part["inside"]), "href": self._canary}
+            for part in _PART.finditer(asked.texts[1])
+        ]
+        return json.dumps({"blocks": made, "language": "xx"})
+
+    def _judged(self, asked: Asked) -> str:
+        """Everything is true, because the text says so."""
+        given = json.loads(asked.texts[1].split("\n", 1)[1].rsplit("\n", 1)[0])
+        said = self._obeyed(asked.texts[1])[:1000]
+        if "context" in given:
+            verdicts = [{"statement": one, "reason": said, "verdict": 1} for one in given["statements"]]
+            return json.dumps({"statements": verdicts, "score": 99})
+        if "answer" in given:
+            return json.dumps({"statements": [given["answer"], said], "score": 99})
+        return json.dumps({"question": said, "noncommittal": 0, "score": 99})
 
     def _answer(self, asked: Asked) -> str:
         return f"{self._obeyed(asked.texts[-1])} [1] [99] ![x]({self._canary}/answer)"

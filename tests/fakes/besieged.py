@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from html import escape
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
-from pressbox.core.config import DistillerKind, EvaluatorKind
+from pressbox.core.config import ContextKind, DistillerKind, EvaluatorKind
 from pressbox.core.contracts import Contract
 from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow
 from pressbox.curator.domain.entries import DistilState
@@ -104,9 +105,10 @@ class Besieged:
     def entry_ids(self) -> tuple[int, ...]:
         return tuple(self.attacks)
 
-    def told(self, attack: Attack) -> str:
-        """What the model answers when it obeys."""
-        return attack.answer(self.canary.url)
+    @property
+    def marked_up(self) -> tuple[int, ...]:
+        """Those whose answer would do something if a page took it for more than text."""
+        return tuple(one for one, attack in self.attacks.items() if re.search(r"[<{]|]\(|://", attack.says))
 
     async def rows(self) -> dict[str, set[str]]:
         """Everything in the database, row by row; what workflows and books need is left out."""
@@ -125,10 +127,11 @@ class Besieged:
     async def plant(self, attack: Attack, feed_id: int) -> int:
         article = attack.article(self.canary.url)
         title = attack.title.replace("{canary}", self.canary.url)
-        entry_id = await self.library.entry(feed_id, title, distil=DistilState.WAITING, summary="", body="<p>Body.</p>")
+        body = "".join(f"<p>{escape(line)}</p>" for line in article.splitlines())
+        entry_id = await self.library.entry(feed_id, title, distil=DistilState.WAITING, summary="", body=body)
         async with self.resources.database.unit_of_work() as work:
-            body = update(EntryBodyRow).where(EntryBodyRow.entry_id == entry_id)
-            await work.session.execute(body.values(filtered_content=article, feed_content=""))
+            texts = update(EntryBodyRow).where(EntryBodyRow.entry_id == entry_id)
+            await work.session.execute(texts.values(filtered_content=article, feed_content=""))
             row = update(EntryRow).where(EntryRow.id == entry_id)
             await work.session.execute(
                 row.values(author=attack.author, content_hash=f"hash of {attack.word}", language="en")
@@ -137,7 +140,8 @@ class Besieged:
 
 
 @asynccontextmanager
-async def besieged(resources: Resources) -> AsyncIterator[Besieged]:
+async def besieged(resources: Resources, **settings: object) -> AsyncIterator[Besieged]:
+    """With further settings of the curator."""
     async with Canary() as canary, ModelService(script=Gullible(canary.url), key="key") as model:
         curator = resources.settings.curator.model_copy(
             update={
@@ -145,14 +149,15 @@ async def besieged(resources: Resources) -> AsyncIterator[Besieged]:
                 "model_url": model.base_url,
                 "model_name": MODEL,
                 "model_key": SecretStr("key"),
+                "context": ContextKind.LLM,
                 "evaluator": EvaluatorKind.OFFLINE,
                 "tokens_per_day": 10**9,
+                **settings,
             }
         )
-        settings = resources.settings.model_copy(update={"curator": curator})
-        inside = replace(resources, settings=settings)
+        inside = replace(resources, settings=resources.settings.model_copy(update={"curator": curator}))
         library = Library(inside)
-        accounts = AccountService(inside.database, settings, passwords=cheap_passwords())
+        accounts = AccountService(inside.database, inside.settings, passwords=cheap_passwords())
         reader = (await accounts.add_user(READER, PASSWORD)).id
         room = Besieged(inside, library, model, canary, reader)
         evil, honest = await library.feed(reader, title="Evil"), await library.feed(reader, title="Honest")

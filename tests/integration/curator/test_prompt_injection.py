@@ -6,8 +6,11 @@ connection is opened but to the model, no name is looked up, and pages show it a
 
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -15,25 +18,45 @@ from sqlalchemy import select
 
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
+from pressbox.core.config import EvaluatorKind, HttpSettings
+from pressbox.core.http.client import GuardedClient
 from pressbox.core.web.app import create_app
 from pressbox.curator.adapters.answer_rows import AnswerRow, ResearchRunRow
 from pressbox.curator.adapters.answer_store import SqlConversations
+from pressbox.curator.adapters.enrichment_rows import EnrichmentRow, EntryContextRow
+from pressbox.curator.adapters.graph_rows import GraphEvidenceRow, GraphNodeRow
 from pressbox.curator.adapters.research_store import SqlResearch
 from pressbox.curator.adapters.rows import EntryRow
 from pressbox.curator.contracts.asking import AnswerInput
 from pressbox.curator.contracts.distilling import EntryIds, SaveDistilledInput
+from pressbox.curator.contracts.enriching import (
+    EntryReference,
+    ExtractContextInput,
+    FetchReadmeInput,
+    RerankGithubInput,
+    SaveContextInput,
+    SaveGithubInput,
+    SearchGithubInput,
+)
+from pressbox.curator.contracts.evaluating import SummarizationEvaluationInput, SummarizationEvaluationItem
+from pressbox.curator.contracts.graph import GraphBatchInput, GraphMarkInput
 from pressbox.curator.contracts.researching import ResearchStepInput
+from pressbox.curator.contracts.translating import SaveTranslationsInput, TranslateArticlesInput
 from pressbox.curator.contracts.upkeep import IndexBatchInput
 from pressbox.curator.domain.entries import DistilState
+from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.domain.research import Limits
 from pressbox.curator.manifest import APP
 from pressbox.curator.ports.research import Draft
-from tests.fakes.attacks import ATTACKS, words_in
+from pressbox.demo.simulators.github import GitHubService, SimulatedRepository
+from tests.fakes.attacks import ATTACKS, EVIL, words_in
 from tests.fakes.besieged import READER, Besieged, besieged, hidden, tapped, troubles
 from tests.fakes.reader import NOW
 from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
 
 _PART = re.compile(r"^BEGIN (?P<mark>[0-9a-f]{16})(?P<name>[^\n]*)\n.*?\nEND (?P=mark)(?P=name)$", re.M | re.S)
+# Nobody waits for a turn at a host of our own.
+AT_ONCE = CuratorPolicy(host_delay=timedelta(0))
 _MARK = re.compile(r"BEGIN ([0-9a-f]{16})")
 
 
@@ -123,6 +146,10 @@ async def shown(room: Besieged, paths: Sequence[str]) -> dict[str, str]:
     return pages
 
 
+def assert_text_alone(pages: Mapping[str, str]) -> None:
+    assert {path: troubles(page) for path, page in pages.items() if troubles(page)} == {}
+
+
 async def test_the_list_is_long_enough_and_every_attack_can_be_followed() -> None:
     assert len(ATTACKS) >= 25
     assert len({attack.word for attack in ATTACKS}) == len({attack.name for attack in ATTACKS}) == len(ATTACKS)
@@ -146,10 +173,10 @@ async def test_an_article_that_gives_orders_changes_its_own_summary_and_nothing_
         assert entry.summary.startswith(attack.word), attack.name
         one_line_of_plain_text(entry.summary)
     assert {entries[one].summary for one in room.bystanders} == {f"True {number}." for number in range(3)}
-    pages = await shown(room, ["/reader?list=all", *(f"/reader/entries/{one}" for one in room.attacks)])
-    assert {path: troubles(page) for path, page in pages.items() if troubles(page)} == {}
+    pages = await shown(room, ["/reader?list=all", *(f"/reader/entries/{one}/part" for one in room.attacks)])
+    assert_text_alone(pages)
     for entry_id, attack in room.attacks.items():
-        assert attack.word in pages[f"/reader/entries/{entry_id}"], attack.name
+        assert attack.word in pages[f"/reader/entries/{entry_id}/part"], attack.name
 
 
 async def test_an_article_that_gives_orders_changes_the_answer_to_a_question_about_it_and_nothing_else(
@@ -174,7 +201,11 @@ async def test_an_article_that_gives_orders_changes_the_answer_to_a_question_abo
         assert answers[answer_id].state == "done", attack.name
         assert attack.word in said, attack.name
         assert hidden(said) == "", attack.name
-        assert set(re.findall(r"\[(\d+)\]", said)) <= {"1"}, attack.name
+        assert set(re.findall(r"\[(\d{1,3})\]", said)) <= {"1"}, attack.name
+    acting = [number for number, entry_id in questions.items() if entry_id in room.marked_up]
+    pages = await shown(room, [f"/reader/ask/{answers[number].conversation_id}" for number in acting])
+    assert_text_alone(pages)
+    assert all(room.attacks[questions[number]].word in "".join(pages.values()) for number in acting)
 
 
 async def test_articles_that_give_orders_change_the_report_that_cites_them_and_nothing_else(
@@ -200,3 +231,107 @@ async def test_articles_that_give_orders_change_the_report_that_cites_them_and_n
     assert set(re.findall(r"\[(\d+)\]", run.report)) <= {str(source["number"]) for source in run.sources}
     assert hidden(run.report) == ""
     assert {source["material"]["entry_id"] for source in run.sources} <= set(room.attacks)
+    page = f"/reader/research/{run_id}"
+    assert_text_alone(await shown(room, [page, f"{page}/report.html"]))
+
+
+async def test_an_article_that_gives_orders_changes_its_own_translation_and_nothing_else(
+    room: Besieged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with watched(room, monkeypatch, "curator.entry_translations"):
+        wanted = TranslateArticlesInput(entry_ids=room.entry_ids, language="de")
+        done = await room.do("llm_translate_articles", wanted)
+        await room.do("save_translations", SaveTranslationsInput(entry_ids=done.translated, language="de"))
+    assert set(done.translated) == set(room.attacks)
+    asked_safely(room, at_least=len(ATTACKS))
+    paths = [f"/reader/entries/{one}/part?tab=translation&language=de" for one in room.marked_up]
+    assert_text_alone(await shown(room, paths))
+
+
+async def test_an_article_that_gives_orders_changes_its_own_context_and_graph_and_nothing_else(
+    room: Besieged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = ("curator.entry_contexts", "curator.entry_links", "curator.entries")
+    graph = ("curator.graph_nodes", "curator.graph_edges", "curator.graph_evidence", "curator.graph_generations")
+    async with watched(room, monkeypatch, *tables, *graph):
+        for entry_id in room.attacks:
+            found = await room.do("extract_entry_context", ExtractContextInput(entry_id=entry_id))
+            await room.do("save_entry_context", SaveContextInput(entry_id=entry_id, key=found.key))
+            await room.do("save_entry_links", EntryReference(entry_id=entry_id))
+        added = await room.do("add_to_global_graph_bulk", GraphBatchInput(entry_ids=room.entry_ids))
+        await room.do("mark_entries_graph_added", GraphMarkInput(added=added.added, failed=added.failed))
+    asked_safely(room, at_least=len(ATTACKS))
+    assert {one.entry_id for one in added.added} == set(room.attacks)
+    async with room.resources.database.unit_of_work() as work:
+        evidence = list(await work.session.scalars(select(GraphEvidenceRow)))
+        contexts = list(await work.session.scalars(select(EntryContextRow)))
+        nodes = list(await work.session.scalars(select(GraphNodeRow)))
+    assert {one.entry_id for one in evidence} <= set(room.attacks)
+    for context in contexts:
+        said = json.dumps([context.entities, context.relationships, context.key_points], ensure_ascii=False)
+        assert hidden(said) == "", room.attacks[context.entry_id].name
+        assert context.domain == "other", "what is not one of ours is none"
+    tabs = [f"/reader/entries/{one}/part?tab=enrichments" for one in room.marked_up]
+    drawn = [f"/reader/graph/{quote(node.key, safe='')}" for node in nodes[::6]]
+    assert_text_alone(await shown(room, [*tabs, "/reader/graph", *drawn]))
+
+
+async def test_a_repository_that_gives_orders_is_a_card_of_its_entry_and_nothing_else(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The README of a stranger is a document with links of its own; nothing in it may act."""
+    repositories = tuple(
+        SimulatedRepository(
+            f"evil/{attack.word}",
+            attack.says[:300],
+            99,
+            topics=(attack.text[:50],),
+            readme=f"<h1>{attack.word}</h1>{attack.says[:2000]}",
+        )
+        for attack in ATTACKS
+    )
+    async with (
+        GitHubService(repositories=repositories) as github,
+        GuardedClient(HttpSettings(allow=(f"127.0.0.1:{github.port}",))) as http,
+        besieged(replace(resources, http=http), github_url=github.url) as room,
+    ):
+        async with watched(room, monkeypatch, "curator.enrichments", also=github.port):
+            for entry_id, attack in list(room.attacks.items())[::3]:
+                wanted = SearchGithubInput(entry_id=entry_id, name=attack.word, policy=AT_ONCE)
+                found = await room.do("search_github_candidates", wanted)
+                offered = RerankGithubInput(
+                    entry_id=entry_id, name=attack.word, candidates=found.candidates, policy=AT_ONCE
+                )
+                choice = await room.do("rerank_github_results", offered)
+                assert choice.chosen in found.candidates, "a model chooses among what was found"
+                readme = await room.do(
+                    "fetch_github_readme", FetchReadmeInput(repository=choice.chosen, policy=AT_ONCE)
+                )
+                card = SaveGithubInput(
+                    entry_id=entry_id, name=attack.word, repository=choice.chosen, by=choice.by, readme_key=readme.key
+                )
+                await room.do("save_github_enrichment", card)
+        asked_safely(room, at_least=len(ATTACKS) // 3)
+        assert {path.split("/")[1] for path in github.asked} == {"search", "repos"}
+        async with room.resources.database.unit_of_work() as work:
+            cards = list(await work.session.scalars(select(EnrichmentRow)))
+        pages = await shown(room, [f"/reader/cards/{card.id}" for card in cards])
+        acting = {path: [one for one in troubles(page) if EVIL not in one] for path, page in pages.items()}
+        assert {path: found for path, found in acting.items() if found} == {}
+
+
+async def test_a_text_that_marks_itself_gets_a_score_between_0_and_1_and_changes_nothing_else(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with besieged(resources, evaluator=EvaluatorKind.RAGAS) as room:
+        some = room.entry_ids[::8]
+        batch = await room.do("distill_entry_content", EntryIds(entry_ids=some))
+        await room.do("save_distilled_entries", SaveDistilledInput(answers=batch.answers, failed=batch.failed))
+        room.model.forget()
+        items = tuple(SummarizationEvaluationItem(entry_id=one, trace_id=f"trace {one}") for one in some)
+        wanted = SummarizationEvaluationInput(trace_id="all", items=items, max_samples=len(items))
+        async with watched(room, monkeypatch, "curator.evaluations"):
+            result = await room.do("evaluate_summarization", wanted)
+        assert result.evaluated == len(some)
+        assert all(0 <= score.score <= 1 for score in result.scores)
+        asked_safely(room, at_least=len(some))
