@@ -102,6 +102,13 @@ def test_what_was_read_and_what_is_the_same_story_is_left_out_and_says_why() -> 
     assert [left.reason for left in choice.left_out] == [READ_ALREADY, SAME_STORY]
 
 
+def test_what_an_earlier_round_had_no_room_for_is_read_when_there_is_room() -> None:
+    known = [material_of(passage(1))]
+    choice = chosen([[passage(5)]], known, [[passage(1), passage(2), passage(3)]], limit=2)
+    assert [material.entry_id for material, _ in choice.reads] == [5, 2]
+    assert choice.left_out == (), "what was left out before is not told again"
+
+
 def test_links_that_speak_of_the_question_are_chosen_and_others_are_not() -> None:
     known = [material_of(passage(1))]
     links = [

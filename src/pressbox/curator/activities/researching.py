@@ -213,7 +213,9 @@ class ResearchActivities:
         if run.step(position) is not None:
             return
         known = [step.outcome.material for step in run.of(StepKind.READ) if step.outcome.material]
-        choice = chosen([step.outcome.passages for step in run.of(StepKind.SEARCH, input.round)], known)
+        found = [step.outcome.passages for step in run.of(StepKind.SEARCH, input.round)]
+        earlier = [step.outcome.passages for step in run.of(StepKind.SEARCH) if step.round < input.round]
+        choice = chosen(found, known, earlier)
         links = await self._links(run, [*known, *(material for material, _ in choice.reads)])
         reads = [*choice.reads, *((material, ()) for material in links)]
         planned = [

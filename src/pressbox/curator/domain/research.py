@@ -277,10 +277,21 @@ FULL = "enough for this round"
 SAME_STORY = "the same article from another source"
 
 
-def chosen(found: Sequence[Sequence[Passage]], known: Sequence[Material], limit: int = READ_PER_ROUND) -> Choice:
-    """Of what the searches found, in turns, so that each question has its best articles read."""
+def chosen(
+    found: Sequence[Sequence[Passage]],
+    known: Sequence[Material],
+    earlier: Sequence[Sequence[Passage]] = (),
+    limit: int = READ_PER_ROUND,
+) -> Choice:
+    """Of what the searches found, in turns, so that each question has its best articles read.
+
+    Where there is room, what `earlier` rounds found and had no room for.
+    """
     places: dict[int, list[Passage]] = {}
     for passage in _in_turns(found):
+        places.setdefault(passage.entry_id, []).append(passage)
+    fresh = set(places)
+    for passage in _in_turns(earlier):
         places.setdefault(passage.entry_id, []).append(passage)
     read = {material.key for material in known}
     addresses = {material.url for material in known if material.url}
@@ -290,7 +301,8 @@ def chosen(found: Sequence[Sequence[Passage]], known: Sequence[Material], limit:
         material = material_of(passages[0])
         reason = _why_not(material, read, addresses, len(reads) >= limit)
         if reason:
-            left_out.append(LeftOut(material.title, reason))
+            if material.entry_id in fresh:
+                left_out.append(LeftOut(material.title, reason))
             continue
         addresses.add(material.url)
         spans = sorted({(passage.start, passage.end) for passage in passages})
