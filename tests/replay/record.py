@@ -31,7 +31,15 @@ from pressbox.maintenance.contracts import MaintenanceWorkflowInput
 from pressbox.maintenance.wiring import policy
 from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
 from tests.fakes.maintenance import FakeRecords, FakeScratch
-from tests.replay import answer_cases, curator_cases, evaluation_cases, footy_cases, graph_cases, soonish_cases
+from tests.replay import (
+    answer_cases,
+    context_cases,
+    curator_cases,
+    evaluation_cases,
+    footy_cases,
+    graph_cases,
+    soonish_cases,
+)
 
 ANONYMOUS = {"identity": "recorder", "stackTrace": ""}
 HISTORIES = Path(__file__).parent / "histories"
@@ -129,6 +137,9 @@ async def main() -> None:
                     await keep(await judge(press, bench), workflow, case)
             for workflow, case, ask in answer_cases.CASES:
                 await keep(await ask(answer_cases.Asking(client)), workflow, case)
+            for workflow, case, collect in context_cases.CASES:
+                async with context_cases.playing(client) as collection:
+                    await keep(await collect(collection), workflow, case)
             for workflow, case, link in graph_cases.CASES:
                 async with graph_cases.playing(client) as desk:
                     await keep(await link(desk), workflow, case)

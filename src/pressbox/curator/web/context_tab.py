@@ -93,7 +93,9 @@ async def load_context(asked: Asked, article: ArticleView) -> ContextPanel:
     reports = await _reports(asked.parts.database, (collect, fetch, extract))
     view = await asked.service.enriching.panel(asked.user_id, entry_id)
     since = max(datetime.now(UTC) - FAILURES_SHOWN_FOR, view.found_at or datetime.min.replace(tzinfo=UTC))
-    collecting = _line(reports.get(collect), entry_id, since) or _line(reports.get(extract), entry_id, since)
+    whole, part = (_line(reports.get(workflow_id), entry_id, since) for workflow_id in (collect, extract))
+    # The part knows what it waits for; the whole only knows that it waits for its part.
+    collecting = part if part is not None and part.running and part.message else whole or part
     fetching = _line(reports.get(fetch), entry_id, datetime.now(UTC) - FAILURES_SHOWN_FOR)
     wants_all = asked.request.query_params.get("links") == ALL_LINKS
     return ContextPanel(view, collecting, fetching, wants_all)

@@ -8,16 +8,19 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.contracts.enriching import (
         EntryReference,
         ExtractContextInput,
+        ExtractedContext,
         ExtractEntryContextInput,
         ExtractEntryContextOutput,
         ExtractEntryContextProgress,
         SaveContextInput,
+        SavedContext,
     )
     from pressbox.curator.workflows.acting import act
     from pressbox.curator.workflows.showing import Shown
     from pressbox.curator.workflows.waiting import patiently
 
 NO_TEXT = "This entry is gone, or has no text."
+MORE_TRIES = 2
 ANOTHER_TEXT = "The article has another text by now. Try it again."
 
 
@@ -47,12 +50,12 @@ class ExtractEntryContextWorkflow:
             self._shown.done()
             return ExtractEntryContextOutput(entry_id=input.entry_id, extracted=True, software=facts.software)
         self._shown.show(title=facts.title or self._shown.now.title, current_step="extract")
-        wanted = ExtractContextInput(entry_id=input.entry_id, policy=input.policy)
-        found = await patiently(ContextActivities.extract_entry_context, wanted, self._shown.show)
-        if not found.key:
-            raise NotFoundError(NO_TEXT)
-        save = SaveContextInput(entry_id=input.entry_id, key=found.key)
-        saved = await act(ContextActivities.save_entry_context, save)
+        found, saved = await self._found(input)
+        for _ in range(MORE_TRIES):
+            if saved.saved:
+                break
+            # Edited meanwhile: what counts is what it says now.
+            found, saved = await self._found(input)
         self._shown.done(message="" if saved.saved else ANOTHER_TEXT)
         return ExtractEntryContextOutput(
             entry_id=input.entry_id,
@@ -60,4 +63,14 @@ class ExtractEntryContextWorkflow:
             entities=found.entities,
             software=saved.software,
             reason="" if saved.saved else ANOTHER_TEXT,
+        )
+
+    async def _found(self, input: ExtractEntryContextInput) -> tuple[ExtractedContext, SavedContext]:
+        wanted = ExtractContextInput(entry_id=input.entry_id, policy=input.policy)
+        found = await patiently(ContextActivities.extract_entry_context, wanted, self._shown.show)
+        if not found.key:
+            raise NotFoundError(NO_TEXT)
+        self._shown.show(current_step="save", message="")
+        return found, await act(
+            ContextActivities.save_entry_context, SaveContextInput(entry_id=input.entry_id, key=found.key)
         )
