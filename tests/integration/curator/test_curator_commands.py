@@ -214,3 +214,15 @@ def test_schedules_are_set_shown_paused_resumed_triggered_and_deleted(run: Run) 
     assert "on, every 365 days" in run("schedule", "cleanup", "set").stdout
     assert isinstance(run("schedule", "ingest", "set", "--interval", "soon").exception, InvalidInputError)
     assert isinstance(run("schedule", "ingest", "set", "--cron", "soon").exception, InvalidInputError)
+
+
+def test_a_password_for_an_app_is_made_listed_and_removed(run: Run, settings: Settings) -> None:
+    add_person(settings, "anna")
+    made = json.loads(run("apps", "add", "phone", "--json").stdout)
+    assert made["password"].startswith(made["hint"])
+    listed = run("apps", "list").stdout
+    assert "phone" in listed
+    assert made["password"] not in listed
+    assert run("apps", "revoke", str(made["id"])).exit_code == 0
+    assert run("apps", "list").stdout == ""
+    assert isinstance(run("apps", "revoke", str(made["id"])).exception, NotFoundError)

@@ -72,6 +72,7 @@ class SqlAppAccess:
                 await work.session.execute(insert(AppTokenRow).values(digest=digest, app_password_id=password_id))
             except IntegrityError as error:
                 raise NotFoundError("This app password was removed just now.") from error
+            await _note_use(work.session, AppPasswordRow, AppPasswordRow.id == password_id, AppPasswordRow.last_used_at)
             # Some apps sign in whenever they are opened.
             await work.session.execute(
                 delete(AppTokenRow).where(
