@@ -15,6 +15,7 @@ from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.news_evil import Evil
 from pressbox.demo.simulators.news_site import PUBLICATIONS, VIDEO_IDS, NewsSite
 from pressbox.demo.stage import Finding, Stage
+from pressbox.demo.thinking_day import think
 from pressbox.demo.world import HELD_ARTICLES
 
 LOOK_SECONDS = 1.0
@@ -46,6 +47,9 @@ class Reader:
     async def get(self, path: str, **query: str | int) -> Any:
         return (await self._client.get(path, params=query)).raise_for_status().json()
 
+    async def post(self, path: str, **body: object) -> Any:
+        return (await self._client.post(path, json=body)).raise_for_status().json()
+
     async def do(self, method: str, path: str, **body: object) -> None:
         (await self._client.request(method, path, json=body or None)).raise_for_status()
 
@@ -73,7 +77,7 @@ class Shelf:
 
 
 async def play_curator(stage: Stage) -> tuple[Finding, ...]:
-    """Subscribe, read, publish more, mark, search; a source that wants a login fails, one that stumbled recovers.
+    """Subscribe, read, publish more, mark, search, ask; a source that wants a login fails, one that stumbled recovers.
 
     Once only: the next round would take the articles away from whoever is reading them.
     """
@@ -103,7 +107,7 @@ class _Day:
             await asyncio.sleep(self._stage.time(PUBLISH_SECONDS).total_seconds())
         shelf = await self._until_done()
         await self._mark()
-        return await self._findings(shelf)
+        return (*await self._findings(shelf), *await think(self._stage, self._reader))
 
     async def _tidy(self) -> None:
         """The demo's home remembers earlier rounds; papers of earlier worlds are printed no more."""

@@ -4,11 +4,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from pressbox.demo.simulators.deepl import KEY as DEEPL_KEY
+from pressbox.demo.simulators.deepl import DeepLSimulator
 from pressbox.demo.simulators.fixtures_api import DEMO_KEY, FixturesApi
+from pressbox.demo.simulators.github import GitHubService
+from pressbox.demo.simulators.langfuse import PUBLIC_KEY, SECRET_KEY, LangfuseService
 from pressbox.demo.simulators.mail_sink import MailSink
+from pressbox.demo.simulators.microsoft_translator import KEY as MICROSOFT_KEY
+from pressbox.demo.simulators.microsoft_translator import REGION, MicrosoftSimulator
+from pressbox.demo.simulators.model import MODEL, ModelService
 from pressbox.demo.simulators.news_site import NewsSite
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.demo.simulators.social_site import SocialSite
+from pressbox.demo.simulators.understanding import understands
 from pressbox.embedded.ports import free_port
 
 # How long edits are gathered into one message: shorter than in earnest, so that somebody can watch.
@@ -20,6 +28,11 @@ WORLD_CUP = 1
 SOONEST_CRAWL_SECONDS, LATEST_CRAWL_SECONDS = 3.0, 8.0
 INGEST_MINUTES = 0.1
 HOST_DELAY_SECONDS = 0.2
+GRAPH_MINUTES = 0.5
+# A simulated model costs nothing; these are there so that the page of costs has something to draw.
+PRICE_IN, PRICE_OUT, PRICE_CHARACTERS = 0.5, 1.5, 20.0
+# Between two pieces of an answer, so that somebody can watch it being written.
+WRITING_SECONDS = 0.04
 # Articles that are published while somebody watches.
 HELD_ARTICLES = ("night-ferry-timetable", "orgelpfeifen-inventur", "stationery-shop-ink")
 
@@ -34,17 +47,22 @@ class WorldPorts:
     fixtures: int
     social: int
     news: int
+    model: int
+    deepl: int
+    microsoft: int
+    github: int
+    langfuse: int
 
     @classmethod
     def choose(cls) -> "WorldPorts":
-        return cls(*(free_port() for _ in range(6)))
+        return cls(*(free_port() for _ in range(11)))
 
     def environment(self, speed: float = 1.0) -> dict[str, str]:
         """Settings with which an instance lives in this world and in no other."""
         return {
             "PRESSBOX_SOONISH_MERGE_WINDOW_SECONDS": f"{MERGE_SECONDS / speed:g}",
             "PRESSBOX_HTTP_ALLOW": ",".join(
-                f"127.0.0.1:{port}" for port in (self.notifications, self.fixtures, self.social, self.news)
+                f"127.0.0.1:{port}" for port in (self.notifications, self.fixtures, self.social, self.news, self.github)
             ),
             "PRESSBOX_SOONISH_SMTP_HOST": "127.0.0.1",
             "PRESSBOX_SOONISH_SMTP_PORT": str(self.mail),
@@ -54,6 +72,7 @@ class WorldPorts:
             "PRESSBOX_SOONISH_APPRISE_API_URL": "",
             **self._football(speed),
             **self._reading(speed),
+            **self._thinking(),
         }
 
     def _reading(self, speed: float) -> dict[str, str]:
@@ -68,6 +87,33 @@ class WorldPorts:
             "PRESSBOX_CURATOR_FULL_TEXT": "1",
             "PRESSBOX_CURATOR_AUTO_DISTILL": "1",
             "PRESSBOX_CURATOR_SPEED": "1",
+        }
+
+    def _thinking(self) -> dict[str, str]:
+        """Providers, all of them simulated. Summaries and context stay offline: that is better than a simulation."""
+        return {
+            "PRESSBOX_CURATOR_MODEL_URL": f"http://127.0.0.1:{self.model}/v1",
+            "PRESSBOX_CURATOR_MODEL_NAME": MODEL,
+            "PRESSBOX_CURATOR_MODEL_KEY": "",
+            "PRESSBOX_CURATOR_PRICE_PER_MILLION_IN": f"{PRICE_IN:g}",
+            "PRESSBOX_CURATOR_PRICE_PER_MILLION_OUT": f"{PRICE_OUT:g}",
+            "PRESSBOX_CURATOR_PRICE_PER_MILLION_CHARACTERS": f"{PRICE_CHARACTERS:g}",
+            "TRANSLATION_PROVIDER": "deepl",
+            "PRESSBOX_CURATOR_DEEPL_URL": f"http://127.0.0.1:{self.deepl}",
+            "DEEPL_API_KEY": DEEPL_KEY,
+            "PRESSBOX_CURATOR_MICROSOFT_URL": f"http://127.0.0.1:{self.microsoft}",
+            "PRESSBOX_CURATOR_MICROSOFT_KEY": MICROSOFT_KEY,
+            "PRESSBOX_CURATOR_MICROSOFT_REGION": REGION,
+            "PRESSBOX_CURATOR_CONTEXT": "offline",
+            "PRESSBOX_CURATOR_GITHUB_URL": f"http://127.0.0.1:{self.github}",
+            "PRESSBOX_CURATOR_GITHUB_KEY": "",
+            "PRESSBOX_CURATOR_GRAPH": "postgres",
+            "PRESSBOX_CURATOR_GRAPH_MINUTES": f"{GRAPH_MINUTES:g}",
+            "AI_EVALUATION_ENABLED": "1",
+            "PRESSBOX_CURATOR_EVALUATOR": "offline",
+            "LANGFUSE_HOST": f"http://127.0.0.1:{self.langfuse}",
+            "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
+            "LANGFUSE_SECRET_KEY": SECRET_KEY,
         }
 
     def _football(self, speed: float) -> dict[str, str]:
@@ -97,6 +143,11 @@ class World:
     fixtures: FixturesApi
     social: SocialSite
     news: NewsSite
+    model: ModelService
+    deepl: DeepLSimulator
+    microsoft: MicrosoftSimulator
+    github: GitHubService
+    langfuse: LangfuseService
 
 
 @asynccontextmanager
@@ -107,5 +158,11 @@ async def open_world(ports: WorldPorts) -> AsyncIterator[World]:
         FixturesApi(ports.fixtures) as fixtures,
         SocialSite(ports.social) as social,
         NewsSite(ports.news, held=HELD_ARTICLES) as news,
+        ModelService(ports.model, script=understands) as model,
+        DeepLSimulator(ports.deepl) as deepl,
+        MicrosoftSimulator(ports.microsoft) as microsoft,
+        GitHubService(ports.github) as github,
+        LangfuseService(ports.langfuse) as langfuse,
     ):
-        yield World(notifications, mail, fixtures, social, news)
+        model.pace = WRITING_SECONDS
+        yield World(notifications, mail, fixtures, social, news, model, deepl, microsoft, github, langfuse)
