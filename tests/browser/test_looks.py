@@ -22,6 +22,7 @@ PAGES += (
     "/reader/import",
     "/reader/sources",
     "/reader/costs",
+    "/reader/evaluations",
     "/reader/keys",
     "/styleguide/reader",
     "/api/docs/matches",
