@@ -2,7 +2,8 @@
 
     PressboxError
     ├── TransientError            worth another try: the other side is slow, busy or away
-    │   └── RateLimitedError      the other side said when to come back
+    │   ├── RateLimitedError      the other side said when to come back
+    │   └── AnswerLostError       it took the question, and no whole answer came back: it may want money all the same
     └── PermanentError            another try changes nothing
         ├── ConfigurationError    a setting is missing or wrong; says which and what to do
         ├── InvalidInputError     what a person or a program sent cannot be used; names the field
@@ -49,6 +50,10 @@ class RateLimitedError(TransientError):
     def __init__(self, message: str, *, retry_after: timedelta | None = None, **details: str | int | None) -> None:
         super().__init__(message, **details)
         self.retry_after = retry_after
+
+
+class AnswerLostError(TransientError):
+    pass
 
 
 class PermanentError(PressboxError):

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pressbox.core.errors import ConfigurationError, RateLimitedError, TransientError
-from pressbox.core.models.chat import AnswerLostError, Said
+from pressbox.core.errors import AnswerLostError, ConfigurationError, RateLimitedError, TransientError
+from pressbox.core.models.chat import Said
 from pressbox.curator.activities import budget, paid_model
 from pressbox.curator.activities.paid_model import LedgerModel, Prices, UnusableAnswerError
 from pressbox.curator.ports.models import Feature, OnText, Question

@@ -15,17 +15,13 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from pydantic import BaseModel, Field, SecretStr, ValidationError
 
-from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
+from pressbox.core.errors import AnswerLostError, ConfigurationError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.http.pauses import pause
 
 LARGEST_ANSWER = 1_000_000
 # Called with all of the text so far, while it is written.
 OnText = Callable[[str], Awaitable[None]]
 _FENCED = re.compile(r"\s*```(?:json)?\s*(?P<inside>.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
-
-
-class AnswerLostError(TransientError):
-    """The endpoint took the question, and no whole answer came back: it may have been paid all the same."""
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol
 
-from pressbox.core.errors import PermanentError, TransientError
-from pressbox.core.logs import get_logger
-from pressbox.core.models.chat import AnswerLostError
+from temporalio import activity
+
+from pressbox.core.errors import AnswerLostError, PermanentError, TransientError
 from pressbox.curator.activities.budget import Budget, recorded
 from pressbox.curator.activities.times import Clock, utc_now
 from pressbox.curator.domain.money import Prices as Prices
@@ -29,8 +29,6 @@ ASKED_ELSEWHERE = "The model is being asked the same by another run."
 # The same question gives the same nonsense: after so many of them in a day it is paid no more.
 MOST_USELESS = 3
 USELESS_FOR = timedelta(days=1)
-
-log = get_logger(__name__)
 
 
 class UnusableAnswerError(PermanentError):
@@ -116,7 +114,8 @@ class LedgerModel:
     def _over(self, key: str, task: asyncio.Task[Reply]) -> None:
         del self._running[key]
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.debug("model_call_ended", msg=f"A call of {self.name} ended without an answer: {error}")
+            # Whoever asked has it too, unless they have gone.
+            activity.logger.debug("A call of %s ended without an answer: %s", self.name, error)
 
     async def _answer(
         self, question: Question, call: PaidCall, key: str, usable: Callable[[str], bool], listener: "_Listener"
