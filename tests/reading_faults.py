@@ -19,7 +19,7 @@ from pressbox.core.config import CuratorSettings, HttpSettings, Settings, child_
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import planted
-from pressbox.curator import ids, wiring
+from pressbox.curator import ids
 from pressbox.curator.adapters.index.writer import TantivyIndex
 from pressbox.curator.contracts.distilling import ReprocessEntriesInput
 from pressbox.curator.contracts.ingestion import PreviewFetchInput, SingleFeedIngestionInput
@@ -30,6 +30,7 @@ from pressbox.curator.contracts.upkeep import (
     SearchReindexInput,
 )
 from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.wiring.parts import index_path
 from pressbox.demo.news.library import articles, variation
 from pressbox.demo.simulators.distilling import distils
 from pressbox.demo.simulators.model import MODEL, ModelService
@@ -178,7 +179,7 @@ def _marks(said: str) -> list[str]:
 
 
 async def _documents(room: ReadingRoom) -> Sequence[int]:
-    index = TantivyIndex(wiring.index_path(room.resources.settings))
+    index = TantivyIndex(index_path(room.resources.settings))
     found: list[int] = []
     while batch := await index.document_ids(found[-1] if found else 0, 100):
         found.extend(batch)

@@ -18,13 +18,13 @@ from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
 from pressbox.core.progress.sink import ProgressSink
 from pressbox.core.temporal.worker import build_workers
-from pressbox.curator import wiring
 from pressbox.curator.adapters.subscription_store import SqlSubscriptions
 from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
 from pressbox.curator.domain.outlines import OutlineFeed
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ids import ALL_FEEDS_INGESTION, INGEST_WORKFLOW, QUEUE
 from pressbox.curator.manifest import APP
+from pressbox.curator.wiring.parts import policy
 
 _FEEDS = text("""
     SELECT feed.id, feed.url, state.outcome, state.reason, state.status, state.failures, state.next_crawl_at,
@@ -57,7 +57,7 @@ class ReadingRoom:
 
     @property
     def policy(self) -> CuratorPolicy:
-        return wiring.policy(self.resources.settings)
+        return policy(self.resources.settings)
 
     async def subscribe(self, urls: Iterable[str]) -> dict[str, int]:
         """Feeds by address, due at once. Nothing is started."""
