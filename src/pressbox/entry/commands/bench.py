@@ -174,6 +174,19 @@ def graph(as_json: Json = False) -> None:
     _print(run_graph(_say), as_json=as_json)
 
 
+@bench_commands.command()
+def ask(
+    as_json: Json = False,
+    data: Annotated[Path | None, typer.Option(help="Folder with articles and feeds to ask about.")] = None,
+) -> None:
+    """Is the right page found for 62 questions, by which way, and how long a question takes at 50,000 entries."""
+    # Loads the curator, which the other benchmarks need not wait for.
+    from pressbox.bench.ask import DATA, run_ask
+
+    prepared_settings()
+    _print(run_ask(_say, data or DATA), as_json=as_json)
+
+
 def _print(report: Report, *, as_json: bool) -> None:
     typer.echo(report.model_dump_json(indent=2) if as_json else table(report))
 

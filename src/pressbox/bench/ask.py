@@ -1,0 +1,244 @@
+"""`pressbox bench ask`: is the right page found for a question, by which way, and how long does it take.
+
+Retrieval alone: no model writes anything here. How good written answers are needs a real model, and a real judge.
+"""
+
+import asyncio
+import math
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import psycopg
+
+from pressbox.bench import ask_library as library
+from pressbox.bench.ask_library import Asked, Document
+from pressbox.bench.instance import temporary_home
+from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.core.config import CuratorSettings
+from pressbox.core.db.database import Database
+from pressbox.core.db.migrate import upgrade
+from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.domain.retrieval import FoundBy
+from pressbox.curator.ports.enriching import ContextSource
+from pressbox.curator.ports.graph import GraphDocument
+from pressbox.curator.wiring.asking import retriever_over
+from pressbox.curator.wiring.graph import graph_store
+from pressbox.curator.wiring.parts import embedder, entry_store, search_index
+from pressbox.curator.wiring.texts import Workshop, context_finder
+from pressbox.embedded.home import Home
+from pressbox.embedded.postgres import EmbeddedPostgres
+
+Result = TypeVar("Result")
+
+DATA = Path("../shared/data")
+ENTRIES = 50_000
+TIMED = 100
+PEER = "PostgreSQL full text"
+BEST, LISTED = 5, 10
+AIM_MILLISECONDS = 500.0
+WORDS_AND_VECTORS = frozenset({FoundBy.FULL_TEXT, FoundBy.VECTORS})
+WAYS: Mapping[str, frozenset[FoundBy]] = {
+    "full text": frozenset({FoundBy.FULL_TEXT}),
+    "vectors": frozenset({FoundBy.VECTORS}),
+    "graph": frozenset({FoundBy.GRAPH}),
+    "hybrid without graph": WORDS_AND_VECTORS,
+    "hybrid": frozenset(FoundBy),
+}
+# All words of the question, any of them: the plain way, without languages.
+_PEER = """
+    SELECT entry.id FROM curator.entries AS entry JOIN curator.entry_bodies AS body ON body.entry_id = entry.id,
+      CAST(replace(CAST(plainto_tsquery('simple', %(question)s) AS text), '&', '|') AS tsquery) AS query,
+      to_tsvector('simple', entry.title || ' ' || left(body.filtered_content, 200000)) AS document
+    WHERE document @@ query ORDER BY ts_rank(document, query) DESC, entry.id LIMIT 10
+"""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Averages over the questions."""
+
+    recall: float
+    ndcg: float
+
+    @classmethod
+    def of(cls, ranked: Sequence[Sequence[str]], asked: Sequence[Asked]) -> "Quality":
+        pairs = list(zip(ranked, asked, strict=True))
+        return cls(
+            statistics.fmean(recall(keys, one.right) for keys, one in pairs),
+            statistics.fmean(ndcg(keys, one.right) for keys, one in pairs),
+        )
+
+
+def recall(keys: Sequence[str], right: Sequence[str], best: int = BEST) -> float:
+    """Which part of what is right stands among the best."""
+    return len(set(keys[:best]) & set(right)) / len(right)
+
+
+def ndcg(keys: Sequence[str], right: Sequence[str], listed: int = LISTED) -> float:
+    gained = sum(1 / math.log2(place + 2) for place, key in enumerate(keys[:listed]) if key in right)
+    return gained / sum(1 / math.log2(place + 2) for place in range(min(len(right), listed)))
+
+
+def run_ask(say: Say, data: Path = DATA, entries: int = ENTRIES, timed: int = TIMED) -> Report:
+    """Takes some minutes, most of them the index of vectors."""
+    machine = this_machine()
+    asked = library.questions()
+    with temporary_home() as home:
+        home.create()
+        found = asyncio.run(library.documents(data))
+        say(f"{len(asked)} questions over {len(found)} pages")
+        qualities, peer = _in_database(home, lambda url: _quality(home, url, found, asked, say))
+    with temporary_home() as home:
+        home.create()
+        times = _in_database(home, lambda url: _timed(home, url, entries, asked, timed, say))
+    figures = (*_quality_figures(qualities, peer, asked, len(found)), *_time_figures(times, entries))
+    return Report(name="ask", measured_at=datetime.now(UTC), machine=machine, figures=figures)
+
+
+def _in_database(home: Home, work: Callable[[str], Awaitable[Result]]) -> Result:
+    postgres = EmbeddedPostgres(home)
+    # From this thread: it ends with the one that started it.
+    postgres.start()
+    try:
+        upgrade(postgres.url)
+
+        async def run() -> Result:
+            return await work(postgres.url)
+
+        return asyncio.run(run())
+    finally:
+        postgres.stop()
+
+
+async def _quality(
+    home: Home, url: str, found: Sequence[Document], asked: Sequence[Asked], say: Say
+) -> tuple[Mapping[str, Quality], Quality]:
+    user_id = library.fill(url, found)
+    database, vectors = Database(url), embedder(CuratorSettings())
+    folder = home.path / "index"
+    index, _ = search_index(folder)
+    graph, _, graph_reader = graph_store(database)
+    try:
+        await index.add(library.index_document(number, one) for number, one in enumerate(found, start=1))
+        say("Vectors of all pages")
+        store, numbers = entry_store(database), list(range(1, len(found) + 1))
+        for begin in range(0, len(numbers), CuratorPolicy().embedding_batch):
+            texts = await store.texts_to_embed(numbers[begin : begin + CuratorPolicy().embedding_batch])
+            await store.save_embeddings(
+                vectors.model, dict(zip(texts, await vectors.embed(list(texts.values())), strict=True))
+            )
+        say("The graph of all pages")
+        finder = context_finder(Workshop(1))
+        for number, one in enumerate(found, start=1):
+            source = ContextSource(
+                number, library.feed_of(number), one.title, "", one.text.replace("\x00", ""), "", "", one.key
+            )
+            await graph.add([GraphDocument(source, await finder.extract(source))])
+        say("Questions")
+        retriever = retriever_over(database, folder, vectors, graph_reader)
+        qualities = {}
+        for name, ways in WAYS.items():
+            ranked = [await retriever.entries(user_id, one.question, ways) for one in asked]
+            keys = [[found[entry.entry_id - 1].key for entry in entries] for entries in ranked]
+            qualities[name] = Quality.of(keys, asked)
+        return qualities, Quality.of(await asyncio.to_thread(_peer, url, found, asked), asked)
+    finally:
+        await database.close()
+
+
+def _peer(url: str, found: Sequence[Document], asked: Sequence[Asked]) -> Sequence[Sequence[str]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        return [
+            [found[row[0] - 1].key for row in connection.execute(_PEER, {"question": one.question}).fetchall()]
+            for one in asked
+        ]
+
+
+async def _timed(
+    home: Home, url: str, entries: int, asked: Sequence[Asked], timed: int, say: Say
+) -> Mapping[str, Sequence[float]]:
+    """Seconds of finding entries, and of the whole way to passages."""
+    say(f"{entries:,} made articles into database and index")
+    user_id = library.fill(url, library.made(entries))
+    database, vectors = Database(url), embedder(CuratorSettings())
+    folder = home.path / "index"
+    index, _ = search_index(folder)
+    batch = []
+    for number, one in enumerate(library.made(entries), start=1):
+        batch.append(library.index_document(number, one))
+        if len(batch) == CuratorPolicy().index_batch or number == entries:
+            await index.add(batch)
+            batch = []
+    (size,) = {len(vector) for vector in await vectors.embed(["How long is a vector?"])}
+    say("Vectors and their index")
+    made = library.random_vectors(range(1, entries + 1), size)
+    library.fill_vectors(url, vectors.model, made)
+    await entry_store(database).save_embeddings(vectors.model, {1: made[1]})
+    retriever = retriever_over(database, folder, vectors, graph_store(database)[2])
+    try:
+        async with database.engine.connect() as connection:
+            await connection.exec_driver_sql("ANALYZE")
+        texts = [one.question for one in asked][:timed]
+        # The first opens files and plans.
+        await retriever.find(user_id, texts[0])
+        say(f"{len(texts)} questions at {entries:,} entries")
+        return {
+            "entries": [await _seconds(retriever.entries(user_id, text)) for text in texts],
+            "passages": [await _seconds(retriever.find(user_id, text)) for text in texts],
+        }
+    finally:
+        await database.close()
+
+
+async def _seconds(work: Awaitable[object]) -> float:
+    began = time.perf_counter()
+    await work
+    return time.perf_counter() - began
+
+
+def _quality_figures(
+    qualities: Mapping[str, Quality], peer: Quality, asked: Sequence[Asked], pages: int
+) -> Sequence[Figure]:
+    languages = len({one.language for one in asked})
+    note = f"{len(asked)} questions in {languages} languages over {pages} real pages and entries"
+    figures = []
+    for name, quality in qualities.items():
+        for measure, value, other in (
+            (f"recall@{BEST}", quality.recall, peer.recall),
+            (f"nDCG@{LISTED}", quality.ndcg, peer.ndcg),
+        ):
+            figures.append(
+                Figure(
+                    name=f"{name}: {measure}",
+                    value=value,
+                    unit="",
+                    better=Better.HIGHER,
+                    peer=other,
+                    peer_name=PEER,
+                    note=note,
+                )
+            )
+    return figures
+
+
+def _time_figures(times: Mapping[str, Sequence[float]], entries: int) -> Sequence[Figure]:
+    notes = {
+        "entries": "full text, vectors and graph together; the question is embedded",
+        "passages": "entries, then the passages of the best twelve, embedded and ranked",
+    }
+    return [
+        Figure(
+            name=f"{kind} per question at {entries:,}: p{percentile}",
+            value=1000 * statistics.quantiles(seconds, n=100, method="inclusive")[percentile - 1],
+            unit="ms",
+            aim=AIM_MILLISECONDS if percentile == 95 else None,
+            note=notes[kind],
+        )
+        for kind, seconds in times.items()
+        for percentile in (50, 95)
+    ]

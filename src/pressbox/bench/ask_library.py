@@ -1,0 +1,152 @@
+"""What `bench ask` asks about: real pages and feeds with questions written by hand, and made articles to fill up."""
+
+import json
+import random
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from pressbox.bench.library import articles
+from pressbox.core.errors import ConfigurationError, PressboxError
+from pressbox.curator.domain.entries import DistilState, FetchState
+from pressbox.curator.ports.storage import IndexDocument
+from pressbox.curator.wiring.texts import FeedReader, plain_text, text_of
+
+FEEDS = 500
+PUBLISHED = datetime(2026, 1, 1, tzinfo=UTC)
+_URL = "https://example.org/"
+Row = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with the keys of the documents that answer it."""
+
+    language: str
+    question: str
+    right: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """`key` is the folder of a page, or the file of a feed with the place of the entry in it."""
+
+    key: str
+    title: str
+    text: str
+    language: str = ""
+
+
+def questions() -> Sequence[Asked]:
+    stored = json.loads((files("pressbox.bench") / "questions.json").read_text(encoding="utf-8"))
+    return [Asked(one["language"], one["question"], tuple(one["right"])) for one in stored]
+
+
+async def documents(data: Path) -> Sequence[Document]:
+    """Read from `data`, which holds `articles` and `feeds`; nothing of it is copied."""
+    feeds = sorted(path for path in (data / "feeds").glob("*") if path.is_file())
+    found = [*_pages(data / "articles"), *[one async for one in _entries(feeds)]]
+    if not found:
+        raise ConfigurationError(f"{data} has nothing to ask about. Give --data a folder with articles and feeds.")
+    return found
+
+
+def _pages(folder: Path) -> Iterator[Document]:
+    for page in sorted(folder.glob("*/expected.html")):
+        told = json.loads((page.parent / "expected-metadata.json").read_text(encoding="utf-8"))
+        text = text_of(page.read_text(encoding="utf-8", errors="replace"))
+        yield Document(f"articles/{page.parent.name}", str(told.get("title") or ""), text)
+
+
+async def _entries(feeds: Sequence[Path]) -> AsyncIterator[Document]:
+    reader = FeedReader()
+    for file in feeds:
+        try:
+            parsed = await reader.read(file.read_bytes(), "", _URL)
+        except PressboxError:
+            # Some of the set are broken on purpose; nobody asks about them.
+            continue
+        for place, entry in enumerate(parsed.entries):
+            yield Document(f"{file.name}/{place}", entry.title, plain_text(entry.content))
+
+
+def made(count: int) -> Iterator[Document]:
+    return (Document(f"made/{one.number}", one.title, one.text, one.language) for one in articles(count))
+
+
+def index_document(entry_id: int, document: Document) -> IndexDocument:
+    return IndexDocument(entry_id, feed_of(entry_id), document.title, "", document.text, "", "", PUBLISHED)
+
+
+def feed_of(entry_id: int) -> int:
+    return entry_id % FEEDS + 1
+
+
+def fill(url: str, found: Iterable[Document]) -> int:
+    """A person who reads all of it; entries are numbered from one. Gives the person."""
+    with psycopg.connect(url, autocommit=True) as connection, connection.transaction():
+        row = connection.execute(
+            "INSERT INTO core.users (email, name, password_hash, role) "
+            "VALUES ('reader@example.org', '', 'unusable', 'member') RETURNING id"
+        ).fetchone()
+        assert row is not None
+        user_id = int(row[0])
+        numbers = range(1, FEEDS + 1)
+        _copy(connection, "feeds", ("id", "url", "title"), ((one, f"{_URL}{one}", f"Feed {one}") for one in numbers))
+        _copy(connection, "subscriptions", ("user_id", "feed_id"), ((user_id, one) for one in numbers))
+        bodies: list[Row] = []
+        _copy(connection, "entries", _ENTRY, _entry_rows(found, bodies))
+        _copy(connection, "entry_bodies", ("entry_id", "filtered_content"), bodies)
+    return user_id
+
+
+def fill_vectors(url: str, model: str, vectors: Mapping[int, Sequence[float]]) -> None:
+    """By COPY, before there is an index."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        rows = ((number, model, json.dumps(list(vector)), "") for number, vector in vectors.items())
+        _copy(connection, "entry_embeddings", ("entry_id", "model", "embedding", "shown_hash"), rows)
+
+
+def random_vectors(numbers: Iterable[int], size: int) -> Mapping[int, Sequence[float]]:
+    """Where an index is measured and not its answers, any directions do."""
+    chance = random.Random(size)  # noqa: S311 - the same in every run
+    return {number: [round(chance.gauss(0, 1), 4) for _ in range(size)] for number in numbers}
+
+
+_ENTRY = (
+    "id",
+    "feed_id",
+    "guid",
+    "url",
+    "title",
+    "language",
+    "published_at",
+    "first_seen_at",
+    "updated_at",
+    "content_hash",
+    "fetch_state",
+    "distil_state",
+)
+
+
+def _entry_rows(found: Iterable[Document], bodies: list[Row]) -> Iterator[Row]:
+    states = (FetchState.FETCHED.value, DistilState.DISTILLED.value)
+    for number, one in enumerate(found, start=1):
+        text = one.text.replace("\x00", "")
+        bodies.append((number, text))
+        times = (PUBLISHED, PUBLISHED, PUBLISHED)
+        yield number, feed_of(number), one.key, f"{_URL}{one.key}", one.title, one.language, *times, one.key, *states
+
+
+def _copy(connection: psycopg.Connection, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+    statement = sql.SQL("COPY curator.{} ({}) FROM STDIN").format(
+        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
+    )
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)
