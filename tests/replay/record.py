@@ -40,12 +40,13 @@ from tests.replay import (
     graph_cases,
     research_cases,
     soonish_cases,
+    translation_cases,
 )
 
 ANONYMOUS = {"identity": "recorder", "stackTrace": ""}
 HISTORIES = Path(__file__).parent / "histories"
 # Each plays its cases on a stage of its own.
-READER_CASES: tuple[Any, ...] = (curator_cases, context_cases, graph_cases, research_cases)
+READER_CASES: tuple[Any, ...] = (curator_cases, context_cases, graph_cases, research_cases, translation_cases)
 MAINTENANCE_INPUT = MaintenanceWorkflowInput(policy=policy(MaintenanceSettings()))
 
 

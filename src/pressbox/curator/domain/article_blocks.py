@@ -79,6 +79,11 @@ class Pair:
     original: str
     translation: str
 
+    @property
+    def same(self) -> bool:
+        """There is nothing to translate in it: code, a picture, a line."""
+        return _OWN_ID.sub("", self.original) == _OWN_ID.sub("", self.translation)
+
 
 Piece = str | Block
 
