@@ -8,23 +8,30 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations
 
 from pressbox.curator.domain.bounds import shortened
 from pressbox.curator.domain.context import Entity, EntityKind, Relationship, entity_key
 from pressbox.curator.domain.kinds_of_names import begins_a_name, kind_of, shaped_like_software
 from pressbox.curator.domain.naming import (
     CONNECTORS,
-    GERMAN_ADJECTIVE_ENDINGS,
-    GERMAN_BEFORE_NOUNS,
     GERMAN_CONNECTORS,
     GERMAN_NOUN_ENDINGS,
     NO_NAMES,
-    SAYING,
     SECOND_CONNECTORS,
     TITLES,
 )
 from pressbox.curator.domain.stop_words import STOP_WORDS
+from pressbox.curator.domain.written_words import (
+    A_SERIES,
+    NO_CASE,
+    POSSESSIVE,
+    WORD,
+    after_articles,
+    openers,
+    plain,
+    written_small,
+)
 
 MOST_ENTITIES = 24
 MOST_RELATIONSHIPS = 24
@@ -39,25 +46,20 @@ MOSTLY_NO_NAME = 0.3
 MOST_TOGETHER = 6
 _MOST_IN_A_LIST = 12
 
-# Scripts without large and small letters; Latin words inside of them stand for themselves.
-_NO_CASE = "\u0590-\u06ff\u0900-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_L = rf"[^\W_{_NO_CASE}]"
-# A word with what may stand inside of it: Node.js, U.S, AT&T's, C++, Lee-Jones. No character is looked at twice.
-_WORD = re.compile(rf"{_L}(?:{_L}|[.](?=[a-z])|(?<=\d)[.](?=\d)|(?<=\b[A-Z])[.](?=[A-Z]\b)|['’+#-](?={_L})|[+#])*+")
 _CJK_RUN = re.compile("[\u30a1-\u30fa\u30fc\u30fd]{3,30}+(?:[・·][\u30a1-\u30fa\u30fc]{2,30}+){0,4}")
 _WORK = re.compile("[《『]([^《》『』\n]{2,30})[》』]")
 _LATIN = re.compile("[A-Za-zÀ-ɏ]")
-_UNCASED = re.compile(f"[{_NO_CASE}]")
+_UNCASED = re.compile(f"[{NO_CASE}]")
 _ELISION = re.compile(r"(?:[dlnsmtcDLNSMTC]|qu|Qu|dell|nell|all|sull)['’](?=[^\W\d_])")
 # A dot as in U.S. belongs to the name, and the word ends before it.
 _DOTTED = re.compile(r"(?:[A-Z][.])+[A-Z]")
 _BEGINNING = re.compile('(?:^|[.!?…:;"“„«‹‘(\\[—–•·*>#|-])[\\s"“„«‹‘(\\[•·*>#0-9-]*$')
 _OF_A_PEOPLE = ("ian", "ians", "an", "ans", "ese", "ish", "ist", "ists", "isch", "ische", "ischen")
-_INNER_CAPITAL = re.compile(r"[a-zà-ÿ][A-ZÀ-Þ]|^[A-ZÀ-Þ]{2,}[a-z]")
+_INNER_CAPITAL = re.compile(r"[a-zà-ÿ][A-ZÀ-Þ]|^[A-ZÀ-Þ]{2,}[a-z]|^\d[A-Z][a-z]")
+_NUMBER_AT_END = re.compile(r"\d+$")
 _ACRONYM = re.compile(r"[A-ZÀ-Þ][A-ZÀ-Þ0-9&-]{1,9}")
 _FAMILY_NAME = re.compile(r"(?:Mc|Mac|De|Di|La|Le|Du|Van|Fitz|O['’])[A-Z]")
 _SENTENCE_END = re.compile("[.!?…。！？:;][\"'“”’»)\\]]*$")
-_POSSESSIVE = re.compile(r"['’]s?$")
 # What stands between two words of one name, and nothing else.
 _GAP = re.compile(r"[ \u00a0]{1,2}|[.] ")
 
@@ -85,14 +87,18 @@ class Found:
 
 def candidates(sentences: Sequence[str], title: str, language: str) -> list[Candidate]:
     """Best first. `sentences` are those of the whole text, in order."""
-    lowered = _written_small(sentences)
-    rules = _Rules(language, lowered, _after_articles(sentences) if language == "de" else {})
+    rules = _Rules(
+        language,
+        written_small(sentences) | openers(sentences),
+        after_articles(sentences) if language == "de" else {},
+    )
     found: dict[str, Candidate] = {}
     for number, sentence in enumerate((title, *sentences)):
         for one in rules.names_in(sentence):
             _note(found, one, number - 1)
     _join_short_forms(found)
     _drop_peoples(found)
+    _drop_numbered(found)
     strong = [one for key, one in found.items() if _is_enough(key, one, title)]
     return sorted(strong, key=lambda one: -_weight(one, title))[:MOST_ENTITIES]
 
@@ -121,17 +127,17 @@ def relationships_of(found: Sequence[Candidate], sentences: Sequence[str]) -> tu
 
 
 class _Rules:
-    def __init__(self, language: str, lowered: frozenset[str], after_articles: Mapping[str, float]) -> None:
+    def __init__(self, language: str, lowered: frozenset[str], follows_articles: Mapping[str, float]) -> None:
         self._german = language == "de"
         self._elides = language in ("fr", "it", "ca")
         self._stop = STOP_WORDS.get(language, frozenset()) | STOP_WORDS["en"]
         self._lowered = lowered
-        self._after_articles = after_articles
+        self._after_articles = follows_articles
 
     def names_in(self, sentence: str) -> Iterator[Found]:
         if len(sentence) > 1 and _UNCASED.search(sentence):
             yield from _names_without_case(sentence)
-        words = list(_WORD.finditer(sentence))
+        words = list(WORD.finditer(sentence))
         if _is_heading(sentence, words):
             words = [word for word in words if is_made_up(word[0])]
         for run in self._runs(sentence, words):
@@ -167,7 +173,7 @@ class _Rules:
         begins = _BEGINNING.search(sentence[max(0, words[first].start() - 12) : words[first].start()]) is not None
         while first < last and self._only_looks_so(words[first][0], begins and first == run.start):
             first += 1
-        titled = next((at for at in range(last - 2, first - 1, -1) if _plain(words[at][0]) in TITLES), None)
+        titled = next((at for at in range(last - 2, first - 1, -1) if plain(words[at][0]) in TITLES), None)
         first = first if titled is None else titled + 1
         while self._german and first < last - 1 and self._introduces(words[first][0]):
             first += 1
@@ -191,7 +197,7 @@ class _Rules:
 
     def _bare(self, word: str) -> str:
         """Without what grammar puts around a name."""
-        bare = _POSSESSIVE.sub("", word)
+        bare = POSSESSIVE.sub("", word)
         if self._elides:
             bare = _ELISION.sub("", bare, count=1)
         head, dash, tail = bare.partition("-")
@@ -199,13 +205,13 @@ class _Rules:
         return head if self._german and dash and is_made_up(head) and tail[:1].isupper() else bare
 
     def _means_nothing(self, word: str) -> bool:
-        plain = _plain(word)
-        return plain in NO_NAMES or (plain in self._stop and not _short_acronym(word)) or word in CONNECTORS
+        folded = plain(word)
+        return folded in NO_NAMES or (folded in self._stop and not _short_acronym(word)) or word in CONNECTORS
 
     def _only_looks_so(self, word: str, begins: bool) -> bool:
         if self._means_nothing(word):
             return True
-        return begins and _plain(word) in self._lowered and not is_made_up(word)
+        return begins and plain(word) in self._lowered and not is_made_up(word)
 
     def _is_sure(self, words: tuple[str, ...], begins: bool) -> bool:
         if any(is_made_up(word) and not self._is_shouted(word) for word in words):
@@ -217,23 +223,23 @@ class _Rules:
 
     def _is_shouted(self, word: str) -> bool:
         """ "You MUST": a plain word in large letters."""
-        return word.isupper() and (_plain(word) in self._lowered or len(word) > LONGEST_ACRONYM)
+        return word.isupper() and (plain(word) in self._lowered or len(word) > LONGEST_ACRONYM)
 
     def _introduces(self, word: str) -> bool:
         """ "Leiterin Rahel Lindqvist": a noun before a name; in "Universität Tarnow" it is a part of the name."""
         return self._is_noun(word) and not is_made_up(word) and not begins_a_name(word)
 
     def _is_noun(self, word: str) -> bool:
-        plain = _plain(word)
-        if plain.endswith(GERMAN_NOUN_ENDINGS) or plain in self._lowered:
+        folded = plain(word)
+        if folded.endswith(GERMAN_NOUN_ENDINGS) or folded in self._lowered:
             return True
-        return self._after_articles.get(plain, 0.0) > MOSTLY_NO_NAME
+        return self._after_articles.get(folded, 0.0) > MOSTLY_NO_NAME
 
 
 @lru_cache(maxsize=20_000)
 def is_made_up(word: str) -> bool:
     """GitHub, PostgreSQL, NASA, GPT-4: nobody writes a plain word so."""
-    if _plain(word) in NO_NAMES or len(word) < 2:
+    if plain(word) in NO_NAMES or len(word) < 2:
         return False
     if _INNER_CAPITAL.search(word) and not _FAMILY_NAME.match(word):
         return True
@@ -283,33 +289,6 @@ def _is_heading(sentence: str, words: Sequence[re.Match[str]]) -> bool:
     return large * 10 > len(letters) * 6 and not _SENTENCE_END.search(sentence)
 
 
-def _written_small(sentences: Sequence[str]) -> frozenset[str]:
-    return frozenset(word for sentence in sentences for word in _WORD.findall(sentence) if word.islower())
-
-
-def _after_articles(sentences: Sequence[str]) -> dict[str, float]:
-    """How often a word that is written large follows an article, a number or an adjective: German nouns do."""
-    seen: Counter[str] = Counter()
-    after: Counter[str] = Counter()
-    for sentence in sentences:
-        words = _WORD.findall(sentence)
-        for left, right in pairwise(words):
-            if right[0].isupper():
-                seen[_plain(right)] += 1
-                after[_plain(right)] += _announces_noun(left)
-    return {word: after[word] / count for word, count in seen.items()}
-
-
-def _announces_noun(word: str) -> bool:
-    if word in SAYING:
-        return False
-    return (
-        word.lower() in GERMAN_BEFORE_NOUNS
-        or word.isdigit()
-        or (word.islower() and len(word) > 4 and word.endswith(GERMAN_ADJECTIVE_ENDINGS))
-    )
-
-
 def _note(found: dict[str, Candidate], one: Found, number: int) -> None:
     key = entity_key(one.name)
     if len(key) < 2 or key.isdigit():
@@ -352,6 +331,14 @@ def _drop_peoples(found: dict[str, Candidate]) -> None:
             del found[key]
 
 
+def _drop_numbered(found: dict[str, Candidate]) -> None:
+    """SG01, SG02, SG03 and so on are labels of a list."""
+    series = Counter(_NUMBER_AT_END.sub("", key) for key in found if _NUMBER_AT_END.search(key))
+    for key in [key for key in found if _NUMBER_AT_END.search(key)]:
+        if series[_NUMBER_AT_END.sub("", key)] >= A_SERIES:
+            del found[key]
+
+
 def _is_enough(key: str, one: Candidate, title: str) -> bool:
     if not one.sentences:
         return False
@@ -376,8 +363,3 @@ def _kind(one: Candidate) -> EntityKind:
 
 def _quote(numbers: Mapping[int, None], sentences: Sequence[str]) -> str:
     return shortened(sentences[next(iter(numbers))], LONGEST_QUOTE) if numbers else ""
-
-
-@lru_cache(maxsize=20_000)
-def _plain(word: str) -> str:
-    return _POSSESSIVE.sub("", word.lower().replace("’", "'"))

@@ -17,12 +17,14 @@ VERSION = "1"
 KEY_POINTS = 5
 # So much is split by the rules of its language, which take their time; what follows, by its marks.
 CAREFULLY = 20_000
+# A novel. What follows is not read: it would take longer than a piece of work may take on a busy machine.
+LONGEST_READ = 400_000
 MOST_PROGRAMS = 8
 
 
 def context_of(source: ContextSource) -> EntryContext:
     language = language_of(source.text) or source.language.split("-")[0].lower()
-    sentences = _sentences(source.text, language)
+    sentences = _sentences(source.text[:LONGEST_READ], language)
     texts = [sentence.text for sentence in sentences]
     found = candidates(texts, source.title, language)
     links = links_of(source.html, source.url)
