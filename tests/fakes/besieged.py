@@ -5,10 +5,11 @@ import socket
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import Any
 
+import httpx
 import pytest
 from lxml import html as markup  # type: ignore[import-untyped]
 from pydantic import SecretStr
@@ -19,14 +20,17 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import ContextKind, DistillerKind, EvaluatorKind
 from pressbox.core.contracts import Contract
+from pressbox.core.web.app import create_app
+from pressbox.curator.adapters.ledger_store import SqlModelLedger
 from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow
 from pressbox.curator.domain.entries import DistilState
+from pressbox.curator.manifest import APP
 from pressbox.curator.wiring.application import activities
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.model import MODEL, ModelService
 from tests.fakes.attacks import ATTACKS, EVIL, METADATA, Attack, Gullible
 from tests.fakes.reader import NOW, Library
-from tests.integration.web.conftest import PASSWORD, cheap_passwords
+from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
 
 BYSTANDERS = 3
 READER = "reader@example.org"
@@ -94,6 +98,11 @@ class Besieged:
     def __post_init__(self) -> None:
         merged = [one for functions in activities(self.resources).values() for one in functions]
         self._functions = {one.__name__: one for one in merged}
+        self.ledger = SqlModelLedger(self.resources.database)
+
+    @property
+    def now(self) -> datetime:
+        return datetime.now(UTC)
 
     async def do(self, name: str, input: Contract, workflow_id: str = "besieged") -> Any:
         """One activity as a worker would run it."""
@@ -190,3 +199,22 @@ def troubles(page: str) -> list[str]:
 def hidden(text: str) -> str:
     """Letters that people do not see, or that turn the direction of others."""
     return "".join(sorted(set(_HIDDEN.findall(text))))
+
+
+@asynccontextmanager
+async def browser(room: Besieged) -> AsyncIterator[httpx.AsyncClient]:
+    """The real pages, for the reader of the room."""
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Resources]:
+        yield room.resources
+
+    settings = room.resources.settings
+    app = create_app(settings, [APP], connect)
+    async with app.router.lifespan_context(app):
+        app.state.accounts = AccountService(room.resources.database, settings, passwords=cheap_passwords())
+        transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))
+        async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
+            answer = await client.post("/sign-in", data={"email": READER, "password": PASSWORD})
+            assert answer.status_code == 303
+            yield client

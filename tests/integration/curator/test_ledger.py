@@ -1,14 +1,16 @@
 """The ledger in PostgreSQL: what is set aside, what is paid, and what was lost with a worker."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from pressbox.core.db.database import Database
 from pressbox.core.models.chat import Said
-from pressbox.curator.activities.paid_model import LedgerModel, Prices
+from pressbox.curator.activities.paid_model import CLAIMED_FOR, LedgerModel, Prices
 from pressbox.curator.adapters.claims import SqlClaims
 from pressbox.curator.adapters.ledger_store import SqlModelLedger
 from pressbox.curator.adapters.rows import ModelCallRow, ModelReservationRow
@@ -103,6 +105,9 @@ async def test_who_pays_for_the_same_on_another_day_leaves_the_first_day_as_it_w
     assert await ledger.tokens_today(tomorrow) == 8
 
 
+QUESTION = Question(Feature.ANSWER, "1", "hash", "Say it in short.", "A text of some length.", 50)
+
+
 class _SlowModel:
     model = "model"
 
@@ -120,7 +125,72 @@ async def test_two_processes_that_ask_the_same_at_a_time_pay_once(database: Data
     workers = [
         LedgerModel(model, SqlModelLedger(database), SqlClaims(database), 1000, Prices(1.0, 1.0)) for _ in range(3)
     ]
-    question = Question(Feature.ANSWER, "1", "hash", "Say it in short.", "A text.", 50)
-    replies = await asyncio.gather(*(worker.ask(question) for worker in workers))
+    replies = await asyncio.gather(*(worker.ask(QUESTION) for worker in workers))
     assert sorted(reply.bought for reply in replies) == [False, False, True]
     assert (model.asked, len(await rows.all(select(ModelCallRow)))) == (1, 1)
+
+
+class _KilledError(BaseException):
+    """The end of a process: nothing after it happens, and nobody is told."""
+
+
+class _Dying:
+    """A worker that dies at one place: `at` is the name of a step, before which or after which it is gone."""
+
+    def __init__(self, database: Database, model: _SlowModel, at: str) -> None:
+        self._ledger, self._claims, self._model = SqlModelLedger(database), SqlClaims(database), model
+        self._at = at
+        for name, part in (("reserve", self._ledger), ("record", self._ledger), ("converse", model)):
+            setattr(part, name, self._mortal(name, getattr(part, name)))
+        # The dead give nothing back.
+        setattr(self._ledger, "free", _nothing)  # noqa: B010
+        setattr(self._claims, "release", _nothing)  # noqa: B010
+
+    def _mortal(self, name: str, step: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def taken(*arguments: Any, **named: Any) -> Any:
+            if self._at == f"before {name}":
+                raise _KilledError
+            result = await step(*arguments, **named)
+            if self._at == f"after {name}":
+                raise _KilledError
+            return result
+
+        return taken
+
+    async def work(self) -> None:
+        worker = LedgerModel(self._model, self._ledger, self._claims, 1000, now=lambda: NOW)
+        with pytest.raises(_KilledError):
+            await worker.ask(QUESTION)
+
+
+async def _nothing(*arguments: Any, **named: Any) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("place", "asked", "lost"),
+    [
+        ("before reserve", 1, 0),
+        ("after reserve", 1, 1),
+        ("before converse", 1, 1),
+        ("after converse", 2, 1),
+        ("before record", 2, 1),
+        ("after record", 1, 0),
+    ],
+)
+async def test_a_worker_that_dies_anywhere_costs_one_question_at_most_and_the_books_know_it(
+    database: Database, rows: Rows, place: str, asked: int, lost: int
+) -> None:
+    model = _SlowModel()
+    await _Dying(database, model, place).work()
+    first = model.asked
+    heir = _SlowModel()
+    later = NOW + CLAIMED_FOR
+    reply = await LedgerModel(heir, SqlModelLedger(database), SqlClaims(database), 1000, now=lambda: later).ask(
+        QUESTION
+    )
+    assert reply.text == "In short."
+    assert first + heir.asked == asked
+    lines = await rows.all(select(ModelCallRow))
+    assert [line.usable for line in lines].count(True) == 1
+    assert [line.tokens_out == 0 and not line.usable for line in lines].count(True) == lost
+    assert await rows.all(select(ModelReservationRow)) == []

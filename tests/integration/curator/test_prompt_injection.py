@@ -12,15 +12,12 @@ from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import quote
 
-import httpx
 import pytest
 from sqlalchemy import select
 
-from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import EvaluatorKind, HttpSettings
 from pressbox.core.http.client import GuardedClient
-from pressbox.core.web.app import create_app
 from pressbox.curator.adapters.answer_rows import AnswerRow, ResearchRunRow
 from pressbox.curator.adapters.answer_store import SqlConversations
 from pressbox.curator.adapters.enrichment_rows import EnrichmentRow, EntryContextRow
@@ -46,13 +43,11 @@ from pressbox.curator.contracts.upkeep import IndexBatchInput
 from pressbox.curator.domain.entries import DistilState
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.domain.research import Limits
-from pressbox.curator.manifest import APP
 from pressbox.curator.ports.research import Draft
 from pressbox.demo.simulators.github import GitHubService, SimulatedRepository
 from tests.fakes.attacks import ATTACKS, EVIL, words_in
-from tests.fakes.besieged import READER, Besieged, besieged, hidden, tapped, troubles
+from tests.fakes.besieged import Besieged, besieged, browser, hidden, tapped, troubles
 from tests.fakes.reader import NOW
-from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
 
 _PART = re.compile(r"^BEGIN (?P<mark>[0-9a-f]{16})(?P<name>[^\n]*)\n.*?\nEND (?P=mark)(?P=name)$", re.M | re.S)
 # Nobody waits for a turn at a host of our own.
@@ -114,25 +109,6 @@ def one_line_of_plain_text(said: str) -> None:
     assert hidden(said) == ""
     assert "\n" not in said
     assert said.isprintable()
-
-
-@asynccontextmanager
-async def browser(room: Besieged) -> AsyncIterator[httpx.AsyncClient]:
-    """The real pages, for the reader of the room."""
-
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield room.resources
-
-    settings = room.resources.settings
-    app = create_app(settings, [APP], connect)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(room.resources.database, settings, passwords=cheap_passwords())
-        transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))
-        async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
-            answer = await client.post("/sign-in", data={"email": READER, "password": PASSWORD})
-            assert answer.status_code == 303
-            yield client
 
 
 async def shown(room: Besieged, paths: Sequence[str]) -> dict[str, str]:
