@@ -94,11 +94,12 @@ def run_reader_api(say: Say, entries: int = ENTRIES, feeds: int = FEEDS, request
             user_id = owner_of(client, url)
             say(f"{entries:,} entries of {feeds} feeds")
             fill(url, user_id, entries, feeds)
-            mark_read(url, user_id, BROWSING, entries)
+            # Apps go by arrival, so that here the newest entries are those with the largest numbers.
+            mark_read(url, user_id, BROWSING[::-1], entries)
             client.headers["Authorization"] = f"GoogleLogin auth={_signed_in(client, instance, user_id)}"
             app = App(client, web_process(instance), say)
             figures = [*_ids(app, url, user_id, entries, requests), *_contents(app, min(requests, LARGE_REQUESTS))]
-            mark_read(url, user_id, UP_TO_DATE, entries)
+            mark_read(url, user_id, UP_TO_DATE[::-1], entries)
             unread = f"stream/items/ids?s={READING_LIST}&xt={READ}&n={ITEMS}"
             timed = app.timed("ids: unread, all but the oldest read", lambda: app.get(unread), requests)
             figures.append(_figure("ids: 1,000 unread, all but the oldest read", timed, IDS_MILLISECONDS))

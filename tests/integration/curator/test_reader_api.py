@@ -1,7 +1,7 @@
 """The Google Reader API on the real web application and database."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from xml.etree import ElementTree
 
 import pytest
@@ -143,15 +143,14 @@ async def test_an_item_has_everything_that_apps_show(library: Library, anna: int
     assert item["alternate"][0]["href"].startswith("https://example.org/")
 
 
-@pytest.mark.parametrize("form", ["{0}", "{1}", "{2:016x}", "{2:x}"], ids=["decimal", "long", "padded", "hexadecimal"])
-async def test_an_item_is_found_by_every_form_of_its_id(
-    library: Library, anna: int, phone: ReaderApp, form: str
-) -> None:
+async def test_an_item_is_found_by_every_form_of_its_id(library: Library, anna: int, phone: ReaderApp) -> None:
     feed = await library.feed(anna)
     entry = await library.entry(feed)
-    named = form.format(short_id(entry), long_id(entry), int(short_id(entry)))
-    answer = await phone.post("stream/items/contents", [("i", named), ("i", "4711"), ("i", "tag:x"), ("i", "-12")])
-    assert [one["id"] for one in answer.json()["items"]] == [long_id(entry)]
+    number = int(short_id(entry))
+    for named in (short_id(entry), long_id(entry), f"{number:016x}", f"{number:x}"):
+        pairs = [("i", named), ("i", "4711"), ("i", "tag:x"), ("i", "-12")]
+        answer = await phone.post("stream/items/contents", pairs)
+        assert [one["id"] for one in answer.json()["items"]] == [long_id(entry)], named
 
 
 async def test_streams_are_chosen_by_feed_folder_label_and_state(library: Library, anna: int, phone: ReaderApp) -> None:
@@ -231,13 +230,12 @@ async def test_tags_of_many_items_change_at_once(library: Library, anna: int, ph
     assert (await phone.post("edit-tag", [("a", READ)])).status_code == 400
 
 
-@pytest.mark.parametrize("unit", [1, 1_000, 1_000_000, 1_000_000_000])
-async def test_all_is_read_up_to_a_moment(library: Library, anna: int, phone: ReaderApp, unit: int) -> None:
+async def test_all_is_read_up_to_a_moment(library: Library, anna: int, phone: ReaderApp) -> None:
     feed, other = await library.feed(anna), await library.feed(anna)
     await library.entry(feed)
     late = await library.entry(feed, seen=NOW + timedelta(minutes=1))
     elsewhere = await library.entry(other)
-    moment = str(int(NOW.timestamp()) * unit)
+    moment = str(int(NOW.timestamp()) * 1_000_000)
     assert (await phone.post("mark-all-as-read", [("s", f"feed/{feed}"), ("ts", moment)])).text == "OK"
     assert await ids(phone, ("xt", READ)) == shorts(elsewhere, late)
     assert (await phone.post("mark-all-as-read", [("s", READING_LIST), ("ts", "never")])).status_code == 400
@@ -319,7 +317,3 @@ async def test_large_answers_are_packed(library: Library, anna: int, phone: Read
     packed = await phone.get("stream/contents", [])
     assert packed.headers["content-encoding"] == "gzip"
     assert len(packed.json()["items"]) == 1
-
-
-def test_a_moment_is_told_to_the_microsecond() -> None:
-    assert microseconds(datetime.fromisoformat("2027-04-01T12:00:00.000123+00:00")) % 1_000_000 == 123

@@ -1,5 +1,6 @@
 """Streams for reader apps: ids, contents, counts of what is unread, and tags of items."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from pressbox.curator.domain.streams import (
     LABEL,
     READING_LIST,
     Contents,
+    References,
     Stream,
     StreamKind,
     StreamQuery,
@@ -35,17 +37,14 @@ SHOWN = 20
 @router.get(f"{API}/stream/items/ids")
 async def item_ids(app: Asking) -> Response:
     page = await app.service.streams.references(app.user_id, _query(app, app.values.one("s"), MOST_REFERENCES))
-    told: dict[str, Json] = {"items": [], "itemRefs": [reference(one) for one in page.items]}
-    if page.after is not None:
-        told["continuation"] = str(page.after)
-    return said(app, told)
+    return await asyncio.to_thread(_references, app, page)
 
 
 @router.get(f"{API}/stream/items/contents")
 @router.post(f"{API}/stream/items/contents")
 async def item_contents(app: Asking) -> Response:
     page = await app.service.streams.some(app.user_id, _entry_ids(app))
-    return _contents(app, READING_LIST, page)
+    return await asyncio.to_thread(_contents, app, READING_LIST, page)
 
 
 @router.get(f"{API}/stream/contents")
@@ -53,14 +52,14 @@ async def item_contents(app: Asking) -> Response:
 async def stream_contents(app: Asking, stream: str = "") -> Response:
     named = stream or app.values.one("s")
     page = await app.service.streams.contents(app.user_id, _query(app, named, MOST_CONTENTS))
-    return _contents(app, named or READING_LIST, page)
+    return await asyncio.to_thread(_contents, app, named or READING_LIST, page)
 
 
 @router.get("/reader/atom/{stream:path}")
 async def stream_atom(app: Asking, stream: str) -> Response:
     """The same as a feed, for apps that read it with their parser of feeds."""
     page = await app.service.streams.contents(app.user_id, _query(app, stream, MOST_CONTENTS))
-    return _atom(app, stream, page)
+    return await asyncio.to_thread(_atom, app, stream, page)
 
 
 @router.get(f"{API}/unread-count")
@@ -126,6 +125,14 @@ def _entry_ids(app: App) -> Sequence[int]:
     if not app.values.many("i"):
         raise InvalidInputError("Name items with i.", field="i")
     return list(dict.fromkeys(ids))
+
+
+def _references(app: App, page: References) -> Response:
+    """Answers of megabytes are written beside the event loop: others are served meanwhile."""
+    told: dict[str, Json] = {"items": [], "itemRefs": [reference(one) for one in page.items]}
+    if page.after is not None:
+        told["continuation"] = str(page.after)
+    return said(app, told)
 
 
 def _contents(app: App, named: str, page: Contents) -> Response:
