@@ -1,0 +1,60 @@
+"""The simulated model of the demo knows every task that a feature gives to a model, and each by one script only."""
+
+import json
+
+import pytest
+
+from pressbox.curator.adapters.context import prompting as context
+from pressbox.curator.adapters.distillers import prompting as distilling
+from pressbox.curator.adapters.github import choosing
+from pressbox.curator.adapters.researchers import prompting as research
+from pressbox.curator.adapters.translators import model as translating
+from pressbox.curator.domain import answering
+from pressbox.demo.simulators.model import Asked
+from pressbox.demo.simulators.understanding import SCRIPTS, UNKNOWN, understands
+
+MARK = "0123456789abcdef"
+TEXT = "The ferry leaves at six in the morning. Nobody is on it but the post."
+
+
+def between(name: str, text: str) -> str:
+    head = f"{MARK} {name}".strip()
+    return f"BEGIN {head}\n{text}\nEND {head}"
+
+
+TASKS = {
+    "distil": (distilling.task("de", 4, MARK), between("1", f"Title: A ferry\n0: {TEXT}")),
+    "answer": (
+        answering.instructions(MARK),
+        f"{between('PASSAGE 1', f'A ferry{chr(10)}{TEXT}')}\n\n{between('QUESTION', 'When does the ferry leave?')}",
+    ),
+    "plan": (research.task(research.PLAN, MARK), between("question", "When does the ferry leave?")),
+    "read": (
+        research.task(research.READ, MARK),
+        f"{between('question', 'When does it leave?')}\n\n{between('text', f'Title: A ferry{chr(10) * 2}{TEXT}')}",
+    ),
+    "context": (context.task(MARK), between("", f"Title: A ferry\n{TEXT}")),
+    "rerank": (
+        choosing._TASK.format(mark=MARK),
+        between("", "Name: Ferry\n\n1: someone/ferry | A ferry | Go | 3 stars |"),
+    ),
+    "translate": (translating._TASK.format(language="de", mark=MARK), between("1", f"<p>{TEXT}</p>")),
+    "judge": (
+        'As JSON Schema: {"properties": {"statements": {}}}',
+        between("", json.dumps({"question": "?", "answer": TEXT})),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_each_task_is_known_by_one_script_and_answered(name: str) -> None:
+    asked = Asked("model", TASKS[name], ())
+    assert sum(knows(asked) for knows, _ in SCRIPTS) == 1
+    said = understands(asked)
+    assert said != UNKNOWN
+    assert name == "answer" or isinstance(json.loads(said), dict)
+
+
+def test_what_nobody_knows_is_said_to_be_unknown_and_pictures_are_football() -> None:
+    assert understands(Asked("model", ("Write a poem.", "About ferries."), ())) == UNKNOWN
+    assert "frames" in json.loads(understands(Asked("model", ("Look.",), (b"picture",))))
