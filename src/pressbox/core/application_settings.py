@@ -154,6 +154,11 @@ class GraphKind(StrEnum):
     LIGHTRAG = "lightrag"
 
 
+class LightRagStorage(StrEnum):
+    NETWORKX = "networkx"
+    MEMGRAPH = "memgraph"
+
+
 class EvaluatorKind(StrEnum):
     OFFLINE = "offline"
     RAGAS = "ragas"
@@ -222,6 +227,10 @@ class CuratorSettings(Group):
     github_key: SecretStr | None = Field(None, description="A GitHub token; it raises the limit of requests.")
     graph: GraphKind = Field(GraphKind.POSTGRES, description="postgres, or lightrag, which is an extra.")
     graph_minutes: float = Field(60.0, ge=0.1, description="Minutes between two updates of the graph.")
+    lightrag_storage: LightRagStorage = Field(
+        LightRagStorage.NETWORKX,
+        description="Where LightRAG keeps its graph: networkx, a file, or memgraph by LightRAG's own MEMGRAPH_URI.",
+    )
     lightrag_path: Path | None = Field(None, description="LightRAG's folder; otherwise `lightrag` in the home.")
     research_rounds: int = Field(3, ge=1, le=10, description="Most rounds of searching and reading per research.")
     research_tokens: int = Field(60_000, ge=1_000, description="Most tokens that one research may use.")

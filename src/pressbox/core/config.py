@@ -30,6 +30,7 @@ from pressbox.core.application_settings import FootySettings as FootySettings
 from pressbox.core.application_settings import GraphKind as GraphKind
 from pressbox.core.application_settings import Group as Group
 from pressbox.core.application_settings import JudgeKind as JudgeKind
+from pressbox.core.application_settings import LightRagStorage as LightRagStorage
 from pressbox.core.application_settings import SmtpSecurity as SmtpSecurity
 from pressbox.core.application_settings import SoonishSettings as SoonishSettings
 from pressbox.core.application_settings import TranslatorKind as TranslatorKind

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from pressbox.core.app import Resources
+from pressbox.core.config import GraphKind, LightRagStorage
 from pressbox.core.db.database import Database
 from pressbox.curator.activities.graphing import GraphActivities
+from pressbox.curator.adapters.graph.lightrag import LightRagGraph
 from pressbox.curator.adapters.graph.near import SqlGraphReader
 from pressbox.curator.adapters.graph.pages import SqlGraphPages
 from pressbox.curator.adapters.graph.postgres import PostgresGraph
@@ -14,13 +16,16 @@ from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
 from pressbox.curator.ports.graph import Graph, GraphPages, GraphReader
 from pressbox.curator.service.graph import GraphService
 from pressbox.curator.wiring.enriching import context_extractor, contexts
-from pressbox.curator.wiring.parts import Functions, policy
+from pressbox.curator.wiring.models import paid_model
+from pressbox.curator.wiring.parts import Functions, embedder, policy
+
+STORAGES = {LightRagStorage.NETWORKX: "NetworkXStorage", LightRagStorage.MEMGRAPH: "MemgraphStorage"}
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
     graph = GraphActivities(
         SqlGraphQueue(resources.database),
-        PostgresGraph(resources.database),
+        graph_of(resources),
         contexts(resources),
         context_extractor(resources),
     )
@@ -36,6 +41,16 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
     }
 
 
+def graph_of(resources: Resources) -> Graph:
+    """The one of the settings."""
+    settings, own = resources.settings, PostgresGraph(resources.database)
+    if settings.curator.graph is GraphKind.POSTGRES:
+        return own
+    folder = settings.curator.lightrag_path or settings.home / "lightrag"
+    storage = STORAGES[settings.curator.lightrag_storage]
+    return LightRagGraph(folder, own, paid_model(resources), embedder(settings.curator), storage)
+
+
 def service(resources: Resources) -> GraphService:
     starter = GraphStarter(resources.temporal, QUEUE, policy(resources.settings))
     return GraphService(SqlGraphPages(resources.database), starter)
@@ -46,6 +61,6 @@ def graph_reader(resources: Resources) -> GraphReader:
     return SqlGraphReader(resources.database)
 
 
-def graph_store(database: Database) -> tuple[Graph, GraphPages]:
+def graph_store(database: Database) -> tuple[Graph, GraphPages, GraphReader]:
     """To write and to read in this database: benchmarks measure both."""
-    return PostgresGraph(database), SqlGraphPages(database)
+    return PostgresGraph(database), SqlGraphPages(database), SqlGraphReader(database)

@@ -8,10 +8,10 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.adapters.graph.locking import current_generation
+from pressbox.curator.adapters.graph.sight import Sight, sight_of
 from pressbox.curator.adapters.graph_rows import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow
 from pressbox.curator.adapters.rows import EntryRow
 from pressbox.curator.adapters.store import SqlStore
-from pressbox.curator.adapters.visibility import visible_to
 from pressbox.curator.domain.graph import phrases_of
 
 # The entities of a question that tell most of it, and of their neighbours the closest.
@@ -28,11 +28,12 @@ class SqlGraphReader(SqlStore):
         if not phrases:
             return ()
         async with self._database.unit_of_work() as work:
+            sight = await sight_of(work.session, user_id)
             named = await _weighed(work.session, phrases)
-            ranked = await _ranked(work.session, user_id, named)
+            ranked = await _ranked(work.session, sight, named)
             if len(ranked) < limit and named:
-                beside = await _neighbours(work.session, user_id, named)
-                for entry_id, weight in (await _ranked(work.session, user_id, beside)).items():
+                beside = await _neighbours(work.session, sight, named)
+                for entry_id, weight in (await _ranked(work.session, sight, beside)).items():
                     ranked.setdefault(entry_id, weight)
         # Counter keeps the newest first among equals: so they were read.
         return [entry_id for entry_id, _ in ranked.most_common(limit)]
@@ -60,7 +61,7 @@ async def _often(session: AsyncSession, nodes: Sequence[int]) -> Mapping[int, in
     return {node: number for node, number in (await session.execute(counted)).tuples() if node is not None}
 
 
-async def _ranked(session: AsyncSession, user_id: int, weights: Mapping[int, float]) -> Counter[int]:
+async def _ranked(session: AsyncSession, sight: Sight, weights: Mapping[int, float]) -> Counter[int]:
     """By all that they name; the newest first among equals."""
     ranked: Counter[int] = Counter()
     if not weights:
@@ -68,7 +69,7 @@ async def _ranked(session: AsyncSession, user_id: int, weights: Mapping[int, flo
     statement = (
         select(GraphEvidenceRow.entry_id, GraphEvidenceRow.node_id)
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(GraphEvidenceRow.node_id.in_(weights), visible_to(user_id))
+        .where(GraphEvidenceRow.node_id.in_(weights), sight.entry)
         .order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
         .limit(MOST_ENTRIES)
     )
@@ -78,13 +79,13 @@ async def _ranked(session: AsyncSession, user_id: int, weights: Mapping[int, flo
     return ranked
 
 
-async def _neighbours(session: AsyncSession, user_id: int, named: Mapping[int, float]) -> Mapping[int, float]:
+async def _neighbours(session: AsyncSession, sight: Sight, named: Mapping[int, float]) -> Mapping[int, float]:
     """What most of the person's entries relate to these entities."""
     edges = (
         select(GraphEdgeRow.source_id, GraphEdgeRow.target_id, func.count())
         .join(GraphEvidenceRow, GraphEvidenceRow.edge_id == GraphEdgeRow.id)
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(or_(GraphEdgeRow.source_id.in_(named), GraphEdgeRow.target_id.in_(named)), visible_to(user_id))
+        .where(or_(GraphEdgeRow.source_id.in_(named), GraphEdgeRow.target_id.in_(named)), sight.entry)
         .group_by(GraphEdgeRow.source_id, GraphEdgeRow.target_id)
         .order_by(func.count().desc(), GraphEdgeRow.source_id, GraphEdgeRow.target_id)
         .limit(MOST_NEIGHBOURS)

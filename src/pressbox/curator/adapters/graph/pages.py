@@ -11,10 +11,11 @@ from sqlalchemy.orm import aliased
 from pressbox.core.errors import NotFoundError
 from pressbox.curator.adapters.graph.locking import BUILDING, current_generation
 from pressbox.curator.adapters.graph.queue import given_up, not_in_graph, settled
+from pressbox.curator.adapters.graph.sight import Sight, sight_of
 from pressbox.curator.adapters.graph_rows import GraphEdgeRow, GraphEvidenceRow, GraphGenerationRow, GraphNodeRow
 from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow, FeedRow, SubscriptionRow
 from pressbox.curator.adapters.store import SqlStore
-from pressbox.curator.adapters.visibility import subscribed_by, visible_to
+from pressbox.curator.adapters.visibility import subscribed_by
 from pressbox.curator.domain.context import EntityKind, entity_key
 from pressbox.curator.domain.graph import EntityView, Evidence, Failure, GraphState, Mentioned, Neighbour, Relation
 
@@ -48,24 +49,24 @@ class SqlGraphPages(SqlStore):
     async def entities(self, user_id: int, words: str, limit: int) -> Sequence[Mentioned]:
         key = entity_key(words)
         async with self._database.unit_of_work() as work:
-            generation = await current_generation(work.session)
+            generation, sight = await current_generation(work.session), await sight_of(work.session, user_id)
             if generation is None:
                 return ()
-            return await (_most_mentioned if not key else _matching)(work.session, user_id, generation, key, limit)
+            return await (_most_mentioned if not key else _matching)(work.session, sight, generation, key, limit)
 
     async def entity(self, user_id: int, key: str, neighbours: int) -> EntityView:
         async with self._database.unit_of_work() as work:
             session = work.session
-            generation = await current_generation(session)
+            generation, sight = await current_generation(session), await sight_of(session, user_id)
             wanted = select(GraphNodeRow).where(
                 GraphNodeRow.generation_id == generation, GraphNodeRow.key == entity_key(key)
             )
             node = await session.scalar(wanted)
-            entries, evidence, descriptions = await _behind(session, user_id, node.id) if node else (0, (), ())
+            entries, evidence, descriptions = await _behind(session, sight, node.id) if node else (0, (), ())
             if node is None or not entries:
                 raise NotFoundError(NO_SUCH_ENTITY, key=key)
-            beside, more = await _neighbours(session, user_id, node.id, neighbours)
-            among = await _among(session, user_id, list(beside))
+            beside, more = await _neighbours(session, sight, node.id, neighbours)
+            among = await _among(session, sight, list(beside))
             names = await _names(session, list(beside))
         found = [_neighbour(names[number], relations) for number, relations in beside.items()]
         return EntityView(
@@ -109,11 +110,11 @@ class SqlGraphPages(SqlStore):
 
 
 async def _most_mentioned(
-    session: AsyncSession, user_id: int, generation: int, _: str, limit: int
+    session: AsyncSession, sight: Sight, generation: int, _: str, limit: int
 ) -> Sequence[Mentioned]:
     newest = (
         select(EntryRow.id)
-        .where(visible_to(user_id), EntryRow.graph_added_at.is_not(None))
+        .where(sight.entry, EntryRow.graph_added_at.is_not(None))
         .order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
         .limit(AMONG)
         .scalar_subquery()
@@ -130,7 +131,7 @@ async def _most_mentioned(
     return [Mentioned(key, name, _kind(kind), number) for key, name, kind, number in rows]
 
 
-async def _matching(session: AsyncSession, user_id: int, generation: int, key: str, limit: int) -> Sequence[Mentioned]:
+async def _matching(session: AsyncSession, sight: Sight, generation: int, key: str, limit: int) -> Sequence[Mentioned]:
     """The name itself first, then names that begin with the words, then those that hold them."""
     place = case((GraphNodeRow.key == key, 0), (GraphNodeRow.key.startswith(key, autoescape=True), 1), else_=2)
     matching = (
@@ -145,7 +146,7 @@ async def _matching(session: AsyncSession, user_id: int, generation: int, key: s
         .join(matching, matching.c.id == GraphNodeRow.id)
         .join(GraphEvidenceRow, GraphEvidenceRow.node_id == GraphNodeRow.id)
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(visible_to(user_id))
+        .where(sight.entry)
         .group_by(GraphNodeRow.id, matching.c.place)
         .order_by(matching.c.place, func.count().desc(), GraphNodeRow.key)
         .limit(limit)
@@ -154,26 +155,26 @@ async def _matching(session: AsyncSession, user_id: int, generation: int, key: s
     return [Mentioned(key, name, _kind(kind), number) for key, name, kind, number in rows]
 
 
-async def _behind(session: AsyncSession, user_id: int, node: int) -> tuple[int, Sequence[Evidence], Sequence[str]]:
+async def _behind(session: AsyncSession, sight: Sight, node: int) -> tuple[int, Sequence[Evidence], Sequence[str]]:
     """How many entries name it, the newest of them, and how they describe it."""
     seen = (
         select(GraphEvidenceRow.entry_id, GraphEvidenceRow.quote, GraphEvidenceRow.description)
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(GraphEvidenceRow.node_id == node, visible_to(user_id))
+        .where(GraphEvidenceRow.node_id == node, sight.entry)
         .order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
     )
     number = await session.scalar(select(func.count()).select_from(seen.order_by(None).subquery())) or 0
     rows = (await session.execute(seen.limit(EVIDENCE_SHOWN))).tuples().all()
-    told = await _told(session, user_id, [(entry_id, quote) for entry_id, quote, _ in rows])
+    told = await _told(session, sight, [(entry_id, quote) for entry_id, quote, _ in rows])
     descriptions = list(dict.fromkeys(text for _, _, text in rows if text))[:DESCRIPTIONS_SHOWN]
     return number, told, descriptions
 
 
-async def _told(session: AsyncSession, user_id: int, quotes: Sequence[tuple[int, str]]) -> Sequence[Evidence]:
+async def _told(session: AsyncSession, sight: Sight, quotes: Sequence[tuple[int, str]]) -> Sequence[Evidence]:
     """Entries as the person knows them, in this order; feeds under their own titles."""
     own = (
         select(SubscriptionRow.title)
-        .where(SubscriptionRow.user_id == user_id, SubscriptionRow.feed_id == FeedRow.id)
+        .where(SubscriptionRow.user_id == sight.user_id, SubscriptionRow.feed_id == FeedRow.id)
         .scalar_subquery()
     )
     title = func.coalesce(func.nullif(own, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
@@ -191,25 +192,25 @@ async def _told(session: AsyncSession, user_id: int, quotes: Sequence[tuple[int,
 
 
 async def _neighbours(
-    session: AsyncSession, user_id: int, node: int, limit: int
+    session: AsyncSession, sight: Sight, node: int, limit: int
 ) -> tuple[Mapping[int, tuple[_Found, Mapping[int, Sequence[Evidence]]]], bool]:
     """First those that an entry relates to it, by how many do; then those that are only named beside it."""
     found: dict[int, _Found] = defaultdict(_Found)
-    for edge, other, relation, outgoing, entries in await _related(session, user_id, node):
+    for edge, other, relation, outgoing, entries in await _related(session, sight, node):
         found[other].relations.append((edge, relation, outgoing, entries))
     ranked = sorted(found, key=lambda other: (-found[other].weight, other))
     if len(ranked) <= limit:
-        for other, entries in await _together(session, user_id, node, limit + 1 + len(ranked)):
+        for other, entries in await _together(session, sight, node, limit + 1 + len(ranked)):
             if other not in found:
                 found[other].together = entries
                 ranked.append(other)
     chosen = ranked[:limit]
     edges = [edge for other in chosen for edge, *_ in found[other].relations[:EVIDENCE_PER_RELATION]]
-    evidence = await _evidence(session, user_id, edges)
+    evidence = await _evidence(session, sight, edges)
     return {other: (found[other], evidence) for other in chosen}, len(ranked) > limit
 
 
-async def _related(session: AsyncSession, user_id: int, node: int) -> Sequence[tuple[int, int, str, bool, int]]:
+async def _related(session: AsyncSession, sight: Sight, node: int) -> Sequence[tuple[int, int, str, bool, int]]:
     """Edge, neighbour, word, whether it leads there, and how many entries say so."""
     outgoing = (GraphEdgeRow.source_id == node).label("outgoing")
     other = case((GraphEdgeRow.source_id == node, GraphEdgeRow.target_id), else_=GraphEdgeRow.source_id)
@@ -217,7 +218,7 @@ async def _related(session: AsyncSession, user_id: int, node: int) -> Sequence[t
         select(GraphEdgeRow.id, other, GraphEdgeRow.relation, outgoing, func.count())
         .join(GraphEvidenceRow, GraphEvidenceRow.edge_id == GraphEdgeRow.id)
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(or_(GraphEdgeRow.source_id == node, GraphEdgeRow.target_id == node), visible_to(user_id))
+        .where(or_(GraphEdgeRow.source_id == node, GraphEdgeRow.target_id == node), sight.entry)
         .group_by(GraphEdgeRow.id)
         .order_by(func.count().desc(), GraphEdgeRow.id)
         .limit(MOST_EDGES)
@@ -225,12 +226,12 @@ async def _related(session: AsyncSession, user_id: int, node: int) -> Sequence[t
     return (await session.execute(statement)).tuples().all()
 
 
-async def _together(session: AsyncSession, user_id: int, node: int, limit: int) -> Sequence[tuple[int, int]]:
+async def _together(session: AsyncSession, sight: Sight, node: int, limit: int) -> Sequence[tuple[int, int]]:
     """Other entities that the newest entries name beside this one."""
     newest = (
         select(EntryRow.id)
         .join(GraphEvidenceRow, GraphEvidenceRow.entry_id == EntryRow.id)
-        .where(GraphEvidenceRow.node_id == node, visible_to(user_id))
+        .where(GraphEvidenceRow.node_id == node, sight.entry)
         .order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
         .limit(TOGETHER_AMONG)
         .subquery()
@@ -249,7 +250,7 @@ async def _together(session: AsyncSession, user_id: int, node: int, limit: int) 
     return (await session.execute(statement)).tuples().all()
 
 
-async def _evidence(session: AsyncSession, user_id: int, edges: Sequence[int]) -> Mapping[int, Sequence[Evidence]]:
+async def _evidence(session: AsyncSession, sight: Sight, edges: Sequence[int]) -> Mapping[int, Sequence[Evidence]]:
     """The newest entries behind each edge."""
     rank = func.row_number().over(
         partition_by=GraphEvidenceRow.edge_id, order_by=(EntryRow.published_at.desc(), EntryRow.id.desc())
@@ -257,25 +258,25 @@ async def _evidence(session: AsyncSession, user_id: int, edges: Sequence[int]) -
     ranked = (
         select(GraphEvidenceRow.edge_id, GraphEvidenceRow.entry_id, GraphEvidenceRow.quote, rank.label("place"))
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(GraphEvidenceRow.edge_id.in_(edges), visible_to(user_id))
+        .where(GraphEvidenceRow.edge_id.in_(edges), sight.entry)
         .subquery()
     )
     newest = select(ranked.c.edge_id, ranked.c.entry_id, ranked.c.quote).where(ranked.c.place <= EVIDENCE_PER_RELATION)
     rows = (await session.execute(newest.order_by(ranked.c.edge_id, ranked.c.place))).tuples().all()
-    told = await _told(session, user_id, [(entry_id, quote) for _, entry_id, quote in rows])
+    told = await _told(session, sight, [(entry_id, quote) for _, entry_id, quote in rows])
     by_edge: dict[int, list[Evidence]] = defaultdict(list)
     for (edge, _, _), evidence in zip(rows, told, strict=True):
         by_edge[edge].append(evidence)
     return by_edge
 
 
-async def _among(session: AsyncSession, user_id: int, nodes: Sequence[int]) -> Sequence[tuple[int, int]]:
+async def _among(session: AsyncSession, sight: Sight, nodes: Sequence[int]) -> Sequence[tuple[int, int]]:
     """Pairs of these that an entry relates to each other."""
     behind = (
         select(literal(1))
         .select_from(GraphEvidenceRow)
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(GraphEvidenceRow.edge_id == GraphEdgeRow.id, visible_to(user_id))
+        .where(GraphEvidenceRow.edge_id == GraphEdgeRow.id, sight.entry)
     )
     statement = select(GraphEdgeRow.source_id, GraphEdgeRow.target_id).where(
         GraphEdgeRow.source_id.in_(nodes), GraphEdgeRow.target_id.in_(nodes), behind.exists()

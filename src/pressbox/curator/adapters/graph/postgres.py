@@ -52,6 +52,18 @@ class PostgresGraph(SqlStore):
                 work.changed(GRAPH_CHANGED, CHANGES_KEY)
         return [*(Addition(entry_id, hashes[entry_id]) for entry_id in fitting), *refused]
 
+    async def generations(self, generation: int = 0) -> Sequence[int]:
+        """Where an entry goes: into this one, or into the one that is read and one that is built aside."""
+        async with self._database.unit_of_work() as work:
+            await lock(work.session)
+            return await _generations(work.session, generation)
+
+    async def gone(self, entry_ids: Sequence[int]) -> Sequence[int]:
+        """Those of these that are no entries any more."""
+        existing = select(EntryRow.id).where(EntryRow.id.in_(entry_ids))
+        async with self._database.unit_of_work() as work:
+            return sorted(set(entry_ids) - set(await work.session.scalars(existing)))
+
     async def begin_generation(self) -> int:
         async with self._database.unit_of_work() as work:
             await lock(work.session)
