@@ -1,5 +1,6 @@
 """DeepL, Microsoft and the model as they are reached over HTTP, by simulators written from their documented answers."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -63,6 +64,21 @@ async def test_what_was_answered_once_is_not_paid_again_also_after_a_crash(simul
     assert len(simulator.received) == 1
     await translator(simulator, ledger=ledger).translate(BLOCKS, Languages("en", "fr"), SOURCE)
     assert len(simulator.received) == 2
+
+
+async def test_what_is_on_its_way_when_somebody_stops_is_kept_all_the_same(simulator: Simulator) -> None:
+    ledger = FakeLedger()
+    path = "v2/translate" if isinstance(simulator, DeepLSimulator) else "translate"
+    simulator.tell(path, Kind.SLOW, seconds=0.2, times=1)
+    asked = asyncio.create_task(translator(simulator, ledger=ledger).translate(BLOCKS, GERMAN, SOURCE))
+    await asyncio.sleep(0.1)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    while not ledger.answers:
+        await asyncio.sleep(0.02)
+    await translator(simulator, ledger=ledger).translate(BLOCKS, GERMAN, SOURCE)
+    assert len(simulator.received) == 1
 
 
 async def test_over_quota_busy_down_and_a_wrong_key_say_so(simulator: Simulator) -> None:

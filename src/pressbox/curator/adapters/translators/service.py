@@ -15,11 +15,14 @@ import httpx
 
 from pressbox.core.errors import ConfigurationError, PermanentError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.http.pauses import pause
+from pressbox.core.logs import get_logger
 from pressbox.curator.domain.article_blocks import Block
 from pressbox.curator.domain.translating import Done, Limits, sent, taken
 from pressbox.curator.ports.models import Feature
 from pressbox.curator.ports.storage import ModelLedger, PaidCall
 from pressbox.curator.ports.translating import Languages, TranslationSource
+
+log = get_logger(__name__)
 
 # Changed with every change of what is sent: then all is new work.
 VERSION = "1"
@@ -49,6 +52,7 @@ class PaidService:
         self._service = service
         self._ledger = ledger
         self._price = price_per_million
+        self._running: set[asyncio.Task[Sequence[str]]] = set()
 
     @property
     def provider(self) -> str:
@@ -73,6 +77,13 @@ class PaidService:
         known = await self._ledger.known(call)
         if known is not None:
             return [str(text) for text in json.loads(known)]
+        # What was asked is paid: it goes on into the ledger also when whoever asked is cancelled.
+        task = asyncio.create_task(self._bought(texts, languages, call))
+        self._running.add(task)
+        task.add_done_callback(self._over)
+        return await asyncio.shield(task)
+
+    async def _bought(self, texts: Sequence[str], languages: Languages, call: PaidCall) -> Sequence[str]:
         answers = await self._service.texts(texts, languages)
         # Services count characters, not tokens: only what they cost is comparable.
         cost = sum(len(text) for text in texts) * self._price / 1_000_000
@@ -82,6 +93,11 @@ class PaidService:
         if not usable:
             raise TransientError(f"{self._service.provider}: the answer has not as many texts as the question.")
         return answers
+
+    def _over(self, task: asyncio.Task[Sequence[str]]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.debug("translation_call_ended", msg=f"A call of {self.provider} ended without an answer: {error}")
 
 
 class Caller:
