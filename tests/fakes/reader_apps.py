@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,6 +20,7 @@ from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
 from pressbox.curator.web.reader_api.routes import COOKIELESS
 from pressbox.curator.web.routes import build_router
+from tests.conftest import TEST_KEY
 from tests.fakes.reader import Library
 from tests.integration.web.conftest import ORIGIN, cheap_passwords
 
@@ -58,19 +61,30 @@ class ReaderApp:
         return answer.json()
 
 
-@asynccontextmanager
-async def reader_site(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
+# Whose library the application serves now: there is one application for all tests, since making one takes longer than
+# most of them.
+_SERVED: list[Library] = []
+
+
+@cache
+def _application() -> FastAPI:
     @asynccontextmanager
     async def connect() -> AsyncIterator[Resources]:
-        yield library.resources
+        yield _SERVED[-1].resources
 
-    manifest = AppManifest(
-        "curator", "Reader", "", router=build_router(lambda _: library.service), cookieless=COOKIELESS
-    )
-    app = create_app(settings, [manifest], connect)
+    router = build_router(lambda _: _SERVED[-1].service)
+    manifest = AppManifest("curator", "Reader", "", router=router, cookieless=COOKIELESS)
+    return create_app(Settings(home=Path("nowhere"), secret_key=TEST_KEY), [manifest], connect)
+
+
+@asynccontextmanager
+async def reader_site(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
+    app = _application()
+    _SERVED.append(library)
     async with app.router.lifespan_context(app):
         app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())
         yield app
+    _SERVED.remove(library)
 
 
 @asynccontextmanager
