@@ -5,12 +5,17 @@ from datetime import timedelta
 
 import pytest
 from playwright.async_api import Page
-from sqlalchemy import delete, insert
+from sqlalchemy import delete, insert, update
 
 from pressbox.core.app import Resources
-from pressbox.curator.adapters.answer_rows import EvaluationRow
+from pressbox.curator.adapters.answer_rows import AnswerRow, ConversationRow, EvaluationRow
+from pressbox.curator.adapters.evaluation_store import SqlEvaluations
+from pressbox.curator.domain.changes import ANSWER_CHANGED
+from pressbox.curator.domain.evaluating import Measure, Metric
+from pressbox.curator.ports.evaluating import Evaluated
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
+from tests.fakes.evaluating import judged as text
 from tests.fakes.newsstand import Newsstand
 
 pytestmark = pytest.mark.browser
@@ -82,3 +87,38 @@ async def test_without_scores_the_page_says_how_to_have_them(page: Page, site: S
     assert "AI_EVALUATION_ENABLED=1" in await page.locator(".blank").inner_text()
     told = await page.request.get(f"{site.url}/api/curator/evaluations?days=90")
     assert await told.json() == {"enabled": False, "evaluator": "offline", "lines": []}
+
+
+async def test_scores_come_to_an_answer_that_was_followed_while_it_was_written(
+    page: Page, site: Site, stand: Newsstand
+) -> None:
+    await clear(stand.resources)
+    async with stand.resources.database.unit_of_work() as work:
+        asked = ConversationRow(user_id=stand.user_id, title="The bridge")
+        work.session.add(asked)
+        await work.session.flush()
+        answer = AnswerRow(
+            conversation_id=asked.id,
+            position=1,
+            question="When was it opened?",
+            state="searching",
+        )
+        work.session.add(answer)
+    await page.goto(f"{site.url}/reader/ask/{asked.id}")
+    written = {"state": "done", "method": "llm", "model": "a small model", "text": "In 1931.", "finished_at": stand.now}
+    async with stand.resources.database.unit_of_work() as work:
+        await work.session.execute(update(AnswerRow).values(written))
+        work.changed(ANSWER_CHANGED, str(answer.id))
+    await page.get_by_text("In 1931.").wait_for()
+    assert await page.locator(".scores").count() == 0
+    measures = (Measure(Metric.FAITHFULNESS, 0.917), Measure(Metric.SUPPORT_ESTIMATE, 0.8))
+    evaluated = Evaluated(text(subject_id=answer.id), "ragas", "trace", measures, stand.now)
+    await SqlEvaluations(stand.resources.database).keep(evaluated)
+    await page.locator(".scores").wait_for()
+    shown = await page.locator(".scores").inner_text()
+    assert "faithfulness 0.92" in shown
+    assert "support 0.80 (estimate)" in shown
+    await page.screenshot(path=SCREENSHOTS / "reader-scores-answer.png")
+    async with stand.resources.database.unit_of_work() as work:
+        await work.session.execute(delete(ConversationRow))
+    await clear(stand.resources)
