@@ -176,18 +176,22 @@ async def test_the_page_shows_steps_report_and_sources_and_runs_nothing_that_str
         await researched(store, run_id, press(reader))
         page = await client.get(f"/reader/research/{run_id}")
         part = await client.get(f"/reader/research/{run_id}/part")
-        whole = await client.get("/reader/research")
+        whole = await client.get("/reader/research", params={"question": "And why <now>?"})
+        runs = await client.get("/reader/research/runs")
     assert page.status_code == part.status_code == whole.status_code == 200
     assert len(page.content) < 50_000
     assert "<script>alert" not in page.text + part.text
     assert 'href="https://evil' not in page.text
     assert 'href="#source-1">[1]</a>' in page.text
     assert 'id="source-2"' in page.text
+    assert re.search(r'<blockquote><a href="/reader/entries/2\?passage=0-\d+#passage">', page.text)
     report = re.search(r'id="report-text">(.*?)</section>', page.text, re.DOTALL)
     assert report is not None
     assert "[99]" not in report[1]
     assert 'data-follow="curator.research:' in part.text
     assert "&lt;b&gt;ferry&lt;/b&gt;" in whole.text
+    assert "And why &lt;now&gt;?</textarea>" in whole.text
+    assert "&lt;b&gt;ferry&lt;/b&gt;" in runs.text
 
 
 async def test_a_report_is_exported_as_markdown_and_as_html(app: FastAPI, store: SqlResearch) -> None:
@@ -235,12 +239,12 @@ async def test_start_stop_resume_and_delete_from_the_page(
     app: FastAPI, store: SqlResearch, workflows: FakeWorkflows
 ) -> None:
     async with browsing(app, "reader") as (client, reader):
-        form = {"question": " Why?  Now ", "rounds": "2", "tokens": "5000", "minutes": "7", "links": "yes"}
+        form = {"question": " Why?  Now ", "rounds": "2", "tokens": "5000", "minutes": "7.5", "links": "yes"}
         started = await client.post("/reader/research", data=form)
         path = started.headers["location"]
         run_id = int(path.rpartition("/")[2])
         run = await store.owned(reader, run_id)
-        assert (run.question, run.limits) == ("Why? Now", Limits(2, 5000, 7.0, links=True))
+        assert (run.question, run.limits) == ("Why? Now", Limits(2, 5000, 7.5, links=True))
         await client.post(f"{path}/act", data={"what": "stop"})
         assert (await store.owned(reader, run_id)).state is ResearchState.STOPPING
         workflows.running = False

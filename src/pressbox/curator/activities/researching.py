@@ -89,7 +89,6 @@ class ResearchActivities:
         if run is None:
             return ResearchBounds(gone=True)
         return ResearchBounds(
-            question=shortened(run.question),
             rounds=run.limits.rounds,
             tokens_limit=run.limits.tokens,
             minutes=run.limits.minutes,

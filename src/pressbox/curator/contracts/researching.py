@@ -38,7 +38,6 @@ class ResearchBounds(Contract):
     """A run as its workflow finds it; `gone` when somebody deleted it."""
 
     gone: bool = False
-    question: str = ""
     rounds: int = 0
     tokens_limit: int = 0
     minutes: float = 0.0

@@ -31,8 +31,9 @@ class ResearchState(StrEnum):
     FAILED = "failed"
 
     @property
-    def moving(self) -> bool:
-        return self in (ResearchState.RUNNING, ResearchState.WAITING, ResearchState.STOPPING)
+    def unfinished(self) -> bool:
+        """Whether it may change by itself."""
+        return self not in (ResearchState.STOPPED, ResearchState.DONE, ResearchState.FAILED)
 
 
 class ResearchMethod(StrEnum):

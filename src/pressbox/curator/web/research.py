@@ -2,18 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Request
+from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.web.rendering import render
 from pressbox.curator.domain.changes import RESEARCH_CHANGED
-from pressbox.curator.domain.research import Limits
+from pressbox.curator.domain.research import LONGEST_QUESTION, Limits
 from pressbox.curator.service.curator import Curator
 from pressbox.curator.web.access import LARGEST_ID, PATH, Reader, Service, cursor
 from pressbox.curator.web.forms import number
 from pressbox.curator.web.research_export import as_html, as_markdown, attachment
-from pressbox.curator.web.research_view import RunView
+from pressbox.curator.web.research_view import RunView, quote_address
 
 router = APIRouter(include_in_schema=False)
 
@@ -23,8 +23,20 @@ Text = Annotated[str, Form(max_length=2000)]
 
 
 @router.get(RESEARCH_PATH)
-async def research_page(request: Request, service: Service, identity: Reader) -> HTMLResponse:
-    return await _list_page(request, service, identity)
+async def research_page(
+    request: Request,
+    service: Service,
+    identity: Reader,
+    question: Annotated[str, Query(max_length=LONGEST_QUESTION)] = "",
+) -> HTMLResponse:
+    """With a question that an answer led to."""
+    return await _list_page(request, service, identity, question)
+
+
+@router.get(f"{RESEARCH_PATH}/runs")
+async def runs_part(request: Request, service: Service, identity: Reader) -> HTMLResponse:
+    """The list of runs alone."""
+    return await _list_page(request, service, identity, template="curator/_research_runs.html")
 
 
 @router.post(RESEARCH_PATH)
@@ -43,7 +55,7 @@ async def start(
         limits = Limits(
             rounds=number(rounds, "rounds") if rounds.strip() else usual.rounds,
             tokens=number(tokens, "tokens") if tokens.strip() else usual.tokens,
-            minutes=float(number(minutes, "minutes")) if minutes.strip() else usual.minutes,
+            minutes=minutes_of(minutes) if minutes.strip() else usual.minutes,
             links=links == "yes",
         )
         run_id = await service.research.start(identity.user_id, question, limits)
@@ -91,14 +103,24 @@ async def html(request: Request, service: Service, identity: Reader, run_id: Run
 
 
 async def _list_page(
-    request: Request, service: Curator, identity: Reader, question: str = "", error: str = "", status: int = 200
+    request: Request,
+    service: Curator,
+    identity: Reader,
+    question: str = "",
+    error: str = "",
+    status: int = 200,
+    template: str = "curator/research.html",
 ) -> HTMLResponse:
+    at = await cursor(request)
+    runs = await service.research.runs(identity.user_id)
     return render(
         request,
-        "curator/research.html",
+        template,
         status,
         identity=identity,
-        runs=await service.research.runs(identity.user_id),
+        runs=runs,
+        cursor=at,
+        follow=",".join(f"{RESEARCH_CHANGED}:{run.id}" for run in runs if run.state.unfinished),
         limits=service.research.limits,
         has_model=service.research.has_model,
         question=question,
@@ -115,10 +137,18 @@ async def _run_page(request: Request, service: Curator, identity: Reader, run_id
         identity=identity,
         run=run,
         view=RunView.of(run),
+        quote_address=quote_address,
         scores=(await service.evaluations.of_research([run_id] if run.report else [])).get(run_id, ()),
         cursor=at,
         follow=f"{RESEARCH_CHANGED}:{run_id}",
     )
+
+
+def minutes_of(text: str) -> float:
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        raise InvalidInputError("Write a number of minutes.", field="minutes") from None
 
 
 def _base(request: Request) -> str:

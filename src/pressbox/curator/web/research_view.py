@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from pressbox.curator.domain.research import Run, Source, Step, StepKind, write_position
+from pressbox.curator.domain.marking import ID
+from pressbox.curator.domain.research import Quote, Run, Source, Step, StepKind, write_position
 from pressbox.curator.web.access import PATH
 from pressbox.curator.web.report_text import render_report
 
@@ -52,6 +53,11 @@ def address(source: Source) -> str:
 
 def entry_address(entry_id: int) -> str:
     return f"{PATH}/entries/{entry_id}"
+
+
+def quote_address(source: Source, quote: Quote) -> str:
+    """The article, opened where the quote stands."""
+    return f"{entry_address(source.material.entry_id)}?passage={quote.start}-{quote.end}#{ID}"
 
 
 def _of_round(run: Run, number: int) -> tuple[Step, ...]:

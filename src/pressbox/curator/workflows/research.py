@@ -51,6 +51,7 @@ class DeepResearchWorkflow:
         self._waited = NOTHING
         self._round = 0
         self._done = ResearchStepDone()
+        # What a person asks is theirs to know: the activity page is for everybody.
         self._shown = Shown(DeepResearchProgress(title="Research"), input.parent_workflow_id)
 
     @workflow.query
@@ -89,7 +90,7 @@ class DeepResearchWorkflow:
             return self._output(ResearchState.STOPPED)
         self._since, self._waited = workflow.now(), NOTHING
         self._done = ResearchStepDone(tokens=self._bounds.tokens)
-        self._show("plan", title=self._bounds.question)
+        self._show("plan")
         await self._step(ResearchActivities.plan_research)
         ended_by = await self._rounds()
         self._show("write")
