@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from temporalio import activity
 
 from pressbox.core.errors import PermanentError, PressboxError
-from pressbox.core.logs import get_logger
 from pressbox.core.temporal.heartbeat import Heartbeater
 from pressbox.curator.activities.times import Clock, utc_now
 from pressbox.curator.activities.waiting import CANNOT_NOW, LONGEST_REASON, come_back
@@ -29,8 +28,6 @@ from pressbox.curator.domain.context import EntryContext
 from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ports.enriching import ContextExtractor, Contexts, ContextSource
 from pressbox.curator.ports.graph import Addition, Graph, GraphDocument, GraphQueue
-
-log = get_logger(__name__)
 
 # Texts that are looked at together; a model answers several at a time.
 AT_ONCE = 4
@@ -115,7 +112,7 @@ class GraphActivities:
         retry_at, reason = come_back(later, policy, self._now()) if later is not None else (None, "")
         failed = [*refused, *(one for one in added if one.reason)]
         for one in failed:
-            log.warning("graph_refused", msg=f"An entry is not in the graph: {one.reason}", entry_id=one.entry_id)
+            activity.logger.warning("Entry %s is not in the graph: %s", one.entry_id, one.reason)
         return GraphBatchResult(
             added=tuple(_told(one) for one in added if not one.reason),
             failed=tuple(_told(one) for one in failed),
