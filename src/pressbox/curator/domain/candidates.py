@@ -323,11 +323,11 @@ def _join_short_forms(found: dict[str, Candidate]) -> None:
 
 def _drop_peoples(found: dict[str, Candidate]) -> None:
     """ "Tunisian" and "Tunisians" beside "Tunisia"."""
+    shortest: dict[str, str] = {}
+    for key in sorted((key for key in found if " " not in key), key=len):
+        shortest.setdefault(key[:4], key)
     for key in [key for key in found if " " not in key and key.endswith(_OF_A_PEOPLE)]:
-        stem = key[:4]
-        if any(
-            other.startswith(stem) and len(other) <= len(key) and other != key for other in found if " " not in other
-        ):
+        if shortest.get(key[:4], key) != key:
             del found[key]
 
 

@@ -4,22 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from babel import Locale, UnknownLocaleError
 from sqlalchemy import select
 
 from pressbox.core.db.database import Database
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.reader import WorkReport
 from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
-from pressbox.curator.domain.context import Entity, EntityKind, entity_key
+from pressbox.curator.domain.context import Entity, EntityKind, Relationship
 from pressbox.curator.domain.enrichments import ContextView, LinkView
 from pressbox.curator.domain.views import ArticleView
 from pressbox.curator.ids import context_collection_workflow_id, context_workflow_id, entry_links_workflow_id
 from pressbox.curator.web.panes import Asked
+from pressbox.curator.web.translation_tab import page_language
 from pressbox.curator.workflows.waiting import WAITING
 
 # More of them are a page of their own size; the address asks for all.
 LINKS_SHOWN = 25
-RELATIONS_SHOWN = 8
 # Afterwards a failure is history, which the activity page tells.
 FAILURES_SHOWN_FOR = timedelta(days=1)
 ALL_LINKS = "all"
@@ -39,11 +40,23 @@ class WorkLine:
 
 
 @dataclass(frozen=True)
+class Tie:
+    """What is said of one name, of all others of which the same is said."""
+
+    source: str
+    relation: str
+    targets: tuple[str, ...]
+    quote: str
+
+
+@dataclass(frozen=True)
 class ContextPanel:
     view: ContextView
     collecting: WorkLine | None
     fetching: WorkLine | None
     all_links: bool
+    # The language of the text, as the page names it.
+    language: str
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -72,10 +85,15 @@ class ContextPanel:
         return {kind: named for kind, named in found.items() if named}
 
     @property
-    def keys(self) -> Mapping[str, str]:
-        """From names to the keys of their pages in the graph."""
-        context = self.view.context
-        return {} if context is None else {entity.name: entity_key(entity.name) for entity in context.entities}
+    def ties(self) -> Sequence[Tie]:
+        relationships = self.view.context.relationships if self.view.context else ()
+        found: dict[tuple[str, str], list[Relationship]] = {}
+        for one in relationships:
+            found.setdefault((one.source, one.relation), []).append(one)
+        return [
+            Tie(source, relation, tuple(one.target for one in same), next((one.quote for one in same if one.quote), ""))
+            for (source, relation), same in found.items()
+        ]
 
 
 def workflow_ids(entry_id: int) -> tuple[str, str, str]:
@@ -98,7 +116,15 @@ async def load_context(asked: Asked, article: ArticleView) -> ContextPanel:
     collecting = part if part is not None and part.running and part.message else whole or part
     fetching = _line(reports.get(fetch), entry_id, datetime.now(UTC) - FAILURES_SHOWN_FOR)
     wants_all = asked.request.query_params.get("links") == ALL_LINKS
-    return ContextPanel(view, collecting, fetching, wants_all)
+    return ContextPanel(view, collecting, fetching, wants_all, _language(view, page_language(asked)))
+
+
+def _language(view: ContextView, shown_in: str) -> str:
+    code = view.context.language if view.context else ""
+    try:
+        return Locale.parse(code).get_language_name(shown_in) or code if code else ""
+    except (UnknownLocaleError, ValueError):
+        return code
 
 
 async def _reports(database: Database, ids: Sequence[str]) -> Mapping[str, WorkReport]:
