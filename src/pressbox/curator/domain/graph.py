@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from pressbox.curator.domain.candidates import MENTIONED_WITH
 from pressbox.curator.domain.context import Entity, EntityKind, EntryContext, entity_key
 
 # What one entry may say: a text that names more is a list, and a name that is longer is a sentence.
@@ -38,6 +39,9 @@ def said_by(context: EntryContext) -> Said:
         word = " ".join(one.relation.split()).lower()[:LONGEST_RELATION].strip()
         if not all(map(_usable, ends)) or ends[0] == ends[1] or not word or len(relations) == MOST_RELATIONS:
             continue
+        if word == MENTIONED_WITH:
+            # It has no direction: both orders are the same edge.
+            ends = (min(ends), max(ends))
         for name in (one.source, one.target):
             _put(entities, Entity(name, quote=one.quote))
         if all(end in entities for end in ends):
@@ -122,6 +126,11 @@ class Relation:
     entries: int
     evidence: Sequence[Evidence] = ()
 
+    @property
+    def stated(self) -> bool:
+        """Whether an entry says how; otherwise both only stand side by side."""
+        return self.word not in ("", MENTIONED_WITH)
+
 
 @dataclass(frozen=True)
 class Neighbour:
@@ -136,8 +145,7 @@ class Neighbour:
 
     @property
     def related(self) -> bool:
-        """Whether an entry says how; otherwise both are only named together."""
-        return any(relation.word for relation in self.relations)
+        return any(relation.stated for relation in self.relations)
 
 
 @dataclass(frozen=True)

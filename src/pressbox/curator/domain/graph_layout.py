@@ -67,8 +67,8 @@ class Picture:
     among: Sequence[Line]
 
 
-def drawn(entity: EntityView, together: Callable[[int], str]) -> Picture:
-    """Who points to the entity stands left as far as both sides stay even. `together` tells in how many articles."""
+def drawn(entity: EntityView, tie: Callable[[str, int], str]) -> Picture:
+    """Who points to the entity stands left as far as both sides stay even. `tie` words a relation."""
     ordered = sorted(entity.neighbours, key=_points_away)
     half = len(ordered) // 2 + (len(ordered) % 2 and _more_point_here(ordered))
     sides = (ordered[:half], ordered[half:])
@@ -86,7 +86,7 @@ def drawn(entity: EntityView, together: Callable[[int], str]) -> Picture:
         height=height,
         middle=middle,
         spots=[spot for _, spot in placed],
-        lines=[_line(neighbour, spot, middle, together) for neighbour, spot in placed],
+        lines=[_line(neighbour, spot, middle, tie) for neighbour, spot in placed],
         among=[_arc(spots[one], spots[other]) for one, other in entity.among if one in spots and other in spots],
     )
 
@@ -125,14 +125,13 @@ def _spot(neighbour: Neighbour, on_the_left: bool, at: float) -> Spot:
     return Spot(neighbour.key, neighbour.name, shown, neighbour.kind, x, at - CHIP / 2, width + PADDING)
 
 
-def _line(neighbour: Neighbour, spot: Spot, middle: Spot, together: Callable[[int], str]) -> Line:
+def _line(neighbour: Neighbour, spot: Spot, middle: Spot, tie: Callable[[str, int], str]) -> Line:
     on_the_left = spot.x < middle.x
     begin = (middle.x if on_the_left else middle.x + middle.width, middle.middle)
     end = (LEFT if on_the_left else RIGHT, spot.middle)
     # It turns near the middle, so that words beside the neighbours stand free.
     span = end[0] - begin[0]
-    words = list(dict.fromkeys(relation.word for relation in neighbour.relations if relation.word))
-    label = ", ".join(words) or str(together(neighbour.entries))
+    label = ", ".join(dict.fromkeys(str(tie(one.word, one.entries)) for one in neighbour.relations))
     room = abs(end[0] - begin[0]) - 14
     # Beyond the line's bend: above it where the line comes from below, and below it otherwise.
     above = spot.middle <= middle.middle
@@ -144,8 +143,8 @@ def _line(neighbour: Neighbour, spot: Spot, middle: Spot, together: Callable[[in
         label_y=end[1] - 7 if above else end[1] + 15,
         anchor="start" if on_the_left else "end",
         said=neighbour.related,
-        toward=neighbour.related and any(relation.outgoing for relation in neighbour.relations),
-        from_it=neighbour.related and any(not relation.outgoing for relation in neighbour.relations),
+        toward=any(one.stated and one.outgoing for one in neighbour.relations),
+        from_it=any(one.stated and not one.outgoing for one in neighbour.relations),
     )
 
 
