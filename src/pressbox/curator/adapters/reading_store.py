@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, and_, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
@@ -14,6 +16,8 @@ from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow, EntryStateRow
 from pressbox.curator.adapters.selecting import (
     Position,
     RankedPlace,
+    Scope,
+    followed_by,
     listed,
     placed,
     read_place,
@@ -84,40 +88,61 @@ class SqlReadingLists:
         async with self._database.unit_of_work() as work:
             return (await scope_of(work.session, user_id, selection)).feed_ids
 
-    async def article(self, user_id: int, entry_id: int) -> ArticleView:
-        statement = (
-            select(EntryRow, EntryBodyRow, FeedRow.site_url)
-            .join(FeedRow, FeedRow.id == EntryRow.feed_id)
-            .outerjoin(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
-            .where(EntryRow.id == entry_id, visible_to(user_id))
-        )
+    async def article(self, user_id: int, entry_id: int, selection: Selection | None = None) -> ArticleView:
+        article, _ = await self._opened(user_id, entry_id, selection, None, 0)
+        return article
+
+    async def opened(
+        self, user_id: int, entry_id: int, selection: Selection | None, model: str, limit: int
+    ) -> tuple[ArticleView, Sequence[EntryItem]]:
+        return await self._opened(user_id, entry_id, selection, model, limit)
+
+    async def _opened(
+        self, user_id: int, entry_id: int, selection: Selection | None, model: str | None, limit: int
+    ) -> tuple[ArticleView, Sequence[EntryItem]]:
+        """In one transaction, so that what the person follows is read once."""
         async with self._database.unit_of_work() as work:
-            found = (await work.session.execute(statement)).tuples().one_or_none()
+            session = work.session
+            found = (await session.execute(_one(user_id, entry_id))).tuples().one_or_none()
             if found is None:
                 raise NotFoundError("There is no such entry, or it is in none of your feeds.", entry_id=entry_id)
-            scope = await scope_of(work.session, user_id, Selection())
-            item = (await entry_items(work.session, user_id, [entry_id], scope))[0]
-            state = await work.session.get(EntryStateRow, (user_id, entry_id))
-            note = state.note if state is not None else ""
-        return _article(item, *found, note)
-
-    async def neighbours(self, user_id: int, entry_id: int, selection: Selection) -> tuple[int | None, int | None]:
-        async with self._database.unit_of_work() as work:
-            published_at = await work.session.scalar(select(EntryRow.published_at).where(EntryRow.id == entry_id))
-            if published_at is None:
-                return None, None
-            here = Position(published_at, entry_id)
-            scope = await scope_of(work.session, user_id, selection)
-            whole = listed(user_id, selection, scope)
-            before = await work.session.scalar(placed(whole, selection.sort, here, backwards=True).limit(1))
-            after = await work.session.scalar(placed(whole, selection.sort, here).limit(1))
-        return before, after
+            entry, body, site_url, note = found
+            followed = await followed_by(session, user_id)
+            scope = await scope_of(session, user_id, Selection(), followed)
+            before, after = None, None
+            if selection is not None:
+                here = Position(entry.published_at, entry_id)
+                chosen = await scope_of(session, user_id, selection, followed)
+                before, after = await _neighbours(session, user_id, selection, chosen, here)
+            near = await nearest(session, entry_id, model, list(scope.titles), limit) if model is not None else []
+            item, *related = await entry_items(session, user_id, [entry_id, *near], scope)
+        article = _article(item, entry, body, site_url, note or "")
+        return replace(article, previous_id=before, next_id=after), related
 
     async def related(self, user_id: int, entry_id: int, model: str, limit: int) -> Sequence[EntryItem]:
         async with self._database.unit_of_work() as work:
             scope = await scope_of(work.session, user_id, Selection())
             ids = await nearest(work.session, entry_id, model, list(scope.titles), limit)
             return await entry_items(work.session, user_id, ids, scope)
+
+
+def _one(user_id: int, entry_id: int) -> Select[Any]:
+    state = aliased(EntryStateRow)
+    return (
+        select(EntryRow, EntryBodyRow, FeedRow.site_url, state.note)
+        .join(FeedRow, FeedRow.id == EntryRow.feed_id)
+        .outerjoin(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
+        .outerjoin(state, and_(state.entry_id == EntryRow.id, state.user_id == user_id))
+        .where(EntryRow.id == entry_id, visible_to(user_id))
+    )
+
+
+async def _neighbours(
+    session: AsyncSession, user_id: int, selection: Selection, scope: Scope, here: Position
+) -> tuple[int | None, int | None]:
+    whole = listed(user_id, selection, scope)
+    before = await session.scalar(placed(whole, selection.sort, here, backwards=True).limit(1))
+    return before, await session.scalar(placed(whole, selection.sort, here).limit(1))
 
 
 async def _top(session: AsyncSession, whole: Select[tuple[int]]) -> Position | None:

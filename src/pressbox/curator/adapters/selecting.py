@@ -75,14 +75,26 @@ class Scope:
     feed_ids: Sequence[int]
 
 
-async def scope_of(session: AsyncSession, user_id: int, selection: Selection) -> Scope:
+Followed = Sequence[tuple[int, str, int | None, int]]
+
+
+async def followed_by(session: AsyncSession, user_id: int) -> Followed:
+    """A person's feeds: id, title, category, how much is unread."""
     title = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
     statement = (
         select(SubscriptionRow.feed_id, title, SubscriptionRow.category_id, SubscriptionRow.unread)
         .join(FeedRow, FeedRow.id == SubscriptionRow.feed_id)
         .where(SubscriptionRow.user_id == user_id)
     )
-    rows = (await session.execute(statement)).tuples().all()
+    rows: Followed = (await session.execute(statement)).tuples().all()
+    return rows
+
+
+async def scope_of(
+    session: AsyncSession, user_id: int, selection: Selection, followed: Followed | None = None
+) -> Scope:
+    """Whoever asks for several scopes of one person reads what they follow once."""
+    rows = await followed_by(session, user_id) if followed is None else followed
     await _demand_named(session, user_id, selection, {feed_id for feed_id, *_ in rows})
     recent = await _read_since(session, user_id, selection)
     chosen = [

@@ -41,15 +41,23 @@ class ReadingService:
 
     async def article(self, user_id: int, entry_id: int, selection: Selection | None = None) -> ArticleView:
         """One entry with its body; with the list from which it was opened also its neighbours there."""
-        article = await self._lists.article(user_id, entry_id)
-        if selection is None:
+        article = await self._lists.article(user_id, entry_id, _by_date(selection))
+        return await self._placed(user_id, article, selection)
+
+    async def opened(
+        self, user_id: int, entry_id: int, selection: Selection
+    ) -> tuple[ArticleView, Sequence[EntryItem]]:
+        """One entry with its neighbours, and others that are near in meaning."""
+        by_date = _by_date(selection)
+        article, related = await self._lists.opened(user_id, entry_id, by_date, self._model, RELATED)
+        return await self._placed(user_id, article, selection), related
+
+    async def _placed(self, user_id: int, article: ArticleView, selection: Selection | None) -> ArticleView:
+        """Lists that have no order of their own are looked through for the neighbours."""
+        if selection is None or _by_date(selection) is not None:
             return article
-        checked = checked_selection(selection)
-        if checked.query or checked.sort is Sort.RECOMMENDED:
-            page = await self.entries(user_id, checked, limit=NEIGHBOURHOOD)
-            previous, following = _around([item.id for item in page.items], entry_id)
-        else:
-            previous, following = await self._lists.neighbours(user_id, entry_id, checked)
+        page = await self.entries(user_id, selection, limit=NEIGHBOURHOOD)
+        previous, following = _around([item.id for item in page.items], article.item.id)
         return replace(article, previous_id=previous, next_id=following)
 
     async def item(self, user_id: int, entry_id: int) -> EntryItem:
@@ -102,6 +110,14 @@ def checked_selection(selection: Selection) -> Selection:
         unread_only=selection.unread_only or selection.kind is ListKind.UNREAD,
         sort=Sort.NEWEST if selection.sort is unfitting else selection.sort,
     )
+
+
+def _by_date(selection: Selection | None) -> Selection | None:
+    """The list when its order is that of dates."""
+    if selection is None:
+        return None
+    checked = checked_selection(selection)
+    return None if checked.query or checked.sort is Sort.RECOMMENDED else checked
 
 
 def _offset(after: str | None) -> int:

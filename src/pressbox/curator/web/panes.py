@@ -1,6 +1,5 @@
 """The three panes of the reader: sources, list, article; each can be drawn alone."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -234,10 +233,7 @@ async def mark_opened(asked: Asked, entry_id: int, *, read: bool) -> None:
 
 async def with_article(asked: Asked, entry_id: int) -> tuple[ArticleView, Sequence[EntryItem]]:
     """The article with its neighbours and what is near in meaning."""
-    reading = asked.service.reading
-    return await asyncio.gather(
-        reading.article(asked.user_id, entry_id, asked.place.selection), reading.related(asked.user_id, entry_id)
-    )
+    return await asked.service.reading.opened(asked.user_id, entry_id, asked.place.selection)
 
 
 async def with_works(asked: Asked, page: Panes) -> Panes:
