@@ -41,7 +41,7 @@ COMMANDS = {
 }
 APPLICATIONS = ("footy", "soonish")
 # The groups of an application that are words of the program itself, as the document of the curator has them.
-WORDS = {"feeds": "curator", "apps": "curator", "trigger": "curator", "schedule": "curator"}
+WORDS = {"feeds": "curator", "apps": "curator", "ask": "curator", "trigger": "curator", "schedule": "curator"}
 
 
 class Commands(TyperGroup):

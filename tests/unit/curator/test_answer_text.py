@@ -46,7 +46,6 @@ def test_an_answer_is_paragraphs_and_lists_with_emphasis_and_citations() -> None
     assert first.lines[0] == (
         Piece(PieceKind.TEXT, "So it "),
         Piece(PieceKind.EMPHASIS, "fell"),
-        Piece(PieceKind.TEXT, " "),
         Piece(PieceKind.CITATION, "1"),
         Piece(PieceKind.TEXT, "."),
     )

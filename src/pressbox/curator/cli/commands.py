@@ -1,8 +1,8 @@
-"""All commands of the curator: `feeds`, `apps`, `trigger` and `schedule`, which the program offers as its own words."""
+"""All commands of the curator: `feeds`, `apps`, `ask`, `trigger` and `schedule`, which are words of the program."""
 
 import typer
 
-from pressbox.curator.cli import apps, feeds, schedules, triggers
+from pressbox.curator.cli import apps, asking, feeds, schedules, triggers
 from pressbox.curator.cli.running import MakeService
 
 
@@ -11,6 +11,7 @@ def build_commands(make: MakeService, declared: schedules.Declared) -> typer.Typ
     commands = typer.Typer(help="Feeds, articles and their summaries.", no_args_is_help=True)
     commands.add_typer(feeds.build_commands(make), name="feeds")
     commands.add_typer(apps.build_commands(make), name="apps")
+    commands.command("ask")(asking.AskCommand(make).ask)
     commands.add_typer(triggers.build_commands(make), name="trigger")
     commands.add_typer(schedules.build_commands(declared), name="schedule")
     return commands

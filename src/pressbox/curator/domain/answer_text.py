@@ -15,7 +15,7 @@ _APART = re.compile(r"(\[\d+\]) (?=\[\d)")
 # While it is written, a text ends anywhere.
 _HALF = re.compile(r"\s*\[\d*$")
 _NUMBER = re.compile(r"\d+")
-_LINK = re.compile(r"!?\[([^\[\]]{1,200})\]\([^()\s]*\)")
+_LINK = re.compile(r"!?\[([^\[\]]{1,200})\]\((?:[^()\s]|\([^()\s]*\))*\)")
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
 _HEADING = re.compile(r"^\s*#{1,6}\s+")
 _INLINE = re.compile(
@@ -86,8 +86,10 @@ def blocks(text: str) -> Sequence[Block]:
 def pieces(line: str) -> Iterator[Piece]:
     at = 0
     for found in _INLINE.finditer(line):
-        if found.start() > at:
-            yield Piece(PieceKind.TEXT, line[at : found.start()])
+        # A number stands close to what it proves.
+        before = line[at : found.start()].rstrip() if found["cite"] else line[at : found.start()]
+        if before:
+            yield Piece(PieceKind.TEXT, before)
         kind = {"cite": PieceKind.CITATION}.get(found.lastgroup or "") or PieceKind(found.lastgroup or "text")
         yield Piece(kind, found[found.lastgroup or 0])
         at = found.end()

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web.rendering import render
 from pressbox.curator.domain.answer_text import Block, blocks, cited
-from pressbox.curator.domain.answers import AnswerMethod, AnswerState, AnswerView
+from pressbox.curator.domain.answers import AnswerMethod, AnswerState, AnswerView, title_of
 from pressbox.curator.domain.changes import ANSWER_CHANGED, PERSON_CHANGED
 from pressbox.curator.domain.exporting import markdown
 from pressbox.curator.domain.scores import SubjectScore
@@ -125,6 +125,8 @@ async def conversation_page(
         "curator/conversation.html",
         identity=identity,
         line=found.line,
+        # A conversation that nobody named is called by its first question, which stands below.
+        named=not found.answers or found.line.title != title_of(found.answers[0].question),
         answers=[ShownAnswer(answer, scores.get(answer.id, ())) for answer in found.answers],
         has_model=service.asking.has_model,
         cursor=at,

@@ -1,0 +1,131 @@
+"""A question on real parts, from the box to a cited answer: index, vectors, graph, Temporal, and a model over HTTP."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import pytest
+from temporalio.worker import Worker
+
+from pressbox.core.app import Resources
+from pressbox.core.config import CuratorSettings, Settings
+from pressbox.core.errors import PressboxError
+from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.curator.adapters.answer_starter import AnswerStarter
+from pressbox.curator.adapters.answer_store import SqlAnswerDesk, SqlConversations
+from pressbox.curator.adapters.index.writer import TantivyIndex
+from pressbox.curator.cli.asking import show
+from pressbox.curator.domain.answer_text import cited
+from pressbox.curator.domain.answers import AnswerMethod, AnswerState, AnswerView
+from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.ids import HEAVY_QUEUE, QUEUE, heavy_queue
+from pressbox.curator.service.asking import AskService
+from pressbox.curator.wiring import asking
+from pressbox.curator.wiring.parts import index_path
+from pressbox.curator.workflows.answer import AnswerWorkflow
+from pressbox.demo.simulators.asking import Answering, Slip
+from pressbox.demo.simulators.model import MODEL, Mistake, ModelService
+from tests.fakes.asking import written
+from tests.fakes.reader import Library
+
+BRIDGE = "The old bridge over the Elbe is closed. Engineers found cracks in its pylons. Repairs will take a year."
+CAKE = "This cake needs four eggs. Bake it for an hour."
+POLICY = CuratorPolicy().at_speed(400)
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[ModelService]:
+    async with ModelService(script=Answering()) as model:
+        yield model
+
+
+@pytest.fixture
+def settings(settings: Settings, model: ModelService) -> Settings:
+    return settings.model_copy(
+        update={"curator": CuratorSettings(model_url=model.base_url, model_name=MODEL, model_timeout_seconds=10)}
+    )
+
+
+class Desk:
+    """A person with two articles, and the workers that answer."""
+
+    def __init__(self, resources: Resources) -> None:
+        self.resources, self.library = resources, Library(resources)
+        self.queue = f"ask-{secrets.token_hex(4)}"
+        starter = AnswerStarter(resources.temporal, self.queue, POLICY, evaluate=False)
+        database = resources.database
+        self.service = AskService(SqlConversations(database), SqlAnswerDesk(database), starter, has_model=True)
+        self.reader = 0
+
+    async def open(self, stack: AsyncExitStack) -> None:
+        self.reader = await self.library.person()
+        feed = await self.library.feed(self.reader, title="The Herald")
+        found = [await written(self.library, feed, "River", BRIDGE, vector=False),
+                 await written(self.library, feed, "Kitchen", CAKE, vector=False)]  # fmt: skip
+        await TantivyIndex(index_path(self.resources.settings)).add(found)
+        functions = asking.activities(self.resources)
+        for queue, activities, workflows in (
+            (self.queue, functions[QUEUE], [AnswerWorkflow]),
+            (heavy_queue(self.queue), functions[HEAVY_QUEUE], []),
+        ):
+            worker = Worker(
+                self.resources.temporal,
+                task_queue=queue,
+                workflows=workflows,
+                activities=activities,
+                interceptors=[ErrorInterceptor()],
+                workflow_failure_exception_types=[PressboxError],
+            )
+            await stack.enter_async_context(worker)
+
+    async def answered(self, question: str, **more: int) -> AnswerView:
+        answer = await self.service.ask(self.reader, question, **more)
+        while answer.state.is_open:
+            await asyncio.sleep(0.05)
+            answer = await self.service.answer(self.reader, answer.id)
+        return answer
+
+
+@pytest.fixture
+async def desk(resources: Resources) -> AsyncIterator[Desk]:
+    desk = Desk(resources)
+    async with AsyncExitStack() as stack:
+        await desk.open(stack)
+        yield desk
+
+
+async def test_a_question_is_answered_with_citations_paid_once_and_asked_further(
+    desk: Desk, model: ModelService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = await desk.answered("Why is the bridge over the Elbe closed?")
+    assert (answer.state, answer.method, answer.model) == (AnswerState.DONE, AnswerMethod.MODEL, MODEL)
+    assert cited(answer.text)
+    assert answer.passages[cited(answer.text)[0] - 1].title == "River"
+    assert "The old bridge over the Elbe is closed" in answer.text
+    again = await desk.answered("Why is the bridge over the Elbe closed?")
+    assert again.text == answer.text
+    assert len(model.asked) == 1
+    further = await desk.answered("And for how long?", conversation_id=answer.conversation_id)
+    assert further.passages[0].title == "River"
+    assert "Why is the bridge" in model.asked[-1].texts[-1]
+    show(answer)
+    assert "[1] River (The Herald, " in capsys.readouterr().out
+
+
+async def test_a_stream_that_breaks_off_is_begun_again_and_nothing_of_it_is_left(
+    desk: Desk, model: ModelService
+) -> None:
+    model.err(Mistake.BROKEN, Mistake.UNAVAILABLE)
+    answer = await desk.answered("How many eggs does the cake need?")
+    assert answer.state is AnswerState.DONE
+    assert answer.text.count("This cake needs four eggs") == 1
+    assert len(model.asked) == 3
+
+
+async def test_a_model_that_obeys_an_article_changes_nothing_but_its_own_words(desk: Desk, model: ModelService) -> None:
+    model.script = Answering(Slip.OBEYS)
+    answer = await desk.answered("How many eggs does the cake need?")
+    assert answer.state is AnswerState.DONE
+    assert "javascript:" not in answer.text
+    assert len(model.asked) == 1
