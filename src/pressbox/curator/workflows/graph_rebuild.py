@@ -65,7 +65,11 @@ class GraphRebuildWorkflow:
         if page.last_entry_id is None:
             return False
         batch = GraphBatchInput(entry_ids=page.entry_ids, generation=self._state.generation, policy=self._input.policy)
-        await added_in_rounds(GraphActivities.fetch_and_add_to_graph_bulk, batch, self._take, self._show)
+        before = self._state
+        if not await added_in_rounds(GraphActivities.fetch_and_add_to_graph_bulk, batch, self._take, self._show):
+            # Into a graph that is built aside the whole batch goes again, and is counted then.
+            state = before if before.generation else self._state
+            workflow.continue_as_new(self._input.model_copy(update={"state": state}))
         self._state = self._state.model_copy(update={"after_entry_id": page.last_entry_id})
         return True
 

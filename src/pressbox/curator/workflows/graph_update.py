@@ -70,7 +70,8 @@ class GlobalGraphUpdateWorkflow:
         self._show(current_step="add", message="")
         ids = tuple(entry.entry_id for entry in found.entries)
         batch = GraphBatchInput(entry_ids=ids, policy=self._input.policy)
-        await added_in_rounds(GraphActivities.add_to_global_graph_bulk, batch, self._take, self._show)
+        if not await added_in_rounds(GraphActivities.add_to_global_graph_bulk, batch, self._take, self._show):
+            workflow.continue_as_new(self._input.model_copy(update={"state": self._state}))
         self._state = self._state.model_copy(update={"after_entry_id": ids[-1]})
         return True
 

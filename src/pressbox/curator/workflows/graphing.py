@@ -17,15 +17,21 @@ async def added_in_rounds(
     batch: GraphBatchInput,
     take: Callable[[GraphBatchResult], Awaitable[None]],
     show: Callable[..., None],
-) -> None:
-    """What is in is taken note of at once, however long the others have to wait."""
+) -> bool:
+    """What is in is taken note of at once, however long the others have to wait.
+
+    False when the history grew long with waiting: the rest is for the next run, which finds it by state.
+    """
     left = batch.entry_ids
     while left:
         result = await act(method, batch.model_copy(update={"entry_ids": left}))
         await take(result)
         if result.retry_at is None:
-            return
+            return True
         dealt_with = result.dealt_with
         left = tuple(entry_id for entry_id in left if entry_id not in dealt_with)
         show(current_step=WAITING, message=result.reason)
         await workflow.sleep(max(result.retry_at - workflow.now(), SHORTEST))
+        if workflow.info().is_continue_as_new_suggested():
+            return False
+    return True
