@@ -5,17 +5,17 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from pressbox.curator.adapters.evaluators.offline import OfflineEvaluator
+from pressbox.curator.adapters.evaluators.offline import OfflineEvaluator, nearest
 from pressbox.curator.domain.evaluating import (
     Measure,
     Metric,
     SubjectKind,
     averages,
     bounded,
-    cosine,
     plain,
     said,
     statements,
+    telling_words,
     within,
 )
 from pressbox.curator.domain.scores import MOST_CURVES, ScoreLine, pictures
@@ -51,12 +51,20 @@ def test_a_text_is_judged_by_its_sentences(text: str, expected: list[str]) -> No
     assert statements(text) == expected
 
 
-def test_a_sentence_is_said_where_most_of_its_telling_words_are() -> None:
-    places = ["The weather was fine.", "In October 1931 the bridge was opened to traffic."]
-    assert said("The bridge was opened to traffic.", places, "en") == 1.0
-    assert said("The elephant was painted.", places, "en") == 0.0
-    assert said("And so it was.", places, "en") == 0.0
-    assert said("The bridge was opened.", [], "en") == 0.0
+@pytest.mark.parametrize(
+    ("statement", "share"),
+    [
+        ("The bridge was opened to traffic.", 1.0),
+        ("The bridge was opened by elephants.", 2 / 3),
+        ("The elephant was painted.", 0.0),
+        ("And so it was.", 0.0),
+    ],
+)
+def test_a_sentence_is_said_where_most_of_its_telling_words_are(statement: str, share: float) -> None:
+    texts = ["The weather was fine.", "In October 1931 the bridge was opened to traffic."]
+    places = [telling_words(text, "en") for text in texts]
+    assert said(telling_words(statement, "en"), places) == pytest.approx(share)
+    assert said(telling_words(statement, "en"), []) == 0.0
 
 
 def test_contexts_are_as_long_together_as_a_model_saw_them() -> None:
@@ -64,9 +72,11 @@ def test_contexts_are_as_long_together_as_a_model_saw_them() -> None:
     assert bounded(("  ", "b")) == ("b",)
 
 
-def test_a_cosine_of_nothing_is_nothing_and_a_score_stays_between_zero_and_one() -> None:
-    assert cosine([0.0, 0.0], [1.0, 0.0]) == 0.0
-    assert cosine([2.0, 0.0], [3.0, 0.0]) == pytest.approx(1.0)
+def test_each_vector_has_its_nearest_and_one_of_nothing_is_near_to_none() -> None:
+    assert nearest([[2.0, 0.0], [0.0, 0.0]], [[0.0, 1.0], [3.0, 0.0]]) == pytest.approx([1.0, 0.0])
+
+
+def test_a_score_stays_between_zero_and_one() -> None:
     assert (within(-0.2), within(1.0000001), within(0.4)) == (0.0, 1.0, 0.4)
 
 
@@ -170,3 +180,9 @@ async def test_a_picture_of_today_alone_has_a_place_for_it() -> None:
     assert view.pictures[0].curves[0].points == "0,50"
     assert view.pictures[0].last - view.pictures[0].first == timedelta()
     assert await service.of_answers([]) == {}
+
+
+@pytest.mark.parametrize("missing", [{"question": " "}, {"text": ""}, {"contexts": ()}, {"contexts": (" ",)}])
+def test_nothing_is_judged_without_a_question_a_text_and_what_it_stands_on(missing: dict[str, object]) -> None:
+    assert judged().can_be_judged
+    assert not judged(**missing).can_be_judged

@@ -1,6 +1,5 @@
 """What is judged, by which measures, and the estimate that needs no model. Pure."""
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,25 +86,13 @@ def bounded(contexts: Sequence[str], longest: int = LONGEST_CONTEXT) -> tuple[st
     return tuple(one for one in kept if one.strip())
 
 
-def said(statement: str, places: Sequence[str], language: str) -> float:
-    """The largest share of its telling words that one place has; a statement without any is in doubt by words alone."""
-    words = set(terms(statement, language))
-    if not words:
-        return 0.0
-    return max((len(words & set(terms(place, language))) / len(words) for place in places), default=0.0)
+def telling_words(text: str, language: str) -> frozenset[str]:
+    return frozenset(terms(text, language))
 
 
-def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    length = math.sqrt(sum(value * value for value in one)) * math.sqrt(sum(value * value for value in other))
-    return sum(a * b for a, b in zip(one, other, strict=True)) / length if length else 0.0
-
-
-def is_supported(by_words: float, by_meaning: float) -> bool:
-    return by_words >= SAID_THERE or by_meaning >= MEANT_THERE
-
-
-def share(values: Sequence[bool]) -> float:
-    return sum(values) / len(values) if values else 0.0
+def said(words: frozenset[str], places: Sequence[frozenset[str]]) -> float:
+    """The largest share of a statement's telling words that one place has. Without any, words prove nothing."""
+    return max((len(words & place) / len(words) for place in places), default=0.0) if words else 0.0
 
 
 def within(score: float) -> float:
