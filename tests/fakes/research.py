@@ -93,7 +93,8 @@ class FakeRuns:
         return self.runs[run_id]
 
     async def begin(self, run_id: int, step: Step, now: datetime) -> None:
-        others = tuple(state for state in ResearchState if state is not ResearchState.WAITING)
+        idle = (ResearchState.QUEUED, ResearchState.WAITING)
+        others = tuple(state for state in ResearchState if state not in idle)
         await self.put_state(run_id, ResearchState.RUNNING, "", unless=others)
         self._write(run_id, replace(step, state=StepState.RUNNING, at=now))
 

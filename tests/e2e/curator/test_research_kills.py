@@ -14,7 +14,7 @@ from tests.conftest import Parts
 from tests.research_faults import disturbed
 
 # After an effect that Temporal does not know of yet: where a thing is lost or done twice, if anywhere.
-STRIKES = ("search_for_research", "read_for_research", "write_research")
+STRIKES = ("read_for_research",)
 
 
 @pytest.mark.slow

@@ -18,12 +18,22 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import NotFoundError, TransientError
 from pressbox.core.web.app import create_app
 from pressbox.curator.activities.researching import ResearchActivities
+from pressbox.curator.activities.times import utc_now
+from pressbox.curator.activities.turns import Turns
 from pressbox.curator.adapters.enrichment_rows import EntryLinkRow
+from pressbox.curator.adapters.extraction.extractor import WorkshopExtractor
+from pressbox.curator.adapters.host_turns import SqlHostTurns
+from pressbox.curator.adapters.pages.reading import GuardedPageReader
 from pressbox.curator.adapters.research_store import SqlReadings, SqlResearch
+from pressbox.curator.adapters.researchers.links import GuardedLinkedPages
+from pressbox.curator.adapters.researchers.neighbours import GraphNeighbours
 from pressbox.curator.adapters.rows import EntryBodyRow
+from pressbox.curator.adapters.workshop.pool import Workshop
 from pressbox.curator.contracts.researching import CloseResearchInput, ResearchStepInput
-from pressbox.curator.domain.research import EndedBy, Limits, Link, ResearchState, StepState
-from pressbox.curator.ports.research import Draft
+from pressbox.curator.domain.context import EntityKind
+from pressbox.curator.domain.graph import EntityView, GraphState, Mentioned, Neighbour
+from pressbox.curator.domain.research import EndedBy, Limits, Link, ResearchState, StepKind, StepState
+from pressbox.curator.ports.research import Draft, LinkedPages
 from pressbox.curator.service.research import ResearchService
 from pressbox.curator.web.routes import build_router
 from tests.fakes.reader import NOW, Library
@@ -93,9 +103,11 @@ async def browsing(app: FastAPI, name: str) -> AsyncIterator[tuple[httpx.AsyncCl
         yield client, user.id
 
 
-async def researched(store: SqlResearch, run_id: int, world: FakeResearchWorld, *, write: bool = True) -> None:
+async def researched(
+    store: SqlResearch, run_id: int, world: FakeResearchWorld, pages: LinkedPages | None = None
+) -> None:
     """All steps of one round, in the real database."""
-    activities = ResearchActivities(store, world, world, world.researcher, FakePages(world))
+    activities = ResearchActivities(store, world, world, world.researcher, pages or FakePages(world))
 
     async def did(name: str, **values: Any) -> Any:
         step = ResearchStepInput(run_id=run_id, seconds=90.0, **values)
@@ -107,8 +119,7 @@ async def researched(store: SqlResearch, run_id: int, world: FakeResearchWorld, 
     for position in found.to_read:
         await did("read_for_research", round=1, position=position)
     await did("check_research", round=1)
-    if write:
-        await did("write_research", round=1, ended_by=EndedBy.ROUNDS)
+    await did("write_research", round=1, ended_by=EndedBy.ROUNDS)
 
 
 def press(reader: int, *, offline: bool = False) -> FakeResearchWorld:
@@ -247,6 +258,8 @@ async def test_start_stop_resume_and_delete_from_the_page(
         assert (run.question, run.limits) == ("Why? Now", Limits(2, 5000, 7.5, links=True))
         await client.post(f"{path}/act", data={"what": "stop"})
         assert (await store.owned(reader, run_id)).state is ResearchState.STOPPING
+        await client.post(f"{path}/act", data={"what": "resume"})
+        assert (await store.owned(reader, run_id)).state is ResearchState.RUNNING, "somebody thought better of it"
         workflows.running = False
         await client.post(f"{path}/act", data={"what": "stop"})
         assert (await store.owned(reader, run_id)).state is ResearchState.STOPPED
@@ -257,7 +270,7 @@ async def test_start_stop_resume_and_delete_from_the_page(
         bad = await client.post("/reader/research", data={"question": "Why is it?", "rounds": "99"})
         assert (bad.status_code, "Rounds are from 1 to 10." in bad.text) == (422, True)
         assert "Why is it?" in bad.text, "what was typed stays"
-    assert [name for name, _ in workflows.calls] == ["research", "stop", "stop", "research", "give up"]
+    assert [name for name, _ in workflows.calls] == ["research", "stop", "research", "stop", "research", "give up"]
 
 
 async def test_when_temporal_is_away_the_question_is_kept_and_can_be_started_later(
@@ -288,3 +301,40 @@ async def test_research_as_json(app: FastAPI, store: SqlResearch) -> None:
     assert (found["state"], found["ended_by"], found["limits"]["rounds"]) == ("done", "rounds", 1)
     assert [source["number"] for source in found["sources"]] == [1, 2]
     assert {step["kind"] for step in found["steps"]} == {"plan", "search", "choose", "read", "check", "write"}
+
+
+async def test_a_private_address_that_an_article_links_to_is_refused_and_the_step_says_so(
+    resources: Resources, store: SqlResearch, library: Library
+) -> None:
+    reader = await library.person()
+    world = press(reader)
+    world.articles[1].links = [Link(2, "http://127.0.0.1:9/ferry", "The ferry")]
+    run_id = await store.create(Draft(reader, QUESTION, Limits(links=True)), NOW)
+    pages = GuardedLinkedPages(
+        GuardedPageReader(resources.http),
+        WorkshopExtractor(Workshop(1)),
+        Turns(SqlHostTurns(resources.database), utc_now),
+    )
+    await researched(store, run_id, world, pages)
+    steps = (await store.owned(reader, run_id)).of(StepKind.READ)
+    (linked,) = [step for step in steps if step.outcome.material is not None and step.outcome.material.link]
+    assert linked.state is StepState.SKIPPED
+    assert "private" in linked.outcome.reason or "127.0.0.1" in linked.outcome.reason
+
+
+async def test_neighbours_in_the_graph_are_named_once_and_unknown_names_have_none(library: Library) -> None:
+    class Pages:
+        async def entity(self, user_id: int, key: str, neighbours: int) -> EntityView:
+            if key != "ferry":
+                raise NotFoundError("There is no such entity.")
+            near = [Neighbour(name.lower(), name, EntityKind.OTHER, ()) for name in ("Harbour", "Pier", "Sunrise")]
+            return EntityView(key, "Ferry", EntityKind.OTHER, (), 1, (), near)
+
+        async def entities(self, user_id: int, words: str, limit: int) -> list[Mentioned]:
+            return []
+
+        async def state(self, user_id: int) -> GraphState:
+            return GraphState()
+
+    found = await GraphNeighbours(Pages()).near(1, ["Ferry", "Pier", "Nobody"], 2)
+    assert found == ["Harbour", "Sunrise"]

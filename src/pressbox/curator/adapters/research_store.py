@@ -97,7 +97,8 @@ class SqlResearch(SqlStore):
 
     async def begin(self, run_id: int, step: Step, now: datetime) -> None:
         async with self._database.unit_of_work() as work:
-            stands = tuple(state for state in ResearchState if state is not ResearchState.WAITING)
+            idle = (ResearchState.QUEUED, ResearchState.WAITING)
+            stands = tuple(state for state in ResearchState if state not in idle)
             await _put(work, run_id, stands, state=ResearchState.RUNNING, reason="")
             await _write(work, run_id, step, now, state=StepState.RUNNING)
 

@@ -52,19 +52,23 @@ class ResearchService:
     async def stop(self, user_id: int, run_id: int) -> None:
         """After the step that is being done."""
         run = await self._runs.owned(user_id, run_id)
-        if run.state in (ResearchState.DONE, ResearchState.STOPPED, ResearchState.FAILED):
+        if not run.state.unfinished:
             raise ConflictError("This research does not run.", run_id=run_id)
-        stands = (ResearchState.DONE, ResearchState.STOPPED, ResearchState.FAILED)
-        await self._runs.put_state(run_id, ResearchState.STOPPING, "", unless=stands)
-        if not await self._workflows.stop(run_id):
-            await self._runs.put_state(run_id, ResearchState.STOPPED, "", unless=(ResearchState.DONE,))
+        runs = await self._workflows.stop(run_id)
+        # It may have come to its end meanwhile, which then stands.
+        stands = tuple(state for state in ResearchState if not state.unfinished)
+        state = ResearchState.STOPPING if runs else ResearchState.STOPPED
+        await self._runs.put_state(run_id, state, "", unless=stands)
 
     async def resume(self, user_id: int, run_id: int) -> str:
         """Where it stopped. What runs already just goes on."""
         run = await self._runs.owned(user_id, run_id)
         if run.state is ResearchState.DONE:
             raise ConflictError("This research is done. Start another one to ask further.", run_id=run_id)
-        await self._runs.put_state(run_id, ResearchState.QUEUED, "", unless=(ResearchState.DONE,))
+        if run.state is ResearchState.STOPPING:
+            await self._runs.put_state(run_id, ResearchState.RUNNING, "", unless=(ResearchState.DONE,))
+        elif not run.state.unfinished:
+            await self._runs.put_state(run_id, ResearchState.QUEUED, "", unless=(ResearchState.DONE,))
         return await self._workflows.research(run_id)
 
     async def delete(self, user_id: int, run_id: int) -> None:
