@@ -67,6 +67,9 @@ async def test_translate_an_entry_side_by_side_with_structure_links_and_code_kep
     await page.goto(f"{bureau.site.url}/reader/entries/{bureau.entry_id}")
     await expect(page.get_by_role("link", name="Translation")).to_be_visible()
     await page.keyboard.press("t")
+    await expect(page.locator("#own-language")).to_have_text(
+        "This article is in English already. Choose another language above."
+    )
     await page.locator("select[name=to]").select_option("de")
     await page.get_by_role("button", name="Show").click()
     await page.get_by_role("button", name="Translate into German").click()

@@ -3,11 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from pydantic import SecretStr
 from sqlalchemy import select, update
+from typer.testing import CliRunner
 
 from pressbox.core.accounts.models import Role
 from pressbox.core.accounts.rows import UserRow
@@ -19,11 +21,15 @@ from pressbox.core.web.app import create_app
 from pressbox.curator.adapters.reading_store import SqlReadingLists
 from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow
 from pressbox.curator.adapters.translation_store import SqlTranslations
+from pressbox.curator.cli.triggers import build_commands
 from pressbox.curator.contracts.translating import Provider
 from pressbox.curator.domain.article_blocks import blocks_of
 from pressbox.curator.domain.entries import FetchState
 from pressbox.curator.domain.translating import Done, Why
 from pressbox.curator.domain.translation_view import Standing
+from pressbox.curator.ports.reading import ReadingLists
+from pressbox.curator.ports.translating import Translations
+from pressbox.curator.service.curator import Curator
 from pressbox.curator.service.translating import TranslationService, TranslatorChoice
 from pressbox.curator.web.routes import build_router
 from pressbox.curator.wiring.translating import configured
@@ -213,3 +219,22 @@ async def _id_of(library: Library, email: str) -> int:
         found = await work.session.scalar(select(UserRow.id).where(UserRow.email == email))
     assert found is not None
     return found
+
+
+def test_the_command_translates_the_named_entries_or_what_is_left() -> None:
+    runs = Runs()
+    choice = TranslatorChoice((Provider.DEEPL, Provider.LLM), "de")
+    # A command acts in nobody's name and reads nothing.
+    service = TranslationService(cast(ReadingLists, None), cast(Translations, None), runs, choice)
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[None]:
+        yield
+
+    commands = build_commands(lambda _: cast(Curator, SimpleNamespace(translations=service)))
+    for words in ([], ["17", "18", "--provider", "llm", "--language", "fr"]):
+        done = CliRunner().invoke(commands, ["translate", *words, "--json"], obj=opened)
+        assert (done.exit_code, done.stdout) == (0, '{"workflow_id": "translate-1"}\n')
+    assert runs.started == [((), Provider.DEEPL, "de", False), ((17, 18), Provider.LLM, "fr", False)]
+    refused = CliRunner().invoke(commands, ["translate", "--provider", "microsoft"], obj=opened)
+    assert isinstance(refused.exception, InvalidInputError)

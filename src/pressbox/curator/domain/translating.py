@@ -39,7 +39,9 @@ class Done:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a provider takes in one request. A block longer than `longest` is not sent at all."""
+    """What a provider takes in one request. A block longer than `longest` is not sent at all; one that is longer than
+    `characters`, where that is less, goes alone.
+    """
 
     texts: int
     characters: int
@@ -60,7 +62,7 @@ def requests(blocks: Sequence[Block], limits: Limits) -> tuple[Sequence[Sequence
     for block in blocks:
         text = sent(block)
         length, weight = len(text), _weight(text)
-        if length > min(limits.longest, limits.characters) or weight > limits.size:
+        if length > limits.longest or weight > limits.size:
             too_long.append(Done(block.key, why=Why.LONG))
             continue
         full = made and len(made[-1]) >= limits.texts

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from pressbox.core.web.identity import Identity
 from pressbox.curator.contracts.translating import Provider
 from pressbox.curator.domain.article_blocks import BlockKind
 from pressbox.curator.domain.translating import Why
@@ -66,14 +67,19 @@ class TranslationBody(Body):
 async def translation(
     service: Service, identity: Reader, entry_id: EntryId, language: Language = ""
 ) -> TranslationAnswer:
-    wanted = service.translations.language(language)
+    wanted = service.translations.language(language, _pages_of(identity))
     return TranslationAnswer.of(entry_id, await service.translations.of_entry(identity.user_id, entry_id, wanted))
 
 
 @router.post("/entries/{entry_id}/translation", status_code=202, summary="Translate an entry")
 async def translate(service: Service, identity: Reader, entry_id: EntryId, body: TranslationBody) -> StartedAnswer:
-    language, provider = service.translations.language(body.language), body.provider or ""
+    language, provider = service.translations.language(body.language, _pages_of(identity)), body.provider or ""
     started = await service.translations.translate(
         identity.user_id, entry_id, language, provider=provider, again=body.again
     )
     return StartedAnswer(workflow_id=started)
+
+
+def _pages_of(identity: Identity) -> str:
+    """The language that the person chose for their pages, if they did."""
+    return identity.language or ""

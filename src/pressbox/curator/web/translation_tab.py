@@ -31,6 +31,13 @@ class TranslationTab:
     work: ActivityNode | None
     workflow_id: str
     only: bool
+    # The language of the article.
+    spoken: str = ""
+
+    @property
+    def is_its_own(self) -> bool:
+        """The article is in this language already, as far as anybody knows."""
+        return self.spoken == self.language.code
 
     @property
     def running(self) -> bool:
@@ -58,6 +65,7 @@ async def load(asked: Asked, article: ArticleView) -> TranslationTab:
         work=await node(asked.parts.database, workflow_id),
         workflow_id=workflow_id,
         only=given.get("show", "") == ONLY,
+        spoken=article.item.language.lower().split("-")[0],
     )
 
 

@@ -71,6 +71,8 @@ class TranslationWorkflow:
         self._state = self._add(total=len(page.entries))
         for entry in page.entries:
             self._articles.put(entry.entry_id, EntryStatus.PENDING, entry.title)
+        if len(page.entries) == 1 and len(input.entry_ids) == 1:
+            self._shown.show(title=f"Translation: {page.entries[0].title}")
         self._show(current_step="translate")
         for begin in range(0, len(page.entries), BATCH):
             await self._translate_patiently(page.entries[begin : begin + BATCH])

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, SecretStr, TypeAdapter, ValidationError
 from pressbox.core.errors import PressboxError
 from pressbox.curator.adapters.translators.service import Caller
 from pressbox.curator.domain.translating import Limits
+from pressbox.curator.domain.translation_view import LANGUAGES
 from pressbox.curator.ports.translating import Languages
 
 # "The operation is not allowed because the subscription has exceeded its free quota", and the limit of a minute.
@@ -52,7 +53,8 @@ class MicrosoftTranslator:
     async def texts(self, texts: Sequence[str], languages: Languages) -> Sequence[str]:
         parameters = {"api-version": "3.0", "to": _NAMES.get(languages.target, languages.target), "textType": "html"}
         source = languages.source.lower().split("-")[0]
-        if source:
+        # Of others it finds out by itself.
+        if source in LANGUAGES:
             parameters["from"] = _NAMES.get(source, source)
         headers = {"Ocp-Apim-Subscription-Key": self._key.get_secret_value()}
         if self._region:

@@ -45,7 +45,7 @@ class _Pieces(BaseModel):
 class ModelTranslator:
     provider = "llm"
     # Small enough that an answer is complete, and that little is lost with a bad one.
-    limits = Limits(texts=20, characters=4_000, size=40_000, longest=4_000)
+    limits = Limits(texts=20, characters=4_000, size=60_000, longest=12_000)
 
     def __init__(self, paid: PaidModel) -> None:
         self._paid = paid
