@@ -150,6 +150,11 @@ def test_text_of_an_answer_is_never_markup() -> None:
     )
 
 
+def test_joiners_of_persian_words_and_of_signs_stay() -> None:
+    plain = Block(BlockKind.PARAGRAPH, "Only words")
+    assert taken(plain, "می\u200cخواهم \U0001f469\u200d\U0001f680").html == "می\u200cخواهم \U0001f469\u200d\U0001f680"
+
+
 @given(st.lists(st.integers(1, 60), max_size=40), st.integers(1, 7), st.integers(20, 100))
 def test_requests_stay_within_the_limits_and_lose_nothing(lengths: list[int], texts: int, characters: int) -> None:
     blocks = [Block(BlockKind.PARAGRAPH, f"{number} " + "x" * length) for number, length in enumerate(lengths)]

@@ -50,12 +50,6 @@ class SqlTranslations(SqlStore):
             row = await work.session.get(EntryTranslationRow, (entry_id, language))
         return None if row is None else _stored(row)
 
-    async def languages(self, entry_id: int) -> Sequence[str]:
-        """Those that the entry was translated into."""
-        wanted = select(EntryTranslationRow.language).where(EntryTranslationRow.entry_id == entry_id)
-        async with self._database.unit_of_work() as work:
-            return list(await work.session.scalars(wanted.order_by(EntryTranslationRow.language)))
-
     async def put(
         self, source: TranslationSource, language: str, provider: str, model: str, done: Sequence[Done], now: datetime
     ) -> None:

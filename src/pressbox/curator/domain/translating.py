@@ -26,6 +26,7 @@ class Why(StrEnum):
 
 _MARK_ID = re.compile(r"""\bid\s*+=\s*+["']?m?(\d{1,5})\b""")
 _TAG_LIKE = re.compile(r"<[a-zA-Z/!?]")
+_UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True)
@@ -200,8 +201,8 @@ def _escaped(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """Without what cannot be seen, and could hide something."""
-    return "".join(character for character in text if character.isprintable() or character.isspace())
+    """Without what turns the direction of what follows, and without control characters. Joiners belong to words."""
+    return _UNSHOWN.sub("", text)
 
 
 def _weight(text: str) -> int:
