@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
@@ -19,6 +20,7 @@ from pressbox.curator.adapters.judged_store import SqlSubjects
 from pressbox.curator.adapters.ledger_store import SqlModelLedger
 from pressbox.curator.domain.entries import Distilled
 from pressbox.curator.domain.evaluating import LONGEST_CONTEXT, Judged, Measure, Metric, SubjectKind
+from pressbox.curator.domain.research import Material, Quote, Source
 from pressbox.curator.ids import HEAVY_QUEUE
 from pressbox.curator.ports.evaluating import Evaluated
 from pressbox.curator.ports.storage import PaidCall
@@ -26,6 +28,9 @@ from pressbox.curator.wiring import evaluating
 from tests.fakes.curator_rows import NOW, Rows, entry, read
 
 TRACE = "0123456789abcdef" * 2
+# As research keeps what a report stands on.
+SOURCES = TypeAdapter(tuple[Source, ...])
+CITED = Source(1, Material("A bridge", "https://example.org/1", 1, 1), (Quote("It was opened."), Quote("Nobody came.")))
 
 
 class Desk:
@@ -59,7 +64,7 @@ class Desk:
             "method": "llm",
             "model": "writer",
             "report": "It was opened [1].",
-            "sources": [{"number": 1, "quotes": [{"text": "It was opened."}, {"text": "Nobody came."}]}],
+            "sources": SOURCES.dump_python((CITED,), mode="json"),
         }
         return int((await self.rows.add(ResearchRunRow(user_id=user_id, **(known | values)))).id)
 
@@ -111,6 +116,7 @@ async def test_a_report_is_judged_by_what_it_quotes(desk: Desk) -> None:
     found = await desk.subjects.research(await desk.report(await desk.rows.user()))
     assert found is not None
     assert (found.kind, found.contexts) == (SubjectKind.RESEARCH, ("It was opened.", "Nobody came."))
+    assert found.prompt_version.startswith("research-")
     assert await desk.subjects.research(await desk.report(await desk.rows.user(), model="")) is None
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from pressbox.curator.adapters.answer_rows import AnswerRow, ResearchRunRow
+from pressbox.curator.adapters.researchers.prompting import PROMPT_VERSION as RESEARCH_PROMPT
 from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow, ModelCallRow
 from pressbox.curator.adapters.store import SqlStore
 from pressbox.curator.domain.evaluating import LONGEST_TEXT, Judged, SubjectKind, bounded
@@ -39,9 +40,15 @@ class SqlSubjects(SqlStore):
             row = await work.session.get(ResearchRunRow, run_id)
         if row is None or not row.model or not row.report:
             return None
-        contexts = bounded(texts_of(row.sources))
+        # A report is judged right after it was written: by the prompts of today.
         return Judged(
-            SubjectKind.RESEARCH, row.id, row.question, row.report[:LONGEST_TEXT], contexts, row.model, row.method
+            SubjectKind.RESEARCH,
+            row.id,
+            row.question,
+            row.report[:LONGEST_TEXT],
+            bounded(texts_of(row.sources)),
+            row.model,
+            RESEARCH_PROMPT,
         )
 
     async def summary(self, entry_id: int) -> Judged | None:
