@@ -14,9 +14,9 @@ from pressbox.curator.web.reading import Asking
 router = APIRouter(include_in_schema=False)
 
 CardId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
-Addresses = Annotated[
-    list[Annotated[str, Form(max_length=BYTES_OF_ADDRESSES)]], Form(max_length=MOST_LINKS_AT_ONCE * 5)
-]
+Address = Annotated[str, Form(max_length=BYTES_OF_ADDRESSES)]
+# Missing when nothing is ticked.
+Addresses = Annotated[list[Address] | None, Form(max_length=MOST_LINKS_AT_ONCE * 5)]
 
 
 @router.post(f"{PATH}/entries/{{entry_id}}/context")
@@ -27,8 +27,8 @@ async def collect(asked: Asking, entry_id: EntryId, again: Annotated[str, Form(m
 
 
 @router.post(f"{PATH}/entries/{{entry_id}}/links")
-async def fetch_links(asked: Asking, entry_id: EntryId, url: Addresses) -> Response:
-    await asked.service.enriching.fetch_links(asked.user_id, entry_id, url)
+async def fetch_links(asked: Asking, entry_id: EntryId, url: Addresses = None) -> Response:
+    await asked.service.enriching.fetch_links(asked.user_id, entry_id, url or ())
     return _to_tab(asked, entry_id, "#links")
 
 

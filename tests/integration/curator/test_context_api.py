@@ -1,0 +1,130 @@
+"""Context, cards and links over HTTP: JSON, and pages without scripts."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import AppManifest, Resources
+from pressbox.core.config import Settings
+from pressbox.core.web.app import create_app
+from pressbox.curator.adapters.context_store import SqlContexts
+from pressbox.curator.adapters.enrichment_store import SqlEnrichments
+from pressbox.curator.domain.context import ContextLink, ContextMethod, Entity, EntityKind, EntryContext
+from pressbox.curator.domain.enrichments import EnrichmentKind, NewEnrichment
+from pressbox.curator.service.enriching import EnrichingService
+from pressbox.curator.web.routes import build_router
+from tests.fakes.reader import NOW, Library
+from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
+
+API = "/api/curator"
+LINK = "https://a.example/1"
+
+
+@dataclass
+class Started:
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+
+    async def extract(self, entry_id: int, again: bool) -> str:
+        return self._note("extract", entry_id, again)
+
+    async def collect(self, entry_ids: Sequence[int], again: bool) -> str:
+        return self._note("collect", tuple(entry_ids), again)
+
+    async def fetch_links(self, entry_id: int, urls: Sequence[str]) -> str:
+        return self._note("fetch", entry_id, tuple(urls))
+
+    async def delete_enrichment(self, enrichment_id: int) -> str:
+        return self._note("delete", enrichment_id)
+
+    def _note(self, *call: object) -> str:
+        self.calls.append(call)
+        return "started"
+
+
+@pytest.fixture
+def started() -> Started:
+    return Started()
+
+
+@pytest.fixture
+async def app(resources: Resources, settings: Settings, started: Started) -> AsyncIterator[FastAPI]:
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Resources]:
+        yield resources
+
+    service = Library(resources).service
+    enriching = EnrichingService(SqlEnrichments(resources.database), started)
+    manifest = AppManifest(
+        "curator", "Reader", "", router=build_router(lambda _: replace(service, enriching=enriching))
+    )
+    app = create_app(settings, [manifest], connect)
+    async with app.router.lifespan_context(app):
+        app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+        yield app
+
+
+@asynccontextmanager
+async def browsing(app: FastAPI, name: str) -> AsyncIterator[tuple[httpx.AsyncClient, int]]:
+    user = await app.state.accounts.add_user(f"{name}@example.org", PASSWORD)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 5000))
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
+        await client.post("/sign-in", data={"email": f"{name}@example.org", "password": PASSWORD})
+        yield client, user.id
+
+
+async def test_what_an_entry_is_about_is_read_ordered_and_deleted_over_http(
+    app: FastAPI, resources: Resources, started: Started
+) -> None:
+    library, cards = Library(resources), SqlEnrichments(resources.database)
+    async with browsing(app, "anna") as (anna, user_id), browsing(app, "stranger") as (stranger, _):
+        entry_id = await library.entry(await library.feed(user_id), "A database", body="<p>Lanternfish glows.</p>")
+        place = f"{API}/entries/{entry_id}"
+        assert (await anna.get(f"{place}/context")).json()["context"] is None
+        contexts = SqlContexts(resources.database)
+        source = await contexts.source(entry_id)
+        assert source is not None
+        named = (Entity("Lanternfish", EntityKind.SOFTWARE),)
+        context = EntryContext(
+            entry_id, source.content_hash, ContextMethod.OFFLINE, entities=named, links=(ContextLink(LINK, "One"),)
+        )
+        assert await contexts.save(context, NOW)
+        card_id = await cards.save(NewEnrichment(entry_id, EnrichmentKind.LINK, LINK, "One", LINK, "<p>x</p>"), NOW)
+        answer = (await anna.get(f"{place}/context")).json()
+        assert answer["context"]["method"] == "offline"
+        assert [entity["name"] for entity in answer["context"]["entities"]] == ["Lanternfish"]
+        assert [(link["url"], link["card"]["id"]) for link in answer["links"]] == [(LINK, card_id)]
+        assert (await anna.get(f"{API}/enrichments/{card_id}")).json()["html"] == "<p>x</p>"
+        page = await anna.get(f"/reader/entries/{entry_id}?tab=enrichments")
+        assert "Lanternfish" in page.text
+        assert "Candidates found by rules" in page.text
+
+        assert (await anna.post(f"{place}/context", json={"again": True})).status_code == 202
+        assert (await anna.post(f"{place}/links", json={"urls": [LINK]})).status_code == 202
+        assert (await anna.post(f"{place}/links", json={"urls": ["http://127.0.0.1/"]})).status_code == 422
+        assert (await anna.post(f"/reader/entries/{entry_id}/context")).status_code == 303
+        assert (await anna.post(f"/reader/entries/{entry_id}/links", data={"url": [LINK]})).status_code == 303
+        nothing = await anna.post(f"/reader/entries/{entry_id}/links", headers={"Accept": "text/html"})
+        assert (nothing.status_code, "Choose at least one link." in nothing.text) == (422, True)
+        for refused in (
+            await stranger.get(f"{place}/context"),
+            await stranger.post(f"{place}/context", json={}),
+            await stranger.post(f"{place}/links", json={"urls": [LINK]}),
+            await stranger.get(f"{API}/enrichments/{card_id}"),
+            await stranger.delete(f"{API}/enrichments/{card_id}"),
+            await stranger.get(f"/reader/cards/{card_id}"),
+        ):
+            assert refused.status_code == 404
+        assert (await anna.post(f"/reader/cards/{card_id}/delete")).status_code == 303
+        assert (await anna.get(f"/reader/cards/{card_id}")).status_code == 404
+        assert started.calls == [
+            ("collect", (entry_id,), True),
+            ("fetch", entry_id, (LINK,)),
+            ("collect", (entry_id,), False),
+            ("fetch", entry_id, (LINK,)),
+            ("delete", card_id),
+        ]
