@@ -51,14 +51,15 @@ class LightRagGraph:
     async def add(self, documents: Sequence[GraphDocument], generation: int = 0) -> Sequence[Addition]:
         """One after the other: whose call it is then known to the ledger. A model that is away is raised."""
         model = self._demand_model()
-        added: list[Addition] = []
+        told: dict[int, Addition] = {}
         async with writing_alone(self._folder):
             for number in await self._own.generations(generation):
-                async with self._open(number, model) as rag:
-                    results = [await self._take(rag, one.source, number) for one in documents]
-                # What is in both is in; what one of them lacks is not.
-                added = results if not added else [one for one in added if one.reason] or results
-        return added
+                async with self._open(workspace(number), model) as rag:
+                    for one in documents:
+                        taken = await self._take(rag, one.source, number)
+                        # What one of them lacks is not in.
+                        told[taken.entry_id] = max(taken, told.get(taken.entry_id, taken), key=_refused)
+        return list(told.values())
 
     async def begin_generation(self) -> int:
         return await self._own.begin_generation()
@@ -66,7 +67,10 @@ class LightRagGraph:
     async def swap(self, generation: int) -> None:
         await self._own.swap(generation)
         async with writing_alone(self._folder):
-            await asyncio.to_thread(self._remove_others, await self._own.generations(0))
+            kept = {workspace(number) for number in await self._own.generations(0)}
+            for path in await asyncio.to_thread(_workspaces, self._folder):
+                if path.name not in kept:
+                    await self._remove(path)
 
     async def prune(self) -> int:
         """In PostgreSQL, and LightRAG's texts of entries that are gone."""
@@ -75,7 +79,7 @@ class LightRagGraph:
             return removed
         async with writing_alone(self._folder):
             for number in await self._own.generations(0):
-                async with self._open(number, self._model) as rag:
+                async with self._open(workspace(number), self._model) as rag:
                     for entry_id in await self._own.gone(await rag.entries()):
                         await rag.forget(entry_id)
                         removed += 1
@@ -91,12 +95,12 @@ class LightRagGraph:
         return kept
 
     @asynccontextmanager
-    async def _open(self, generation: int, model: PaidModel) -> AsyncIterator["_Open"]:
+    async def _open(self, name: str, model: PaidModel) -> AsyncIterator["_Open"]:
         (probe,) = await self._embedder.embed(["How many dimensions?"])
         used = await asyncio.to_thread(library)
         opened = _Open(used, model, self._embedder)
         await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
-        await opened.begin(self._folder, workspace(generation), self._storage, len(probe))
+        await opened.begin(self._folder, name, self._storage, len(probe))
         try:
             yield opened
         finally:
@@ -107,11 +111,11 @@ class LightRagGraph:
             raise ConfigurationError(NO_MODEL)
         return self._model
 
-    def _remove_others(self, generations: Sequence[int]) -> None:
-        kept = {workspace(number) for number in generations}
-        for path in self._folder.iterdir() if self._folder.exists() else ():
-            if path.is_dir() and path.name.startswith("generation") and path.name not in kept:
-                shutil.rmtree(path)
+    async def _remove(self, path: Path) -> None:
+        """A graph in Memgraph is not in the folder."""
+        async with self._open(path.name, self._demand_model()) as rag:
+            await rag.drop()
+        await asyncio.to_thread(shutil.rmtree, path)
 
 
 class _Open:
@@ -144,6 +148,10 @@ class _Open:
         await self._rag.finalize_storages()
         # Otherwise the process would go on with what it remembers, whatever another one wrote meanwhile.
         self._used.forget()
+
+    async def drop(self) -> None:
+        """All of its graph."""
+        await self._rag.chunk_entity_relation_graph.drop()
 
     async def insert(self, source: ContextSource) -> EntryContext | None:
         """None when LightRAG failed on it. Its pipeline swallows errors: what became of a text is in its status."""
@@ -217,7 +225,15 @@ class _Open:
         return self._used.matrix(await self._embedder.embed(texts))
 
 
-PREFIX = "entry-"
+def _refused(one: Addition) -> bool:
+    return bool(one.reason)
+
+
+def _workspaces(folder: Path) -> Sequence[Path]:
+    return [path for path in folder.glob(f"{GENERATION}*") if path.is_dir()]
+
+
+PREFIX, GENERATION = "entry-", "generation"
 
 
 def document_id(entry_id: int) -> str:
@@ -225,4 +241,4 @@ def document_id(entry_id: int) -> str:
 
 
 def workspace(generation: int) -> str:
-    return f"generation{generation}"
+    return f"{GENERATION}{generation}"
