@@ -24,7 +24,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.domain.bounds import shortened
     from pressbox.curator.domain.entries import EntryStatus
     from pressbox.curator.ids import context_workflow_id
-    from pressbox.curator.workflows.acting import act, explained
+    from pressbox.curator.workflows.acting import act, attempted, explained
     from pressbox.curator.workflows.context import ExtractEntryContextWorkflow
     from pressbox.curator.workflows.showing import Articles, Shown
     from pressbox.curator.workflows.waiting import patiently
@@ -65,7 +65,11 @@ class ContextCollectionWorkflow:
             self._articles.put(entry_id, EntryStatus.PENDING)
         self._show(current_step="extract")
         turns = asyncio.Semaphore(AT_ONCE)
-        await asyncio.gather(*(self._collect(entry_id, turns) for entry_id in page))
+        found = await asyncio.gather(*(self._extract(entry_id, turns) for entry_id in page))
+        # Afterwards, and one after the other: the limits of GitHub hold up no context.
+        for output in found:
+            if output is not None:
+                await self._enrich(output)
         if self._state.done < len(input.entry_ids):
             workflow.continue_as_new(input.model_copy(update={"state": self._state}))
         state = self._state
@@ -74,46 +78,47 @@ class ContextCollectionWorkflow:
             extracted=state.extracted, failed=state.failed, candidates=state.candidates, enriched=state.enriched
         )
 
-    async def _collect(self, entry_id: int, turns: asyncio.Semaphore) -> None:
-        async with turns:
-            self._articles.put(entry_id, EntryStatus.DISTILLING)
-            self._show(message="")
-            try:
-                found = await self._extracted(entry_id)
-                await self._enrich(entry_id, found)
-                await act(ContextActivities.save_entry_links, EntryReference(entry_id=entry_id))
-            except (ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError) as error:
-                if is_cancelled_exception(error):
-                    raise
-                reason = RUNS_ALREADY if isinstance(error, WorkflowAlreadyStartedError) else explained(error)
-                self._failed(entry_id, reason)
-                return
-            if not found.extracted:
-                self._failed(entry_id, found.reason)
-                return
-            self._articles.put(entry_id, EntryStatus.COMPLETED, error=self._articles.states[str(entry_id)].error)
-            self._count(done=1, extracted=1)
-
-    async def _extracted(self, entry_id: int) -> ExtractEntryContextOutput:
+    async def _extract(self, entry_id: int, turns: asyncio.Semaphore) -> ExtractEntryContextOutput | None:
         own_id = workflow.info().workflow_id
         wanted = ExtractEntryContextInput(
             entry_id=entry_id, again=self._input.again, parent_workflow_id=own_id, policy=self._input.policy
         )
-        return await workflow.execute_child_workflow(
-            ExtractEntryContextWorkflow.run, wanted, id=context_workflow_id(entry_id)
-        )
+        async with turns:
+            self._articles.put(entry_id, EntryStatus.DISTILLING)
+            self._show()
+            try:
+                found = await workflow.execute_child_workflow(
+                    ExtractEntryContextWorkflow.run, wanted, id=context_workflow_id(entry_id)
+                )
+            except WorkflowAlreadyStartedError:
+                self._failed(entry_id, RUNS_ALREADY)
+                return None
+            except ChildWorkflowError as error:
+                if is_cancelled_exception(error):
+                    raise
+                self._failed(entry_id, explained(error))
+                return None
+        if not found.extracted:
+            self._failed(entry_id, found.reason)
+            return None
+        self._count(extracted=1, candidates=len(found.software))
+        return found
 
-    async def _enrich(self, entry_id: int, found: ExtractEntryContextOutput) -> None:
-        self._count(candidates=len(found.software))
+    async def _enrich(self, found: ExtractEntryContextOutput) -> None:
+        """Cards are an extra: the entry is done without them, and says so."""
+        problem = ""
         for name in found.software:
             try:
-                self._count(enriched=await self._card(entry_id, name))
+                self._count(enriched=await self._card(found.entry_id, name))
             except ActivityError as error:
                 if is_cancelled_exception(error):
                     raise
-                # A card is an extra: the entry is done without it, and says so.
-                reason = shortened(f"{name}: {explained(error)}", LONGEST_REASON)
-                self._articles.put(entry_id, EntryStatus.DISTILLING, error=reason)
+                problem = shortened(f"{name}: {explained(error)}", LONGEST_REASON)
+        self._show(current_step="links", message="")
+        # The context brought the links with it; this finds those of HTML that changed while its text did not.
+        await attempted(ContextActivities.save_entry_links, EntryReference(entry_id=found.entry_id))
+        self._articles.put(found.entry_id, EntryStatus.COMPLETED, error=problem)
+        self._count(done=1)
 
     async def _card(self, entry_id: int, name: str) -> int:
         """1 when there is a card for this name. None of the repositories may be the one; then there is none."""
