@@ -31,7 +31,7 @@ IDS_MILLISECONDS = 100.0
 CONTENTS_MILLISECONDS = 1_500.0
 
 # The same page as the middle one of the stream, found by counting from its beginning.
-_BY_OFFSET = """
+BY_OFFSET = """
     SELECT e.id, e.feed_id, e.first_seen_at
     FROM curator.entries e JOIN curator.subscriptions s ON s.feed_id = e.feed_id AND s.user_id = %s
     ORDER BY e.id DESC OFFSET %s LIMIT %s
@@ -153,7 +153,7 @@ def _by_offset(url: str, user_id: int, offset: int, requests: int) -> float:
     with psycopg.connect(url) as connection:
         for _ in range(requests):
             began = time.perf_counter()
-            connection.execute(_BY_OFFSET, (user_id, offset, ITEMS)).fetchall()
+            connection.execute(BY_OFFSET, (user_id, offset, ITEMS)).fetchall()
             seconds.append(time.perf_counter() - began)
     return Timed(seconds, 0, 0).p95
 

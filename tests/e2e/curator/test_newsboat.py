@@ -144,6 +144,8 @@ def newsboat(tmp_path: Path) -> Newsboat:
     return Newsboat(program, home)
 
 
+# A program of its own is started five times.
+@pytest.mark.timeout(180)
 async def test_newsboat_fetches_feeds_and_articles_and_what_is_read_there_is_read_here(
     resources: Resources, settings: Settings, newsboat: Newsboat
 ) -> None:
