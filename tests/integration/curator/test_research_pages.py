@@ -193,7 +193,7 @@ async def test_the_page_shows_steps_report_and_sources_and_runs_nothing_that_str
     assert len(page.content) < 50_000
     assert "<script>alert" not in page.text + part.text
     assert 'href="https://evil' not in page.text
-    assert 'href="#source-1">[1]</a>' in page.text
+    assert '<a class="cite" href="#source-1">1</a>' in page.text
     assert 'id="source-2"' in page.text
     assert re.search(r'<blockquote><a href="/reader/entries/2\?passage=0-\d+#passage">', page.text)
     report = re.search(r'id="report-text">(.*?)</section>', page.text, re.DOTALL)
@@ -219,7 +219,7 @@ async def test_a_report_is_exported_as_markdown_and_as_html(app: FastAPI, store:
     assert "## Sources" in markdown.text
     assert "1. [The “ferry” \\<i\\>and\\</i\\> (more)](https://example.org/1)" in markdown.text
     assert "<script>alert" not in html.text
-    assert '<a href="#source-1">[1]</a>' in html.text
+    assert '<a class="cite" href="#source-1">1</a>' in html.text
     assert 'id="source-1"' in html.text
 
 

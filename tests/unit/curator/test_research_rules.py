@@ -41,6 +41,7 @@ from pressbox.curator.domain.research import (
 )
 from pressbox.curator.domain.research_report import checked, of_notes
 from pressbox.curator.domain.retrieval import Passage
+from pressbox.curator.web.report_text import render_report
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
@@ -197,3 +198,13 @@ def test_material_of_an_article_is_its_entry_and_of_a_page_its_address() -> None
     article = material_of(passage(4))
     page = Material("A page", "https://example.org/page", 4, 1, link=True)
     assert (article.key, page.key) == ("4", "https://example.org/page")
+
+
+def test_a_report_is_drawn_as_headings_lists_paragraphs_and_citations_and_everything_else_is_text() -> None:
+    said = "## So it is\nIn **short** [1],\nyes [7].\n\n- one [2]\n- two `x`\n\n<img onerror=x> [a](javascript:b)"
+    assert render_report(said, {1: "#source-1", 2: "#source-2"}) == (
+        "<h3>So it is</h3>\n"
+        '<p>In <strong>short</strong><a class="cite" href="#source-1">1</a>, yes[7].</p>\n'
+        '<ul><li>one<a class="cite" href="#source-2">2</a></li><li>two <code>x</code></li></ul>\n'
+        "<p>&lt;img onerror=x&gt; [a](javascript:b)</p>"
+    )

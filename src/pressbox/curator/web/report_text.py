@@ -64,7 +64,8 @@ def _inline(line: str, addresses: Mapping[int, str]) -> Markup:
 def _drawn(piece: Piece, addresses: Mapping[int, str]) -> Markup:
     if piece.kind is PieceKind.CITATION:
         address = addresses.get(piece.number)
-        shown = f"[{piece.text}]"
-        return escape(shown) if address is None else Markup('<a href="{}">{}</a>').format(address, shown)
+        if address is None:
+            return escape(f"[{piece.text}]")
+        return Markup('<a class="cite" href="{}">{}</a>').format(address, piece.text)
     form = _FORMS.get(piece.kind)
     return escape(piece.text) if form is None else form.format(piece.text)
