@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import case, exists, func, literal, or_, select
+from sqlalchemy import and_, case, exists, func, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.adapters.graph.locking import BUILDING, current_generation
+from pressbox.curator.adapters.graph.locking import BUILDING, CURRENT, current_generation
 from pressbox.curator.adapters.graph.queue import given_up, not_in_graph, settled
 from pressbox.curator.adapters.graph.sight import Sight, sight_of
 from pressbox.curator.adapters.graph_rows import GraphEdgeRow, GraphEvidenceRow, GraphGenerationRow, GraphNodeRow
@@ -57,10 +57,9 @@ class SqlGraphPages(SqlStore):
     async def entity(self, user_id: int, key: str, neighbours: int) -> EntityView:
         async with self._database.unit_of_work() as work:
             session = work.session
-            generation, sight = await current_generation(session), await sight_of(session, user_id)
-            wanted = select(GraphNodeRow).where(
-                GraphNodeRow.generation_id == generation, GraphNodeRow.key == entity_key(key)
-            )
+            sight = await sight_of(session, user_id)
+            current = and_(GraphGenerationRow.id == GraphNodeRow.generation_id, GraphGenerationRow.state == CURRENT)
+            wanted = select(GraphNodeRow).join(GraphGenerationRow, current).where(GraphNodeRow.key == entity_key(key))
             node = await session.scalar(wanted)
             entries, evidence, descriptions = await _behind(session, sight, node.id) if node else (0, (), ())
             if node is None or not entries:
@@ -158,15 +157,16 @@ async def _matching(session: AsyncSession, sight: Sight, generation: int, key: s
 async def _behind(session: AsyncSession, sight: Sight, node: int) -> tuple[int, Sequence[Evidence], Sequence[str]]:
     """How many entries name it, the newest of them, and how they describe it."""
     seen = (
-        select(GraphEvidenceRow.entry_id, GraphEvidenceRow.quote, GraphEvidenceRow.description)
+        select(GraphEvidenceRow.entry_id, GraphEvidenceRow.quote, GraphEvidenceRow.description, func.count().over())
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
         .where(GraphEvidenceRow.node_id == node, sight.entry)
         .order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
+        .limit(EVIDENCE_SHOWN)
     )
-    number = await session.scalar(select(func.count()).select_from(seen.order_by(None).subquery())) or 0
-    rows = (await session.execute(seen.limit(EVIDENCE_SHOWN))).tuples().all()
-    told = await _told(session, sight, [(entry_id, quote) for entry_id, quote, _ in rows])
-    descriptions = list(dict.fromkeys(text for _, _, text in rows if text))[:DESCRIPTIONS_SHOWN]
+    rows = (await session.execute(seen)).tuples().all()
+    number = rows[0][3] if rows else 0
+    told = await _told(session, sight, [(entry_id, quote) for entry_id, quote, _, _ in rows])
+    descriptions = list(dict.fromkeys(text for _, _, text, _ in rows if text))[:DESCRIPTIONS_SHOWN]
     return number, told, descriptions
 
 
