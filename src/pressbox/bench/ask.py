@@ -174,11 +174,10 @@ async def _timed(
         if len(batch) == CuratorPolicy().index_batch or number == entries:
             await index.add(batch)
             batch = []
-    (size,) = {len(vector) for vector in await vectors.embed(["How long is a vector?"])}
+    (vector,) = await vectors.embed(["How long is a vector?"])
     say("Vectors and their index")
-    made = library.random_vectors(range(1, entries + 1), size)
-    library.fill_vectors(url, vectors.model, made)
-    await entry_store(database).save_embeddings(vectors.model, {1: made[1]})
+    library.fill_vectors(url, vectors.model, entries, len(vector))
+    await entry_store(database).save_embeddings(vectors.model, {1: vector})
     retriever = retriever_over(database, folder, vectors, graph_store(database)[2])
     try:
         async with database.engine.connect() as connection:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -105,17 +105,21 @@ def fill(url: str, found: Iterable[Document]) -> int:
     return user_id
 
 
-def fill_vectors(url: str, model: str, vectors: Mapping[int, Sequence[float]]) -> None:
-    """By COPY, before there is an index."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        rows = ((number, model, json.dumps(list(vector)), "") for number, vector in vectors.items())
-        _copy(connection, "entry_embeddings", ("entry_id", "model", "embedding", "shown_hash"), rows)
-
-
-def random_vectors(numbers: Iterable[int], size: int) -> Mapping[int, Sequence[float]]:
-    """Where an index is measured and not its answers, any directions do."""
+def fill_vectors(url: str, model: str, entries: int, size: int) -> None:
+    """Any directions do, where an index is measured and not its answers. By COPY, before there is an index."""
     chance = random.Random(size)  # noqa: S311 - the same in every run
-    return {number: [round(chance.gauss(0, 1), 4) for _ in range(size)] for number in numbers}
+    numbers = [f"{chance.gauss(0, 1):.3f}" for _ in range(100_000)]
+
+    def vector() -> str:
+        at = chance.randrange(len(numbers) - size)
+        return f"[{','.join(numbers[at : at + size])}]"
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        rows = ((number, model, vector(), "") for number in range(1, entries + 1))
+        _copy(connection, "entry_embeddings", ("entry_id", "model", "embedding", "shown_hash"), rows)
+        # What an index of this size is built in; one that grows with its entries needs none of it.
+        here = sql.Identifier(connection.info.dbname)
+        connection.execute(sql.SQL("ALTER DATABASE {} SET maintenance_work_mem = '512MB'").format(here))
 
 
 _ENTRY = (
