@@ -13,7 +13,8 @@ EXTRACTS = "Extracts: every sentence is quoted from the article that it names. N
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|"})
 _STYLE = Markup(
     "body{max-width:42rem;margin:2rem auto;padding:0 1rem;font:1.0625rem/1.6 Georgia,serif;color-scheme:light dark}"
-    "blockquote{margin:.5rem 0;padding-left:.75rem;border-left:3px solid #888}small{color:#777}.cite{margin-left:.1em;font-size:.75em;vertical-align:super}"
+    "blockquote{margin:.5rem 0;padding-left:.75rem;border-left:3px solid #888}small{color:#777}"
+    ".cite{margin-left:.1em;font-size:.75em;vertical-align:super}"
 )
 
 
