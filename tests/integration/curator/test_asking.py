@@ -10,7 +10,7 @@ from datetime import timedelta
 import httpx
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from pressbox.core.accounts.models import Role
 from pressbox.core.accounts.rows import UserRow
@@ -19,6 +19,7 @@ from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
 from pressbox.curator.adapters.answer_store import SqlAnswerDesk, SqlConversations
+from pressbox.curator.adapters.rows import EntryRow
 from pressbox.curator.domain.answers import AnswerMethod, AnswerState, Ending
 from pressbox.curator.domain.retrieval import Passage
 from pressbox.curator.service.asking import AskService
@@ -303,3 +304,17 @@ async def test_the_stream_of_an_answer_tells_each_state_until_the_last(
     states = [json.loads(line.removeprefix("data: ")) for line in told.splitlines() if line.startswith("data: ")]
     assert states[-1]["state"] == "done"
     assert states[-1]["text"] == ENDED.text
+
+
+async def test_what_was_asked_about_an_article_outlives_the_article(
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk
+) -> None:
+    entry, found = await article(library)
+    answer_id, conversation = await asked(anna, entry_id=entry)
+    await desk.put_passages(answer_id, [found])
+    await desk.end(answer_id, ENDED, NOW)
+    async with library.database.unit_of_work() as work:
+        await work.session.execute(delete(EntryRow).where(EntryRow.id == entry))
+    whole = (await anna.get(f"{API}/conversations/{conversation}")).json()
+    assert (whole["entry_id"], whole["answers"][0]["passages"][0]["text"]) == (None, TEXT[:33])
+    assert (await anna.get(f"/reader/ask/{conversation}")).status_code == 200

@@ -19,7 +19,8 @@ class ConversationRow(Base):
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
-    entry_id: Mapped[int | None] = mapped_column(ForeignKey("curator.entries.id", ondelete="CASCADE"), index=True)
+    # When the entry is cleaned up, what was asked and answered about it stays.
+    entry_id: Mapped[int | None] = mapped_column(ForeignKey("curator.entries.id", ondelete="SET NULL"), index=True)
     title: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())

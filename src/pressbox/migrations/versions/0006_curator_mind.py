@@ -253,7 +253,7 @@ def _create_answers() -> None:
         "conversations",
         sa.Column("id", sa.BigInteger, primary_key=True),
         sa.Column("user_id", sa.BigInteger, sa.ForeignKey("core.users.id", ondelete="CASCADE"), nullable=False),
-        sa.Column("entry_id", sa.BigInteger, sa.ForeignKey("curator.entries.id", ondelete="CASCADE")),
+        sa.Column("entry_id", sa.BigInteger, sa.ForeignKey("curator.entries.id", ondelete="SET NULL")),
         sa.Column("title", sa.Text, nullable=False),
         sa.Column("created_at", _TIME, nullable=False, server_default=_NOW),
         sa.Column("updated_at", _TIME, nullable=False, server_default=_NOW),
