@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pressbox.curator.domain.extracts import keywords, names_in, quotes_in, shared_names
+from pressbox.curator.domain.quoting import Span, excerpt, placed
 from pressbox.curator.domain.research import (
     FULL,
     READ_ALREADY,
@@ -19,7 +20,6 @@ from pressbox.curator.domain.research import (
     ResearchState,
     Run,
     Source,
-    Span,
     Step,
     StepKind,
     StepState,
@@ -28,9 +28,7 @@ from pressbox.curator.domain.research import (
     choice_position,
     chosen,
     chosen_links,
-    excerpt,
     material_of,
-    placed,
     plan_position,
     questions_of,
     read_position,
@@ -97,7 +95,7 @@ def test_each_question_has_its_best_article_read_before_any_has_its_second() -> 
 
 def test_what_was_read_and_what_is_the_same_story_is_left_out_and_says_why() -> None:
     known = [material_of(passage(1))]
-    twin = passage(3, url="https://example.org/2")
+    twin = passage(3, url="https://example.org/2?utm_source=digest")
     choice = chosen([[passage(1), passage(2), twin]], known)
     assert [material.entry_id for material, _ in choice.reads] == [2]
     assert [left.reason for left in choice.left_out] == [READ_ALREADY, SAME_STORY]

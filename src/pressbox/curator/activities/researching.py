@@ -18,6 +18,7 @@ from pressbox.curator.contracts.researching import (
 )
 from pressbox.curator.domain.bounds import shortened
 from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.domain.quoting import placed
 from pressbox.curator.domain.research import (
     EndedBy,
     Material,
@@ -34,7 +35,6 @@ from pressbox.curator.domain.research import (
     chosen,
     chosen_links,
     notes_of,
-    placed,
     plan_position,
     questions_of,
     read_position,

@@ -1,4 +1,4 @@
-"""`pressbox schedule`: when feeds are read, the graph grows and old entries are cleaned up. What is changed here stays changed."""
+"""`pressbox schedule`: when feeds are read, the graph grows, old entries go. What is changed here stays changed."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pressbox.curator.domain.context import entity_key
-from pressbox.curator.domain.research import Span
+from pressbox.curator.domain.quoting import Span
 from pressbox.curator.domain.sentences import terms
 
 MOST_QUOTES = 3

@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pressbox.curator.domain.context import entity_key
+from pressbox.curator.domain.quoting import Span
 from pressbox.curator.domain.retrieval import Passage
+from pressbox.curator.domain.urls import canonical_url
 
 LONGEST_QUESTION = 500
 MOST_QUESTIONS = 4
@@ -109,12 +111,6 @@ class Material:
     @property
     def key(self) -> str:
         return self.url if self.link else str(self.entry_id)
-
-
-@dataclass(frozen=True)
-class Span:
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -295,7 +291,7 @@ def chosen(
     for passage in _in_turns(earlier):
         places.setdefault(passage.entry_id, []).append(passage)
     read = {material.key for material in known}
-    addresses = {material.url for material in known if material.url}
+    addresses = {canonical_url(material.url) for material in known if material.url}
     reads: list[tuple[Material, tuple[Span, ...]]] = []
     left_out: list[LeftOut] = []
     for passages in places.values():
@@ -305,7 +301,7 @@ def chosen(
             if material.entry_id in fresh:
                 left_out.append(LeftOut(material.title, reason))
             continue
-        addresses.add(material.url)
+        addresses.add(canonical_url(material.url))
         spans = sorted({(passage.start, passage.end) for passage in passages})
         reads.append((material, tuple(Span(start, end) for start, end in spans)))
     return Choice(tuple(reads), tuple(left_out))
@@ -348,50 +344,6 @@ def notes_of(run: Run) -> tuple[tuple[Source, tuple[Note, ...]], ...]:
     return tuple(zip(sources_of(run), noted, strict=True))
 
 
-def placed(quote: str, text: str) -> Span | None:
-    """Where a quote stands in a text, word for word; blanks may differ. None: it does not."""
-    wanted = quote.split()
-    if not wanted:
-        return None
-    begin = text.find(wanted[0])
-    while begin >= 0:
-        end = _matched(wanted, text, begin)
-        if end is not None:
-            return Span(begin, end)
-        begin = text.find(wanted[0], begin + 1)
-    return None
-
-
-def _matched(wanted: Sequence[str], text: str, begin: int) -> int | None:
-    at = begin
-    for place, word in enumerate(wanted):
-        if place:
-            before = at
-            while at < len(text) and text[at].isspace():
-                at += 1
-            if at == before:
-                return None
-        if not text.startswith(word, at):
-            return None
-        at += len(word)
-    return at
-
-
-def excerpt(text: str, spans: Sequence[Span], limit: int) -> str:
-    """The whole text where it fits, otherwise its beginning and what surrounds the places that were found."""
-    if len(text) <= limit:
-        return text
-    room = limit // (len(spans) + 1)
-    wanted = [Span(0, room)] + [Span(max(0, span.start - room // 2), span.start + room // 2) for span in spans]
-    pieces, done = [], 0
-    for span in sorted(wanted, key=lambda one: one.start):
-        begin, end = max(span.start, done), min(span.end, len(text))
-        if end > begin:
-            pieces.append(text[begin:end])
-            done = end
-    return "\n[…]\n".join(piece.strip() for piece in pieces)[:limit]
-
-
 def _in_turns(found: Sequence[Sequence[Passage]]) -> list[Passage]:
     longest = max((len(passages) for passages in found), default=0)
     return [passages[place] for place in range(longest) for passages in found if place < len(passages)]
@@ -400,7 +352,7 @@ def _in_turns(found: Sequence[Sequence[Passage]]) -> list[Passage]:
 def _why_not(material: Material, read: set[str], addresses: set[str], full: bool) -> str:
     if material.key in read:
         return READ_ALREADY
-    if material.url and material.url in addresses:
+    if material.url and canonical_url(material.url) in addresses:
         return SAME_STORY
     return FULL if full else ""
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.domain.quoting import Span
 from pressbox.curator.domain.research import (
     Limits,
     Link,
@@ -15,7 +16,6 @@ from pressbox.curator.domain.research import (
     ResearchState,
     Run,
     Source,
-    Span,
     Step,
 )
 

@@ -27,7 +27,8 @@ from pressbox.curator.adapters.researchers.prompting import (
     text_part,
 )
 from pressbox.curator.domain.money import about_tokens
-from pressbox.curator.domain.research import Material, Note, ResearchMethod, Source, Span, excerpt
+from pressbox.curator.domain.quoting import Span, excerpt
+from pressbox.curator.domain.research import Material, Note, ResearchMethod, Source
 from pressbox.curator.domain.research_report import LONGEST_REPORT, checked
 from pressbox.curator.ports.models import Feature, PaidModel, Question
 from pressbox.curator.ports.research import Told

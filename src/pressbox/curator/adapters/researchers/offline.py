@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from pressbox.curator.domain.extracts import keywords, names_in, quotes_in, shared_names
-from pressbox.curator.domain.research import Material, Note, ResearchMethod, Source, Span
+from pressbox.curator.domain.quoting import Span
+from pressbox.curator.domain.research import Material, Note, ResearchMethod, Source
 from pressbox.curator.domain.research_report import of_notes
 from pressbox.curator.ports.research import Neighbours, Told
 
