@@ -2,7 +2,7 @@
 
 import re
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -149,8 +149,10 @@ class Besieged:
 
 
 @asynccontextmanager
-async def besieged(resources: Resources, **settings: object) -> AsyncIterator[Besieged]:
-    """With further settings of the curator."""
+async def besieged(
+    resources: Resources, attacks: Sequence[Attack] = ATTACKS, **settings: object
+) -> AsyncIterator[Besieged]:
+    """With these attacks, and further settings of the curator."""
     async with Canary() as canary, ModelService(script=Gullible(canary.url), key="key") as model:
         curator = resources.settings.curator.model_copy(
             update={
@@ -170,7 +172,7 @@ async def besieged(resources: Resources, **settings: object) -> AsyncIterator[Be
         reader = (await accounts.add_user(READER, PASSWORD)).id
         room = Besieged(inside, library, model, canary, reader)
         evil, honest = await library.feed(reader, title="Evil"), await library.feed(reader, title="Honest")
-        room.attacks = {await room.plant(attack, evil): attack for attack in ATTACKS}
+        room.attacks = {await room.plant(attack, evil): attack for attack in attacks}
         room.bystanders = tuple(
             [
                 await library.entry(honest, f"Honest {number}", at=NOW - timedelta(days=1), summary=f"True {number}.")
