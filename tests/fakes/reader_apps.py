@@ -18,7 +18,7 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
-from pressbox.curator.web.reader_api.routes import COOKIELESS
+from pressbox.curator.web.reader_api.bases import COOKIELESS
 from pressbox.curator.web.routes import build_router
 from tests.conftest import TEST_KEY
 from tests.fakes.reader import Library
@@ -73,7 +73,7 @@ def _application() -> FastAPI:
         yield _SERVED[-1].resources
 
     router = build_router(lambda _: _SERVED[-1].service)
-    manifest = AppManifest("curator", "Reader", "", router=router, cookieless=COOKIELESS)
+    manifest = AppManifest("curator", "Reader", "", router=lambda: router, cookieless=COOKIELESS)
     return create_app(Settings(home=Path("nowhere"), secret_key=TEST_KEY), [manifest], connect)
 
 

@@ -96,6 +96,7 @@ class NavigationEntry:
 class AppManifest:
     """One application. `activities` gives the bound activity methods of each queue.
 
+    `router` and `commands` are made when somebody asks: a worker carries no pages.
     `health` gives parts of its own for the status page, such as outside services that it asks.
     """
 
@@ -108,9 +109,9 @@ class AppManifest:
     schedules: Callable[[Settings], Sequence[ScheduleDeclaration]] = lambda _: ()
     search_attributes: tuple[SearchAttributeKey[Any], ...] = ()
     topics: tuple[LiveTopic, ...] = ()
-    router: APIRouter | None = None
+    router: Callable[[], APIRouter] | None = None
     navigation: NavigationEntry | None = None
-    commands: typer.Typer | None = None
+    commands: Callable[[], typer.Typer] | None = None
     health: Callable[[Resources], Awaitable[Sequence["PartHealth"]]] | None = None
     # Beginnings of paths where only what a program sends by itself counts, and no cookie: whoever asks there need not
     # be a page of ours.

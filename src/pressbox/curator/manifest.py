@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+import typer
+from fastapi import APIRouter
+
 from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration, TaskQueue
 from pressbox.core.config import Settings
-from pressbox.curator.cli.commands import build_commands
 from pressbox.curator.contracts.graph import GlobalGraphUpdateInput
 from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
 from pressbox.curator.contracts.upkeep import EntriesCleanupInput
@@ -22,8 +24,7 @@ from pressbox.curator.ids import (
 )
 from pressbox.curator.web.access import PATH
 from pressbox.curator.web.health import build_health
-from pressbox.curator.web.reader_api.routes import COOKIELESS
-from pressbox.curator.web.routes import build_router
+from pressbox.curator.web.reader_api.bases import COOKIELESS
 from pressbox.curator.web.topics import TOPICS
 from pressbox.curator.wiring.application import activities, service
 from pressbox.curator.wiring.parts import policy, search_reader
@@ -94,6 +95,18 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     )
 
 
+def router() -> APIRouter:
+    from pressbox.curator.web.routes import build_router
+
+    return build_router(service)
+
+
+def commands() -> typer.Typer:
+    from pressbox.curator.cli.commands import build_commands
+
+    return build_commands(service, schedules)
+
+
 APP = AppManifest(
     name="curator",
     title="Reader",
@@ -128,8 +141,8 @@ APP = AppManifest(
     activities=activities,
     schedules=schedules,
     topics=TOPICS,
-    router=build_router(service),
-    commands=build_commands(service, schedules),
+    router=router,
+    commands=commands,
     navigation=NavigationEntry(title="Reader", path=PATH, key="r", icon="page", search=PATH),
     health=build_health(service, search_reader),
     cookieless=COOKIELESS,

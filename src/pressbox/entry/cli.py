@@ -64,7 +64,7 @@ class Commands(TyperGroup):
 
 def _application(name: str) -> Command | None:
     commands = import_module(f"pressbox.{name}.manifest").APP.commands
-    return _named(name, commands) if commands is not None else None
+    return _named(name, commands()) if commands is not None else None
 
 
 def _named(name: str, found: typer.Typer | Callable[..., None]) -> Command:

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+import typer
+from fastapi import APIRouter
+
 from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration, TaskQueue
 from pressbox.core.config import Settings
-from pressbox.footy.cli import build_commands
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
 from pressbox.footy.contracts.monitor import MonitorWorkflowInput
 from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
@@ -21,7 +23,6 @@ from pressbox.footy.ids import (
 )
 from pressbox.footy.web.access import PATH
 from pressbox.footy.web.health import build_health
-from pressbox.footy.web.routes import build_router
 from pressbox.footy.web.topics import TOPICS
 from pressbox.footy.wiring import activities, policy, service
 from pressbox.footy.workflows.download import DownloadWorkflow
@@ -76,6 +77,18 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     )
 
 
+def router() -> APIRouter:
+    from pressbox.footy.web.routes import build_router
+
+    return build_router(service)
+
+
+def commands() -> typer.Typer:
+    from pressbox.footy.cli import build_commands
+
+    return build_commands(service)
+
+
 APP = AppManifest(
     name="footy",
     title="Matches",
@@ -95,8 +108,8 @@ APP = AppManifest(
     activities=activities,
     schedules=schedules,
     topics=TOPICS,
-    router=build_router(service),
-    commands=build_commands(service),
+    router=router,
+    commands=commands,
     navigation=NavigationEntry(title="Matches", path=PATH, key="m", icon="ball", search=f"{PATH}/search"),
     health=build_health(service),
 )

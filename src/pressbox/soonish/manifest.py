@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+import typer
+from fastapi import APIRouter
+
 from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration, TaskQueue
 from pressbox.core.config import Settings
-from pressbox.soonish.cli import build_commands
 from pressbox.soonish.contracts import ReconcileWorkflowInput
 from pressbox.soonish.ids import QUEUE, RECONCILE_SCHEDULE, RECONCILE_WORKFLOW
 from pressbox.soonish.web.access import PATH
-from pressbox.soonish.web.routes import build_router
 from pressbox.soonish.web.topics import TOPICS
 from pressbox.soonish.wiring import activities, policy, rotate_keys, service
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
@@ -32,6 +33,18 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     )
 
 
+def router() -> APIRouter:
+    from pressbox.soonish.web.routes import build_router
+
+    return build_router(service)
+
+
+def commands() -> typer.Typer:
+    from pressbox.soonish.cli import build_commands
+
+    return build_commands(service, rotate_keys)
+
+
 APP = AppManifest(
     name="soonish",
     title="Events",
@@ -41,7 +54,7 @@ APP = AppManifest(
     activities=activities,
     schedules=schedules,
     topics=TOPICS,
-    router=build_router(service),
-    commands=build_commands(service, rotate_keys),
+    router=router,
+    commands=commands,
     navigation=NavigationEntry(title="Events", path=PATH, key="e", icon="bell"),
 )

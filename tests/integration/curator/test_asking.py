@@ -59,7 +59,9 @@ async def app(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
     async def connect() -> AsyncIterator[Resources]:
         yield library.resources
 
-    manifest = AppManifest("curator", "Reader", "", topics=TOPICS, router=build_router(lambda _: library.service))
+    manifest = AppManifest(
+        "curator", "Reader", "", topics=TOPICS, router=lambda: build_router(lambda _: library.service)
+    )
     app = create_app(settings, [manifest], connect)
     async with app.router.lifespan_context(app):
         app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())

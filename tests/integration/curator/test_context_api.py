@@ -60,7 +60,7 @@ async def app(resources: Resources, settings: Settings, started: Started) -> Asy
     service = Library(resources).service
     enriching = EnrichingService(SqlEnrichments(resources.database), started)
     manifest = AppManifest(
-        "curator", "Reader", "", router=build_router(lambda _: replace(service, enriching=enriching))
+        "curator", "Reader", "", router=lambda: build_router(lambda _: replace(service, enriching=enriching))
     )
     app = create_app(settings, [manifest], connect)
     async with app.router.lifespan_context(app):

@@ -88,7 +88,9 @@ async def app(
         yield library.resources
 
     service = replace(library.service, research=ResearchService(store, workflows, Limits(), has_model=True))
-    app = create_app(settings, [AppManifest("curator", "Reader", "", router=build_router(lambda _: service))], connect)
+    app = create_app(
+        settings, [AppManifest("curator", "Reader", "", router=lambda: build_router(lambda _: service))], connect
+    )
     async with app.router.lifespan_context(app):
         app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())
         yield app

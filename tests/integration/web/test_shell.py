@@ -201,7 +201,7 @@ async def test_an_unexpected_error_shows_an_id_and_nothing_else(
     async def connect() -> AsyncIterator[Resources]:
         yield resources
 
-    app = create_app(settings, (AppManifest(application, "Toy", "", router=router),), connect)
+    app = create_app(settings, (AppManifest(application, "Toy", "", router=lambda: router),), connect)
     async with app.router.lifespan_context(app):
         with capture_logs() as lines:
             page, program = [await browse(app).get(path) for path in ("/broken", "/api/broken")]

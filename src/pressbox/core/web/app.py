@@ -80,4 +80,4 @@ def routers(manifests: Sequence[AppManifest]) -> Iterator[APIRouter]:
                 yield router
     for manifest in manifests:
         if manifest.router is not None:
-            yield manifest.router
+            yield manifest.router()

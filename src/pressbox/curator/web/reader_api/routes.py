@@ -3,10 +3,7 @@
 from fastapi import APIRouter
 
 from pressbox.curator.web.reader_api import signing_in, streams, subscriptions
-
-# `/api/greader.php` is what apps add that were written for FreshRSS.
-BASES = ("", "/greader", "/api/greader.php")
-COOKIELESS = ("/accounts/ClientLogin", "/reader/api/0/", "/reader/atom/", *(f"{base}/" for base in BASES if base))
+from pressbox.curator.web.reader_api.bases import BASES
 
 
 def build_router() -> APIRouter:
