@@ -43,7 +43,7 @@ def run(settings: Settings) -> Run:
 
         assert APP.commands is not None
         with capture_logs():
-            return CliRunner().invoke(APP.commands, arguments, obj=opened)
+            return CliRunner().invoke(APP.commands(), arguments, obj=opened)
 
     return invoke
 

@@ -51,7 +51,7 @@ def run(settings: Settings) -> Run:
     def invoke(*arguments: str, known: Settings = settings) -> Result:
         assert APP.commands is not None
         with capture_logs():
-            return CliRunner().invoke(APP.commands, arguments, obj=opening(known))
+            return CliRunner().invoke(APP.commands(), arguments, obj=opening(known))
 
     return invoke
 
