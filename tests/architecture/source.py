@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -14,11 +15,11 @@ def modules() -> Iterator[tuple[str, Path]]:
         yield file.relative_to(SOURCE).as_posix(), file
 
 
-def calls(file: Path) -> Iterator[str]:
+@cache
+def calls(file: Path) -> frozenset[str]:
     """Dotted names of everything that the module calls or reads, as written."""
-    for found in ast.walk(ast.parse(file.read_text())):
-        if isinstance(found, ast.Attribute | ast.Name):
-            yield ast.unparse(found)
+    names = (found for found in ast.walk(ast.parse(file.read_text())) if isinstance(found, ast.Attribute | ast.Name))
+    return frozenset(ast.unparse(found) for found in names)
 
 
 def decorated(file: Path, decorator: str) -> Iterator[str]:

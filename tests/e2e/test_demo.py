@@ -13,6 +13,7 @@ import pytest
 
 from pressbox.core.config import child_environment
 from pressbox.embedded.ports import free_port
+from pressbox.entry.cli import main
 
 
 def demo(home: Path, *arguments: str, **pipes: int) -> "subprocess.Popen[str]":
@@ -90,8 +91,16 @@ def test_a_demo_that_is_ended_leaves_nothing_running(reachable_folder: Path, num
         (("--speed", "0"), "speed"),
     ],
 )
-def test_wrong_use_is_said_and_exits_with_2(reachable_folder: Path, arguments: tuple[str, ...], message: str) -> None:
-    playing = demo(reachable_folder / "wrong", *arguments, stderr=subprocess.STDOUT)
-    output, _ = playing.communicate(timeout=50)
-    assert playing.returncode == 2
-    assert message in output
+def test_wrong_use_is_said_and_exits_with_2(
+    reachable_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.setenv("PRESSBOX_HOME", str(reachable_folder / "wrong"))
+    monkeypatch.setattr(sys, "argv", ["pressbox", "demo", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert message in "".join(capsys.readouterr())

@@ -199,8 +199,9 @@ async def test_an_article_that_gives_orders_changes_the_answer_to_a_question_abo
 
 
 async def test_articles_that_give_orders_change_the_report_that_cites_them_and_nothing_else(
-    room: Besieged, monkeypatch: pytest.MonkeyPatch
+    even: Besieged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    room = even
     await room.do("index_entries_batch", IndexBatchInput(entry_ids=room.entry_ids))
     draft = Draft(room.reader, "When does the ferry leave the harbour?", Limits(rounds=2, links=True))
     run_id = await SqlResearch(room.resources.database).create(draft, NOW)
