@@ -149,6 +149,22 @@ async def test_an_index_out_of_order_does_not_take_the_other_ways_with_it(librar
     assert found.found_by == (FoundBy.VECTORS,)
 
 
+async def test_a_way_out_of_order_is_never_taken_for_nothing_found(library: Library, index: Path) -> None:
+    anna = await library.person()
+    entry = await written(library, await library.feed(anna), "Bridge", BRIDGE, vector=False)
+    embedder = SubjectEmbedder()
+    embedder.away = True
+    with pytest.raises(TransientError):
+        await retriever(library, index, embedder=embedder).find(anna, "bridge")
+    embedder.away = False
+    assert await retriever(library, index, embedder=embedder).find(anna, "bridge") == []
+    await TantivyIndex(index).add([entry])
+    for file in index.glob("*/meta.json"):
+        file.write_text("broken")
+    with pytest.raises(TransientError):
+        await retriever(library, index, embedder=embedder).find(anna, "bridge")
+
+
 async def test_an_entry_without_a_text_answers_with_its_headline(library: Library, index: Path) -> None:
     anna = await library.person()
     entry = await written(library, await library.feed(anna), "Bridge closed", "")

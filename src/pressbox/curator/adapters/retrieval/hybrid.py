@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from typing import Protocol
 
-from pressbox.core.errors import ConfigurationError, TransientError
+from pressbox.core.errors import ConfigurationError, PressboxError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.curator.adapters.retrieval.articles import Article, RetrievalArticles
 from pressbox.curator.domain.passages import Window, windows
@@ -29,7 +29,10 @@ class WordSearch(Protocol):
 
 
 class HybridRetriever:
-    """A way of finding that is out of order is left out, with a word in the log: the others still answer."""
+    """A way of finding that is out of order is left out, with a word in the log: the others still answer.
+
+    When these find nothing, nobody can say that there is nothing, and the trouble is raised.
+    """
 
     def __init__(
         self,
@@ -47,22 +50,29 @@ class HybridRetriever:
         self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8
     ) -> Sequence[Passage]:
         asked = question[:LONGEST_QUESTION]
-        vector = await self._vector(asked)
+        troubles: list[PressboxError] = []
+        vector = await self._vector(asked, troubles)
         if entry_id is not None:
             await self._articles.demand(user_id, entry_id)
             candidates = [Candidate(entry_id, 1.0, ())]
         else:
-            candidates = await self._candidates(user_id, asked, vector, ALL_WAYS)
+            candidates = await self._candidates(user_id, asked, vector, ALL_WAYS, troubles)
         articles = _one_of_each_story(await self._articles.articles(user_id, [one.entry_id for one in candidates]))
         return await self._passages(asked, vector, articles[:ENTRIES_READ], candidates, limit)
 
     async def entries(self, user_id: int, question: str, ways: Collection[FoundBy] = ALL_WAYS) -> Sequence[Candidate]:
         """Entries alone, by some of the ways: benchmarks compare them."""
-        vector = await self._vector(question) if FoundBy.VECTORS in ways else None
-        return await self._candidates(user_id, question, vector, ways)
+        troubles: list[PressboxError] = []
+        vector = await self._vector(question, troubles) if FoundBy.VECTORS in ways else None
+        return await self._candidates(user_id, question, vector, ways, troubles)
 
     async def _candidates(
-        self, user_id: int, question: str, vector: Sequence[float] | None, ways: Collection[FoundBy]
+        self,
+        user_id: int,
+        question: str,
+        vector: Sequence[float] | None,
+        ways: Collection[FoundBy],
+        troubles: list[PressboxError],
     ) -> list[Candidate]:
         feed_ids = await self._articles.feed_ids(user_id)
         looked: dict[FoundBy, Awaitable[Sequence[int]]] = {}
@@ -72,14 +82,18 @@ class HybridRetriever:
             looked[FoundBy.VECTORS] = self._articles.near(vector, self._embedder.model, feed_ids, ENTRIES_PER_WAY)
         if FoundBy.GRAPH in ways and self._graph is not None:
             looked[FoundBy.GRAPH] = self._graph.entries_near(user_id, question, ENTRIES_PER_WAY)
-        results = await asyncio.gather(*(_if_it_works(way, found) for way, found in looked.items()))
-        return fused(dict(zip(looked, results, strict=True)))
+        results = await asyncio.gather(*(_if_it_works(way, found, troubles) for way, found in looked.items()))
+        candidates = fused(dict(zip(looked, results, strict=True)))
+        if troubles and not candidates:
+            raise troubles[0]
+        return candidates
 
-    async def _vector(self, text: str) -> Sequence[float] | None:
+    async def _vector(self, text: str, troubles: list[PressboxError]) -> Sequence[float] | None:
         try:
             (vector,) = await self._embedder.embed([text])
         except (TransientError, ConfigurationError) as error:
             log.warning("retrieval_limited", msg="Questions are answered without vectors", reason=error.message)
+            troubles.append(error)
             return None
         return vector
 
@@ -103,11 +117,12 @@ class HybridRetriever:
         return [_passage(known[one.entry_id], one, score, by_entry) for one, score in order]
 
 
-async def _if_it_works(way: FoundBy, found: Awaitable[Sequence[int]]) -> Sequence[int]:
+async def _if_it_works(way: FoundBy, found: Awaitable[Sequence[int]], troubles: list[PressboxError]) -> Sequence[int]:
     try:
         return await found
     except (TransientError, ConfigurationError) as error:
         log.warning("retrieval_limited", msg=f"Questions are answered without {way.value}", reason=error.message)
+        troubles.append(error)
         return ()
 
 
