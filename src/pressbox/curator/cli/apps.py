@@ -1,14 +1,11 @@
 """`pressbox apps`: passwords for reader apps, from the terminal of whoever runs this machine."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from pressbox.core.app import Resources
-from pressbox.curator.cli.running import Json, MakeService, Result, User, print_json, user_id, with_resources
-from pressbox.curator.service.curator import Curator
+from pressbox.curator.cli.running import Json, MakeService, User, acting_for, print_json
 
 
 class AppCommands:
@@ -25,7 +22,7 @@ class AppCommands:
         as_json: Json = False,
     ) -> None:
         """Make a password for one reader app and print it, this once."""
-        made = self._run(context, user, lambda service, person: service.apps.add_password(person, name))
+        made = acting_for(context, self._make, user, lambda service, person: service.apps.add_password(person, name))
         if as_json:
             print_json({"password": made.secret, **asdict(made.view)})
             return
@@ -34,7 +31,7 @@ class AppCommands:
 
     def list_all(self, context: typer.Context, user: User = None, as_json: Json = False) -> None:
         """Show the app passwords of a person, without what is secret in them."""
-        found = self._run(context, user, lambda service, person: service.apps.passwords(person))
+        found = acting_for(context, self._make, user, lambda service, person: service.apps.passwords(person))
         if as_json:
             print_json([asdict(view) for view in found])
             return
@@ -49,16 +46,8 @@ class AppCommands:
         user: User = None,
     ) -> None:
         """Remove an app password; the app is signed out at once."""
-        self._run(context, user, lambda service, person: service.apps.revoke_password(person, number))
+        acting_for(context, self._make, user, lambda service, person: service.apps.revoke_password(person, number))
         typer.echo("The app password is removed.")
-
-    def _run(
-        self, context: typer.Context, user: str | None, act: Callable[[Curator, int], Awaitable[Result]]
-    ) -> Result:
-        async def run(resources: Resources) -> Result:
-            return await act(self._make(resources), await user_id(resources, user))
-
-        return with_resources(context, run)
 
 
 def build_commands(make: MakeService) -> typer.Typer:

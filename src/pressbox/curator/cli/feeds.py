@@ -1,7 +1,7 @@
 """`pressbox feeds`: sources from the terminal of whoever runs this machine."""
 
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ import typer
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError
-from pressbox.curator.cli.running import Json, MakeService, Result, User, print_json, user_id, with_resources
+from pressbox.curator.cli.running import Json, MakeService, User, acting_for, print_json, user_id, with_resources
 from pressbox.curator.domain.views import FeedView, ImportView
 from pressbox.curator.service.curator import Curator
 
@@ -38,7 +38,7 @@ class FeedCommands:
             category_id = chosen.id if chosen else None
             return await service.sources.add(person, address, title=title, category_id=category_id)
 
-        feed = self._run(context, user, act)
+        feed = acting_for(context, self._make, user, act)
         if as_json:
             print_json(asdict(feed))
         else:
@@ -62,7 +62,7 @@ class FeedCommands:
     ) -> None:
         """Subscribe to everything that an OPML file lists; what cannot be used is named."""
         content = _read(file)
-        report = self._run(context, user, lambda service, person: service.outlines.take(person, content))
+        report = acting_for(context, self._make, user, lambda service, person: service.outlines.take(person, content))
         if as_json:
             print_json(asdict(report))
             return
@@ -76,7 +76,7 @@ class FeedCommands:
         output: Annotated[Path | None, typer.Option("--output", "-o", help="Otherwise standard output.")] = None,
     ) -> None:
         """Write the feeds of a person as OPML."""
-        content = self._run(context, user, lambda service, person: service.outlines.export(person))
+        content = acting_for(context, self._make, user, lambda service, person: service.outlines.export(person))
         if output is None:
             typer.echo(content.decode(), nl=False)
             return
@@ -113,14 +113,6 @@ class FeedCommands:
             return (await service.sources.sources(await user_id(resources, user))).feeds
 
         return with_resources(context, all_feeds)
-
-    def _run(
-        self, context: typer.Context, user: str | None, act: Callable[[Curator, int], Awaitable[Result]]
-    ) -> Result:
-        async def run(resources: Resources) -> Result:
-            return await act(self._make(resources), await user_id(resources, user))
-
-        return with_resources(context, run)
 
 
 def build_commands(make: MakeService) -> typer.Typer:

@@ -31,6 +31,17 @@ def with_resources(context: typer.Context, act: Callable[[Resources], Awaitable[
     return asyncio.run(run())
 
 
+def acting_for(
+    context: typer.Context, make: MakeService, user: str | None, act: Callable[[Curator, int], Awaitable[Result]]
+) -> Result:
+    """What one person does; `user` names their account."""
+
+    async def run(resources: Resources) -> Result:
+        return await act(make(resources), await user_id(resources, user))
+
+    return with_resources(context, run)
+
+
 async def user_id(resources: Resources, email: str | None) -> int:
     """The account that is named, or the only one that there is."""
     accounts = AccountService(resources.database, resources.settings)
