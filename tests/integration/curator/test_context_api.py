@@ -1,8 +1,8 @@
 """Context, cards and links over HTTP: JSON, and pages without scripts."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -18,6 +18,7 @@ from pressbox.curator.domain.context import ContextLink, ContextMethod, Entity, 
 from pressbox.curator.domain.enrichments import EnrichmentKind, NewEnrichment
 from pressbox.curator.service.enriching import EnrichingService
 from pressbox.curator.web.routes import build_router
+from tests.fakes.context_starts import StartedContexts
 from tests.fakes.reader import NOW, Library
 from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
 
@@ -25,34 +26,13 @@ API = "/api/curator"
 LINK = "https://a.example/1"
 
 
-@dataclass
-class Started:
-    calls: list[tuple[object, ...]] = field(default_factory=list)
-
-    async def extract(self, entry_id: int, again: bool) -> str:
-        return self._note("extract", entry_id, again)
-
-    async def collect(self, entry_ids: Sequence[int], again: bool) -> str:
-        return self._note("collect", tuple(entry_ids), again)
-
-    async def fetch_links(self, entry_id: int, urls: Sequence[str]) -> str:
-        return self._note("fetch", entry_id, tuple(urls))
-
-    async def delete_enrichment(self, enrichment_id: int) -> str:
-        return self._note("delete", enrichment_id)
-
-    def _note(self, *call: object) -> str:
-        self.calls.append(call)
-        return "started"
+@pytest.fixture
+def started() -> StartedContexts:
+    return StartedContexts()
 
 
 @pytest.fixture
-def started() -> Started:
-    return Started()
-
-
-@pytest.fixture
-async def app(resources: Resources, settings: Settings, started: Started) -> AsyncIterator[FastAPI]:
+async def app(resources: Resources, settings: Settings, started: StartedContexts) -> AsyncIterator[FastAPI]:
     @asynccontextmanager
     async def connect() -> AsyncIterator[Resources]:
         yield resources
@@ -78,7 +58,7 @@ async def browsing(app: FastAPI, name: str) -> AsyncIterator[tuple[httpx.AsyncCl
 
 
 async def test_what_an_entry_is_about_is_read_ordered_and_deleted_over_http(
-    app: FastAPI, resources: Resources, started: Started
+    app: FastAPI, resources: Resources, started: StartedContexts
 ) -> None:
     library, cards = Library(resources), SqlEnrichments(resources.database)
     async with browsing(app, "anna") as (anna, user_id), browsing(app, "stranger") as (stranger, _):

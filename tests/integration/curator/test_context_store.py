@@ -1,7 +1,7 @@
 """Contexts, links and cards in the database, the rights of people on them, and GitHub over HTTP."""
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -29,32 +29,10 @@ from pressbox.curator.domain.enrichments import EnrichmentKind, NewEnrichment
 from pressbox.curator.service.enriching import EnrichingService
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.github import GitHubService
+from tests.fakes.context_starts import StartedContexts
 from tests.fakes.reader import NOW, Library
 
 BODY = '<p>Lanternfish 2.1 is an embedded database. <a href="https://a.example/1">One</a> link.</p>'
-
-
-@dataclass
-class Asked:
-    """What was started."""
-
-    calls: list[tuple[object, ...]] = field(default_factory=list)
-
-    async def extract(self, entry_id: int, again: bool) -> str:
-        return self._note("extract", entry_id, again)
-
-    async def collect(self, entry_ids: Sequence[int], again: bool) -> str:
-        return self._note("collect", tuple(entry_ids), again)
-
-    async def fetch_links(self, entry_id: int, urls: Sequence[str]) -> str:
-        return self._note("fetch", entry_id, tuple(urls))
-
-    async def delete_enrichment(self, enrichment_id: int) -> str:
-        return self._note("delete", enrichment_id)
-
-    def _note(self, *call: object) -> str:
-        self.calls.append(call)
-        return "started"
 
 
 @pytest.fixture
@@ -119,7 +97,7 @@ async def test_links_that_stay_keep_their_place_and_those_that_went_are_gone(lib
 async def test_people_see_cards_of_their_own_feeds_only_and_a_deleted_one_at_no_time(library: Library) -> None:
     mine, stranger = await library.person(), await library.person()
     entry_id = await written(library, mine)
-    cards, started = SqlEnrichments(library.database), Asked()
+    cards, started = SqlEnrichments(library.database), StartedContexts()
     service = EnrichingService(cards, started)
     await SqlContexts(library.database).save_links(entry_id, [ContextLink("https://a.example/1")])
     new = NewEnrichment(
@@ -154,7 +132,7 @@ async def test_people_see_cards_of_their_own_feeds_only_and_a_deleted_one_at_no_
 
 async def test_only_links_of_the_article_can_be_ordered_and_only_some_at_a_time(library: Library) -> None:
     mine = await library.person()
-    entry_id, started = await written(library, mine), Asked()
+    entry_id, started = await written(library, mine), StartedContexts()
     service = EnrichingService(SqlEnrichments(library.database), started)
     links = [ContextLink(f"https://a.example/{number}") for number in range(30)]
     await SqlContexts(library.database).save_links(entry_id, links)
