@@ -1,4 +1,4 @@
-"""Answering on a real server: written, waiting, stopped, failed, judged, and gone on with after a worker's death."""
+"""Answering on a real server: written, waiting, stopped, failed, judged, and gone on with after a broken stream."""
 
 import asyncio
 import secrets
