@@ -22,7 +22,7 @@ from pressbox.core.app import AppManifest
 from pressbox.core.config import Settings, load_settings
 from pressbox.core.logs import configure_logs
 from pressbox.core.temporal import worker as temporal_worker
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.workflows import acting as reading
 from pressbox.entry import worker
 from pressbox.entry.manifests import manifests
@@ -48,7 +48,7 @@ def hurry() -> None:
     for name, place in list(places.items()):
         places[name] = replace(place, options=hurried(place.options))
     reading.FORGOTTEN_SOON = hurried(reading.FORGOTTEN_SOON)
-    defaults = Heartbeater.__init__.__kwdefaults__
+    defaults = Heartbeat.__init__.__kwdefaults__
     assert defaults is not None
     defaults["every_seconds"] = BEAT
     # The library holds heartbeats back until most of the limit has passed, which a busy machine overruns.

@@ -2,7 +2,7 @@
 
 from temporalio import activity
 
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import ResumableHeartbeat
 from pressbox.maintenance.contracts import PruneInput, PruneResult, ScratchCursor
 from pressbox.maintenance.ports import Records, Scratch
 
@@ -35,7 +35,7 @@ class MaintenanceActivities:
     @activity.defn
     async def prune_scratch_objects(self, input: PruneInput) -> PruneResult:
         """A retry continues the count: what an earlier attempt removed is no longer listed."""
-        async with Heartbeater(ScratchCursor, ScratchCursor()) as heart:
+        async with ResumableHeartbeat(ScratchCursor()) as heart:
             heart.advance(
                 ScratchCursor(removed=heart.cursor.removed + await self._scratch.remove_unfinished(input.before))
             )

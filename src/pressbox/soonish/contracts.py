@@ -221,14 +221,6 @@ class ScheduleChange(Contract):
     too_late: tuple[str, ...] = ()
 
 
-class SendCursor(Contract):
-    """Nothing to resume from: the ledger knows what was sent."""
-
-
-class ScheduleCursor(Contract):
-    """Nothing to resume from: the database knows which schedules exist."""
-
-
 class SweepInput(Contract):
     policy: SoonishPolicy = SoonishPolicy()
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from temporalio.testing import ActivityEnvironment
 
+from pressbox.core.clock import utc_now
 from pressbox.core.errors import ConfigurationError, GoneError, RateLimitedError, TransientError
 from pressbox.curator.activities.researching import NOT_YOURS, NOTES_INSTEAD, NOTHING_IN_IT, QUESTION_ITSELF
-from pressbox.curator.activities.times import utc_now
 from pressbox.curator.contracts.researching import ResearchStepDone, ResearchStepInput
 from pressbox.curator.domain.research import (
     EndedBy,

@@ -14,11 +14,11 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import AppManifest, Resources
+from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.errors import NotFoundError, TransientError
 from pressbox.core.web.app import create_app
 from pressbox.curator.activities.researching import ResearchActivities
-from pressbox.curator.activities.times import utc_now
 from pressbox.curator.activities.turns import Turns
 from pressbox.curator.adapters.enrichment_rows import EntryLinkRow
 from pressbox.curator.adapters.extraction.extractor import WorkshopExtractor

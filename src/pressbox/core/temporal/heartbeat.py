@@ -1,4 +1,9 @@
-"""Heartbeats for activities that can take longer than ten seconds, with a typed cursor to resume from."""
+"""Heartbeats for activities that can take longer than ten seconds.
+
+`Heartbeat` only says that the worker is alive. `ResumableHeartbeat` also keeps a cursor, from which the next attempt
+goes on. Use `with` in a plain `def` activity (a thread heartbeats) and `async with` in an `async def` one (a task
+heartbeats): a task cannot run beside a blocking call.
+"""
 
 import asyncio
 import contextvars
@@ -13,24 +18,14 @@ from pressbox.core.contracts import Contract
 CursorT = TypeVar("CursorT", bound=Contract)
 
 
-class Heartbeater(Generic[CursorT]):
-    """Beats while the block runs; `cursor` is what the next attempt starts from.
+class Heartbeat:
+    """Heartbeats while the block runs."""
 
-    In a plain `def` activity use `with` (a thread beats), in an `async def` one `async with` (a task beats). A task
-    cannot beat beside a blocking call, which is why the two are different.
-    """
-
-    def __init__(self, cursor_type: type[CursorT], first: CursorT, *, every_seconds: float = 5.0) -> None:
+    def __init__(self, *, every_seconds: float = 5.0) -> None:
         self._every = every_seconds
-        self.cursor: CursorT = _resume(cursor_type) or first
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._task: asyncio.Task[None] | None = None
-
-    def advance(self, cursor: CursorT) -> None:
-        """Note how far the work is durable, and tell Temporal."""
-        self.cursor = cursor
-        activity.heartbeat(cursor)
 
     def __enter__(self) -> Self:
         # The activity's context is a context variable; a new thread does not inherit it by itself.
@@ -55,14 +50,33 @@ class Heartbeater(Generic[CursorT]):
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
+    def _beat(self) -> None:
+        activity.heartbeat()
+
     def _beat_in_thread(self) -> None:
         while not self._stop.wait(self._every):
-            activity.heartbeat(self.cursor)
+            self._beat()
 
     async def _beat_in_task(self) -> None:
         while True:
             await asyncio.sleep(self._every)
-            activity.heartbeat(self.cursor)
+            self._beat()
+
+
+class ResumableHeartbeat(Heartbeat, Generic[CursorT]):
+    """Heartbeats with `cursor`: what the previous attempt reached, or `first`."""
+
+    def __init__(self, first: CursorT, *, every_seconds: float = 5.0) -> None:
+        super().__init__(every_seconds=every_seconds)
+        self.cursor: CursorT = _resume(type(first)) or first
+
+    def advance(self, cursor: CursorT) -> None:
+        """Note how far the work is durable, and tell Temporal."""
+        self.cursor = cursor
+        self._beat()
+
+    def _beat(self) -> None:
+        activity.heartbeat(self.cursor)
 
 
 def _resume(cursor_type: type[CursorT]) -> CursorT | None:

@@ -1,8 +1,9 @@
-"""Named presets for activity options. A workflow picks one; the inner limits are always shorter than the outer.
+"""Named presets for activity options. An activity declares one by `@call_with`; inner limits are always shorter.
 
-QUICK    one or a few statements, or a call to a part of ours.
-NETWORK  one exchange with somebody else's server.
-LONG     minutes; the activity beats its heart and resumes from where it was.
+QUICK        one or a few statements, or a call to a part of ours.
+NETWORK      one exchange with somebody else's server.
+LONG         minutes; the activity heartbeats.
+BEST_EFFORT  used by `call_best_effort`: a part that is broken or has no worker delays nobody.
 """
 
 from datetime import timedelta
@@ -28,4 +29,13 @@ LONG = ActivityConfig(
     start_to_close_timeout=timedelta(minutes=30),
     heartbeat_timeout=timedelta(seconds=30),
     retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1)),
+)
+
+BEST_EFFORT = ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=5),
+    schedule_to_close_timeout=timedelta(minutes=15),
+    heartbeat_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30), maximum_attempts=4
+    ),
 )

@@ -5,13 +5,12 @@ import time
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.activities.paid_model import UnusableAnswerError
-from pressbox.curator.activities.times import Clock, utc_now
 from pressbox.curator.activities.waiting import CANNOT_NOW, come_back
 from pressbox.curator.contracts.asking import (
-    AnswerBeat,
     AnswerInput,
     EndAnswerInput,
     RetrievedPassages,
@@ -64,7 +63,7 @@ class AnswerActivities:
             return RetrievedPassages(state=AnswerState.STOPPED)
         if task.passages:
             return RetrievedPassages(count=len(task.passages))
-        async with Heartbeater(AnswerBeat, AnswerBeat()):
+        async with Heartbeat():
             try:
                 found = await self._found(task)
             except PermanentError as error:
@@ -82,7 +81,7 @@ class AnswerActivities:
             return GONE
         if self._model is None:
             return await self._written(task, Ending(AnswerState.DONE, AnswerMethod.PASSAGES))
-        async with Heartbeater(AnswerBeat, AnswerBeat()):
+        async with Heartbeat():
             try:
                 reply = await self._asked(self._model, task)
             except _NotWantedError:

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import RateLimitedError, TransientError
-from pressbox.curator.activities.times import Clock, utc_now
 from pressbox.curator.domain.money import Prices, next_midnight
 from pressbox.curator.ports.storage import Expected, ModelLedger, PaidCall
 

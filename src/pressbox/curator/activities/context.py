@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.activities.waiting import CANNOT_NOW, come_back
 from pressbox.curator.contracts.enriching import (
     EntryFacts,
     EntryReference,
     ExtractContextInput,
     ExtractedContext,
-    NoCursor,
     SaveContextInput,
     SavedContext,
     SavedLinks,
@@ -91,7 +90,7 @@ class ContextActivities:
         source = await self._contexts.source(input.entry_id)
         if source is None:
             return ExtractedContext()
-        async with Heartbeater(NoCursor, NoCursor()):
+        async with Heartbeat():
             try:
                 context = await self._extractor.extract(source)
             except CANNOT_NOW as error:

@@ -4,9 +4,9 @@ import asyncio
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.activities.turns import Turns
 from pressbox.curator.contracts.distilling import AppSettings
 from pressbox.curator.contracts.ingestion import (
@@ -18,7 +18,6 @@ from pressbox.curator.contracts.ingestion import (
     Leftovers,
     LeftoversInput,
     ListFeedsInput,
-    ProbeCursor,
     ProbedFeed,
     ProbeFeedsInput,
     ProbeFeedsResult,
@@ -67,7 +66,7 @@ class CrawlActivities:
         """
         feeds = await self._feeds.to_crawl(input.feed_ids)
         at_once, storing = asyncio.Semaphore(input.policy.probes_at_once), asyncio.Semaphore(STORES_AT_ONCE)
-        async with Heartbeater(ProbeCursor, ProbeCursor()):
+        async with Heartbeat():
             probed = await asyncio.gather(*(self._probe(feed, input.policy, at_once, storing) for feed in feeds))
             unchanged = [(feed, found) for feed, found in probed if isinstance(found, Crawl)]
             await self._feeds.store_unchanged(unchanged, input.policy, self._now())
@@ -88,7 +87,7 @@ class CrawlActivities:
         feeds = await self._feeds.to_crawl([input.feed_id])
         if not feeds:
             raise NotFoundError(f"There is no feed {input.feed_id}.", feed_id=input.feed_id)
-        async with Heartbeater(ProbeCursor, ProbeCursor()):
+        async with Heartbeat():
             crawl = await self._crawl(feeds[0], input.policy)
             stored = await self._feeds.store_crawl(feeds[0], crawl, input.policy, self._now())
         return CrawlFeedResult(

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import ConfigurationError, PermanentError, PressboxError, RateLimitedError, TransientError
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.activities.budget import Budget, recorded
-from pressbox.curator.activities.times import Clock, utc_now
 from pressbox.curator.contracts.base import EntryProgressState
 from pressbox.curator.contracts.distilling import (
     DistilledAnswer,
@@ -22,7 +22,6 @@ from pressbox.curator.contracts.distilling import (
     SaveDistilledInput,
     SelectForDistillationInput,
 )
-from pressbox.curator.contracts.ingestion import ProbeCursor
 from pressbox.curator.domain.bounds import SUMMARY_BYTES, shortened
 from pressbox.curator.domain.entries import Distilled, EntryStatus, ToDistil
 from pressbox.curator.domain.money import Prices, about_tokens
@@ -94,7 +93,7 @@ class DistilActivities:
         owner, now = _owner(), self._now()
         keys = {distil_claim(entry_id): entry_id for entry_id in input.entry_ids}
         mine = await self._claims.take(tuple(keys), owner, now + CLAIMED_FOR, now)
-        async with Heartbeater(ProbeCursor, ProbeCursor()):
+        async with Heartbeat():
             waiting = await self._entries.to_distil([keys[key] for key in keys if key in mine])
             try:
                 answers = await self._answers(waiting, input.policy)

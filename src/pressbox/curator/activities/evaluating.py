@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import RateLimitedError
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
 from pressbox.curator.activities.waiting import come_back
 from pressbox.curator.contracts.evaluating import (
     EvaluationInput,
@@ -47,7 +47,7 @@ class EvaluationActivities:
     async def evaluate_ragas(self, input: EvaluationInput) -> EvaluationResult:
         """The name is the document's; who judges is a setting."""
         read = self._subjects.research if input.mode is EvaluationMode.RESEARCH else self._subjects.answer
-        async with Heartbeater(JudgedSoFar, JudgedSoFar()):
+        async with Heartbeat():
             try:
                 measures = await self._judged(read, input.subject_id, input.trace_id)
             except RateLimitedError as error:
@@ -59,7 +59,7 @@ class EvaluationActivities:
     async def evaluate_summarization(self, input: SummarizationEvaluationInput) -> SummarizationEvaluationResult:
         """One after the other; another attempt finds what the last one kept, and pays for none of it again."""
         found: list[Sequence[Measure]] = []
-        async with Heartbeater(JudgedSoFar, JudgedSoFar()) as heart:
+        async with ResumableHeartbeat(JudgedSoFar()) as heart:
             for item in input.items[: input.max_samples]:
                 try:
                     found.append(await self._judged(self._subjects.summary, item.entry_id, item.trace_id))

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
 from pressbox.core.objects.store import ObjectStore
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
 from pressbox.curator.activities.turns import Turns
 from pressbox.curator.contracts.distilling import ReopenInput
 from pressbox.curator.contracts.ingestion import (
@@ -78,7 +78,7 @@ class FetchActivities:
 
     @activity.defn
     async def fetch_single_content(self, input: FetchContentInput) -> FetchContentResult:
-        async with Heartbeater(FetchCursor, FetchCursor()):
+        async with Heartbeat():
             if input.preview_key:
                 return await self._preview(input)
             return await self._fetch(input.entry_id, input.from_feed, input.policy)
@@ -86,7 +86,7 @@ class FetchActivities:
     @activity.defn
     async def fetch_contents(self, input: FetchContentsInput) -> FetchContentsResult:
         """Several articles; what was done before a crash is not done again."""
-        async with Heartbeater(FetchCursor, FetchCursor()) as heart:
+        async with ResumableHeartbeat(FetchCursor()) as heart:
             known = {result.entry_id for result in heart.cursor.results}
             waiting = [entry_id for entry_id in input.entry_ids if entry_id not in known]
             for begin in range(0, len(waiting), FETCHED_TOGETHER):

@@ -5,16 +5,15 @@ from collections.abc import Sequence
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError, PressboxError
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.activities.waiting import CANNOT_NOW, LONGEST_REASON, come_back
 from pressbox.curator.contracts.base import EntryProgressState
 from pressbox.curator.contracts.graph import (
     GraphAddition,
     GraphBatchInput,
     GraphBatchResult,
-    GraphCursor,
     GraphGeneration,
     GraphMarked,
     GraphMarkInput,
@@ -60,7 +59,7 @@ class GraphActivities:
     @activity.defn
     async def add_to_global_graph_bulk(self, input: GraphBatchInput) -> GraphBatchResult:
         """What one entry cannot say does not keep the others out; who is to be asked later is not given up."""
-        async with Heartbeater(GraphCursor, GraphCursor()):
+        async with Heartbeat():
             return await self._add(input.entry_ids, input.generation, input.policy)
 
     @activity.defn
@@ -78,20 +77,20 @@ class GraphActivities:
     @activity.defn
     async def fetch_and_add_to_graph_bulk(self, input: GraphBatchInput) -> GraphBatchResult:
         """Of a page of entries: all of them into a graph that is built aside, or those that the present one lacks."""
-        async with Heartbeater(GraphCursor, GraphCursor()):
+        async with Heartbeat():
             wanted = input.entry_ids if input.generation else await self._queue.lacking(input.entry_ids)
             return await self._add(wanted, input.generation, input.policy)
 
     @activity.defn
     async def swap_global_graph(self, input: GraphGeneration) -> GraphGeneration:
-        async with Heartbeater(GraphCursor, GraphCursor()):
+        async with Heartbeat():
             await self._graph.swap(input.number)
         return input
 
     @activity.defn
     async def prune_global_graph(self, _: GraphPruneInput) -> GraphPruned:
         """What no entry says any more: nobody saw it since its last entry went."""
-        async with Heartbeater(GraphCursor, GraphCursor()):
+        async with Heartbeat():
             return GraphPruned(removed=await self._graph.prune())
 
     async def _add(self, entry_ids: Sequence[int], generation: int, policy: CuratorPolicy) -> GraphBatchResult:

@@ -2,12 +2,11 @@
 
 from temporalio import activity
 
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.contracts.upkeep import (
     Generation,
     IndexBatchInput,
     IndexBatchResult,
-    IndexCursor,
     IndexPage,
     OrphanedDocuments,
     PruneInput,
@@ -53,7 +52,7 @@ class IndexActivities:
     @activity.defn
     async def index_entries_batch(self, input: IndexBatchInput) -> IndexBatchResult:
         """These entries, or without any the next ones that are not indexed as they are shown. Gone ones leave it."""
-        async with Heartbeater(IndexCursor, IndexCursor()):
+        async with Heartbeat():
             wanted = input.entry_ids or tuple(await self._entries.unindexed(input.limit))
             documents = await self._entries.documents(wanted)
             await self._index.add(documents, input.generation)
@@ -75,7 +74,7 @@ class IndexActivities:
     @activity.defn
     async def remove_documents_from_index(self, input: RemoveDocumentsInput) -> RemovedDocuments:
         """These, or without any those of entries that were removed. One whose entry exists always stays."""
-        async with Heartbeater(IndexCursor, IndexCursor()):
+        async with Heartbeat():
             wanted = input.document_ids or tuple(await self._entries.removed(input.limit))
             existing = await self._entries.existing(wanted)
             gone = [number for number in wanted if number not in existing]

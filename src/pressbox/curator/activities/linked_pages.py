@@ -2,9 +2,9 @@
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.activities.turns import Turns
 from pressbox.curator.contracts.enriching import (
     Deleted,
@@ -12,7 +12,6 @@ from pressbox.curator.contracts.enriching import (
     FetchedLinks,
     FetchLinksInput,
     LinkResult,
-    NoCursor,
 )
 from pressbox.curator.domain.bounds import shortened
 from pressbox.curator.domain.enrichments import LONGEST_BODY, EnrichmentKind, NewEnrichment
@@ -42,7 +41,7 @@ class LinkedPageActivities:
     @activity.defn
     async def fetch_and_save_entry_links(self, input: FetchLinksInput) -> FetchedLinks:
         known = set(await self._enrichments.known_links(input.entry_id, input.urls))
-        async with Heartbeater(NoCursor, NoCursor()):
+        async with Heartbeat():
             results = [
                 await self._fetched(input.entry_id, url, input.policy)
                 if url in known

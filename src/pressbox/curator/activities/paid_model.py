@@ -10,9 +10,9 @@ from typing import Protocol
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import AnswerLostError, PermanentError, TransientError
 from pressbox.curator.activities.budget import Budget, recorded
-from pressbox.curator.activities.times import Clock, utc_now
 from pressbox.curator.domain.money import Prices as Prices
 from pressbox.curator.domain.money import about_tokens
 from pressbox.curator.domain.money import next_midnight as next_midnight

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError, RateLimitedError
 from pressbox.core.objects.store import ObjectStore
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.activities.turns import Turns
 from pressbox.curator.activities.waiting import CANNOT_NOW, come_back
 from pressbox.curator.contracts.enriching import (
@@ -17,7 +17,6 @@ from pressbox.curator.contracts.enriching import (
     FetchReadmeInput,
     GithubCandidates,
     GithubChoice,
-    NoCursor,
     RepositoryFacts,
     RerankGithubInput,
     SavedEnrichment,
@@ -84,7 +83,7 @@ class RepositoryActivities:
         if source is None or not input.candidates:
             return GithubChoice()
         found = [Repository(**candidate.model_dump()) for candidate in input.candidates]
-        async with Heartbeater(NoCursor, NoCursor()):
+        async with Heartbeat():
             try:
                 chosen = await self._chooser.choose(input.name, found, source.text, source.entry_id, source.feed_id)
             except CANNOT_NOW as error:
@@ -98,7 +97,7 @@ class RepositoryActivities:
         turn = await self._turns.wait(self._url, input.policy.host_delay)
         if turn is not None:
             return FetchedReadme(retry_at=turn, reason=ASKED_FOR_A_PAUSE)
-        async with Heartbeater(NoCursor, NoCursor()):
+        async with Heartbeat():
             try:
                 html = await self._repositories.readme(Repository(**input.repository.model_dump()))
             except CANNOT_NOW as error:

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import GoneError, PermanentError
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.activities.waiting import CANNOT_NOW, come_back
-from pressbox.curator.contracts.ingestion import ProbeCursor
 from pressbox.curator.contracts.researching import (
     CloseResearchInput,
     ResearchBounds,
@@ -110,7 +109,7 @@ class ResearchActivities:
     async def search_for_research(self, input: ResearchStepInput) -> ResearchStepDone:
         """Every question of the round, and then which articles are worth reading."""
         run = await self._run(input)
-        async with Heartbeater(ProbeCursor, ProbeCursor()):
+        async with Heartbeat():
             for number, question in enumerate(questions_of(run, input.round)):
                 await self._search(run, input, search_position(input.round, number), question)
             await self._choose(input)
@@ -162,7 +161,7 @@ class ResearchActivities:
         step = Step(write_position(), input.round, StepKind.WRITE, "", StepState.RUNNING)
         await self._steps.begin(run.id, step, self._now())
         try:
-            async with Heartbeater(ProbeCursor, ProbeCursor()):
+            async with Heartbeat():
                 told = await self._written(run)
         except CANNOT_NOW as error:
             return await self._later(run, error, input)
@@ -185,7 +184,7 @@ class ResearchActivities:
             return self._done(run, known)
         await self._steps.begin(run.id, step, self._now())
         try:
-            async with Heartbeater(ProbeCursor, ProbeCursor()):
+            async with Heartbeat():
                 outcome, tokens = await work(run)
         except CANNOT_NOW as error:
             return await self._later(run, error, input)

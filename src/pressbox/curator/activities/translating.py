@@ -5,12 +5,11 @@ from datetime import timedelta
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.activities.waiting import CANNOT_NOW, LONGEST_REASON, come_back
 from pressbox.curator.contracts.base import EntryProgressState
-from pressbox.curator.contracts.ingestion import ProbeCursor
 from pressbox.curator.contracts.translating import (
     Provider,
     SavedTranslations,
@@ -83,7 +82,7 @@ class TranslationActivities:
     async def _translate(self, provider: Provider, input: TranslateArticlesInput) -> TranslatedArticles:
         translated: list[int] = []
         failed: list[EntryProgressState] = []
-        async with Heartbeater(ProbeCursor, ProbeCursor()):
+        async with Heartbeat():
             for place, entry_id in enumerate(input.entry_ids):
                 try:
                     await self._article(self._translators[provider], entry_id, input)

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import datetime, timedelta
 
-from pressbox.curator.activities.times import Clock
+from pressbox.core.clock import Clock
 from pressbox.curator.domain.urls import host_of
 from pressbox.curator.ports.outside import HostTurns
 

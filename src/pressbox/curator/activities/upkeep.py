@@ -2,15 +2,14 @@
 
 from temporalio import activity
 
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.curator.activities.times import Clock, utc_now
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.contracts.distilling import EntryIds
 from pressbox.curator.contracts.upkeep import (
     CleanupInput,
     CleanupResult,
     EmbeddedBatch,
     EmbeddingSelection,
-    IndexCursor,
     SelectForEmbeddingInput,
 )
 from pressbox.curator.ports.outside import Embedder
@@ -28,7 +27,7 @@ class EmbeddingActivities:
 
     @activity.defn
     async def compute_embeddings(self, input: EntryIds) -> EmbeddedBatch:
-        async with Heartbeater(IndexCursor, IndexCursor()):
+        async with Heartbeat():
             texts = await self._entries.texts_to_embed(input.entry_ids)
             vectors = await self._embedder.embed(tuple(texts.values())) if texts else ()
             computed = await self._entries.save_embeddings(self._embedder.model, dict(zip(texts, vectors, strict=True)))

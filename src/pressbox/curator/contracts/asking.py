@@ -41,7 +41,3 @@ class WrittenAnswer(Waits):
 class EndAnswerInput(Contract):
     answer_id: int
     reason: str
-
-
-class AnswerBeat(Contract):
-    """Cursor of the heartbeat: an answer is begun anew, never resumed in the middle of a sentence."""

@@ -223,7 +223,3 @@ class DeleteInput(Contract):
 
 class Deleted(Contract):
     deleted: bool
-
-
-class NoCursor(Contract):
-    """For hearts that beat without anything to resume from."""

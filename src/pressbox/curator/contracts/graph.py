@@ -117,7 +117,3 @@ class GraphPruned(Contract):
 
 class GraphPruneInput(Contract):
     """Everything that no entry says any more."""
-
-
-class GraphCursor(Contract):
-    """Nothing to resume from: what is known of an entry is found again."""

@@ -89,10 +89,6 @@ class ProbeFeedsResult(Contract):
     created: int = 0
 
 
-class ProbeCursor(Contract):
-    """Nothing to resume from: the database knows which feeds were crawled since the run began."""
-
-
 class SingleFeedIngestionInput(CamelContract):
     """With `crawled` the parent's probe has just read the feed."""
 

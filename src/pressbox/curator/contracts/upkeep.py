@@ -37,10 +37,6 @@ class IndexBatchInput(Contract):
     limit: int = 500
 
 
-class IndexCursor(Contract):
-    """Nothing to resume from: a batch is one commit, made or not."""
-
-
 class Generation(Contract):
     """Empty: none was begun yet."""
 

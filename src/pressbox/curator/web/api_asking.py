@@ -11,13 +11,13 @@ from pydantic import Field
 
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.live.messages import event, parse_topics
+from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.curator.domain.answers import AnswerMethod, AnswerState, AnswerView, ConversationView
 from pressbox.curator.domain.changes import ANSWER_CHANGED
 from pressbox.curator.domain.questions import LONGEST_QUESTION
 from pressbox.curator.domain.retrieval import FoundBy
 from pressbox.curator.service.asking import AskService
 from pressbox.curator.web.access import LARGEST_ID, Reader, Service
-from pressbox.curator.web.api_models import Answer, Body
 
 router = APIRouter(prefix="/api/curator/ask", tags=["ask"])
 
@@ -27,17 +27,17 @@ LOOK_SECONDS = 15.0
 LIFE_SECONDS = 600.0
 
 
-class QuestionBody(Body):
+class QuestionBody(RequestBody):
     question: str = Field(min_length=1, max_length=LONGEST_QUESTION)
     conversation_id: int | None = Field(None, ge=1, le=LARGEST_ID, description="To ask further in a conversation.")
     entry_id: int | None = Field(None, ge=1, le=LARGEST_ID, description="To ask about one entry; else about all.")
 
 
-class TitleBody(Body):
+class TitleBody(RequestBody):
     title: str = Field(min_length=1, max_length=200)
 
 
-class PassageAnswer(Answer):
+class PassageAnswer(ResponseModel):
     entry_id: int
     feed_id: int
     title: str
@@ -51,7 +51,7 @@ class PassageAnswer(Answer):
     found_by: tuple[FoundBy, ...]
 
 
-class AnswerAnswer(Answer):
+class AnswerAnswer(ResponseModel):
     id: int
     conversation_id: int
     question: str
@@ -65,7 +65,7 @@ class AnswerAnswer(Answer):
     finished_at: datetime | None
 
 
-class ConversationAnswer(Answer):
+class ConversationAnswer(ResponseModel):
     id: int
     title: str
     entry_id: int | None

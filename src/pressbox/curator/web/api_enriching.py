@@ -6,29 +6,30 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
+from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.curator.domain.context import ContextMethod, EntityKind
 from pressbox.curator.domain.enrichments import MOST_LINKS_AT_ONCE, Card, CardPage, ContextView, EnrichmentKind
 from pressbox.curator.web.access import EntryId, Reader, Service
-from pressbox.curator.web.api_models import Answer, Body, StartedAnswer
+from pressbox.curator.web.api_models import StartedAnswer
 
 router = APIRouter(prefix="/api/curator", tags=["context"])
 
 
-class EntityAnswer(Answer):
+class EntityAnswer(ResponseModel):
     name: str
     kind: EntityKind
     description: str
     quote: str = Field(description="A passage of the entry that names it.")
 
 
-class RelationshipAnswer(Answer):
+class RelationshipAnswer(ResponseModel):
     source: str
     target: str
     relation: str
     quote: str
 
 
-class CardAnswer(Answer):
+class CardAnswer(ResponseModel):
     id: int
     kind: EnrichmentKind
     title: str
@@ -45,13 +46,13 @@ class CardAnswer(Answer):
         return cls.model_validate(card)
 
 
-class LinkAnswer(Answer):
+class LinkAnswer(ResponseModel):
     url: str
     title: str
     card: CardAnswer | None = Field(description="The page behind it, when somebody had it read.")
 
 
-class ContextAnswer(Answer):
+class ContextAnswer(ResponseModel):
     method: ContextMethod = Field(description="offline: candidates found by rules; llm: by a model.")
     model: str
     current: bool = Field(description="Whether the text is still the one that it was made of.")
@@ -63,7 +64,7 @@ class ContextAnswer(Answer):
     key_points: list[str]
 
 
-class PanelAnswer(Answer):
+class PanelAnswer(ResponseModel):
     """`context` is null as long as nobody asked for it."""
 
     entry_id: int
@@ -97,7 +98,7 @@ class PanelAnswer(Answer):
         )
 
 
-class CardPageAnswer(Answer):
+class CardPageAnswer(ResponseModel):
     card: CardAnswer
     html: str = Field(description="Sanitised.")
 
@@ -106,11 +107,11 @@ class CardPageAnswer(Answer):
         return cls(card=CardAnswer.of(page.card), html=page.html)
 
 
-class CollectBody(Body):
+class CollectBody(RequestBody):
     again: bool = Field(False, description="Also when the context of this text is known.")
 
 
-class LinksBody(Body):
+class LinksBody(RequestBody):
     urls: Annotated[list[str], Field(min_length=1, max_length=MOST_LINKS_AT_ONCE, description="Links of the entry.")]
 
 

@@ -6,22 +6,23 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from pressbox.core.web.api_models import ResponseModel
 from pressbox.curator.domain.context import EntityKind
 from pressbox.curator.service.graph import LISTED, MOST_LISTED, MOST_NEIGHBOURS, NEIGHBOURS
 from pressbox.curator.web.access import Reader, Service
-from pressbox.curator.web.api_models import Answer, StartedAnswer
+from pressbox.curator.web.api_models import StartedAnswer
 
 router = APIRouter(prefix="/api/curator/graph", tags=["graph"])
 
 
-class MentionedAnswer(Answer):
+class MentionedAnswer(ResponseModel):
     key: str
     name: str
     kind: EntityKind
     entries: int = Field(description="How many of your articles name it; without words, of the latest.")
 
 
-class EvidenceAnswer(Answer):
+class EvidenceAnswer(ResponseModel):
     """An article that says so."""
 
     entry_id: int
@@ -31,21 +32,21 @@ class EvidenceAnswer(Answer):
     quote: str
 
 
-class RelationAnswer(Answer):
+class RelationAnswer(ResponseModel):
     word: str = Field(description="Empty: both are only named together.")
     outgoing: bool = Field(description="From the entity to its neighbour.")
     entries: int
     evidence: list[EvidenceAnswer]
 
 
-class NeighbourAnswer(Answer):
+class NeighbourAnswer(ResponseModel):
     key: str
     name: str
     kind: EntityKind
     relations: list[RelationAnswer]
 
 
-class EntityAnswer(Answer):
+class EntityAnswer(ResponseModel):
     """An entity of your articles, its neighbours, and who says so."""
 
     key: str
@@ -59,13 +60,13 @@ class EntityAnswer(Answer):
     more: bool = Field(description="There are more neighbours.")
 
 
-class FailureAnswer(Answer):
+class FailureAnswer(ResponseModel):
     entry_id: int
     title: str
     reason: str
 
 
-class GraphStateAnswer(Answer):
+class GraphStateAnswer(ResponseModel):
     """How far the graph is, over your articles."""
 
     entries: int

@@ -4,8 +4,9 @@ from datetime import date, datetime, timedelta
 from typing import Annotated, Literal, Self
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.curator.domain.entries import DistilState, FetchState
 from pressbox.curator.domain.feeds import CrawlOutcome, ExtractionRule
 from pressbox.curator.domain.views import (
@@ -27,15 +28,7 @@ PageSize = Annotated[int, Query(ge=1, le=200)]
 Identifier = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
-class Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Answer(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class RuleModel(Body, Answer):
+class RuleModel(RequestBody, ResponseModel):
     """What the expression finds on a page is kept or removed."""
 
     model_config = ConfigDict(extra="forbid", from_attributes=True)
@@ -48,7 +41,7 @@ class RuleModel(Body, Answer):
         return ExtractionRule(self.kind, self.expression, self.keep)
 
 
-class HealthAnswer(Answer):
+class HealthAnswer(ResponseModel):
     outcome: CrawlOutcome | None = Field(description="What the last crawl came to; null before the first.")
     failing: bool
     reason: str
@@ -61,7 +54,7 @@ class HealthAnswer(Answer):
     next_crawl_at: datetime | None = Field(description="null: not again until somebody says so.")
 
 
-class FeedAnswer(Answer):
+class FeedAnswer(ResponseModel):
     """A feed of yours. Title and category are your own, the rest is common to all who read it."""
 
     id: int
@@ -90,21 +83,21 @@ class FeedAnswer(Answer):
         return cls.model_validate(vars(feed) | {"interval_seconds": seconds, "shared": feed.shared})
 
 
-class FeedErrorAnswer(Answer):
+class FeedErrorAnswer(ResponseModel):
     at: datetime
     outcome: CrawlOutcome
     status: int | None
     reason: str
 
 
-class EntryFailureAnswer(Answer):
+class EntryFailureAnswer(ResponseModel):
     entry_id: int
     title: str
     reason: str
     next_try_at: datetime | None
 
 
-class FeedDetailAnswer(Answer):
+class FeedDetailAnswer(ResponseModel):
     feed: FeedAnswer
     errors: list[FeedErrorAnswer] = Field(description="The latest, newest first.")
     entries: int
@@ -117,11 +110,11 @@ class FeedDetailAnswer(Answer):
         return cls.model_validate(vars(detail) | {"feed": FeedAnswer.of(detail.feed)})
 
 
-class AddressBody(Body):
+class AddressBody(RequestBody):
     url: str = Field(max_length=2000, description="Of a site, or of a feed itself.")
 
 
-class FoundFeedAnswer(Answer):
+class FoundFeedAnswer(ResponseModel):
     url: str
     title: str
     entries: int | None
@@ -133,7 +126,7 @@ class SubscribeBody(AddressBody):
     category_id: Identifier | None = None
 
 
-class FeedChange(Body):
+class FeedChange(RequestBody):
     """What is left out stays as it is."""
 
     title: str | None = None
@@ -169,21 +162,21 @@ class FeedChange(Body):
         )
 
 
-class NameBody(Body):
+class NameBody(RequestBody):
     name: str
 
 
-class OrderBody(Body):
+class OrderBody(RequestBody):
     category_ids: list[Identifier] = Field(max_length=1000)
 
 
-class CategoryAnswer(Answer):
+class CategoryAnswer(ResponseModel):
     id: int
     name: str
     unread: int
 
 
-class LabelAnswer(Answer):
+class LabelAnswer(ResponseModel):
     id: int
     name: str
 
@@ -192,7 +185,7 @@ class CountedLabelAnswer(LabelAnswer):
     entries: int
 
 
-class SourcesAnswer(Answer):
+class SourcesAnswer(ResponseModel):
     """All that you read, with counts."""
 
     categories: list[CategoryAnswer]
@@ -204,14 +197,14 @@ class SourcesAnswer(Answer):
     failing: int
 
 
-class SourceOfStoryAnswer(Answer):
+class SourceOfStoryAnswer(ResponseModel):
     entry_id: int
     feed_id: int
     feed_title: str
     url: str
 
 
-class EntryAnswer(Answer):
+class EntryAnswer(ResponseModel):
     """One line of a list. A story that came from several of your feeds is one line."""
 
     id: int
@@ -238,7 +231,7 @@ class EntryAnswer(Answer):
     snippet_html: str
 
 
-class EntriesAnswer(Answer):
+class EntriesAnswer(ResponseModel):
     items: list[EntryAnswer]
     after: str | None = Field(description="Ask for the next page with it; null at the end.")
     sort: Sort = Field(description="How it is sorted; not always as asked for, then `note` says why.")
@@ -250,7 +243,7 @@ class EntriesAnswer(Answer):
         return cls.model_validate(page)
 
 
-class EnclosureAnswer(Answer):
+class EnclosureAnswer(ResponseModel):
     url: str
     type: str
     length: int | None
@@ -274,7 +267,7 @@ class ArticleAnswer(EntryAnswer):
         return cls.model_validate(vars(article.item) | vars(article))
 
 
-class EntryChange(Body):
+class EntryChange(RequestBody):
     """What is left out stays as it is."""
 
     read: bool | None = None
@@ -284,12 +277,12 @@ class EntryChange(Body):
     labels: list[str] | None = Field(None, description="Exactly these afterwards; new names become labels.")
 
 
-class ReadBody(Body):
+class ReadBody(RequestBody):
     entry_ids: list[Identifier] = Field(max_length=1000)
     read: bool = True
 
 
-class AllReadBody(Body):
+class AllReadBody(RequestBody):
     view: ListKind = ListKind.ALL
     id: Identifier | None = None
     until: datetime = Field(description="When you saw the list, with an offset: what arrived later stays unread.")
@@ -298,30 +291,30 @@ class AllReadBody(Body):
         return Selection(self.view, self.id)
 
 
-class MarkedReadAnswer(Answer):
+class MarkedReadAnswer(ResponseModel):
     count: int
     stamp: datetime | None = Field(description="Takes it back at /entries/all-read/undo.")
 
 
-class UndoBody(Body):
+class UndoBody(RequestBody):
     stamp: datetime
 
 
-class CountAnswer(Answer):
+class CountAnswer(ResponseModel):
     count: int
 
 
-class StartedAnswer(Answer):
+class StartedAnswer(ResponseModel):
     workflow_id: str | None = Field(description="Follow it at /api/workflows/active; null: there was nothing to do.")
 
 
-class ProblemAnswer(Answer):
+class ProblemAnswer(ResponseModel):
     line: int
     title: str
     reason: str
 
 
-class FailingAnswer(Answer):
+class FailingAnswer(ResponseModel):
     id: int
     title: str
     url: str
@@ -330,7 +323,7 @@ class FailingAnswer(Answer):
     next_crawl_at: datetime | None
 
 
-class ImportAnswer(Answer):
+class ImportAnswer(ResponseModel):
     """An import as it stands. What could be subscribed is subscribed; `waiting` feeds are still to be read."""
 
     id: str
@@ -352,7 +345,7 @@ class PreviewBody(AddressBody):
     rules: list[RuleModel] = Field(default_factory=list, max_length=50)
 
 
-class PreviewAnswer(Answer):
+class PreviewAnswer(ResponseModel):
     ok: bool
     html: str
     title: str
@@ -360,7 +353,7 @@ class PreviewAnswer(Answer):
     error: str
 
 
-class CostAnswer(Answer):
+class CostAnswer(ResponseModel):
     day: date = Field(description="A day of UTC.")
     feed_id: int | None
     feed_title: str
@@ -373,13 +366,13 @@ class CostAnswer(Answer):
     cost: float
 
 
-class BudgetAnswer(Answer):
+class BudgetAnswer(ResponseModel):
     tokens_today: int
     tokens_per_day: int
     used_up: bool = Field(description="Whether work that needs a model waits.")
     resumes_at: datetime = Field(description="When a new day of tokens begins: midnight, UTC.")
 
 
-class CostsAnswer(Answer):
+class CostsAnswer(ResponseModel):
     days: list[CostAnswer]
     budget: BudgetAnswer

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import Field
 
+from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.curator.domain.research import (
     LONGEST_QUESTION,
     EndedBy,
@@ -19,13 +20,13 @@ from pressbox.curator.domain.research import (
 )
 from pressbox.curator.service.research import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
 from pressbox.curator.web.access import LARGEST_ID, Reader, Service
-from pressbox.curator.web.api_models import Answer, Body, StartedAnswer
+from pressbox.curator.web.api_models import StartedAnswer
 
 router = APIRouter(prefix="/api/curator/research", tags=["research"])
 RunId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
 
-class ResearchBody(Body):
+class ResearchBody(RequestBody):
     question: str = Field(min_length=3, max_length=LONGEST_QUESTION)
     rounds: int | None = Field(None, ge=1, le=MOST_ROUNDS, description="Otherwise that of the settings, as all bounds.")
     tokens: int | None = Field(None, ge=LEAST_TOKENS, le=MOST_TOKENS)
@@ -38,14 +39,14 @@ class ResearchBody(Body):
         )
 
 
-class LimitsAnswer(Answer):
+class LimitsAnswer(ResponseModel):
     rounds: int
     tokens: int
     minutes: float
     links: bool
 
 
-class StepAnswer(Answer):
+class StepAnswer(ResponseModel):
     round: int
     kind: StepKind
     title: str
@@ -78,7 +79,7 @@ class StepAnswer(Answer):
         )
 
 
-class SourceAnswer(Answer):
+class SourceAnswer(ResponseModel):
     number: int
     title: str
     url: str
@@ -89,7 +90,7 @@ class SourceAnswer(Answer):
     quotes: list[str]
 
 
-class RunAnswer(Answer):
+class RunAnswer(ResponseModel):
     id: int
     question: str
     state: ResearchState

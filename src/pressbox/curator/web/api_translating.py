@@ -6,27 +6,28 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.core.web.identity import Identity
 from pressbox.curator.contracts.translating import Provider
 from pressbox.curator.domain.article_blocks import BlockKind
 from pressbox.curator.domain.translating import Why
 from pressbox.curator.domain.translation_view import Standing, TranslationView, block_views
 from pressbox.curator.web.access import EntryId, Reader, Service
-from pressbox.curator.web.api_models import Answer, Body, StartedAnswer
+from pressbox.curator.web.api_models import StartedAnswer
 
 router = APIRouter(prefix="/api/curator", tags=["entries"])
 
 Language = Annotated[str, Query(max_length=10, description="Such as de; otherwise that of the settings, or en.")]
 
 
-class BlockAnswer(Answer):
+class BlockAnswer(ResponseModel):
     kind: BlockKind
     original: str = Field(description="HTML of the article.")
     translation: str = Field(description="The same in the other language; empty when it was not translated.")
     why: Why | None = Field(description="Why it was not translated.")
 
 
-class TranslationAnswer(Answer):
+class TranslationAnswer(ResponseModel):
     entry_id: int
     language: str
     state: Standing
@@ -57,7 +58,7 @@ class TranslationAnswer(Answer):
         )
 
 
-class TranslationBody(Body):
+class TranslationBody(RequestBody):
     language: str = Field("", max_length=10, description="Such as de; otherwise that of the settings, or en.")
     provider: Provider | None = Field(None, description="Otherwise that of the settings.")
     again: bool = Field(False, description="Ask once more for what was not translated.")

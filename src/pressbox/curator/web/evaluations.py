@@ -7,10 +7,10 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import Field
 
+from pressbox.core.web.api_models import ResponseModel
 from pressbox.core.web.rendering import render
 from pressbox.curator.domain.evaluating import SubjectKind
 from pressbox.curator.web.access import PATH, Reader, Service
-from pressbox.curator.web.api_models import Answer
 
 router = APIRouter()
 pages = APIRouter(include_in_schema=False)
@@ -22,7 +22,7 @@ MOST_LINES = 100
 Days = Annotated[int, Query(ge=1, le=366)]
 
 
-class ScoreAnswer(Answer):
+class ScoreAnswer(ResponseModel):
     day: date = Field(description="A day of UTC.")
     kind: SubjectKind
     metric: str = Field(description="faithfulness, answer_relevancy; estimates end in _estimate.")
@@ -33,7 +33,7 @@ class ScoreAnswer(Answer):
     count: int
 
 
-class ScoresAnswer(Answer):
+class ScoresAnswer(ResponseModel):
     enabled: bool = Field(description="Whether new answers and summaries are judged.")
     evaluator: str
     lines: list[ScoreAnswer]

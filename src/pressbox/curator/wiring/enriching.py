@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from pressbox.core.app import Resources
+from pressbox.core.clock import utc_now
 from pressbox.core.config import ContextKind
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.activities.context import ContextActivities, Way
 from pressbox.curator.activities.linked_pages import LinkedPageActivities
 from pressbox.curator.activities.repositories import RepositoryActivities
-from pressbox.curator.activities.times import utc_now
 from pressbox.curator.activities.turns import Turns
 from pressbox.curator.adapters.context.finding import VERSION
 from pressbox.curator.adapters.context.llm import ModelContextExtractor

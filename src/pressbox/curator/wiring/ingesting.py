@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from pressbox.core.app import Resources
+from pressbox.core.clock import utc_now
 from pressbox.core.config import CuratorSettings, DistillerKind, Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.activities.crawling import CrawlActivities
 from pressbox.curator.activities.distilling import DistilActivities
 from pressbox.curator.activities.fetching import FetchActivities
 from pressbox.curator.activities.indexing import IndexActivities, IndexSelection
-from pressbox.curator.activities.times import utc_now
 from pressbox.curator.activities.turns import Turns
 from pressbox.curator.activities.upkeep import CleanupActivities, EmbeddingActivities
 from pressbox.curator.adapters.claims import SqlClaims

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from pressbox.core.app import Resources
+from pressbox.core.clock import utc_now
 from pressbox.curator.activities.researching import ResearchActivities
-from pressbox.curator.activities.times import utc_now
 from pressbox.curator.activities.turns import Turns
 from pressbox.curator.adapters.extraction.extractor import WorkshopExtractor
 from pressbox.curator.adapters.host_turns import SqlHostTurns

@@ -2,7 +2,7 @@
 
 from temporalio import activity
 
-from pressbox.footy.activities.times import Clock, utc_now
+from pressbox.core.clock import Clock, utc_now
 from pressbox.footy.contracts.aliases import TeamAliases, TeamReference
 from pressbox.footy.ports.outside import AliasSource
 from pressbox.footy.ports.storage import TeamStore

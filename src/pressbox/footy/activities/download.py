@@ -7,12 +7,12 @@ from datetime import datetime
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError, RefusedAddressError, TransientError
 from pressbox.core.objects.store import ObjectStore
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.files import FINGERPRINT, VIDEO, local_copy, remove_scratch, working_folder
 from pressbox.footy.activities.looking import JudgeAwayError, Onlooker
-from pressbox.footy.activities.times import Clock, utc_now
 from pressbox.footy.contracts.downloading import (
     Batch,
     CompletionResult,
@@ -29,7 +29,6 @@ from pressbox.footy.contracts.downloading import (
     VideoInput,
 )
 from pressbox.footy.contracts.searching import GoalReference
-from pressbox.footy.contracts.upkeep import MediaCursor
 from pressbox.footy.domain.candidates import CandidateOutcome, unfit
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
@@ -71,7 +70,7 @@ class DownloadActivities:
         if candidate.final:
             return DownloadedVideo(candidate_id=input.candidate_id)
         limits = DownloadLimits(input.policy.largest_bytes, input.policy.download_time)
-        async with working_folder() as folder, Heartbeater(MediaCursor, MediaCursor()):
+        async with working_folder() as folder, Heartbeat():
             target = folder / "clip"
             try:
                 file = await self._downloader.fetch(candidate.video, target, limits)
@@ -155,7 +154,7 @@ class ValidationActivities:
         """A judge that stays away leaves the clip unverified, "not yet checked"; it is never "not football"."""
         minute = await self._goals.expected_minute(input.event_id)
         video = input.video
-        async with Heartbeater(MediaCursor, MediaCursor()), local_copy(self._objects, video.scratch_key) as path:
+        async with Heartbeat(), local_copy(self._objects, video.scratch_key) as path:
             try:
                 looked = await self._onlooker.look(path, video.duration_seconds, minute, input.policy.clock_tolerance)
             except JudgeAwayError as error:
@@ -177,7 +176,7 @@ class ValidationActivities:
     @activity.defn
     async def generate_video_hash(self, input: VideoInput) -> ValidatedVideo:
         key = scratch_key(input.fixture_id, input.event_id, input.video.candidate_id, FINGERPRINT)
-        async with Heartbeater(MediaCursor, MediaCursor()), local_copy(self._objects, input.video.scratch_key) as path:
+        async with Heartbeat(), local_copy(self._objects, input.video.scratch_key) as path:
             try:
                 fingerprint = await self._media.fingerprint(path)
             except PermanentError as error:

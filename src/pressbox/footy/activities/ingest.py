@@ -5,11 +5,10 @@ from datetime import date
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.objects.store import ObjectStore
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.footy.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.contracts.ingest import CleanedUp, FetchedFixtures, FetchFixturesInput, RunReference, StoredFixtures
-from pressbox.footy.contracts.upkeep import MediaCursor
 from pressbox.footy.domain.answers import MalformedAnswerError, read_fixture
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.ids import clips_prefix, fixture_of, scratch_prefix
@@ -77,7 +76,7 @@ class IngestActivities:
         fixtures, goals = await self._fixtures.expired(input.policy, self._now(), CLEANED_TOGETHER)
         if not fixtures and not goals:
             return CleanedUp()
-        async with Heartbeater(MediaCursor, MediaCursor()):
+        async with Heartbeat():
             keys = set(await self._clips.objects_of(fixtures, goals))
             folders = [prefix for number in fixtures for prefix in (scratch_prefix(number), clips_prefix(number))]
             folders += [clips_prefix(fixture_of(event_id), event_id) for event_id in goals]

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PressboxError
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.footy.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.contracts.ingest import RunReference
 from pressbox.footy.contracts.monitor import (
     Activated,
@@ -24,7 +24,6 @@ from pressbox.footy.contracts.monitor import (
     RegisteredRun,
     WorkflowIds,
 )
-from pressbox.footy.contracts.upkeep import MediaCursor
 from pressbox.footy.domain.answers import MalformedAnswerError, read_fixture
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.domain.goals import Comparison, Sighting
@@ -155,7 +154,7 @@ class MonitorActivities:
         batches = [
             fixture_ids[begin : begin + policy.api_batch] for begin in range(0, len(fixture_ids), policy.api_batch)
         ]
-        async with Heartbeater(MediaCursor, MediaCursor()):
+        async with Heartbeat():
             answers = await asyncio.gather(*(one(batch) for batch in batches))
         return Polled(
             calls=sum(answer.calls for answer in answers),

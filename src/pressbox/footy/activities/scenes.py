@@ -6,10 +6,9 @@ from temporalio import activity
 
 from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.files import fingerprint_of, local_copy, working_folder
 from pressbox.footy.contracts.downloading import Video
-from pressbox.footy.contracts.upkeep import MediaCursor
 from pressbox.footy.contracts.uploading import (
     DeduplicateInput,
     DeduplicateResult,
@@ -35,7 +34,7 @@ class SceneActivities:
     @activity.defn
     async def deduplicate_videos(self, input: DeduplicateInput) -> DeduplicateResult:
         """Every new copy is compared with every copy of the pool, shown or not, in both directions."""
-        async with Heartbeater(MediaCursor, MediaCursor()):
+        async with Heartbeat():
             stored = {
                 copy.video.candidate_id: copy for copy in await self._clips.copies(input.event_id, input.verified)
             }
@@ -64,7 +63,7 @@ class SceneActivities:
     async def _store(self, fixture_id: int, event_id: str, video: Video) -> UploadedVideo:
         file, poster = clip_key(fixture_id, event_id, video.md5), poster_key(fixture_id, event_id, video.md5)
         async with (
-            Heartbeater(MediaCursor, MediaCursor()),
+            Heartbeat(),
             local_copy(self._objects, video.scratch_key) as path,
             working_folder() as folder,
         ):

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PressboxError
-from pressbox.core.temporal.heartbeat import Heartbeater
-from pressbox.footy.activities.times import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.contracts.searching import (
     DownloadCount,
     ExecuteSearchInput,
@@ -25,7 +25,6 @@ from pressbox.footy.contracts.searching import (
     SetMonitorCompleteInput,
     SourceFailure,
 )
-from pressbox.footy.contracts.upkeep import MediaCursor
 from pressbox.footy.domain.candidates import FoundVideo, longest_first
 from pressbox.footy.domain.names import build_query, extract_player_search_names
 from pressbox.footy.domain.search_window import search_age
@@ -100,7 +99,7 @@ class SearchActivities:
             max_age=max(search.max_age, begun - search.since + WHOLE_SECOND) if search.since else search.max_age,
             exclude_urls=await self._candidates.known_urls(search.event_id),
         )
-        async with Heartbeater(MediaCursor, MediaCursor()):
+        async with Heartbeat():
             found, answers = await ask_all(self._sources, request, self._source_time)
         await self._candidates.record_search(search.event_id, search.attempt, search.query, answers, begun)
         new = {video.video_page_url: video for video in found if video.video_page_url not in request.exclude_urls}

@@ -5,17 +5,17 @@ from datetime import timedelta
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError, PermanentError
 from pressbox.core.objects.store import ObjectStore
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.files import local_copy
 from pressbox.footy.activities.looking import JudgeAwayError, Looked, Onlooker
 from pressbox.footy.activities.search import SOURCE_TIME, ask_all
-from pressbox.footy.activities.times import Clock, utc_now
 from pressbox.footy.contracts.downloading import Batch, SettledCandidate, Video
 from pressbox.footy.contracts.ingest import RunReference
 from pressbox.footy.contracts.searching import SourceFailure
-from pressbox.footy.contracts.upkeep import CanaryResult, MediaCursor, RecheckResult
+from pressbox.footy.contracts.upkeep import CanaryResult, RecheckResult
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.ids import fixture_of, poster_key
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
@@ -41,7 +41,7 @@ class CanaryActivities:
 
     @activity.defn
     async def run_canaries(self, input: RunReference) -> CanaryResult:
-        async with Heartbeater(MediaCursor, MediaCursor()):
+        async with Heartbeat():
             _, answers = await ask_all(self._sources, CANARY, SOURCE_TIME)
         await self._health.record(answers, self._now())
         failing = [SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure]
@@ -65,7 +65,7 @@ class RecheckActivities:
         """Stops at the first clip that no judge answers for: the others would wait as long."""
         waiting = list(await self._clips.unchecked(RECHECKED_TOGETHER))
         judged = 0
-        async with Heartbeater(MediaCursor, MediaCursor()):
+        async with Heartbeat():
             for clip in waiting:
                 try:
                     judged += await self._recheck(clip, input)

@@ -2,10 +2,10 @@
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.footy.activities.files import fingerprint_of, remove_scratch
-from pressbox.footy.activities.times import Clock, utc_now
 from pressbox.footy.contracts.downloading import ScratchInput, Video
 from pressbox.footy.contracts.monitor import FixtureReferences
 from pressbox.footy.contracts.searching import GoalReference

@@ -25,7 +25,3 @@ class RecheckResult(Contract):
 
     judged: int = 0
     waiting: int = 0
-
-
-class MediaCursor(Contract):
-    """Nothing to resume from: what was decoded is in memory only."""

@@ -4,8 +4,9 @@ from datetime import date, datetime
 from typing import Annotated, Generic, Self, TypeVar
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.fixtures import FixtureStatus, Stage
@@ -19,29 +20,21 @@ After = Annotated[int | None, Query(ge=0, le=2**63 - 1, description="The `after`
 PageSize = Annotated[int, Query(ge=1, le=200)]
 
 
-class Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Answer(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class PageAnswer(Answer, Generic[AnswerT]):
+class PageAnswer(ResponseModel, Generic[AnswerT]):
     """Some items of a list."""
 
     items: list[AnswerT]
     after: int | None = Field(description="Ask for the next page with it; null at the end.")
 
 
-class DayAnswer(Answer):
+class DayAnswer(ResponseModel):
     day: date = Field(description="A day of UTC.")
     fixtures: int
     live: int
     goals: int
 
 
-class ClipAnswer(Answer):
+class ClipAnswer(ResponseModel):
     """One scene in its best copy. `share_id` and both addresses stay when a better file takes its place."""
 
     share_id: str
@@ -70,7 +63,7 @@ class ClipAnswer(Answer):
         return cls.model_validate(vars(clip) | {"url": f"{page}.mp4", "poster_url": f"{page}.jpg", "page_url": page})
 
 
-class GoalAnswer(Answer):
+class GoalAnswer(ResponseModel):
     """A goal; the scores are those after it. Clips are best first."""
 
     event_id: str
@@ -99,14 +92,14 @@ class GoalAnswer(Answer):
         return cls.model_validate(vars(goal) | {"clips": [ClipAnswer.of(clip) for clip in goal.clips]})
 
 
-class SideAnswer(Answer):
+class SideAnswer(ResponseModel):
     team_id: int
     name: str
     goals: int | None
     penalties: int | None
 
 
-class FixtureAnswer(Answer):
+class FixtureAnswer(ResponseModel):
     """A fixture with its goals in the order of the match."""
 
     fixture_id: int
@@ -134,14 +127,14 @@ class FixtureAnswer(Answer):
         return cls.model_validate(vars(fixture) | {"goals": [GoalAnswer.of(goal) for goal in fixture.goals]})
 
 
-class RunAnswer(Answer):
+class RunAnswer(ResponseModel):
     workflow_id: str
     registered_at: datetime
     finished_at: datetime | None
     outcome: str
 
 
-class NoteAnswer(Answer):
+class NoteAnswer(ResponseModel):
     at: datetime
     run_id: str
     what: str
@@ -149,7 +142,7 @@ class NoteAnswer(Answer):
     after: str
 
 
-class SearchAttemptAnswer(Answer):
+class SearchAttemptAnswer(ResponseModel):
     attempt: int
     source: str
     query: str
@@ -158,7 +151,7 @@ class SearchAttemptAnswer(Answer):
     failure: str = Field(description="Why the source did not answer; empty when it did.")
 
 
-class CandidateAnswer(Answer):
+class CandidateAnswer(ResponseModel):
     candidate_id: int
     attempt: int
     source: str
@@ -174,12 +167,12 @@ class CandidateAnswer(Answer):
     share_id: str | None = Field(description="The clip that it became, or of which it is a copy.")
 
 
-class OutcomeAnswer(Answer):
+class OutcomeAnswer(ResponseModel):
     outcome: CandidateOutcome
     count: int
 
 
-class AuditAnswer(Answer):
+class AuditAnswer(ResponseModel):
     """Everything that happened to a goal. `summary` says it in a sentence."""
 
     event_id: str
@@ -195,7 +188,7 @@ class AuditAnswer(Answer):
     candidates: PageAnswer[CandidateAnswer]
 
 
-class GoalHitAnswer(Answer):
+class GoalHitAnswer(ResponseModel):
     home_name: str
     away_name: str
     kickoff: datetime
@@ -206,14 +199,14 @@ class GoalHitAnswer(Answer):
         return cls.model_validate(vars(hit) | {"goal": GoalAnswer.of(hit.goal)})
 
 
-class SearchAnswer(Answer):
+class SearchAnswer(ResponseModel):
     """Matches by the name of a team, goals by the name of the scorer; each list has its own next page."""
 
     fixtures: PageAnswer[FixtureAnswer]
     goals: PageAnswer[GoalHitAnswer]
 
 
-class TeamAnswer(Answer):
+class TeamAnswer(ResponseModel):
     team_id: int
     name: str
     country: str
@@ -223,13 +216,13 @@ class TeamAnswer(Answer):
     followed: bool
 
 
-class FollowBody(Body):
+class FollowBody(RequestBody):
     kind: FollowKind
     id: int = Field(ge=1, le=2**31 - 1, description="As API-Football numbers it.")
     name: str = Field("", max_length=100)
 
 
-class FollowAnswer(Answer):
+class FollowAnswer(ResponseModel):
     kind: FollowKind
     id: int
     name: str

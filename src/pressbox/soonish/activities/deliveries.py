@@ -2,13 +2,12 @@
 
 from temporalio import activity
 
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.soonish.activities.post import Post
 from pressbox.soonish.activities.reminder_post import ReminderPost
 from pressbox.soonish.contracts import (
     NotificationReference,
     ReminderWorkflowInput,
-    SendCursor,
     SendNotificationInput,
     SendNotificationResult,
     SendReminderResult,
@@ -27,7 +26,7 @@ class DeliveryActivities:
     async def send_notification(self, input: SendNotificationInput) -> SendNotificationResult:
         """A retry opens the same page and sends only what the ledger still calls pending."""
         last, total = None, 0
-        async with Heartbeater(SendCursor, SendCursor(), every_seconds=2):
+        async with Heartbeat(every_seconds=2):
             if not input.retries_only:
                 last, total = await self._ledger.open_batch(
                     input.notification_id, input.after_subscription_id, input.limit
@@ -41,7 +40,7 @@ class DeliveryActivities:
     @activity.defn
     async def send_reminder_notification(self, input: ReminderWorkflowInput) -> SendReminderResult:
         """Reads event and subscription again, then sends to this subscription only."""
-        async with Heartbeater(SendCursor, SendCursor(), every_seconds=2):
+        async with Heartbeat(every_seconds=2):
             outcome = await self._reminder_post.send(input, again=activity.info().attempt > 1)
         if input.reminder_id is not None:
             await self._reminders.note_asked_outcome(input.reminder_id, outcome)

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from temporalio import activity
 
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.soonish.activities.post import Clock, utc_now
 from pressbox.soonish.activities.reminder_post import reminder_of
-from pressbox.soonish.contracts import ReminderWorkflowInput, ScheduleChange, ScheduleCursor, ScheduleInput
+from pressbox.soonish.contracts import ReminderWorkflowInput, ScheduleChange, ScheduleInput
 from pressbox.soonish.domain.reminders import Difference, Plan, WantedReminder, difference, plan
 from pressbox.soonish.ports import Events, Reminders, ReminderSchedules
 
@@ -101,7 +101,7 @@ class ScheduleActivities:
         async def delete(key: tuple[int, int]) -> None:
             await self._schedules.delete(event_id, *key)
 
-        async with Heartbeater(ScheduleCursor, ScheduleCursor(), every_seconds=2):
+        async with Heartbeat(every_seconds=2):
             await _in_groups(change.create, lambda item: self._schedules.create(event_id, item), note)
             await _in_groups(change.move, lambda item: self._schedules.move(event_id, item), note)
             await _in_groups(change.delete, delete, self._reminders.forget)

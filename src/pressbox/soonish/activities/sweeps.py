@@ -5,10 +5,10 @@ from collections import defaultdict
 
 from temporalio import activity
 
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.soonish.activities.post import Clock, utc_now
 from pressbox.soonish.activities.reminder_post import UNEXPECTED, ReminderPost
-from pressbox.soonish.contracts import Message, ReminderWorkflowInput, ScheduleCursor, SweepInput, SweepResult
+from pressbox.soonish.contracts import Message, ReminderWorkflowInput, SweepInput, SweepResult
 from pressbox.soonish.domain.reminders import CATCH_UP, WantedReminder, judge
 from pressbox.soonish.ports import Outbox, Reminders, ReminderSchedules, Workflows
 
@@ -36,7 +36,7 @@ class SweepActivities:
         by_event: dict[int, list[Message]] = defaultdict(list)
         for event_id, message in await self._outbox.untold():
             by_event[event_id].append(message)
-        async with Heartbeater(ScheduleCursor, ScheduleCursor(), every_seconds=2):
+        async with Heartbeat(every_seconds=2):
             for event_id, messages in by_event.items():
                 await self._workflows.tell(event_id, messages)
                 await self._outbox.told([message.outbox_id for message in messages])
@@ -62,7 +62,7 @@ class SweepActivities:
         overdue = await self._reminders.overdue(now - input.policy.overdue_after)
         late = [item for item in overdue if now > item[1].fire_at + CATCH_UP]
         silent = [item for item in overdue if now <= item[1].fire_at + CATCH_UP]
-        async with Heartbeater(ScheduleCursor, ScheduleCursor(), every_seconds=2):
+        async with Heartbeat(every_seconds=2):
             await asyncio.gather(*(self._schedules.fire(event_id, reminder) for event_id, reminder in silent))
             missed = [await self._clear(event_id, reminder) for event_id, reminder in late]
         return SweepResult(fired=len(silent), missed=sum(missed), deleted=len(late))

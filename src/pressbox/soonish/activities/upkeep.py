@@ -5,9 +5,9 @@ from datetime import timedelta
 from temporalio import activity
 
 from pressbox.core.errors import PressboxError
-from pressbox.core.temporal.heartbeat import Heartbeater
+from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.soonish.activities.post import Clock, utc_now
-from pressbox.soonish.contracts import ScheduleCursor, SweepInput, SweepResult
+from pressbox.soonish.contracts import SweepInput, SweepResult
 from pressbox.soonish.domain.delivery import Level
 from pressbox.soonish.domain.messages import channel_broken
 from pressbox.soonish.ports import BrokenChannel, BrokenChannels, Events, Mailer, Outgoing, Sender
@@ -32,7 +32,7 @@ class UpkeepActivities:
     @activity.defn
     async def tell_owners_of_broken_channels(self, input: SweepInput) -> SweepResult:
         """Once each, over their other channels or by mail."""
-        async with Heartbeater(ScheduleCursor, ScheduleCursor(), every_seconds=2):
+        async with Heartbeat(every_seconds=2):
             broken = await self._broken.claim(AT_ONCE)
             for channel in broken:
                 await self._tell(channel)

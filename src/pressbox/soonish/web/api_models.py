@@ -4,8 +4,9 @@ from datetime import datetime, timedelta
 from typing import Annotated, Self
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import Field, SecretStr
 
+from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level
 from pressbox.soonish.domain.events import EventStatus, Visibility
 from pressbox.soonish.domain.reminders import SubscriptionState
@@ -19,15 +20,7 @@ After = Annotated[int, Query(ge=0, le=2**63 - 1, description="The last id of the
 PageSize = Annotated[int, Query(ge=1, le=500)]
 
 
-class Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Answer(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class EventBody(Body):
+class EventBody(RequestBody):
     name: str
     start_date: datetime = Field(description="Without an offset it is read in the event's own zone.")
     timezone: str = Field(description="A name such as Europe/Berlin.")
@@ -41,7 +34,7 @@ class EventBody(Body):
         return EventInput(**self.model_dump())
 
 
-class EventChange(Body):
+class EventChange(RequestBody):
     """What is left out stays as it is."""
 
     name: str | None = None
@@ -65,7 +58,7 @@ class EventChange(Body):
         )
 
 
-class EventAnswer(Answer):
+class EventAnswer(ResponseModel):
     id: int
     slug: str = Field(description="Names the event in addresses.")
     name: str
@@ -84,13 +77,13 @@ class EventAnswer(Answer):
     updated_at: datetime
 
 
-class EventsAnswer(Answer):
+class EventsAnswer(ResponseModel):
     organised: list[EventAnswer]
     followed: list[EventAnswer]
     public: list[EventAnswer]
 
 
-class AnnouncementBody(Body):
+class AnnouncementBody(RequestBody):
     text: str
     title: str = Field("", description="Empty: the name of the event.")
     level: Level = Level.INFO
@@ -102,17 +95,17 @@ class AnnouncementBody(Body):
         return Announcement(self.text, self.title, self.level, ids, self.request_key)
 
 
-class PreviewBody(Body):
+class PreviewBody(RequestBody):
     subscription_ids: list[int] | None = Field(None, max_length=MOST_CHOSEN, description="null: everybody.")
 
 
-class ReachAnswer(Answer):
+class ReachAnswer(ResponseModel):
     people: int
     unreachable: int = Field(description="Subscribers without a usable channel.")
     by_kind: dict[str, int]
 
 
-class ChoiceBody(Body):
+class ChoiceBody(RequestBody):
     channel_ids: list[int] = Field(default_factory=list)
     tags: list[str] = Field(default_factory=list)
     offsets: list[int] | None = Field(None, description="Seconds before the start; null: 1 day and 1 hour; []: none.")
@@ -129,7 +122,7 @@ class SubscribeBody(ChoiceBody):
     invitation: str | None = Field(None, description="Needed to join a private event.")
 
 
-class ChoiceChange(Body):
+class ChoiceChange(RequestBody):
     """What is left out stays as it is."""
 
     channel_ids: list[int] | None = None
@@ -145,17 +138,17 @@ class ChoiceChange(Body):
         )
 
 
-class ReminderBody(Body):
+class ReminderBody(RequestBody):
     delay_seconds: int = Field(description="From now.")
 
 
-class ReminderAnswer(Answer):
+class ReminderAnswer(ResponseModel):
     id: int
     fire_at: datetime
     outcome: str
 
 
-class SubscriptionAnswer(Answer):
+class SubscriptionAnswer(ResponseModel):
     id: int
     event: EventAnswer
     state: SubscriptionState
@@ -172,7 +165,7 @@ class SubscriptionAnswer(Answer):
         return cls.model_validate(told)
 
 
-class JoinedAnswer(Answer):
+class JoinedAnswer(ResponseModel):
     """`subscription` is null while an e-mail address waits for its confirmation."""
 
     state: SubscriptionState
@@ -180,7 +173,7 @@ class JoinedAnswer(Answer):
     manage_url: str | None = Field(None, description="The private link of somebody without an account.")
 
 
-class SubscriberAnswer(Answer):
+class SubscriberAnswer(ResponseModel):
     subscription_id: int
     name: str
     kinds: list[str]
@@ -189,7 +182,7 @@ class SubscriberAnswer(Answer):
     since: datetime
 
 
-class ChannelBody(Body):
+class ChannelBody(RequestBody):
     name: str
     url: SecretStr = Field(description="An Apprise address. It is kept encrypted and never given back.")
     tags: list[str] = Field(default_factory=list)
@@ -199,7 +192,7 @@ class ChannelBody(Body):
         return ChannelInput(self.name, self.url.get_secret_value(), tuple(self.tags), self.is_active)
 
 
-class ChannelChange(Body):
+class ChannelChange(RequestBody):
     """What is left out stays as it is."""
 
     name: str | None = None
@@ -208,7 +201,7 @@ class ChannelChange(Body):
     is_active: bool | None = None
 
 
-class ChannelAnswer(Answer):
+class ChannelAnswer(ResponseModel):
     id: int
     name: str
     kind: str
@@ -220,12 +213,12 @@ class ChannelAnswer(Answer):
     created_at: datetime
 
 
-class AttemptAnswer(Answer):
+class AttemptAnswer(ResponseModel):
     result: AttemptResult
     reason: str
 
 
-class CountsAnswer(Answer):
+class CountsAnswer(ResponseModel):
     sent: int
     pending: int
     uncertain: int
@@ -233,7 +226,7 @@ class CountsAnswer(Answer):
     skipped: int
 
 
-class MessageAnswer(Answer):
+class MessageAnswer(ResponseModel):
     id: int
     event: str = Field(description="The event's slug.")
     cause: Cause
@@ -251,7 +244,7 @@ class MessageAnswer(Answer):
         return cls.model_validate({**vars(view), "event": view.event_slug})
 
 
-class DeliveryAnswer(Answer):
+class DeliveryAnswer(ResponseModel):
     id: int
     subscription_id: int
     name: str
@@ -265,7 +258,7 @@ class DeliveryAnswer(Answer):
     finished_at: datetime | None
 
 
-class InvitationAnswer(Answer):
+class InvitationAnswer(ResponseModel):
     id: int
     created_at: datetime
     expires_at: datetime

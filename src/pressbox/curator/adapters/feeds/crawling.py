@@ -4,10 +4,10 @@ import hashlib
 from dataclasses import replace
 from datetime import datetime
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, PressboxError, RefusedAddressError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.decoding import AnswerTooLargeError, UnreadableAnswerError
-from pressbox.curator.activities.times import Clock, utc_now
 from pressbox.curator.adapters.feeds.freshness import fresh_until, retry_after
 from pressbox.curator.adapters.feeds.parsing import LoginPageError, NotAFeedError
 from pressbox.curator.adapters.feeds.reading import FeedReader

@@ -1,4 +1,4 @@
-"""The clock of activities: tests bring their own."""
+"""The clock. Whoever decides by the time takes a `Clock`, so that tests can bring their own."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
