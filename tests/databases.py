@@ -134,4 +134,4 @@ def _statement(text: LiteralString, *names: str) -> sql.Composed:
 
 def _trusted(text: str) -> LiteralString:
     # Made of names that the server itself told us.
-    return cast(LiteralString, text)
+    return cast(LiteralString, text)  # type: ignore[redundant-cast]

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import kubernetes_validate
+import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 import typer
 import yaml
-from check_jsonschema.builtin_schemas import get_builtin_schema
-from jsonschema.validators import validator_for
+from check_jsonschema.builtin_schemas import get_builtin_schema  # type: ignore[import-untyped]
+from jsonschema.validators import validator_for  # type: ignore[import-untyped]
 from prometheus_client import REGISTRY
 from typer._click import Command, Context
 from typer.core import TyperGroup

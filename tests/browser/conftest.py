@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 from argon2 import PasswordHasher
 from fastapi import FastAPI
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, async_playwright, expect
 from sqlalchemy import delete
 from sqlalchemy.dialects.postgresql import insert
 from temporalio.client import Client
@@ -33,8 +33,8 @@ from tests.conftest import TEST_KEY, Parts, open_test_resources
 from tests.databases import Databases
 
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
+DESKTOP: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 # A machine that does other things as well is slow, not wrong.
 expect.set_options(timeout=20_000)
 
@@ -209,7 +209,7 @@ def watch() -> Iterator[Watch]:
 async def open_page(browser: Browser, watch: Watch) -> AsyncIterator[OpenPage]:
     contexts: list[BrowserContext] = []
 
-    async def opened(viewport: dict[str, int] = DESKTOP, **options: Any) -> Page:
+    async def opened(viewport: ViewportSize = DESKTOP, **options: Any) -> Page:
         context = await browser.new_context(viewport=viewport, locale=options.pop("locale", "en-GB"), **options)
         context.set_default_timeout(30_000)
         contexts.append(context)

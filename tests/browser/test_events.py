@@ -261,14 +261,21 @@ async def test_pages_of_events_stand_in_both_schemes_and_widths(
     await first.goto(f"{site.url}/events/{slug}")
     await first.get_by_role("button", name="Subscribe").click()
     manage = first.url
-    paths = ("/events", "/events/new", f"/events/{slug}", f"/events/{slug}/board", f"/events/{slug}/edit")
+    paths: tuple[str, ...] = (
+        "/events",
+        "/events/new",
+        f"/events/{slug}",
+        f"/events/{slug}/board",
+        f"/events/{slug}/edit",
+    )
     paths += ("/events/channels", "/events/subscriptions", f"/events/{slug}/cancel", httpx_path(manage))
-    cookies = await first.context.cookies()
+    signed_in = await first.context.storage_state()
     SCREENSHOTS.mkdir(exist_ok=True)
     for scheme, (name, viewport) in (("light", ("wide", DESKTOP)), ("dark", ("phone", PHONE))):
         locale = "de-DE" if viewport is PHONE else "en-GB"
-        page = await open_page(viewport, color_scheme=scheme, reduced_motion="reduce", locale=locale)
-        await page.context.add_cookies(cookies)
+        page = await open_page(
+            viewport, color_scheme=scheme, reduced_motion="reduce", locale=locale, storage_state=signed_in
+        )
         for path in paths:
             await page.goto(f"{site.url}{path}")
             assert await has_no_sideways_scroll(page), path

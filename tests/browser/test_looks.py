@@ -9,7 +9,7 @@ from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, 
 pytestmark = pytest.mark.browser
 
 LARGEST_PAGE = 50_000
-PAGES = ("/", "/activity", "/status", "/account", "/styleguide", "/footy", "/events", "/reader")
+PAGES: tuple[str, ...] = ("/", "/activity", "/status", "/account", "/styleguide", "/footy", "/events", "/reader")
 PAGES += ("/api/docs", "/api/docs/accounts", "/api/docs/activity", "/activity/ingest", "/search?q=feed")
 PAGES += tuple(f"/api/docs/{group}" for group in ("events", "announcements", "subscriptions", "channels"))
 PAGES += (

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any, cast
 from unittest import mock
 
+from temporalio.worker import Worker
 from temporalio.workflow import ActivityConfig
 
 from pressbox.core.app import AppManifest
@@ -52,7 +53,7 @@ def hurry() -> None:
     assert defaults is not None
     defaults["every_seconds"] = BEAT
     # The library holds heartbeats back until most of the limit has passed, which a busy machine overruns.
-    prompt = partial(temporal_worker.Worker, max_heartbeat_throttle_interval=timedelta(seconds=BEAT))
+    prompt = partial(Worker, max_heartbeat_throttle_interval=timedelta(seconds=BEAT))
     mock.patch.object(temporal_worker, "Worker", prompt).start()
     acting.FIRST_PAUSE = timedelta(seconds=PAUSE)
 

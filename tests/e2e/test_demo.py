@@ -16,14 +16,13 @@ from pressbox.embedded.ports import free_port
 from pressbox.entry.cli import main
 
 
-def demo(home: Path, *arguments: str, **pipes: int) -> "subprocess.Popen[str]":
+def demo(home: Path, *arguments: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "pressbox", "demo", *arguments],
         env=child_environment(PRESSBOX_HOME=str(home), PRESSBOX_WEB_PORT=str(free_port())),
         text=True,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        **pipes,
     )
 
 

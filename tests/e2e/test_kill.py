@@ -148,7 +148,7 @@ async def test_every_workflow_finishes_whatever_is_killed(home: Home) -> None:
 
 
 async def all_finish(home: Home, kills: Sequence[Sequence[str]]) -> None:
-    with running_instance(home.path, **settings()) as instance:
+    with running_instance(home.path, log=None, **settings()) as instance:
         client = await connect(TemporalSettings(), instance.endpoints.temporal_address)
         trees = [
             await kill(instance, client, f"{number}-{'-and-'.join(names)}", names) for number, names in enumerate(kills)
@@ -161,7 +161,7 @@ async def all_finish(home: Home, kills: Sequence[Sequence[str]]) -> None:
 @pytest.mark.timeout(200)
 async def test_up_itself_can_be_killed_and_the_next_one_carries_on(home: Home) -> None:
     chosen = settings()
-    with running_instance(home.path, **chosen) as first:
+    with running_instance(home.path, log=None, **chosen) as first:
         client = await connect(TemporalSettings(), first.endpoints.temporal_address)
         tree = await start_tree(client, "survivor")
         while not await marks(home, tree.id):
@@ -170,11 +170,11 @@ async def test_up_itself_can_be_killed_and_the_next_one_carries_on(home: Home) -
         assert set(orphans) == set(PARTS)
         first.process.kill()
         first.process.wait()
-    with running_instance(home.path, **chosen) as second:
+    with running_instance(home.path, log=None, **chosen) as second:
         assert [name for name, record in orphans.items() if record.find()] == []
         assert second.endpoints == first.endpoints
         again = await connect(TemporalSettings(), second.endpoints.temporal_address)
-        handle = again.get_workflow_handle_for(DemoTreeWorkflow.run, tree.id)
+        handle: Tree = again.get_workflow_handle_for(DemoTreeWorkflow.run, tree.id)
         await assert_all_finished(second, [handle])
     assert left_running(home) == []
 

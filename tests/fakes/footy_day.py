@@ -59,7 +59,7 @@ class MatchDay:
     async def fixture(self, fixture_id: int, home: str = "Liverpool", away: str = "Man City", **values: Any) -> int:
         home_id, away_id = fixture_id * 10 + 1, fixture_id * 10 + 2
         # Early enough that a whole day of any zone around UTC has it, and never tomorrow.
-        row = {
+        row: dict[str, Any] = {
             "id": fixture_id,
             "stage": "active",
             "status": "1H",

@@ -104,7 +104,9 @@ class FakeEvents:
 
     async def details(self, event_id: int) -> EventDetails | None:
         event = self.all.get(event_id)
-        return event and EventDetails(
+        if event is None:
+            return None
+        return EventDetails(
             event_id=event_id,
             status=event.status,
             start_date=event.facts.start_date,

@@ -7,7 +7,7 @@ from calendar import timegm
 from datetime import UTC, datetime
 from pathlib import Path
 
-import feedparser
+import feedparser  # type: ignore[import-untyped]
 import pytest
 
 from pressbox.curator.adapters.feeds.parsing import parse

@@ -32,7 +32,7 @@ async def test_an_app_gets_its_password_and_a_search_becomes_a_feed(page: Page, 
     SCREENSHOTS.mkdir(exist_ok=True)
     await page.screenshot(path=SCREENSHOTS / "reader-apps-desktop.png", full_page=True)
     await page.emulate_media(color_scheme="dark")
-    await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    await page.set_viewport_size(PHONE)
     await page.screenshot(path=SCREENSHOTS / "reader-apps-phone-dark.png", full_page=True)
     assert await has_no_sideways_scroll(page)
     assert await page.evaluate(OVERLAPS) == []

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import brotli
+import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 

@@ -285,9 +285,9 @@ async def test_only_administrators_change_what_is_followed(
     assert "number from 1 on" in refused.text
     await app.state.accounts.add_user(MEMBER, PASSWORD)
     async with browsing(app, MEMBER) as member:
-        page = await member.get("/footy/follow")
-        assert page.status_code == 200
-        assert "Stop following" not in page.text
+        seen = await member.get("/footy/follow")
+        assert seen.status_code == 200
+        assert "Stop following" not in seen.text
         assert (await member.post("/footy/follow", data=form)).status_code == 403
         assert (await member.post("/footy/follow/remove", data=form)).status_code == 403
         assert (await member.post("/api/footy/follow", json={"kind": "team", "id": 5})).status_code == 403

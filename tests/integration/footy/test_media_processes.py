@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from av.audio.frame import AudioFrame
 from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
 
 from pressbox.core.errors import NotFoundError, PermanentError, TransientError
 from pressbox.demo.clips.making import make_clip
@@ -43,6 +44,7 @@ def written(path: Path, codec: str, size: tuple[int, int], count: int = 50, cont
     width, height = size
     with av.open(str(path), "w", format=container) as output:
         stream = output.add_stream(codec, rate=25)
+        assert isinstance(stream, VideoStream)
         stream.width, stream.height, stream.pix_fmt = width, height, "yuvj420p" if codec == "mjpeg" else "yuv420p"
         for number in range(count):
             row = (np.arange(width) * 5 + number * 9).astype(np.uint8)
@@ -84,6 +86,7 @@ async def test_frames_come_in_the_order_asked_and_differ(media: MediaProcesses, 
     again = cv2.imdecode(np.frombuffer((await media.frames(clip, (0.25,)))[0], dtype=np.uint8), cv2.IMREAD_COLOR)
     assert pictures[0] is not None
     assert pictures[1] is not None
+    assert again is not None
     assert pictures[0].shape == (180, 320, 3)
     assert np.array_equal(pictures[1], again)
     assert not np.array_equal(pictures[0], pictures[1])

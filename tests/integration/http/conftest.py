@@ -1,10 +1,10 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from loopback import LoopbackServer, running
 
 from pressbox.core.config import HttpSettings
 from pressbox.core.http.client import GuardedClient
+from tests.integration.http.loopback import LoopbackServer, running
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """Where the outbound client does not go: private addresses, by any spelling, redirect or change of mind of the DNS."""
 
 import pytest
-from loopback import LoopbackServer, ScriptedResolver, running
 
 from pressbox.core.config import HttpSettings
 from pressbox.core.errors import InvalidInputError, RefusedAddressError, TransientError
 from pressbox.core.http.client import GuardedClient, TooManyRedirectsError
+from tests.integration.http.loopback import LoopbackServer, ScriptedResolver, running
 
 
 def guarded(server: LoopbackServer, resolver: ScriptedResolver | None = None, *extra: str) -> GuardedClient:

@@ -6,15 +6,15 @@ import time
 import zlib
 from datetime import timedelta
 
-import brotli
+import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
-from loopback import LoopbackServer
 
 from pressbox.core.config import HttpSettings
 from pressbox.core.errors import ConfigurationError, InvalidInputError, PermanentError, TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.decoding import PIECE_BYTES, AnswerTooLargeError, UnreadableAnswerError
+from tests.integration.http.loopback import LoopbackServer
 
 SOON = timedelta(seconds=1)
 

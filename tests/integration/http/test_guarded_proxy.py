@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import httpx
 import pytest
-from loopback import LoopbackServer, ScriptedResolver, running
 
 from pressbox.core.config import HttpSettings
 from pressbox.core.http.proxy import GuardedProxy, Lease
+from tests.integration.http.loopback import LoopbackServer, ScriptedResolver, running
 
 MINUTE = timedelta(minutes=1)
 

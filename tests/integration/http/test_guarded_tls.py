@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from loopback import ScriptedResolver, running
 
 from pressbox.core.config import HttpSettings
 from pressbox.core.errors import TransientError
 from pressbox.core.http.client import GuardedClient
+from tests.integration.http.loopback import ScriptedResolver, running
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from seaweed import S3Server, running_s3_server
 
 from pressbox.core.config import ObjectsSettings
 from pressbox.core.objects.factory import open_store
 from pressbox.core.objects.store import ObjectStore
+from tests.integration.objects.seaweed import S3Server, running_s3_server
 
 
 @pytest.fixture(scope="session")

@@ -7,12 +7,12 @@ from pathlib import Path
 import httpx
 import pytest
 from pydantic import SecretStr
-from seaweed import GUEST, OWNER, S3Server, free_ports
 
 from pressbox.core.config import ObjectsSettings
 from pressbox.core.errors import ConfigurationError, PressboxError, TransientError
 from pressbox.core.objects.factory import open_store
 from pressbox.core.objects.store import ObjectStore
+from tests.integration.objects.seaweed import GUEST, OWNER, S3Server, free_ports
 
 
 async def every_failure(store: ObjectStore) -> list[PressboxError]:

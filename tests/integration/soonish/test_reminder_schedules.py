@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from temporalio.client import Client, ScheduleDescription
+from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleDescription
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
@@ -48,7 +48,9 @@ async def describe(client: Client, event_id: int, reminder: WantedReminder = REM
 
 
 async def planned(client: Client, description: ScheduleDescription) -> ReminderWorkflowInput:
-    arguments = await client.data_converter.decode(description.schedule.action.args, [ReminderWorkflowInput])  # type: ignore[union-attr]
+    action = description.schedule.action
+    assert isinstance(action, ScheduleActionStartWorkflow)
+    arguments = await client.data_converter.decode(action.args, [ReminderWorkflowInput])
     found: ReminderWorkflowInput = arguments[0]
     return found
 
@@ -63,7 +65,8 @@ async def test_a_schedule_acts_once_at_its_moment_in_utc(
     assert found.schedule.policy.catchup_window == CATCH_UP
     state = found.schedule.state
     assert (state.limited_actions, state.remaining_actions) == (True, 1)
-    assert found.schedule.action.id == reminder_schedule_id(event_id, 2, 3600)  # type: ignore[union-attr]
+    assert isinstance(found.schedule.action, ScheduleActionStartWorkflow)
+    assert found.schedule.action.id == reminder_schedule_id(event_id, 2, 3600)
     assert (await planned(temporal, found)).start_date == START
 
 

@@ -156,7 +156,7 @@ async def test_what_was_accepted_while_temporal_was_away_is_told_by_the_sweep(da
         raise TimeoutError
 
     telling = day.service.events._teller._workflows
-    reachable, telling.tell = telling.tell, unreachable  # type: ignore[method-assign]
+    reachable, telling.tell = telling.tell, unreachable  # type: ignore[method-assign, assignment]
     event = await day.service.events.create(day.organiser, EventInput("Concert", START, "Europe/Berlin"))
     _, subscription = await join(day, day.people[0], event.slug)
     telling.tell = reachable  # type: ignore[method-assign]

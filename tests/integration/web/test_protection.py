@@ -46,7 +46,7 @@ def every_route() -> Iterator[tuple[str, str]]:
 def _routes_of(router: APIRouter, before: str = "") -> Iterator[tuple[str, str]]:
     for route in router.routes:
         if isinstance(route, APIRoute):
-            for method in sorted(route.methods):
+            for method in sorted(route.methods or ()):
                 yield method, before + route.path
         else:
             # A router inside another one does not know the other's prefix.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -183,6 +184,6 @@ async def test_a_picture_of_today_alone_has_a_place_for_it() -> None:
 
 
 @pytest.mark.parametrize("missing", [{"question": " "}, {"text": ""}, {"contexts": ()}, {"contexts": (" ",)}])
-def test_nothing_is_judged_without_a_question_a_text_and_what_it_stands_on(missing: dict[str, object]) -> None:
+def test_nothing_is_judged_without_a_question_a_text_and_what_it_stands_on(missing: dict[str, Any]) -> None:
     assert judged().can_be_judged
     assert not judged(**missing).can_be_judged

@@ -27,7 +27,7 @@ def shoot_out() -> dict[str, Any]:
     return copy.deepcopy(recorded("fixtures-cl-penalties.json")[0])
 
 
-def goal(minute: int, player: int | None = 9, team: int = HOME, **changes: Any) -> dict[str, Any]:
+def goal(minute: int, player: int | None = 9, team: int | None = HOME, **changes: Any) -> dict[str, Any]:
     return {
         "time": {"elapsed": minute, "extra": changes.pop("extra", None)},
         "team": {"id": team, "name": "Side", "logo": None},

@@ -30,9 +30,9 @@ GOALS = st.lists(
 
 
 def answer(events: list[Observation]) -> ObservedFixture:
-    score = [sum(one.team_id == side.id for one in events) for side in (HOME, AWAY)]
+    home, away = (sum(one.team_id == side.id for one in events) for side in (HOME, AWAY))
     return ObservedFixture(
-        7, NOW, FixtureStatus.SECOND_HALF, League(1, "L"), HOME, AWAY, 80, None, *score, events=tuple(events)
+        7, NOW, FixtureStatus.SECOND_HALF, League(1, "L"), HOME, AWAY, 80, None, home, away, events=tuple(events)
     )
 
 
