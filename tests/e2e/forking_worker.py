@@ -22,13 +22,12 @@ from temporalio.workflow import ActivityConfig
 from pressbox.core.app import AppManifest
 from pressbox.core.config import Settings, load_settings
 from pressbox.core.logs import configure_logs
+from pressbox.core.temporal import calls
 from pressbox.core.temporal import worker as temporal_worker
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.curator.workflows import acting as reading
 from pressbox.entry import worker
 from pressbox.entry.manifests import manifests
-from pressbox.footy.workflows import acting
-from pressbox.footy.workflows.options import LIMITS, Limits
 from pressbox.soonish.adapters.apprise_sender import _load_plugins
 
 # In seconds. A killed activity is noticed when its time is over, and there are many kills.
@@ -40,11 +39,17 @@ LOCAL = frozenset({"get_app_settings"})
 
 
 def hurry() -> None:
-    """Shorten what is waited for. Whatever beats its heart keeps its time, and is missed sooner."""
-    limits = cast("MutableMapping[str, Limits]", LIMITS)
-    for name, known in list(limits.items()):
-        shorter = replace(known, heartbeat=MISSED) if known.heartbeat else replace(known, seconds=LONGEST)
-        limits[name] = replace(shorter, first_pause=PAUSE)
+    """Shorten what is waited for. Whatever heartbeats keeps its time, and is missed sooner."""
+    declared = calls.call_options
+
+    def hurried_call(activity: Callable[..., Any]) -> calls.CallOptions:
+        options = declared(activity)
+        return replace(options, config=hurried(options.config))
+
+    mock.patch.object(calls, "call_options", hurried_call).start()
+    rounds = calls.call_until_success.__kwdefaults__
+    assert rounds is not None
+    rounds["pauses"] = calls.Pauses(first=timedelta(seconds=PAUSE))
     places = cast("MutableMapping[str, reading.Place]", reading.PLACES)
     for name, place in list(places.items()):
         places[name] = replace(place, options=hurried(place.options))
@@ -55,7 +60,6 @@ def hurry() -> None:
     # The library holds heartbeats back until most of the limit has passed, which a busy machine overruns.
     prompt = partial(Worker, max_heartbeat_throttle_interval=timedelta(seconds=BEAT))
     mock.patch.object(temporal_worker, "Worker", prompt).start()
-    acting.FIRST_PAUSE = timedelta(seconds=PAUSE)
 
 
 def hurried(options: ActivityConfig) -> ActivityConfig:

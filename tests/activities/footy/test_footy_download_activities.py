@@ -5,10 +5,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from temporalio.common import RetryPolicy
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
+from pressbox.core.temporal.calls import CallOptions, call_options
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
 from pressbox.footy.activities.looking import Onlooker
 from pressbox.footy.activities.upload import UploadActivities
@@ -30,7 +30,6 @@ from pressbox.footy.contracts.uploading import (
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.workflows.options import LIMITS
 from tests.architecture.test_registration import ACTIVITIES
 from tests.fakes.footy import FakeWorld, clip
 
@@ -38,8 +37,8 @@ EVENT = "7_40_234_Goal_1"
 PAGE = "https://clips.example.org/1"
 
 
-class Told:
-    """The upload's mailbox."""
+class Mailbox:
+    """Keeps what the upload is sent."""
 
     def __init__(self, world: FakeWorld) -> None:
         self.batches: list[Batch] = []
@@ -58,7 +57,7 @@ class Setting:
         self.world.goals.plant(EVENT, 7)
         self.world.publish(PAGE, content)
         self.candidate_id = self.world.candidates.plant(EVENT, PAGE)
-        self.told = Told(self.world)
+        self.mailbox = Mailbox(self.world)
         world = self.world
         self.download = DownloadActivities(
             world.goals,
@@ -66,7 +65,7 @@ class Setting:
             world.downloader,
             world.media,
             world.objects,
-            self.told,  # type: ignore[arg-type]
+            self.mailbox,  # type: ignore[arg-type]
         )
         self.validation = ValidationActivities(
             world.goals, world.candidates, world.media, world.objects, Onlooker(world.media, world.judge)
@@ -80,8 +79,8 @@ class Setting:
 
     async def run(self, activity: Any, input: Any, attempt: int = 1) -> Any:
         environment = ActivityEnvironment()
-        tries = RetryPolicy(maximum_attempts=LIMITS[activity.__name__].tries)
-        environment.info = replace(environment.info, attempt=attempt, retry_policy=tries)
+        policy = call_options(activity).config["retry_policy"]
+        environment.info = replace(environment.info, attempt=attempt, retry_policy=policy)
         return await environment.run(activity, input)
 
     async def fetch(self, attempt: int = 1) -> Any:
@@ -93,17 +92,28 @@ class Setting:
         return video
 
 
-def test_every_registered_activity_has_its_limits() -> None:
+def declared_calls() -> dict[str, CallOptions]:
+    world = FakeWorld()
+    mailbox: Any = Mailbox(world)
+    activities = (*world.plain_activities(mailbox), *world.media_activities(mailbox))
+    return {activity.__name__: call_options(activity) for activity in activities}
+
+
+def test_every_activity_says_how_it_is_called_and_on_which_queue() -> None:
     registered = {name: queue for queue in ("footy", "footy-media") for name in ACTIVITIES[queue]}
-    assert set(LIMITS) == set(registered)
-    assert {name for name, limits in LIMITS.items() if limits.media} == set(ACTIVITIES["footy-media"])
+    queues = {name: options.queue("footy") if options.queue else "footy" for name, options in declared_calls().items()}
+    assert queues == registered
 
 
-def test_what_may_take_long_beats_its_heart() -> None:
-    assert [name for name, limits in LIMITS.items() if limits.seconds > 60 and not limits.heartbeat] == [
-        "get_team_aliases"
+def test_activities_that_may_take_long_heartbeat() -> None:
+    minute = timedelta(seconds=60)
+    silent = [
+        name
+        for name, options in declared_calls().items()
+        if (options.config["start_to_close_timeout"] or minute) > minute and not options.config["heartbeat_timeout"]
     ]
-    assert LIMITS["execute_twitter_search"].options()["heartbeat_timeout"] == timedelta(seconds=15)
+    assert silent == ["get_team_aliases"]
+    assert declared_calls()["execute_twitter_search"].config["heartbeat_timeout"] == timedelta(seconds=15)
 
 
 async def test_a_site_that_does_not_answer_is_tried_again_and_then_recorded() -> None:
@@ -165,8 +175,8 @@ async def test_the_register_is_finished_before_the_upload_is_told() -> None:
     queue = QueueVideosInput(goal=goal, workflow_id="download1", outcome="finished", videos=(await setting.video(),))
     for _ in range(2):
         await setting.run(setting.download.queue_videos_for_upload, queue)
-    assert setting.told.finished_before == [True, True]
-    assert {batch.batch_id for batch in setting.told.batches} == {"download1"}
+    assert setting.mailbox.finished_before == [True, True]
+    assert {batch.batch_id for batch in setting.mailbox.batches} == {"download1"}
     assert setting.row[0] is CandidateOutcome.READY
 
 

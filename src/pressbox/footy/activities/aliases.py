@@ -3,6 +3,8 @@
 from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
+from pressbox.core.temporal.calls import call_with
+from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.aliases import TeamAliases, TeamReference
 from pressbox.footy.ports.outside import AliasSource
 from pressbox.footy.ports.storage import TeamStore
@@ -15,10 +17,12 @@ class AliasActivities:
         self._now = now
 
     @activity.defn
+    @call_with(limits(30, attempts=3, first_pause=2))
     async def get_cached_team_aliases(self, input: TeamReference) -> TeamAliases:
         return await self._teams.cached(input.team_id, input.policy.alias_age, self._now())
 
     @activity.defn
+    @call_with(limits(90, attempts=3, first_pause=5))
     async def get_team_aliases(self, input: TeamReference) -> TeamAliases:
         team = await self._teams.team(input.team_id)
         found = await self._source.aliases(team)
@@ -27,5 +31,6 @@ class AliasActivities:
         )
 
     @activity.defn
+    @call_with(limits(30, attempts=2))
     async def save_team_aliases(self, input: TeamAliases) -> None:
         await self._teams.save(input.team_id, input.aliases, input.source, self._now())

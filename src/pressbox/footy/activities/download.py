@@ -10,8 +10,10 @@ from temporalio import activity
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError, RefusedAddressError, TransientError
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.files import FINGERPRINT, VIDEO, local_copy, remove_scratch, working_folder
+from pressbox.footy.activities.limits import HOUR, limits
 from pressbox.footy.activities.looking import JudgeAwayError, Onlooker
 from pressbox.footy.contracts.downloading import (
     Batch,
@@ -32,7 +34,7 @@ from pressbox.footy.contracts.searching import GoalReference
 from pressbox.footy.domain.candidates import CandidateOutcome, unfit
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
-from pressbox.footy.ids import scratch_key
+from pressbox.footy.ids import media_queue, scratch_key
 from pressbox.footy.ports.outside import Downloader, DownloadLimits, Media
 from pressbox.footy.ports.starting import Workflows
 from pressbox.footy.ports.storage import Candidates, Goals
@@ -60,10 +62,12 @@ class DownloadActivities:
         self._now = now
 
     @activity.defn
+    @call_with(limits(30, attempts=5))
     async def register_download_workflow(self, input: RegisterDownloadInput) -> None:
         await self._goals.register_download(input.event_id, input.workflow_id, self._now())
 
     @activity.defn
+    @call_with(limits(90, attempts=3, first_pause=2, heartbeat=20))
     async def download_single_video(self, input: DownloadVideoInput) -> DownloadedVideo:
         """A candidate that is final already was downloaded by an earlier try, or taken by another way."""
         candidate = await self._candidates.load(input.candidate_id)
@@ -101,14 +105,17 @@ class DownloadActivities:
         return DownloadedVideo(candidate_id=input.candidate_id, video=video)
 
     @activity.defn
+    @call_with(limits(30, attempts=2))
     async def cleanup_download_temp(self, input: ScratchInput) -> None:
         await remove_scratch(self._objects, input.fixture_id, input.event_id, input.candidate_ids)
 
     @activity.defn
+    @call_with(limits(30, attempts=3))
     async def settle_candidates(self, input: SettleInput) -> None:
         await self._candidates.settle(input.candidates, self._now())
 
     @activity.defn
+    @call_with(limits(60, attempts=3))
     async def queue_videos_for_upload(self, input: QueueVideosInput) -> None:
         """First the register, then the signal: the upload's completion check must find this download finished."""
         now, goal = self._now(), input.goal
@@ -122,6 +129,7 @@ class DownloadActivities:
         await self._workflows.add_videos(goal.fixture_id, goal.event_id, batch, input.policy)
 
     @activity.defn
+    @call_with(limits(30, attempts=3))
     async def check_and_mark_download_complete(self, input: GoalReference) -> CompletionResult:
         return await self._goals.complete_if_ready(input.event_id, input.policy, self._now())
 
@@ -150,6 +158,7 @@ class ValidationActivities:
         self._now = now
 
     @activity.defn
+    @call_with(limits(90, attempts=4, first_pause=3, heartbeat=20), queue=media_queue)
     async def validate_video_is_soccer(self, input: ValidateVideoInput) -> ValidatedVideo:
         """A judge that stays away leaves the clip unverified, "not yet checked"; it is never "not football"."""
         minute = await self._goals.expected_minute(input.event_id)
@@ -174,6 +183,7 @@ class ValidationActivities:
         return ValidatedVideo(video=video.model_copy(update=checked))
 
     @activity.defn
+    @call_with(limits(HOUR, attempts=2, heartbeat=60), queue=media_queue)
     async def generate_video_hash(self, input: VideoInput) -> ValidatedVideo:
         key = scratch_key(input.fixture_id, input.event_id, input.video.candidate_id, FINGERPRINT)
         async with Heartbeat(), local_copy(self._objects, input.video.scratch_key) as path:

@@ -7,7 +7,9 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.ingest import CleanedUp, FetchedFixtures, FetchFixturesInput, RunReference, StoredFixtures
 from pressbox.footy.domain.answers import MalformedAnswerError, read_fixture
 from pressbox.footy.domain.fixtures import ObservedFixture
@@ -39,6 +41,7 @@ class IngestActivities:
         self._now = now
 
     @activity.defn
+    @call_with(limits(30, attempts=3))
     async def fetch_todays_fixtures(self, input: FetchFixturesInput) -> FetchedFixtures:
         if self._missing:
             return FetchedFixtures(found=0, followed=0, missing=self._missing)
@@ -52,6 +55,7 @@ class IngestActivities:
         )
 
     @activity.defn
+    @call_with(limits(30, attempts=3))
     async def fetch_fixtures_by_ids(self, input: FetchFixturesInput) -> FetchedFixtures:
         """Those that somebody named, whether they are followed or not."""
         if self._missing:
@@ -67,10 +71,12 @@ class IngestActivities:
         return FetchedFixtures(found=len(observed), followed=len(observed), problems=tuple(problems[:MOST_PROBLEMS]))
 
     @activity.defn
+    @call_with(limits(30, attempts=3))
     async def categorize_and_store_fixtures(self, input: RunReference) -> StoredFixtures:
         return await self._fixtures.route_fetched(input.run_id, input.policy.alias_age, self._now())
 
     @activity.defn
+    @call_with(limits(120, attempts=2, heartbeat=30))
     async def cleanup_old_fixtures(self, input: RunReference) -> CleanedUp:
         """Objects first: a row without its file is found again, a file without its row never."""
         fixtures, goals = await self._fixtures.expired(input.policy, self._now(), CLEANED_TOGETHER)

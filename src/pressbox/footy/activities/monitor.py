@@ -11,7 +11,9 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PressboxError
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.ingest import RunReference
 from pressbox.footy.contracts.monitor import (
     Activated,
@@ -63,12 +65,15 @@ class MonitorActivities:
         self._now = now
 
     @activity.defn
+    @call_with(limits(10, attempts=3))
     async def register_monitor_workflow(self, input: RunReference) -> RegisteredRun:
         if self._missing:
             return RegisteredRun(missing=self._missing)
         return await self._fixtures.register_run(input.run_id, input.policy, self._now())
 
+    # One fetch makes many calls, so it has more than the 15 s that the document gives to a single call.
     @activity.defn
+    @call_with(limits(60, attempts=2, heartbeat=20))
     async def fetch_staging_fixtures(self, input: RunReference) -> Polled:
         due = await self._fixtures.staging_due(input.policy, self._now())
 
@@ -79,10 +84,12 @@ class MonitorActivities:
         return await self._poll(due, input.policy, record)
 
     @activity.defn
+    @call_with(limits(30, attempts=2))
     async def pre_activate_upcoming_fixtures(self, input: RunReference) -> Activated:
         return Activated(fixtures=await self._fixtures.activate(input.run_id, input.policy, self._now()))
 
     @activity.defn
+    @call_with(limits(60, attempts=2, heartbeat=20))
     async def fetch_active_fixtures(self, input: RunReference) -> Polled:
         """A retry asks only for what this run has no snapshot of."""
         due = await self._fixtures.active_ids(input.run_id)
@@ -93,6 +100,7 @@ class MonitorActivities:
         return await self._poll(due, input.policy, record)
 
     @activity.defn
+    @call_with(limits(10, attempts=3))
     async def store_and_compare(self, input: RunReference) -> Compared:
         begun, total = self._now(), Compared()
         while page := await self._fixtures.to_compare(input.run_id, COMPARED_TOGETHER):
@@ -105,6 +113,7 @@ class MonitorActivities:
         return total
 
     @activity.defn
+    @call_with(limits(10, attempts=3))
     async def sync_fixture_metadata(self, input: RunReference) -> Polled:
         """Score, status and minute of every answered fixture; those that cannot be read were recorded before."""
         after, answered = 0, 0
@@ -116,6 +125,7 @@ class MonitorActivities:
         return Polled(answered=answered)
 
     @activity.defn
+    @call_with(limits(60, attempts=3))
     async def process_fixture_events(self, input: RunReference) -> GoalsToSearch:
         """Confirmed goals whose search has not begun. The readable parts of their ids are frozen here."""
         goals = await self._goals.to_search(
@@ -124,14 +134,18 @@ class MonitorActivities:
         return GoalsToSearch(goals=tuple(goals), more=len(goals) == SEARCHES_PER_POLL)
 
     @activity.defn
+    @call_with(limits(10, attempts=2))
     async def check_twitter_workflow_running(self, input: WorkflowIds) -> WorkflowIds:
         return WorkflowIds(workflow_ids=tuple(await self._workflows.running(input.workflow_ids)))
 
     @activity.defn
+    @call_with(limits(10, attempts=3))
     async def complete_fixture_if_ready(self, input: RunReference) -> CompletedFixtures:
         return await self._fixtures.complete_ready(input.run_id, input.policy, self._now())
 
+    # The document tries once, but a browser that misses this shows old scores until the next change.
     @activity.defn
+    @call_with(limits(10, attempts=3))
     async def notify_frontend_refresh(self, input: FinishRunInput) -> Notified:
         counts = {name: value for name, value in input.result.model_dump().items() if isinstance(value, int)}
         told = await self._fixtures.tell_readers(input.run_id)

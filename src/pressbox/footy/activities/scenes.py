@@ -6,8 +6,10 @@ from temporalio import activity
 
 from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.files import fingerprint_of, local_copy, working_folder
+from pressbox.footy.activities.limits import HOUR, limits
 from pressbox.footy.contracts.downloading import Video
 from pressbox.footy.contracts.uploading import (
     DeduplicateInput,
@@ -18,7 +20,7 @@ from pressbox.footy.contracts.uploading import (
     UploadVideoInput,
 )
 from pressbox.footy.domain.scenes import Scene, SceneCopy, arrange
-from pressbox.footy.ids import clip_key, poster_key
+from pressbox.footy.ids import clip_key, media_queue, poster_key
 from pressbox.footy.ports.outside import Media
 from pressbox.footy.ports.storage import Clips, StoredCopy
 
@@ -32,6 +34,7 @@ class SceneActivities:
         self._objects = objects
 
     @activity.defn
+    @call_with(limits(HOUR, attempts=3, heartbeat=120), queue=media_queue)
     async def deduplicate_videos(self, input: DeduplicateInput) -> DeduplicateResult:
         """Every new copy is compared with every copy of the pool, shown or not, in both directions."""
         async with Heartbeat():
@@ -51,11 +54,14 @@ class SceneActivities:
         changes = (_change(scene, videos, new) for scene in scenes)
         return DeduplicateResult(scenes=tuple(change for change in changes if change is not None))
 
+    # Storing also makes the file playable and takes its poster, hence the heartbeat.
     @activity.defn
+    @call_with(limits(60, attempts=3, heartbeat=20), queue=media_queue)
     async def upload_single_video(self, input: UploadVideoInput) -> UploadedVideo:
         return await self._store(input.fixture_id, input.event_id, input.video)
 
     @activity.defn
+    @call_with(limits(60, attempts=3, heartbeat=20), queue=media_queue)
     async def replace_s3_video(self, input: ReplaceVideoInput) -> UploadedVideo:
         """Puts the better file beside the old one, under its own key: nobody's player loses what it is playing."""
         return await self._store(input.fixture_id, input.event_id, input.video)

@@ -9,7 +9,9 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PressboxError
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.searching import (
     DownloadCount,
     ExecuteSearchInput,
@@ -56,19 +58,23 @@ class SearchActivities:
         self._source_time = source_time
 
     @activity.defn
+    @call_with(limits(30, attempts=5, first_pause=2))
     async def set_monitor_complete(self, input: SetMonitorCompleteInput) -> None:
         await self._goals.set_monitor_complete(input.event_id, input.workflow_id, self._now())
 
     @activity.defn
+    @call_with(limits(30, attempts=3, first_pause=2))
     async def check_event_exists(self, input: GoalReference) -> GoalExists:
         gone = await self._goals.existence(input.event_id)
         return GoalExists(exists=gone is None, reason=gone or "")
 
     @activity.defn
+    @call_with(limits(30, attempts=3, first_pause=2))
     async def get_download_workflow_count(self, input: GoalReference) -> DownloadCount:
         return await self._goals.downloads(input.event_id)
 
     @activity.defn
+    @call_with(limits(30, attempts=3))
     async def get_twitter_search_data(self, input: SearchDataInput) -> SearchData:
         """Read anew for each attempt: the scorer may have been corrected meanwhile."""
         player, team, _ = await self._goals.scorer(input.event_id)
@@ -89,6 +95,7 @@ class SearchActivities:
         )
 
     @activity.defn
+    @call_with(limits(60, attempts=3, first_pause=10, factor=1.5, heartbeat=15))
     async def execute_twitter_search(self, input: ExecuteSearchInput) -> SearchResult:
         search, begun = input.search, self._now()
         request = SearchRequest(
@@ -109,6 +116,7 @@ class SearchActivities:
         )
 
     @activity.defn
+    @call_with(limits(30, attempts=3, first_pause=2))
     async def save_discovered_videos(self, input: SaveDiscoveredInput) -> SavedCandidates:
         videos = [FoundVideo(**video.model_dump()) for video in input.videos]
         saved = await self._candidates.save(input.event_id, input.attempt, videos, self._now())
@@ -116,6 +124,7 @@ class SearchActivities:
         return SavedCandidates(saved=len(saved), chosen=tuple(chosen))
 
     @activity.defn
+    @call_with(limits(30, attempts=5, first_pause=2))
     async def finish_search(self, input: FinishSearchInput) -> None:
         await self._goals.end_search(input.event_id, input.ended, self._now())
 

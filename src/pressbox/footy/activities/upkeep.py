@@ -8,8 +8,10 @@ from temporalio import activity
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError, PermanentError
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.files import local_copy
+from pressbox.footy.activities.limits import HOUR, limits
 from pressbox.footy.activities.looking import JudgeAwayError, Looked, Onlooker
 from pressbox.footy.activities.search import SOURCE_TIME, ask_all
 from pressbox.footy.contracts.downloading import Batch, SettledCandidate, Video
@@ -17,7 +19,7 @@ from pressbox.footy.contracts.ingest import RunReference
 from pressbox.footy.contracts.searching import SourceFailure
 from pressbox.footy.contracts.upkeep import CanaryResult, RecheckResult
 from pressbox.footy.domain.candidates import CandidateOutcome
-from pressbox.footy.ids import fixture_of, poster_key
+from pressbox.footy.ids import fixture_of, media_queue, poster_key
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
 from pressbox.footy.ports.starting import Workflows
 from pressbox.footy.ports.storage import ClipFile, Clips, Goals, SourceHealth
@@ -40,6 +42,7 @@ class CanaryActivities:
         self._now = now
 
     @activity.defn
+    @call_with(limits(90, attempts=2, heartbeat=20))
     async def run_canaries(self, input: RunReference) -> CanaryResult:
         async with Heartbeat():
             _, answers = await ask_all(self._sources, CANARY, SOURCE_TIME)
@@ -61,6 +64,7 @@ class RecheckActivities:
         self._workflows = workflows
 
     @activity.defn
+    @call_with(limits(HOUR, attempts=2, heartbeat=60), queue=media_queue)
     async def recheck_clips(self, input: RunReference) -> RecheckResult:
         """Stops at the first clip that no judge answers for: the others would wait as long."""
         waiting = list(await self._clips.unchecked(RECHECKED_TOGETHER))

@@ -5,7 +5,9 @@ from temporalio import activity
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.calls import call_with
 from pressbox.footy.activities.files import fingerprint_of, remove_scratch
+from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.downloading import ScratchInput, Video
 from pressbox.footy.contracts.monitor import FixtureReferences
 from pressbox.footy.contracts.searching import GoalReference
@@ -31,10 +33,12 @@ class UploadActivities:
         self._now = now
 
     @activity.defn
+    @call_with(limits(30, attempts=3))
     async def fetch_event_data(self, input: Md5Input) -> GoalData:
         return await self._clips.of_goal(input.event_id, [video.candidate_id for video in input.videos])
 
     @activity.defn
+    @call_with(limits(30, attempts=2))
     async def deduplicate_by_md5(self, input: Md5Input) -> Md5Result:
         """The very file of any copy that we have, shown or not, needs no further look."""
         known = {copy.video.md5: copy.clip_id for copy in await self._clips.copies(input.event_id)}
@@ -46,6 +50,7 @@ class UploadActivities:
         )
 
     @activity.defn
+    @call_with(limits(30, attempts=3))
     async def save_video_objects(self, input: SaveVideosInput) -> SavedClips:
         saved = []
         for uploaded in input.uploaded:
@@ -54,6 +59,7 @@ class UploadActivities:
         return SavedClips(clip_ids=tuple(saved))
 
     @activity.defn
+    @call_with(limits(30, attempts=3))
     async def update_video_in_place(self, input: UpdateInPlaceInput) -> None:
         """The row is switched first; only then do files go that nobody is shown any more."""
         unused = list(await self._clips.merge(input.clip_id, input.merged, self._now())) if input.merged else []
@@ -66,24 +72,29 @@ class UploadActivities:
                 await self._objects.delete(key)
 
     @activity.defn
+    @call_with(limits(15, attempts=2))
     async def bump_video_popularity(self, input: BumpPopularityInput) -> None:
         for duplicate in input.duplicates:
             fingerprint = await self._known_fingerprint(input.event_id, duplicate.video)
             await self._clips.count_in(duplicate.clip_id, duplicate.video, fingerprint, self._now())
 
     @activity.defn
+    @call_with(limits(30, attempts=2))
     async def recalculate_video_ranks(self, input: GoalReference) -> None:
         await self._clips.rank(input.event_id)
 
     @activity.defn
+    @call_with(limits(30, attempts=2))
     async def cleanup_individual_files(self, input: ScratchInput) -> None:
         await remove_scratch(self._objects, input.fixture_id, input.event_id, input.candidate_ids)
 
     @activity.defn
+    @call_with(limits(30, attempts=2))
     async def cleanup_upload_temp(self, input: ScratchInput) -> None:
         await remove_scratch(self._objects, input.fixture_id, input.event_id, input.candidate_ids)
 
     @activity.defn
+    @call_with(limits(60, attempts=2))
     async def cleanup_fixture_temp_dirs(self, input: FixtureReferences) -> None:
         """A batch may still wait for its upload when the match is archived: files of open candidates stay."""
         for fixture_id in input.fixture_ids:

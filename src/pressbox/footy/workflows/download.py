@@ -8,7 +8,15 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
+    from pressbox.core.temporal.calls import (
+        call,
+        call_until_success,
+        failure_reason,
+        finish_despite_cancellation,
+        is_evicted,
+    )
     from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
+    from pressbox.footy.activities.limits import ROUNDS_PER_FILE
     from pressbox.footy.activities.search import SearchActivities
     from pressbox.footy.contracts.downloading import (
         DownloadProgress,
@@ -26,7 +34,6 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.footy.contracts.searching import GoalReference
     from pressbox.footy.domain.candidates import CandidateOutcome
-    from pressbox.footy.workflows.acting import SOME_ROUNDS, act, ended_by_us, explained, patiently, to_the_end
     from pressbox.footy.workflows.merging import merge_same_files
 
 FINISHED = "finished"
@@ -60,18 +67,18 @@ class DownloadWorkflow:
     async def run(self, input: DownloadWorkflowInput) -> DownloadWorkflowResult:
         try:
             register = RegisterDownloadInput(event_id=self._event_id, workflow_id=workflow.info().workflow_id)
-            await patiently(DownloadActivities.register_download_workflow, register)
+            await call_until_success(DownloadActivities.register_download_workflow, register)
             outcome = await self._prepare()
         except (asyncio.CancelledError, ActivityError) as error:
-            if ended_by_us(error):
-                await self._hand_over(explained(error))
+            if not is_evicted(error):
+                await self._hand_over(failure_reason(error))
             raise
-        await to_the_end(self._hand_over(outcome))
+        await finish_despite_cancellation(self._hand_over(outcome))
         return DownloadWorkflowResult(downloaded=self._progress.downloaded, queued=len(self._ready))
 
     async def _prepare(self) -> str:
         goal = GoalReference(fixture_id=self._input.goal.fixture_id, event_id=self._event_id)
-        exists = await patiently(SearchActivities.check_event_exists, goal)
+        exists = await call_until_success(SearchActivities.check_event_exists, goal)
         if not exists.exists:
             await self._settle(sorted(self._open), CandidateOutcome.GOAL_GONE, exists.reason)
             return "the goal is gone"
@@ -96,7 +103,7 @@ class DownloadWorkflow:
             policy=self._input.policy,
         )
         try:
-            found = await patiently(DownloadActivities.download_single_video, wanted, SOME_ROUNDS)
+            found = await call_until_success(DownloadActivities.download_single_video, wanted, rounds=ROUNDS_PER_FILE)
         except ActivityError as error:
             await self._give_up(candidate_id, error)
             return None
@@ -108,7 +115,9 @@ class DownloadWorkflow:
     async def _validate(self, video: Video) -> Video | None:
         wanted = ValidateVideoInput(event_id=self._event_id, video=video, policy=self._input.policy)
         try:
-            validated = await patiently(ValidationActivities.validate_video_is_soccer, wanted, SOME_ROUNDS)
+            validated = await call_until_success(
+                ValidationActivities.validate_video_is_soccer, wanted, rounds=ROUNDS_PER_FILE
+            )
         except ActivityError as error:
             await self._give_up(video.candidate_id, error)
             return None
@@ -120,7 +129,7 @@ class DownloadWorkflow:
     async def _fingerprint(self, video: Video) -> None:
         wanted = VideoInput(event_id=self._event_id, fixture_id=self._input.goal.fixture_id, video=video)
         try:
-            hashed = await patiently(ValidationActivities.generate_video_hash, wanted, SOME_ROUNDS)
+            hashed = await call_until_success(ValidationActivities.generate_video_hash, wanted, rounds=ROUNDS_PER_FILE)
         except ActivityError as error:
             await self._give_up(video.candidate_id, error)
             return
@@ -132,7 +141,7 @@ class DownloadWorkflow:
         """One file that cannot be dealt with does not cost the others."""
         if is_cancelled_exception(error):
             raise error
-        await self._settle([candidate_id], CandidateOutcome.DOWNLOAD_FAILED, explained(error))
+        await self._settle([candidate_id], CandidateOutcome.DOWNLOAD_FAILED, failure_reason(error))
         self._count("rejected")
 
     async def _hand_over(self, outcome: str) -> None:
@@ -146,7 +155,7 @@ class DownloadWorkflow:
             videos=tuple(self._ready),
             policy=self._input.policy,
         )
-        await patiently(DownloadActivities.queue_videos_for_upload, queue)
+        await call_until_success(DownloadActivities.queue_videos_for_upload, queue)
         ready = {video.candidate_id for video in self._ready}
         await self._clean([key for key in self._input.candidate_ids if key not in ready])
 
@@ -159,10 +168,10 @@ class DownloadWorkflow:
             candidate_ids=tuple(candidate_ids),
         )
         try:
-            await act(DownloadActivities.cleanup_download_temp, scratch)
+            await call(DownloadActivities.cleanup_download_temp, scratch)
         except ActivityError as error:
             # Maintenance removes old scratch files anyway.
-            workflow.logger.warning("Scratch files stay for now: %s", explained(error))
+            workflow.logger.warning("Scratch files stay for now: %s", failure_reason(error))
 
     async def _settle(self, candidate_ids: Iterable[int], outcome: CandidateOutcome, reason: str) -> None:
         settled = [SettledCandidate(candidate_id=key, outcome=outcome, reason=reason) for key in candidate_ids]
@@ -171,7 +180,7 @@ class DownloadWorkflow:
     async def _settle_all(self, settled: Sequence[SettledCandidate]) -> None:
         if settled:
             settle = SettleInput(event_id=self._event_id, candidates=tuple(settled))
-            await patiently(DownloadActivities.settle_candidates, settle)
+            await call_until_success(DownloadActivities.settle_candidates, settle)
             self._open -= {each.candidate_id for each in settled}
 
     def _count(self, counter: str) -> None:

@@ -11,6 +11,7 @@ from temporalio.workflow import ParentClosePolicy
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.errors import TransientError
     from pressbox.core.progress.report import report
+    from pressbox.core.temporal.calls import call, call_until_success, failure_reason
     from pressbox.footy.activities.ingest import IngestActivities
     from pressbox.footy.contracts.aliases import RAGWorkflowInput
     from pressbox.footy.contracts.ingest import (
@@ -24,7 +25,6 @@ with workflow.unsafe.imports_passed_through():
         StoredFixtures,
     )
     from pressbox.footy.ids import rag_workflow_id
-    from pressbox.footy.workflows.acting import act, explained, patiently
     from pressbox.footy.workflows.rag import RAGWorkflow
 
 FETCHING_ROUNDS = 8
@@ -54,7 +54,7 @@ class IngestWorkflow:
     @workflow.run
     async def run(self, input: IngestWorkflowInput) -> IngestWorkflowResult:
         missing = await self._fetch()
-        stored = await patiently(IngestActivities.categorize_and_store_fixtures, self._run)
+        stored = await call_until_success(IngestActivities.categorize_and_store_fixtures, self._run)
         self._show(fixtures=stored.staging + stored.active + stored.completed, message="Fixtures stored")
         aliases = await self._cache_aliases(stored.teams)
         # What somebody names may be old, and is wanted all the same for today.
@@ -75,7 +75,8 @@ class IngestWorkflow:
         policy, fixture_ids = self._input.policy, self._input.fixture_ids
         if fixture_ids:
             wanted = FetchFixturesInput(run_id=self._run.run_id, fixture_ids=fixture_ids, policy=policy)
-            return (await patiently(IngestActivities.fetch_fixtures_by_ids, wanted, FETCHING_ROUNDS)).missing
+            fetched = await call_until_success(IngestActivities.fetch_fixtures_by_ids, wanted, rounds=FETCHING_ROUNDS)
+            return fetched.missing
         days = await asyncio.gather(*(self._fetch_day(number) for number in range(policy.days)))
         tomorrow = days[1] if len(days) > 1 else None
         if tomorrow is not None and not tomorrow.followed and not tomorrow.missing:
@@ -93,11 +94,11 @@ class IngestWorkflow:
         day = (workflow.info().start_time + timedelta(days=number)).date().isoformat()
         wanted = FetchFixturesInput(run_id=self._run.run_id, day=day, policy=self._input.policy)
         try:
-            return await patiently(IngestActivities.fetch_todays_fixtures, wanted, FETCHING_ROUNDS)
+            return await call_until_success(IngestActivities.fetch_todays_fixtures, wanted, rounds=FETCHING_ROUNDS)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            self._failed_days.append(f"{day}: {explained(error)}")
+            self._failed_days.append(f"{day}: {failure_reason(error)}")
             return None
 
     async def _cache_aliases(self, teams: Sequence[int]) -> int:
@@ -112,7 +113,7 @@ class IngestWorkflow:
             cached += sum(await asyncio.gather(*(self._cache_team(team, limit) for team in wanted)))
             tried.update(wanted)
             self._show(teams=cached, message="Names of teams cached")
-            again: StoredFixtures = await patiently(IngestActivities.categorize_and_store_fixtures, self._run)
+            again: StoredFixtures = await call_until_success(IngestActivities.categorize_and_store_fixtures, self._run)
             teams = again.teams
         return cached
 
@@ -131,14 +132,14 @@ class IngestWorkflow:
             except ChildWorkflowError as error:
                 if is_cancelled_exception(error):
                     raise
-                workflow.logger.warning("No aliases for team %s: %s", team_id, explained(error))
+                workflow.logger.warning("No aliases for team %s: %s", team_id, failure_reason(error))
                 return False
         return True
 
     async def _clean(self) -> int:
         deleted = 0
         for _ in range(MOST_CLEANING_ROUNDS):
-            cleaned: CleanedUp = await act(IngestActivities.cleanup_old_fixtures, self._run)
+            cleaned: CleanedUp = await call(IngestActivities.cleanup_old_fixtures, self._run)
             deleted += cleaned.fixtures
             self._show(deleted=deleted)
             if not cleaned.more:

@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from datetime import timedelta
 
     from pressbox.core.progress.report import report
+    from pressbox.core.temporal.calls import call, failure_reason
     from pressbox.footy.activities.monitor import MonitorActivities
     from pressbox.footy.activities.upload import UploadActivities
     from pressbox.footy.contracts.ingest import RunReference
@@ -27,7 +28,6 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.footy.contracts.searching import TwitterWorkflowInput
     from pressbox.footy.ids import twitter_workflow_id
-    from pressbox.footy.workflows.acting import act, explained
     from pressbox.footy.workflows.twitter import TwitterWorkflow
 
 TASK_TIMEOUT = timedelta(seconds=60)
@@ -55,7 +55,7 @@ class MonitorWorkflow:
 
     @workflow.run
     async def run(self, input: MonitorWorkflowInput) -> MonitorWorkflowResult:
-        registered = await act(MonitorActivities.register_monitor_workflow, self._run)
+        registered = await call(MonitorActivities.register_monitor_workflow, self._run)
         if registered.missing:
             return MonitorWorkflowResult(note=registered.missing)
         active = registered.active
@@ -64,27 +64,27 @@ class MonitorWorkflow:
         completed = CompletedFixtures()
         if active:
             await self._poll()
-            completed = await act(MonitorActivities.complete_fixture_if_ready, self._run)
+            completed = await call(MonitorActivities.complete_fixture_if_ready, self._run)
             self._note(fixtures_completed=len(completed.fixture_ids))
         await asyncio.gather(self._tell(), self._clean(completed))
         return self._result
 
     async def _look_at_staging(self) -> int:
         try:
-            polled = await act(MonitorActivities.fetch_staging_fixtures, self._run)
+            polled = await call(MonitorActivities.fetch_staging_fixtures, self._run)
             self._note(failed=polled.failed)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             # The known kick-off still activates them.
-            self._note(note=f"Waiting fixtures could not be polled: {explained(error)}")
-        return (await act(MonitorActivities.pre_activate_upcoming_fixtures, self._run)).fixtures
+            self._note(note=f"Waiting fixtures could not be polled: {failure_reason(error)}")
+        return (await call(MonitorActivities.pre_activate_upcoming_fixtures, self._run)).fixtures
 
     async def _poll(self) -> None:
-        polled = await act(MonitorActivities.fetch_active_fixtures, self._run)
+        polled = await call(MonitorActivities.fetch_active_fixtures, self._run)
         self._note(fixtures=polled.answered, failed=self._result.failed + polled.failed)
         for _ in range(MOST_COMPARING):
-            compared: Compared = await act(MonitorActivities.store_and_compare, self._run)
+            compared: Compared = await call(MonitorActivities.store_and_compare, self._run)
             self._note(
                 goals_created=self._result.goals_created + compared.created,
                 goals_removed=self._result.goals_removed + compared.removed,
@@ -93,8 +93,8 @@ class MonitorWorkflow:
             if not compared.more:
                 break
         found, _ = await asyncio.gather(
-            act(MonitorActivities.process_fixture_events, self._run),
-            act(MonitorActivities.sync_fixture_metadata, self._run),
+            call(MonitorActivities.process_fixture_events, self._run),
+            call(MonitorActivities.sync_fixture_metadata, self._run),
         )
         waiting = await self._without_running(found.goals)
         started = await asyncio.gather(*(self._search(goal) for goal in waiting))
@@ -105,7 +105,7 @@ class MonitorWorkflow:
         asked = tuple(twitter_workflow_id(goal) for goal in goals if goal.asked_before)
         if not asked:
             return list(goals)
-        running = await act(MonitorActivities.check_twitter_workflow_running, WorkflowIds(workflow_ids=asked))
+        running = await call(MonitorActivities.check_twitter_workflow_running, WorkflowIds(workflow_ids=asked))
         return [goal for goal in goals if twitter_workflow_id(goal) not in running.workflow_ids]
 
     async def _search(self, goal: GoalToSearch) -> bool:
@@ -126,31 +126,31 @@ class MonitorWorkflow:
             if is_cancelled_exception(error):
                 raise
             # The goal still waits for its search, so the next poll tries again.
-            workflow.logger.warning("Search for %s not started: %s", goal.event_id, explained(error))
+            workflow.logger.warning("Search for %s not started: %s", goal.event_id, failure_reason(error))
             return False
         return True
 
     async def _tell(self) -> None:
         try:
-            await act(
+            await call(
                 MonitorActivities.notify_frontend_refresh,
                 FinishRunInput(run_id=self._run.run_id, result=self._result),
             )
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            workflow.logger.warning("Readers were not told: %s", explained(error))
+            workflow.logger.warning("Readers were not told: %s", failure_reason(error))
 
     async def _clean(self, completed: CompletedFixtures) -> None:
         if not completed.fixture_ids:
             return
         try:
-            await act(UploadActivities.cleanup_fixture_temp_dirs, FixtureReferences(fixture_ids=completed.fixture_ids))
+            await call(UploadActivities.cleanup_fixture_temp_dirs, FixtureReferences(fixture_ids=completed.fixture_ids))
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             # Maintenance removes old scratch files anyway.
-            workflow.logger.warning("Scratch files stay for now: %s", explained(error))
+            workflow.logger.warning("Scratch files stay for now: %s", failure_reason(error))
 
     def _note(self, **changes: int | str) -> None:
         self._result = self._result.model_copy(update=changes)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
+from pressbox.core.temporal.calls import call_until_success, failure_reason
 from pressbox.footy.activities.download import DownloadActivities
+from pressbox.footy.activities.limits import ROUNDS_PER_FILE
 from pressbox.footy.activities.scenes import SceneActivities
 from pressbox.footy.activities.upload import UploadActivities
 from pressbox.footy.contracts.downloading import Batch, SettledCandidate, SettleInput, Video
@@ -23,7 +25,6 @@ from pressbox.footy.contracts.uploading import (
     UploadVideoInput,
 )
 from pressbox.footy.domain.candidates import CandidateOutcome
-from pressbox.footy.workflows.acting import SOME_ROUNDS, explained, patiently
 
 
 class Pool:
@@ -48,7 +49,7 @@ class Pool:
                 unusable=tuple(sorted(self._unusable)),
                 policy=self._goal.policy,
             )
-            plan = await patiently(SceneActivities.deduplicate_videos, compare)
+            plan = await call_until_success(SceneActivities.deduplicate_videos, compare)
             placed = await asyncio.gather(*(self._place(scene) for scene in plan.scenes))
             unplaced = [scene for scene, done in zip(plan.scenes, placed, strict=True) if not done]
             videos = [video for scene in unplaced for video in scene.others]
@@ -66,18 +67,18 @@ class Pool:
             if uploaded is None:
                 return True
             save = SaveVideosInput(event_id=self._goal.event_id, uploaded=(uploaded,))
-            clip_id = (await patiently(UploadActivities.save_video_objects, save)).clip_ids[0]
+            clip_id = (await call_until_success(UploadActivities.save_video_objects, save)).clip_ids[0]
             self.stored += 1
         elif uploaded is not None or scene.merged:
             update = UpdateInPlaceInput(
                 event_id=self._goal.event_id, clip_id=clip_id, uploaded=uploaded, merged=scene.merged
             )
-            await patiently(UploadActivities.update_video_in_place, update)
+            await call_until_success(UploadActivities.update_video_in_place, update)
             self.replaced += uploaded is not None
         if scene.others:
             known = tuple(Duplicate(video=video, clip_id=clip_id) for video in scene.others)
             bump = BumpPopularityInput(event_id=self._goal.event_id, duplicates=known)
-            await patiently(UploadActivities.bump_video_popularity, bump)
+            await call_until_success(UploadActivities.bump_video_popularity, bump)
             self.duplicates += len(known)
         return True
 
@@ -86,18 +87,20 @@ class Pool:
         try:
             if clip_id is None:
                 new = UploadVideoInput(fixture_id=fixture_id, event_id=event_id, video=video)
-                return await patiently(SceneActivities.upload_single_video, new, SOME_ROUNDS)
+                return await call_until_success(SceneActivities.upload_single_video, new, rounds=ROUNDS_PER_FILE)
             better = ReplaceVideoInput(fixture_id=fixture_id, event_id=event_id, clip_id=clip_id, video=video)
-            return await patiently(SceneActivities.replace_s3_video, better, SOME_ROUNDS)
+            return await call_until_success(SceneActivities.replace_s3_video, better, rounds=ROUNDS_PER_FILE)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            workflow.logger.warning("Candidate %s cannot be stored: %s", video.candidate_id, explained(error))
+            workflow.logger.warning("Candidate %s cannot be stored: %s", video.candidate_id, failure_reason(error))
             self._unusable.add(video.candidate_id)
             self.kept.discard(video.candidate_id)
             # An older copy, whose outcome is final, keeps it.
             failed = SettledCandidate(
-                candidate_id=video.candidate_id, outcome=CandidateOutcome.NOT_A_VIDEO, reason=explained(error)
+                candidate_id=video.candidate_id, outcome=CandidateOutcome.NOT_A_VIDEO, reason=failure_reason(error)
             )
-            await patiently(DownloadActivities.settle_candidates, SettleInput(event_id=event_id, candidates=(failed,)))
+            await call_until_success(
+                DownloadActivities.settle_candidates, SettleInput(event_id=event_id, candidates=(failed,))
+            )
             return None

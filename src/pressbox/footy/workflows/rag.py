@@ -5,9 +5,9 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.contracts import Progress
     from pressbox.core.progress.report import report
+    from pressbox.core.temporal.calls import call
     from pressbox.footy.activities.aliases import AliasActivities
     from pressbox.footy.contracts.aliases import RAGWorkflowInput, RAGWorkflowResult, TeamReference
-    from pressbox.footy.workflows.acting import act
 
 
 @workflow.defn
@@ -29,12 +29,12 @@ class RAGWorkflow:
     @workflow.run
     async def run(self, input: RAGWorkflowInput) -> RAGWorkflowResult:
         team = TeamReference(team_id=input.team_id, policy=input.policy)
-        found = await act(AliasActivities.get_cached_team_aliases, team)
+        found = await call(AliasActivities.get_cached_team_aliases, team)
         self._step(f"Names of {found.team_name}" if found.team_name else "")
         if input.refresh or not found.fresh:
-            found = await act(AliasActivities.get_team_aliases, team)
+            found = await call(AliasActivities.get_team_aliases, team)
             self._step()
-            await act(AliasActivities.save_team_aliases, found)
+            await call(AliasActivities.save_team_aliases, found)
         return RAGWorkflowResult(team_id=input.team_id, aliases=found.aliases, source=found.source)
 
     def _step(self, title: str = "") -> None:

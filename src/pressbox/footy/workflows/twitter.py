@@ -9,6 +9,13 @@ from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
+    from pressbox.core.temporal.calls import (
+        call,
+        call_until_success,
+        failure_reason,
+        finish_despite_cancellation,
+        is_evicted,
+    )
     from pressbox.footy.activities.aliases import AliasActivities
     from pressbox.footy.activities.download import DownloadActivities
     from pressbox.footy.activities.search import SearchActivities
@@ -29,7 +36,6 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.footy.domain.goals import SearchEnd
     from pressbox.footy.domain.search_window import pause_after
     from pressbox.footy.ids import download_workflow_id, rag_workflow_id
-    from pressbox.footy.workflows.acting import act, ended_by_us, explained, patiently, to_the_end
     from pressbox.footy.workflows.download import DownloadWorkflow
     from pressbox.footy.workflows.rag import RAGWorkflow
 
@@ -61,14 +67,14 @@ class TwitterWorkflow:
     @workflow.run
     async def run(self, input: TwitterWorkflowInput) -> TwitterWorkflowResult:
         running = SetMonitorCompleteInput(event_id=self._goal.event_id, workflow_id=workflow.info().workflow_id)
-        await act(SearchActivities.set_monitor_complete, running)
+        await call(SearchActivities.set_monitor_complete, running)
         try:
             ended = await self._search()
         except (asyncio.CancelledError, ActivityError, ChildWorkflowError) as error:
-            if ended_by_us(error):
+            if not is_evicted(error):
                 await self._finish(SearchEnd.FAILED)
             raise
-        await to_the_end(self._finish(ended))
+        await finish_despite_cancellation(self._finish(ended))
         return TwitterWorkflowResult(attempts=self._progress.attempt, found=self._progress.found, ended=ended)
 
     async def _search(self) -> SearchEnd:
@@ -76,16 +82,16 @@ class TwitterWorkflow:
         policy = self._input.policy
         if self._input.goal.again:
             # The downloads of the search before keep their numbers.
-            before = await patiently(SearchActivities.get_download_workflow_count, self._goal)
+            before = await call_until_success(SearchActivities.get_download_workflow_count, self._goal)
             self._show(attempt=before.registered)
         while True:
-            downloads = await patiently(SearchActivities.get_download_workflow_count, self._goal)
+            downloads = await call_until_success(SearchActivities.get_download_workflow_count, self._goal)
             self._show(downloads=downloads.registered)
             if downloads.registered >= policy.downloads_wanted:
                 return SearchEnd.ENOUGH
             if self._progress.attempt >= policy.attempts:
                 return SearchEnd.EXHAUSTED
-            if not (await patiently(SearchActivities.check_event_exists, self._goal)).exists:
+            if not (await call_until_success(SearchActivities.check_event_exists, self._goal)).exists:
                 return SearchEnd.GONE
             started = workflow.now()
             await self._attempt(self._progress.attempt + 1)
@@ -95,12 +101,12 @@ class TwitterWorkflow:
     async def _attempt(self, attempt: int) -> None:
         policy, event_id = self._input.policy, self._goal.event_id
         self._show(attempt=attempt, message=f"Attempt {attempt} of {policy.attempts}")
-        search = await patiently(
+        search = await call_until_success(
             SearchActivities.get_twitter_search_data,
             SearchDataInput(event_id=event_id, attempt=attempt, aliases=self._aliases, policy=policy),
         )
         found = await self._ask(ExecuteSearchInput(search=search, policy=policy))
-        saved = await patiently(
+        saved = await call_until_success(
             SearchActivities.save_discovered_videos,
             SaveDiscoveredInput(event_id=event_id, attempt=attempt, videos=found.videos, policy=policy),
         )
@@ -110,11 +116,11 @@ class TwitterWorkflow:
     async def _ask(self, search: ExecuteSearchInput) -> SearchResult:
         """Sources that fail are recorded by the activity. When it fails itself, the next attempt looks further back."""
         try:
-            return await act(SearchActivities.execute_twitter_search, search)
+            return await call(SearchActivities.execute_twitter_search, search)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            self._show(message=f"The search failed: {explained(error)}")
+            self._show(message=f"The search failed: {failure_reason(error)}")
             return SearchResult()
 
     async def _download(self, attempt: int, chosen: tuple[int, ...]) -> None:
@@ -135,9 +141,9 @@ class TwitterWorkflow:
 
     async def _find_aliases(self) -> tuple[str, ...]:
         team = TeamReference(team_id=self._input.goal.team_id, policy=self._input.policy)
-        cached = await patiently(AliasActivities.get_cached_team_aliases, team)
+        cached = await call_until_success(AliasActivities.get_cached_team_aliases, team)
         if not cached.fresh and await self._ask_for_aliases():
-            cached = await patiently(AliasActivities.get_cached_team_aliases, team)
+            cached = await call_until_success(AliasActivities.get_cached_team_aliases, team)
         return cached.aliases or ((cached.team_name,) if cached.team_name else ())
 
     async def _ask_for_aliases(self) -> bool:
@@ -163,8 +169,8 @@ class TwitterWorkflow:
     async def _finish(self, ended: SearchEnd) -> None:
         self._show(message=f"Ended: {ended}")
         finish = FinishSearchInput(event_id=self._goal.event_id, ended=ended, policy=self._input.policy)
-        await patiently(SearchActivities.finish_search, finish)
-        await patiently(DownloadActivities.check_and_mark_download_complete, self._goal)
+        await call_until_success(SearchActivities.finish_search, finish)
+        await call_until_success(DownloadActivities.check_and_mark_download_complete, self._goal)
 
     def _show(self, **changes: int | str) -> None:
         self._progress = self._progress.model_copy(update=changes)

@@ -4,10 +4,10 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
+    from pressbox.core.temporal.calls import call
     from pressbox.footy.activities.upkeep import CanaryActivities, RecheckActivities
     from pressbox.footy.contracts.ingest import RunReference
     from pressbox.footy.contracts.upkeep import RecheckResult, UpkeepProgress, UpkeepWorkflowInput
-    from pressbox.footy.workflows.acting import act
 
 MOST_ROUNDS = 100
 
@@ -30,11 +30,11 @@ class UpkeepWorkflow:
     @workflow.run
     async def run(self, input: UpkeepWorkflowInput) -> RecheckResult:
         reference = RunReference(run_id=workflow.info().workflow_id, policy=input.policy)
-        canaries = await act(CanaryActivities.run_canaries, reference)
+        canaries = await call(CanaryActivities.run_canaries, reference)
         self._show(done=1, sources_failing=len(canaries.failing))
         judged, waiting = 0, 0
         for _ in range(MOST_ROUNDS):
-            checked = await act(RecheckActivities.recheck_clips, reference)
+            checked = await call(RecheckActivities.recheck_clips, reference)
             judged, waiting = judged + checked.judged, checked.waiting
             self._show(rechecked=judged)
             if not checked.judged or checked.waiting:

@@ -9,6 +9,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
+    from pressbox.core.temporal.calls import call, call_until_success, failure_reason
     from pressbox.footy.activities.download import DownloadActivities
     from pressbox.footy.activities.upload import UploadActivities
     from pressbox.footy.contracts.downloading import Batch, ScratchInput, SettledCandidate, SettleInput, Video
@@ -22,7 +23,6 @@ with workflow.unsafe.imports_passed_through():
         UploadWorkflowResult,
     )
     from pressbox.footy.domain.candidates import CandidateOutcome
-    from pressbox.footy.workflows.acting import act, explained, patiently
     from pressbox.footy.workflows.pools import Pool
 
 REMEMBERED_BATCHES = 200
@@ -78,7 +78,7 @@ class UploadWorkflow:
         try:
             await workflow.wait_condition(lambda: bool(self._queue), timeout=self._input.policy.upload_idle)
         except TimeoutError:
-            await patiently(DownloadActivities.check_and_mark_download_complete, self._goal)
+            await call_until_success(DownloadActivities.check_and_mark_download_complete, self._goal)
         return bool(self._queue)
 
     async def _process(self, batch: Batch) -> None:
@@ -88,15 +88,15 @@ class UploadWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            workflow.logger.warning("Batch %s failed: %s", batch.batch_id, explained(error))
-            await self._settle(batch.videos, CandidateOutcome.DOWNLOAD_FAILED, f"not stored: {explained(error)}")
+            workflow.logger.warning("Batch %s failed: %s", batch.batch_id, failure_reason(error))
+            await self._settle(batch.videos, CandidateOutcome.DOWNLOAD_FAILED, f"not stored: {failure_reason(error)}")
             await self._clean(UploadActivities.cleanup_upload_temp, {video.candidate_id for video in batch.videos})
-        await patiently(DownloadActivities.check_and_mark_download_complete, self._goal)
+        await call_until_success(DownloadActivities.check_and_mark_download_complete, self._goal)
 
     async def _sort_in(self, batch: Batch) -> None:
         if not batch.videos and not batch.rearrange:
             return
-        goal = await patiently(
+        goal = await call_until_success(
             UploadActivities.fetch_event_data, Md5Input(event_id=self._goal.event_id, videos=batch.videos)
         )
         videos = tuple(video for video in batch.videos if video.candidate_id not in goal.done)
@@ -105,12 +105,12 @@ class UploadWorkflow:
             await self._settle(videos, CandidateOutcome.GOAL_GONE, "removed before it was stored")
             await self._clean(UploadActivities.cleanup_individual_files, files)
             return
-        same = await patiently(
+        same = await call_until_success(
             UploadActivities.deduplicate_by_md5, Md5Input(event_id=self._goal.event_id, videos=videos)
         )
         if same.duplicates:
             known = BumpPopularityInput(event_id=self._goal.event_id, duplicates=same.duplicates)
-            await patiently(UploadActivities.bump_video_popularity, known)
+            await call_until_success(UploadActivities.bump_video_popularity, known)
             self._show(duplicates=self._progress.duplicates + len(same.duplicates))
         pools = [Pool(self._goal, verified=verified) for verified in (True, False)]
         await asyncio.gather(
@@ -120,7 +120,7 @@ class UploadWorkflow:
             )
         )
         self._count(pools)
-        await patiently(UploadActivities.recalculate_video_ranks, self._goal)
+        await call_until_success(UploadActivities.recalculate_video_ranks, self._goal)
         kept = {key for pool in pools for key in pool.kept}
         await self._clean(UploadActivities.cleanup_individual_files, files - kept)
 
@@ -130,7 +130,7 @@ class UploadWorkflow:
                 SettledCandidate(candidate_id=video.candidate_id, outcome=outcome, reason=reason) for video in videos
             )
             settle = SettleInput(event_id=self._goal.event_id, candidates=settled)
-            await patiently(DownloadActivities.settle_candidates, settle)
+            await call_until_success(DownloadActivities.settle_candidates, settle)
 
     async def _clean(self, method: Cleaning, candidate_ids: set[int]) -> None:
         if not candidate_ids:
@@ -141,12 +141,12 @@ class UploadWorkflow:
             candidate_ids=tuple(sorted(candidate_ids)),
         )
         try:
-            await act(method, scratch)
+            await call(method, scratch)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             # Maintenance removes old scratch files anyway.
-            workflow.logger.warning("Scratch files stay for now: %s", explained(error))
+            workflow.logger.warning("Scratch files stay for now: %s", failure_reason(error))
 
     def _count(self, pools: list[Pool]) -> None:
         self._show(
