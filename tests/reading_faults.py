@@ -20,17 +20,17 @@ from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import planted
 from pressbox.curator import ids
-from pressbox.curator.adapters.index.writer import TantivyIndex
-from pressbox.curator.contracts.distilling import ReprocessEntriesInput
-from pressbox.curator.contracts.ingestion import PreviewFetchInput, SingleFeedIngestionInput
-from pressbox.curator.contracts.upkeep import (
+from pressbox.curator.distil.contracts import ReprocessEntriesInput
+from pressbox.curator.ingest.contracts import PreviewFetchInput, SingleFeedIngestionInput
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.parts import index_path
+from pressbox.curator.search.contracts import (
     EmbeddingBackfillInput,
     EntriesCleanupInput,
     SearchPruneInput,
     SearchReindexInput,
 )
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.wiring.parts import index_path
+from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.demo.news.library import articles, variation
 from pressbox.demo.simulators.distilling import distils
 from pressbox.demo.simulators.model import MODEL, ModelService

@@ -18,13 +18,13 @@ from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
 from pressbox.core.progress.sink import ProgressSink
 from pressbox.core.temporal.worker import build_workers
-from pressbox.curator.adapters.subscription_store import SqlSubscriptions
-from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
-from pressbox.curator.domain.outlines import OutlineFeed
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.feeds.outline import OutlineFeed
 from pressbox.curator.ids import ALL_FEEDS_INGESTION, INGEST_WORKFLOW, QUEUE
+from pressbox.curator.ingest.contracts import AllFeedsIngestionInput
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.parts import policy
 from pressbox.curator.manifest import APP
-from pressbox.curator.wiring.parts import policy
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 _FEEDS = text("""
     SELECT feed.id, feed.url, state.outcome, state.reason, state.status, state.failures, state.next_crawl_at,

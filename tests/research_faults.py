@@ -14,13 +14,13 @@ from temporalio.client import Client
 from pressbox.core.config import CuratorSettings, Settings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import Fault, plant, planted
-from pressbox.curator.adapters.index.writer import TantivyIndex
-from pressbox.curator.adapters.rows import EntryBodyRow
-from pressbox.curator.domain.research import Limits, ResearchState, Run, StepKind
 from pressbox.curator.ids import research_workflow_id
-from pressbox.curator.ports.storage import IndexDocument
-from pressbox.curator.wiring import researching
-from pressbox.curator.wiring.parts import index_path
+from pressbox.curator.library.parts import index_path
+from pressbox.curator.library.ports import IndexDocument
+from pressbox.curator.library.rows import EntryBodyRow
+from pressbox.curator.research import wiring as researching
+from pressbox.curator.research.domain.research import Limits, ResearchState, Run, StepKind
+from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.demo.simulators.model import MODEL, ModelService
 from pressbox.demo.simulators.researching import Researching
 from tests.conftest import TEST_KEY, Parts

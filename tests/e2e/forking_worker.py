@@ -25,7 +25,7 @@ from pressbox.core.logs import configure_logs
 from pressbox.core.temporal import calls
 from pressbox.core.temporal import worker as temporal_worker
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.curator.workflows import acting as reading
+from pressbox.curator.library import calls as reading
 from pressbox.entry import worker
 from pressbox.entry.manifests import manifests
 from pressbox.soonish.adapters.apprise_sender import _load_plugins

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from sqlalchemy import update
 
 from pressbox.core.errors import PressboxError, TransientError
-from pressbox.curator.activities.paid_model import UnusableAnswerError
-from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow
-from pressbox.curator.domain.answers import AnswerState, AnswerTask, Ending, Turn
-from pressbox.curator.domain.retrieval import FoundBy, Passage
-from pressbox.curator.ports.models import OnText, Question, Reply
-from pressbox.curator.ports.storage import IndexDocument
+from pressbox.curator.ask.domain.answers import AnswerState, AnswerTask, Ending, Turn
+from pressbox.curator.library.ports import IndexDocument
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow
+from pressbox.curator.models.paid_model import UnusableAnswerError
+from pressbox.curator.models.ports import OnText, Question, Reply
+from pressbox.curator.search.domain.retrieval import FoundBy, Passage
 from tests.fakes.reader import MODEL, NOW, Library
 
 SUBJECTS = (

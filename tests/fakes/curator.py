@@ -10,22 +10,22 @@ from itertools import count
 from typing import Any
 
 from pressbox.core.errors import PressboxError
-from pressbox.curator.activities.crawling import CrawlActivities
-from pressbox.curator.activities.distilling import DistilActivities
-from pressbox.curator.activities.fetching import FetchActivities
-from pressbox.curator.activities.indexing import IndexActivities, IndexSelection
-from pressbox.curator.activities.turns import Turns
-from pressbox.curator.activities.upkeep import CleanupActivities, EmbeddingActivities
-from pressbox.curator.contracts.base import EntryProgressState
-from pressbox.curator.contracts.distilling import AppSettings, DistilSelection
-from pressbox.curator.contracts.ingestion import EntriesToFetch, EntryToFetch, FeedPage, ProbedFeed
-from pressbox.curator.contracts.upkeep import CleanupResult, EmbeddingSelection
-from pressbox.curator.domain.entries import Distilled, DistilState, FetchedArticle, FetchState, ToDistil
-from pressbox.curator.domain.feeds import Crawl, CrawlOutcome, ExtractionRule, FeedToCrawl, Validators
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.domain.urls import host_of
-from pressbox.curator.ports.outside import Page
-from pressbox.curator.ports.storage import EntrySource, Expected, IndexDocument, PaidCall, Reserved
+from pressbox.curator.distil.activities import DistilActivities
+from pressbox.curator.distil.contracts import AppSettings, DistilSelection
+from pressbox.curator.ingest.activities.crawl import CrawlActivities
+from pressbox.curator.ingest.activities.fetch import FetchActivities
+from pressbox.curator.ingest.contracts import EntriesToFetch, EntryToFetch, FeedPage, ProbedFeed
+from pressbox.curator.ingest.ports import Page
+from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.contracts import EntryProgressState
+from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchedArticle, FetchState, ToDistil
+from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, ExtractionRule, FeedToCrawl, Validators
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain.urls import host_of
+from pressbox.curator.library.ports import EntrySource, Expected, IndexDocument, PaidCall, Reserved
+from pressbox.curator.search.activities.embedding import CleanupActivities, EmbeddingActivities
+from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
+from pressbox.curator.search.contracts import CleanupResult, EmbeddingSelection
 from tests.fakes.footy import FakeObjects
 
 MODEL = "fake-vectors"

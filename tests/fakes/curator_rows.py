@@ -10,9 +10,13 @@ from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
-from pressbox.curator.adapters.entry_store import SqlEntries
-from pressbox.curator.adapters.feed_store import SqlFeeds
-from pressbox.curator.adapters.rows import (
+from pressbox.curator.ingest.contracts import ProbedFeed
+from pressbox.curator.ingest.feed_store import SqlFeeds
+from pressbox.curator.library.domain.entries import FetchedArticle
+from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedEntry, FeedToCrawl, ParsedFeed, Validators
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.entry_store import SqlEntries
+from pressbox.curator.library.rows import (
     EntryBodyRow,
     EntryRow,
     EntryStateRow,
@@ -21,10 +25,6 @@ from pressbox.curator.adapters.rows import (
     LabelRow,
     SubscriptionRow,
 )
-from pressbox.curator.contracts.ingestion import ProbedFeed
-from pressbox.curator.domain.entries import FetchedArticle
-from pressbox.curator.domain.feeds import Crawl, CrawlOutcome, FeedEntry, FeedToCrawl, ParsedFeed, Validators
-from pressbox.curator.domain.policy import CuratorPolicy
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 POLICY = CuratorPolicy()

@@ -7,22 +7,22 @@ from itertools import count
 from typing import Any
 
 from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
-from pressbox.curator.activities.context import ContextActivities, Way
-from pressbox.curator.activities.linked_pages import LinkedPageActivities
-from pressbox.curator.activities.repositories import RepositoryActivities
-from pressbox.curator.activities.turns import Turns
-from pressbox.curator.adapters.context.finding import context_of
-from pressbox.curator.adapters.context.links import links_of
-from pressbox.curator.adapters.github.choosing import EvidentChooser
-from pressbox.curator.domain.context import ContextLink, ContextMethod, EntryContext
-from pressbox.curator.domain.enrichments import CardPage, ContextView, NewEnrichment
-from pressbox.curator.domain.entries import FetchedArticle
-from pressbox.curator.domain.feeds import ExtractionRule
-from pressbox.curator.domain.identity import content_hash
-from pressbox.curator.domain.repositories import Repository
-from pressbox.curator.ports.enriching import ContextSource
-from pressbox.curator.ports.models import Question, Reply
-from pressbox.curator.ports.outside import Page
+from pressbox.curator.cards.choice import EvidentChooser
+from pressbox.curator.cards.domain.cards import CardPage, ContextView, NewEnrichment
+from pressbox.curator.cards.domain.repositories import Repository
+from pressbox.curator.cards.github_activities import RepositoryActivities
+from pressbox.curator.cards.link_activities import LinkedPageActivities
+from pressbox.curator.context.activities import ContextActivities, Way
+from pressbox.curator.context.domain.context import ContextLink, ContextMethod, EntryContext
+from pressbox.curator.context.finder import context_of
+from pressbox.curator.context.links import links_of
+from pressbox.curator.context.ports import ContextSource
+from pressbox.curator.ingest.ports import Page
+from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.domain.entries import FetchedArticle
+from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain.identity import content_hash
+from pressbox.curator.models.ports import Question, Reply
 from tests.fakes.footy import FakeObjects
 
 GITHUB = "https://api.github.example"
@@ -196,7 +196,7 @@ class FakeModel:
     async def ask(
         self, question: Question, *, usable: Callable[[str], bool] = bool, on_text: Any | None = None
     ) -> Reply:
-        from pressbox.curator.activities.paid_model import UnusableAnswerError
+        from pressbox.curator.models.paid_model import UnusableAnswerError
 
         self.asked.append(question)
         said = self.says(question)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pressbox.core.errors import PressboxError
-from pressbox.curator.activities.evaluating import EvaluationActivities
-from pressbox.curator.domain.evaluating import Judged, Measure, Metric, SubjectKind
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.ports.evaluating import Evaluated
+from pressbox.curator.evaluate.activities import EvaluationActivities
+from pressbox.curator.evaluate.domain.evaluation import Judged, Measure, Metric, SubjectKind
+from pressbox.curator.evaluate.ports import Evaluated
+from pressbox.curator.library.domain.policy import CuratorPolicy
 
 
 def judged(subject_id: int = 1, kind: SubjectKind = SubjectKind.ANSWER, **changes: Any) -> Judged:

@@ -11,19 +11,19 @@ from sqlalchemy import func, select
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import PressboxError
-from pressbox.curator.activities.graphing import GraphActivities
-from pressbox.curator.activities.indexing import IndexSelection
-from pressbox.curator.adapters.graph.near import SqlGraphReader
-from pressbox.curator.adapters.graph.pages import SqlGraphPages
-from pressbox.curator.adapters.graph.postgres import PostgresGraph
-from pressbox.curator.adapters.graph.queue import SqlGraphQueue
-from pressbox.curator.adapters.graph_rows import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow
-from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow
-from pressbox.curator.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
-from pressbox.curator.domain.entries import DistilState, FetchState
-from pressbox.curator.domain.identity import content_hash
-from pressbox.curator.ports.enriching import ContextSource
-from pressbox.curator.ports.graph import Addition, GraphDocument, Waiting
+from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
+from pressbox.curator.context.ports import ContextSource
+from pressbox.curator.graph.activities import GraphActivities
+from pressbox.curator.graph.neighbours import SqlGraphReader
+from pressbox.curator.graph.page_store import SqlGraphPages
+from pressbox.curator.graph.ports import Addition, GraphDocument, Waiting
+from pressbox.curator.graph.queue import SqlGraphQueue
+from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow
+from pressbox.curator.graph.store import PostgresGraph
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain.identity import content_hash
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow
+from pressbox.curator.search.activities.index import IndexSelection
 from tests.fakes.curator_rows import Rows
 
 NOW = datetime(2027, 4, 1, 12, 0, tzinfo=UTC)

@@ -9,7 +9,9 @@ from typing import Any
 from sqlalchemy import delete, update
 
 from pressbox.core.app import Resources
-from pressbox.curator.adapters.rows import (
+from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.rows import (
     CategoryRow,
     EntryBodyRow,
     EntryEmbeddingRow,
@@ -22,8 +24,6 @@ from pressbox.curator.adapters.rows import (
     StoryRow,
     SubscriptionRow,
 )
-from pressbox.curator.domain.changes import ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
-from pressbox.curator.domain.entries import DistilState, FetchState
 
 # What publishers write, all of it in one article.
 RICH = """

@@ -13,12 +13,14 @@ from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
 from pressbox.core.errors import TransientError
-from pressbox.curator.adapters.cost_store import SqlCosts
-from pressbox.curator.adapters.feeds.outlines import OpmlOutlines
-from pressbox.curator.adapters.label_store import SqlCategories, SqlLabels
-from pressbox.curator.adapters.ledger_store import SqlModelLedger
-from pressbox.curator.adapters.reading_store import SqlReadingLists
-from pressbox.curator.adapters.rows import (
+from pressbox.curator.apps import wiring as own_apps
+from pressbox.curator.feeds.opml import OpmlOutlines
+from pressbox.curator.ingest.contracts import PreviewFetchOutput
+from pressbox.curator.ingest.ports import FoundFeed
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule, ParsedFeed
+from pressbox.curator.library.ports import Hit
+from pressbox.curator.library.rows import (
     EntryBodyRow,
     EntryEmbeddingRow,
     EntryRow,
@@ -28,21 +30,19 @@ from pressbox.curator.adapters.rows import (
     StoryRow,
     SubscriptionRow,
 )
-from pressbox.curator.adapters.state_store import SqlReadingStates
-from pressbox.curator.adapters.subscription_store import SqlSubscriptions
-from pressbox.curator.contracts.ingestion import PreviewFetchOutput
-from pressbox.curator.domain.entries import DistilState, FetchState
-from pressbox.curator.domain.feeds import CrawlOutcome, ExtractionRule, ParsedFeed
-from pressbox.curator.ports.outside import FoundFeed
-from pressbox.curator.ports.storage import Hit
-from pressbox.curator.service.curator import Curator
-from pressbox.curator.service.outlines import OutlineService
-from pressbox.curator.service.reading import ReadingService
-from pressbox.curator.service.sources import SourceService
-from pressbox.curator.service.states import StateService
-from pressbox.curator.service.work import WorkService
-from pressbox.curator.wiring import apps as own_apps
-from pressbox.curator.wiring.application import service
+from pressbox.curator.models.cost_store import SqlCosts
+from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.operations.service import WorkService
+from pressbox.curator.reading.label_store import SqlCategories, SqlLabels
+from pressbox.curator.reading.service import ReadingService
+from pressbox.curator.reading.state_store import SqlReadingStates
+from pressbox.curator.reading.states import StateService
+from pressbox.curator.reading.store import SqlReadingLists
+from pressbox.curator.service import Curator
+from pressbox.curator.sources.outlines import OutlineService
+from pressbox.curator.sources.service import SourceService
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
+from pressbox.curator.wiring import service
 
 NOW = datetime(2027, 4, 1, 12, 0, tzinfo=UTC)
 MODEL = "a model"

@@ -18,8 +18,8 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
-from pressbox.curator.web.reader_api.bases import COOKIELESS
-from pressbox.curator.web.routes import build_router
+from pressbox.curator.apps.reader_api.bases import COOKIELESS
+from pressbox.curator.routes import build_router
 from tests.conftest import TEST_KEY
 from tests.fakes.reader import Library
 from tests.integration.web.conftest import ORIGIN, cheap_passwords

@@ -9,12 +9,11 @@ from itertools import count
 from typing import Any
 
 from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
-from pressbox.curator.activities.paid_model import UnusableAnswerError
-from pressbox.curator.activities.researching import ResearchActivities
-from pressbox.curator.adapters.researchers.model import ModelResearcher
-from pressbox.curator.adapters.researchers.offline import OfflineResearcher
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.domain.research import (
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.models.paid_model import UnusableAnswerError
+from pressbox.curator.models.ports import OnText, Question, Reply
+from pressbox.curator.research.activities import ResearchActivities
+from pressbox.curator.research.domain.research import (
     Limits,
     Link,
     ResearchMethod,
@@ -25,10 +24,11 @@ from pressbox.curator.domain.research import (
     StepKind,
     StepState,
 )
-from pressbox.curator.domain.retrieval import FoundBy, Passage
-from pressbox.curator.domain.sentences import terms
-from pressbox.curator.ports.models import OnText, Question, Reply
-from pressbox.curator.ports.research import Draft, Researcher
+from pressbox.curator.research.model import ModelResearcher
+from pressbox.curator.research.offline import OfflineResearcher
+from pressbox.curator.research.ports import Draft, Researcher
+from pressbox.curator.search.domain.retrieval import FoundBy, Passage
+from pressbox.curator.text.sentences import terms
 from pressbox.demo.simulators.model import Asked, Script, tokens
 from pressbox.demo.simulators.researching import Researching
 

@@ -7,14 +7,14 @@ from itertools import count
 from typing import Any
 
 from pressbox.core.errors import PressboxError
-from pressbox.curator.activities.crawling import CrawlActivities
-from pressbox.curator.activities.translating import TranslationActivities, TranslationSelecting
-from pressbox.curator.contracts.base import EntryProgressState
-from pressbox.curator.contracts.translating import Provider, TranslationCursor, TranslationSelection
-from pressbox.curator.domain.article_blocks import Block, blocks_of
-from pressbox.curator.domain.identity import content_hash
-from pressbox.curator.domain.translating import Done, Limits, sent, taken
-from pressbox.curator.ports.translating import Languages, StoredTranslation, TranslationSource
+from pressbox.curator.ingest.activities.crawl import CrawlActivities
+from pressbox.curator.library.contracts import EntryProgressState
+from pressbox.curator.library.domain.identity import content_hash
+from pressbox.curator.translate.activities import TranslationActivities, TranslationSelecting
+from pressbox.curator.translate.contracts import Provider, TranslationCursor, TranslationSelection
+from pressbox.curator.translate.domain.article_blocks import Block, blocks_of
+from pressbox.curator.translate.domain.segments import Done, Limits, sent, taken
+from pressbox.curator.translate.ports import Languages, StoredTranslation, TranslationSource
 from pressbox.demo.simulators.translating import translated
 from tests.fakes.curator import FakeClaims, FakeWorld
 

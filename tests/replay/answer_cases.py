@@ -13,12 +13,12 @@ from temporalio.worker import Worker
 
 from pressbox.core.errors import PermanentError, PressboxError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.activities.answering import AnswerActivities
-from pressbox.curator.contracts.asking import AnswerInput
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.ask.activities import AnswerActivities
+from pressbox.curator.ask.contracts import AnswerInput
+from pressbox.curator.ask.workflow import AnswerWorkflow
+from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
 from pressbox.curator.ids import heavy_queue
-from pressbox.curator.workflows.answer import AnswerWorkflow
-from pressbox.curator.workflows.evaluation import EvaluationWorkflow
+from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.asking import FakeDesk, FakeModel, FakeRetriever
 from tests.fakes.evaluating import FakeBench
 

@@ -14,19 +14,19 @@ from temporalio.worker import Worker
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.contracts.enriching import (
+from pressbox.curator.cards.workflows.delete_enrichment import DeleteEnrichmentWorkflow
+from pressbox.curator.cards.workflows.entry_links import FetchEntryLinksWorkflow
+from pressbox.curator.context.contracts import (
     ContextCollectionInput,
     DeleteEnrichmentInput,
     ExtractEntryContextInput,
     FetchEntryLinksInput,
 )
-from pressbox.curator.domain.context import ContextLink
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.context.domain.context import ContextLink
+from pressbox.curator.context.workflows.collection import PAGE, ContextCollectionWorkflow
+from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
 from pressbox.curator.ids import heavy_queue
-from pressbox.curator.workflows.context import ExtractEntryContextWorkflow
-from pressbox.curator.workflows.context_collection import PAGE, ContextCollectionWorkflow
-from pressbox.curator.workflows.delete_enrichment import DeleteEnrichmentWorkflow
-from pressbox.curator.workflows.entry_links import FetchEntryLinksWorkflow
+from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.enriching import ContextWorld
 
 Handle = WorkflowHandle[Any, Any]

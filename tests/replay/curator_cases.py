@@ -15,35 +15,35 @@ from temporalio.worker import Worker
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.contracts.distilling import ContentDistillationInput, ReprocessEntriesInput
-from pressbox.curator.contracts.ingestion import (
+from pressbox.curator.distil.contracts import ContentDistillationInput, ReprocessEntriesInput
+from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+from pressbox.curator.ids import domain_workflow_id, feed_workflow_id, fetch_workflow_id, heavy_queue, index_queue
+from pressbox.curator.ingest.contracts import (
     AllFeedsIngestionInput,
     EntryToFetch,
     PreviewFetchInput,
     ScheduleFetchInput,
     SingleFeedIngestionInput,
 )
-from pressbox.curator.contracts.upkeep import (
+from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
+from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
+from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
+from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
+from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
+from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.library.cleanup_workflow import EntriesCleanupWorkflow
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain.urls import host_of
+from pressbox.curator.manifest import APP
+from pressbox.curator.search.contracts import (
     EmbeddingBackfillInput,
     EntriesCleanupInput,
     SearchPruneInput,
     SearchReindexInput,
 )
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.domain.urls import host_of
-from pressbox.curator.ids import domain_workflow_id, feed_workflow_id, fetch_workflow_id, heavy_queue, index_queue
-from pressbox.curator.manifest import APP
-from pressbox.curator.workflows.all_feeds import AllFeedsIngestionWorkflow
-from pressbox.curator.workflows.cleanup import EntriesCleanupWorkflow
-from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
-from pressbox.curator.workflows.domain_fetch import DomainFetchWorkflow
-from pressbox.curator.workflows.embedding import EmbeddingBackfillWorkflow
-from pressbox.curator.workflows.preview import PreviewFetchWorkflow
-from pressbox.curator.workflows.prune import SearchPruneWorkflow
-from pressbox.curator.workflows.reindex import SearchReindexWorkflow
-from pressbox.curator.workflows.reprocess import ReprocessEntriesWorkflow
-from pressbox.curator.workflows.schedule_fetch import ScheduleFetchWorkflow
-from pressbox.curator.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
+from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
+from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
 from tests.fakes.curator import FakeFeed, FakeWorld
 
 Handle = WorkflowHandle[Any, Any]

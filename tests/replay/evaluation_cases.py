@@ -7,16 +7,16 @@ from datetime import timedelta
 from temporalio.client import Client
 
 from pressbox.core.errors import RateLimitedError
-from pressbox.curator.contracts.distilling import ContentDistillationInput
-from pressbox.curator.contracts.evaluating import (
+from pressbox.curator.distil.contracts import ContentDistillationInput
+from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+from pressbox.curator.evaluate.contracts import (
     EvaluationInput,
     EvaluationMode,
     SummarizationEvaluationInput,
     SummarizationEvaluationItem,
 )
-from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
-from pressbox.curator.workflows.evaluation import EvaluationWorkflow
-from pressbox.curator.workflows.summarization_evaluation import SummarizationEvaluationWorkflow
+from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
+from pressbox.curator.evaluate.workflows.summarization import SummarizationEvaluationWorkflow
 from tests.fakes.curator import FakeWorld
 from tests.fakes.evaluating import FakeBench
 from tests.replay.curator_cases import POLICY, Handle, Play, working

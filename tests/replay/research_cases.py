@@ -14,13 +14,13 @@ from temporalio.worker import Worker
 
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.adapters.research_starter import ResearchStarter
-from pressbox.curator.contracts.evaluating import EvaluationInput
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.domain.research import Limits, ResearchState
+from pressbox.curator.evaluate.contracts import EvaluationInput
 from pressbox.curator.ids import EVALUATION, heavy_queue, research_workflow_id
-from pressbox.curator.service.research import ResearchService
-from pressbox.curator.workflows.research import DeepResearchWorkflow
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.research.domain.research import Limits, ResearchState
+from pressbox.curator.research.service import ResearchService
+from pressbox.curator.research.starter import ResearchStarter
+from pressbox.curator.research.workflow import DeepResearchWorkflow
 from tests.fakes.research import READER, FakeResearchWorld
 
 Handle = WorkflowHandle[Any, Any]

@@ -10,7 +10,7 @@ from pathlib import Path
 import feedparser  # type: ignore[import-untyped]
 import pytest
 
-from pressbox.curator.adapters.feeds.parsing import parse
+from pressbox.curator.feeds.parser import parse
 
 # Their contents belong to their publishers, so they are not part of the repository.
 FEEDS = Path(__file__).parents[3] / "shared" / "data" / "feeds"

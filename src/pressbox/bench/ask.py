@@ -22,14 +22,14 @@ from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.config import CuratorSettings
 from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import upgrade
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.domain.retrieval import FoundBy
-from pressbox.curator.ports.enriching import ContextSource
-from pressbox.curator.ports.graph import GraphDocument
-from pressbox.curator.wiring.asking import retriever_over
-from pressbox.curator.wiring.graph import graph_store
-from pressbox.curator.wiring.parts import embedder, entry_store, search_index
-from pressbox.curator.wiring.texts import Workshop, context_finder
+from pressbox.curator.ask.wiring import retriever_over
+from pressbox.curator.context.ports import ContextSource
+from pressbox.curator.graph.ports import GraphDocument
+from pressbox.curator.graph.wiring import graph_store
+from pressbox.curator.ingest.offline import Workshop, context_finder
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.parts import embedder, entry_store, search_index
+from pressbox.curator.search.domain.retrieval import FoundBy
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 

@@ -15,9 +15,9 @@ import psutil
 
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.errors import ConfigurationError, PermanentError
-from pressbox.curator.domain.entries import FetchedArticle, ToDistil
-from pressbox.curator.ports.outside import Page
-from pressbox.curator.wiring.texts import Workshop, article_of, extractor, summarise, text_of
+from pressbox.curator.ingest.offline import Workshop, article_of, extractor, summarise, text_of
+from pressbox.curator.ingest.ports import Page
+from pressbox.curator.library.domain.entries import FetchedArticle, ToDistil
 
 DATA = Path("../shared/data/articles")
 PEER = "readability-lxml"

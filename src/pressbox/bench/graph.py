@@ -15,10 +15,10 @@ from pressbox.bench.instance import temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import upgrade
-from pressbox.curator.domain.context import EntryContext
-from pressbox.curator.ports.enriching import ContextSource
-from pressbox.curator.ports.graph import Graph, GraphDocument, GraphPages, GraphReader
-from pressbox.curator.wiring.graph import graph_store
+from pressbox.curator.context.domain.context import EntryContext
+from pressbox.curator.context.ports import ContextSource
+from pressbox.curator.graph.ports import Graph, GraphDocument, GraphPages, GraphReader
+from pressbox.curator.graph.wiring import graph_store
 from pressbox.embedded.postgres import EmbeddedPostgres
 
 EDGES = 100_000

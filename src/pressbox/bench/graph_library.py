@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 from psycopg import sql
 
-from pressbox.curator.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
-from pressbox.curator.domain.entries import DistilState, FetchState
+from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
+from pressbox.curator.library.domain.entries import DistilState, FetchState
 
 FEEDS = 100
 # The reader follows half of them: what the others say must be left out of every answer.

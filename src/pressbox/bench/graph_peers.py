@@ -7,8 +7,8 @@ from importlib.util import find_spec
 
 import psycopg
 
-from pressbox.curator.domain.context import EntryContext
-from pressbox.curator.domain.graph import Said, said_by
+from pressbox.curator.context.domain.context import EntryContext
+from pressbox.curator.graph.domain.graph import Said, said_by
 
 _TABLES = """
     CREATE SCHEMA peer;

@@ -16,11 +16,11 @@ from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.bench.simulator import simulator
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
-from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
-from pressbox.curator.domain.outlines import OutlineFeed
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.feeds.outline import OutlineFeed
 from pressbox.curator.ids import ALL_FEEDS_INGESTION, QUEUE
-from pressbox.curator.wiring.parts import subscription_store
+from pressbox.curator.ingest.contracts import AllFeedsIngestionInput
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.parts import subscription_store
 
 PRESS = "pressbox.demo.simulators.news_site"
 CHANNELS = 20

@@ -16,8 +16,8 @@ from pressbox.bench.instance import instance_resources, measured_instance, tempo
 from pressbox.bench.reader import BROWSING, ENTRIES, FEEDS, UP_TO_DATE, owner_of, web_process
 from pressbox.bench.reader_library import fill, mark_read
 from pressbox.bench.report import Figure, Report, Say, this_machine
-from pressbox.curator.domain.streams import READ, READING_LIST
-from pressbox.curator.wiring.apps import apps
+from pressbox.curator.apps.domain.streams import READ, READING_LIST
+from pressbox.curator.apps.wiring import apps
 from pressbox.demo.instance import Instance
 
 REQUESTS = 40

@@ -9,8 +9,8 @@ import psycopg
 from psycopg import sql
 
 from pressbox.bench.library import Article, articles
-from pressbox.curator.domain.entries import DistilState, FetchState
-from pressbox.curator.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 
 CATEGORIES = 20
 WORDS = 60

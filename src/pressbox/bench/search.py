@@ -16,9 +16,9 @@ from pressbox.bench.instance import temporary_home
 from pressbox.bench.library import Article, articles
 from pressbox.bench.postgres_search import load, seconds_for
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.ports.storage import IndexDocument, SearchReader
-from pressbox.curator.wiring.parts import search_index
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.parts import search_index
+from pressbox.curator.library.ports import IndexDocument, SearchReader
 from pressbox.embedded.postgres import EmbeddedPostgres
 
 ARTICLES = 50_000

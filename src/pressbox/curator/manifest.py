@@ -8,9 +8,18 @@ from fastapi import APIRouter
 
 from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration, TaskQueue
 from pressbox.core.config import Settings
-from pressbox.curator.contracts.graph import GlobalGraphUpdateInput
-from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput
-from pressbox.curator.contracts.upkeep import EntriesCleanupInput
+from pressbox.curator.apps.reader_api.bases import COOKIELESS
+from pressbox.curator.ask.workflow import AnswerWorkflow
+from pressbox.curator.cards.workflows.delete_enrichment import DeleteEnrichmentWorkflow
+from pressbox.curator.cards.workflows.entry_links import FetchEntryLinksWorkflow
+from pressbox.curator.context.workflows.collection import ContextCollectionWorkflow
+from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
+from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
+from pressbox.curator.evaluate.workflows.summarization import SummarizationEvaluationWorkflow
+from pressbox.curator.graph.contracts import GlobalGraphUpdateInput
+from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
+from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.ids import (
     CLEANUP_SCHEDULE,
     CLEANUP_WORKFLOW,
@@ -22,34 +31,25 @@ from pressbox.curator.ids import (
     INGEST_WORKFLOW,
     QUEUE,
 )
-from pressbox.curator.web.access import PATH
-from pressbox.curator.web.health import build_health
-from pressbox.curator.web.reader_api.bases import COOKIELESS
-from pressbox.curator.web.topics import TOPICS
-from pressbox.curator.wiring.application import activities, service
-from pressbox.curator.wiring.parts import policy, search_reader
-from pressbox.curator.workflows.all_feeds import AllFeedsIngestionWorkflow
-from pressbox.curator.workflows.answer import AnswerWorkflow
-from pressbox.curator.workflows.cleanup import EntriesCleanupWorkflow
-from pressbox.curator.workflows.context import ExtractEntryContextWorkflow
-from pressbox.curator.workflows.context_collection import ContextCollectionWorkflow
-from pressbox.curator.workflows.delete_enrichment import DeleteEnrichmentWorkflow
-from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
-from pressbox.curator.workflows.domain_fetch import DomainFetchWorkflow
-from pressbox.curator.workflows.embedding import EmbeddingBackfillWorkflow
-from pressbox.curator.workflows.entry_links import FetchEntryLinksWorkflow
-from pressbox.curator.workflows.evaluation import EvaluationWorkflow
-from pressbox.curator.workflows.graph_rebuild import GraphRebuildWorkflow
-from pressbox.curator.workflows.graph_update import GlobalGraphUpdateWorkflow
-from pressbox.curator.workflows.preview import PreviewFetchWorkflow
-from pressbox.curator.workflows.prune import SearchPruneWorkflow
-from pressbox.curator.workflows.reindex import SearchReindexWorkflow
-from pressbox.curator.workflows.reprocess import ReprocessEntriesWorkflow
-from pressbox.curator.workflows.research import DeepResearchWorkflow
-from pressbox.curator.workflows.schedule_fetch import ScheduleFetchWorkflow
-from pressbox.curator.workflows.single_feed import SingleFeedIngestionWorkflow
-from pressbox.curator.workflows.summarization_evaluation import SummarizationEvaluationWorkflow
-from pressbox.curator.workflows.translation import TranslationWorkflow
+from pressbox.curator.ingest.contracts import AllFeedsIngestionInput
+from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
+from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
+from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
+from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
+from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
+from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.library.cleanup_workflow import EntriesCleanupWorkflow
+from pressbox.curator.library.parts import policy, search_reader
+from pressbox.curator.reading.access import PATH
+from pressbox.curator.reading.health import build_health
+from pressbox.curator.reading.topics import TOPICS
+from pressbox.curator.research.workflow import DeepResearchWorkflow
+from pressbox.curator.search.contracts import EntriesCleanupInput
+from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
+from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
+from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
+from pressbox.curator.translate.workflow import TranslationWorkflow
+from pressbox.curator.wiring import activities, service
 
 # Most of these wait for a page, a host's turn or a model; what computes is bounded by the adapters.
 HEAVY_AT_ONCE = 32
@@ -96,13 +96,13 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
 
 
 def router() -> APIRouter:
-    from pressbox.curator.web.routes import build_router
+    from pressbox.curator.routes import build_router
 
     return build_router(service)
 
 
 def commands() -> typer.Typer:
-    from pressbox.curator.cli.commands import build_commands
+    from pressbox.curator.commands import build_commands
 
     return build_commands(service, schedules)
 

@@ -6,13 +6,13 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import ConfigurationError, NotFoundError, RateLimitedError, TransientError
-from pressbox.curator.activities import answering
-from pressbox.curator.activities.answering import AnswerActivities
-from pressbox.curator.contracts.asking import AnswerInput, EndAnswerInput, RetrievedPassages, WrittenAnswer
-from pressbox.curator.domain.answering import PROMPT_VERSION
-from pressbox.curator.domain.answers import AnswerMethod, AnswerState, Turn
-from pressbox.curator.domain.traces import trace_id
-from pressbox.curator.ports.models import Feature
+from pressbox.curator.ask import activities as answering
+from pressbox.curator.ask.activities import AnswerActivities
+from pressbox.curator.ask.contracts import AnswerInput, EndAnswerInput, RetrievedPassages, WrittenAnswer
+from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, Turn
+from pressbox.curator.ask.domain.prompt import PROMPT_VERSION
+from pressbox.curator.models.domain.traces import trace_id
+from pressbox.curator.models.ports import Feature
 from tests.fakes.asking import FakeDesk, FakeModel, FakeRetriever, passage
 
 NOW = datetime(2026, 5, 4, 22, 0, tzinfo=UTC)

@@ -10,10 +10,9 @@ from pydantic_core import to_json
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
-from pressbox.curator.activities.paid_model import UnusableAnswerError
-from pressbox.curator.adapters.context.llm import ModelContextExtractor
-from pressbox.curator.adapters.github.choosing import ModelChooser
-from pressbox.curator.contracts.enriching import (
+from pressbox.curator.cards.choice import ModelChooser
+from pressbox.curator.cards.domain.repositories import Repository, evident
+from pressbox.curator.context.contracts import (
     EntryReference,
     ExtractContextInput,
     FetchLinksInput,
@@ -24,11 +23,12 @@ from pressbox.curator.contracts.enriching import (
     SaveGithubInput,
     SearchGithubInput,
 )
-from pressbox.curator.domain.context import ContextLink, ContextMethod
-from pressbox.curator.domain.context_merging import PIECE
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.domain.repositories import Repository, evident
-from pressbox.curator.ports.models import Question
+from pressbox.curator.context.domain.context import ContextLink, ContextMethod
+from pressbox.curator.context.domain.merging import PIECE
+from pressbox.curator.context.model import ModelContextExtractor
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.models.paid_model import UnusableAnswerError
+from pressbox.curator.models.ports import Question
 from tests.fakes.enriching import LANTERNFISH, ContextWorld, FakeModel, RulesExtractor, source_of
 
 LARGEST_PAYLOAD = 10_000

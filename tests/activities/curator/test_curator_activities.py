@@ -12,16 +12,16 @@ from temporalio.client import WorkflowHistory
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import TransientError
-from pressbox.curator.activities.budget import LOOK_AGAIN
-from pressbox.curator.activities.fetching import richer
-from pressbox.curator.contracts.distilling import EntryIds, SelectForDistillationInput
-from pressbox.curator.contracts.ingestion import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
-from pressbox.curator.domain.bounds import SUMMARY_BYTES, TITLE_BYTES, shortened
-from pressbox.curator.domain.entries import Distilled, FetchedArticle, FetchState, ToDistil
-from pressbox.curator.domain.feeds import CrawlOutcome
-from pressbox.curator.domain.money import next_midnight
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.workflows.distillation import PAGE
+from pressbox.curator.distil.contracts import EntryIds, SelectForDistillationInput
+from pressbox.curator.distil.workflow import PAGE
+from pressbox.curator.ingest.activities.fetch import richer
+from pressbox.curator.ingest.contracts import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
+from pressbox.curator.library.domain.entries import Distilled, FetchedArticle, FetchState, ToDistil
+from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.models.budget import LOOK_AGAIN
+from pressbox.curator.models.domain.money import next_midnight
+from pressbox.curator.text.bounds import SUMMARY_BYTES, TITLE_BYTES, shortened
 from tests.fakes.curator import FakeWorld
 
 LARGEST_PAYLOAD = 10_000

@@ -8,8 +8,8 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import TransientError
-from pressbox.curator.activities import distilling
-from pressbox.curator.contracts.distilling import DistilledBatch, EntryIds
+from pressbox.curator.distil import activities as distilling
+from pressbox.curator.distil.contracts import DistilledBatch, EntryIds
 from tests.fakes.curator import FakeEntry, FakeWorld
 
 

@@ -9,13 +9,13 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import RateLimitedError, TransientError
-from pressbox.curator.contracts.evaluating import (
+from pressbox.curator.evaluate.contracts import (
     EvaluationInput,
     EvaluationMode,
     SummarizationEvaluationInput,
     SummarizationEvaluationItem,
 )
-from pressbox.curator.domain.evaluating import SubjectKind
+from pressbox.curator.evaluate.domain.evaluation import SubjectKind
 from tests.fakes.evaluating import FakeBench
 
 ANSWER = EvaluationInput(trace_id="a" * 32, mode=EvaluationMode.DIALOGUE, subject_id=5)

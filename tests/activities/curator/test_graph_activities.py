@@ -3,7 +3,7 @@
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
-from pressbox.curator.contracts.graph import GraphBatchInput, GraphGeneration, GraphMarkInput
+from pressbox.curator.graph.contracts import GraphBatchInput, GraphGeneration, GraphMarkInput
 from tests.fakes.graph import FakeGraph, FakeShelf, context
 
 

@@ -7,10 +7,10 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
-from pressbox.curator.activities.translating import TRANSLATED_ELSEWHERE
-from pressbox.curator.contracts.translating import TranslateArticlesInput, TranslatedArticles
-from pressbox.curator.domain.translating import Why
 from pressbox.curator.ids import translation_claim
+from pressbox.curator.translate.activities import TRANSLATED_ELSEWHERE
+from pressbox.curator.translate.contracts import TranslateArticlesInput, TranslatedArticles
+from pressbox.curator.translate.domain.segments import Why
 from tests.fakes.translating import TranslationDesk
 
 THREE = "<p>First line.</p><p>Second line.</p><p>Third line.</p>"

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from pressbox.core.accounts.models import Role
-from pressbox.curator.adapters.embedding.bundled import MODEL
+from pressbox.curator.search.embedders.bundled import MODEL
 from tests.browser.conftest import PHONE, OpenPage, Site, Watch, Work, arrived, has_no_sideways_scroll
 from tests.fakes.newsstand import RICH, Newsstand
 

@@ -6,10 +6,17 @@ import pytest
 
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.sink import store
-from pressbox.curator.adapters.context_store import SqlContexts
-from pressbox.curator.adapters.enrichment_store import SqlEnrichments
-from pressbox.curator.domain.context import ContextLink, ContextMethod, Entity, EntityKind, EntryContext, Relationship
-from pressbox.curator.domain.enrichments import EnrichmentKind, NewEnrichment
+from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
+from pressbox.curator.cards.store import SqlEnrichments
+from pressbox.curator.context.domain.context import (
+    ContextLink,
+    ContextMethod,
+    Entity,
+    EntityKind,
+    EntryContext,
+    Relationship,
+)
+from pressbox.curator.context.store import SqlContexts
 from pressbox.curator.ids import CONTEXT_COLLECTION, context_collection_workflow_id
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS

@@ -2,13 +2,13 @@
 
 import pytest
 
-from pressbox.curator.adapters.graph.postgres import PostgresGraph
-from pressbox.curator.adapters.graph.queue import SqlGraphQueue
-from pressbox.curator.domain.context import ContextMethod as Method
-from pressbox.curator.domain.context import Entity, EntityKind, EntryContext
-from pressbox.curator.domain.context import Relationship as Said
-from pressbox.curator.ports.enriching import ContextSource
-from pressbox.curator.ports.graph import GraphDocument
+from pressbox.curator.context.domain.context import ContextMethod as Method
+from pressbox.curator.context.domain.context import Entity, EntityKind, EntryContext
+from pressbox.curator.context.domain.context import Relationship as Said
+from pressbox.curator.context.ports import ContextSource
+from pressbox.curator.graph.ports import GraphDocument
+from pressbox.curator.graph.queue import SqlGraphQueue
+from pressbox.curator.graph.store import PostgresGraph
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, arrived, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
 from tests.fakes.newsstand import Newsstand

@@ -13,11 +13,11 @@ from sqlalchemy import delete
 from temporalio.worker import Worker
 
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.activities.researching import ResearchActivities
-from pressbox.curator.adapters.answer_rows import ResearchRunRow
-from pressbox.curator.adapters.research_store import SqlResearch
+from pressbox.curator.ask.rows import ResearchRunRow
 from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
-from pressbox.curator.workflows.research import DeepResearchWorkflow
+from pressbox.curator.research.activities import ResearchActivities
+from pressbox.curator.research.store import SqlResearch
+from pressbox.curator.research.workflow import DeepResearchWorkflow
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import OVERLAPS
 from tests.fakes.newsstand import Newsstand

@@ -8,11 +8,11 @@ from playwright.async_api import Page
 from sqlalchemy import delete, insert, update
 
 from pressbox.core.app import Resources
-from pressbox.curator.adapters.answer_rows import AnswerRow, ConversationRow, EvaluationRow
-from pressbox.curator.adapters.evaluation_store import SqlEvaluations
-from pressbox.curator.domain.changes import ANSWER_CHANGED
-from pressbox.curator.domain.evaluating import Measure, Metric
-from pressbox.curator.ports.evaluating import Evaluated
+from pressbox.curator.ask.rows import AnswerRow, ConversationRow, EvaluationRow
+from pressbox.curator.evaluate.domain.evaluation import Measure, Metric
+from pressbox.curator.evaluate.ports import Evaluated
+from pressbox.curator.evaluate.store import SqlEvaluations
+from pressbox.curator.library.domain.changes import ANSWER_CHANGED
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
 from tests.fakes.evaluating import judged as text

@@ -11,7 +11,7 @@ from temporalio.client import Client
 
 from pressbox.core.config import CuratorSettings, HttpSettings, Settings
 from pressbox.core.db.database import Database
-from pressbox.curator.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.demo.simulators.news_evil import RETRY_SECONDS, SCRIPT, Evil, EvilPage
 from pressbox.demo.simulators.news_pages import CHROME
 from pressbox.demo.simulators.news_site import PUBLICATIONS, NewsSite

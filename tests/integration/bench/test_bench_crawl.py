@@ -4,7 +4,7 @@ import pytest
 
 from pressbox.bench.crawl import Scale, run_crawl
 from pressbox.bench.feed_host import document
-from pressbox.curator.adapters.feeds.parsing import parse
+from pressbox.curator.feeds.parser import parse
 
 
 def test_a_new_version_of_a_measured_feed_has_one_new_entry() -> None:

@@ -5,9 +5,9 @@ from pressbox.bench.reader_library import CATEGORIES, fill, mark_read
 from pressbox.core.accounts.models import Role
 from pressbox.core.accounts.people import insert_user
 from pressbox.core.db.database import Database
-from pressbox.curator.adapters.reading_store import SqlReadingLists
-from pressbox.curator.adapters.subscription_store import SqlSubscriptions
-from pressbox.curator.domain.views import ListKind, Selection
+from pressbox.curator.library.domain.views import ListKind, Selection
+from pressbox.curator.reading.store import SqlReadingLists
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 
 async def test_the_tables_are_filled_as_the_reader_would_have_done(database: Database) -> None:

@@ -5,8 +5,8 @@ from pressbox.bench.reader_library import fill
 from pressbox.core.accounts.models import Role
 from pressbox.core.accounts.people import insert_user
 from pressbox.core.db.database import Database
-from pressbox.curator.adapters.stream_store import SqlStreams
-from pressbox.curator.domain.streams import StreamQuery
+from pressbox.curator.apps.domain.streams import StreamQuery
+from pressbox.curator.apps.stream_store import SqlStreams
 
 ENTRIES = 400
 

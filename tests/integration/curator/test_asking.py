@@ -18,13 +18,13 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
-from pressbox.curator.adapters.answer_store import SqlAnswerDesk, SqlConversations
-from pressbox.curator.adapters.rows import EntryRow
-from pressbox.curator.domain.answers import AnswerMethod, AnswerState, Ending
-from pressbox.curator.domain.retrieval import Passage
-from pressbox.curator.service.asking import AskService
-from pressbox.curator.web.routes import build_router
-from pressbox.curator.web.topics import TOPICS
+from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, Ending
+from pressbox.curator.ask.service import AskService
+from pressbox.curator.ask.store import SqlAnswerDesk, SqlConversations
+from pressbox.curator.library.rows import EntryRow
+from pressbox.curator.reading.topics import TOPICS
+from pressbox.curator.routes import build_router
+from pressbox.curator.search.domain.retrieval import Passage
 from tests.fakes.asking import StartedAnswers, passage, written
 from tests.fakes.reader import NOW, Library
 from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords

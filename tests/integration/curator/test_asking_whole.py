@@ -12,18 +12,18 @@ from pressbox.core.app import Resources
 from pressbox.core.config import CuratorSettings, Settings
 from pressbox.core.errors import PressboxError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.adapters.answer_starter import AnswerStarter
-from pressbox.curator.adapters.answer_store import SqlAnswerDesk, SqlConversations
-from pressbox.curator.adapters.index.writer import TantivyIndex
-from pressbox.curator.cli.asking import show
-from pressbox.curator.domain.answer_text import cited
-from pressbox.curator.domain.answers import AnswerMethod, AnswerState, AnswerView
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.ask import wiring as asking
+from pressbox.curator.ask.commands import show
+from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView
+from pressbox.curator.ask.domain.text import cited
+from pressbox.curator.ask.service import AskService
+from pressbox.curator.ask.starter import AnswerStarter
+from pressbox.curator.ask.store import SqlAnswerDesk, SqlConversations
+from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.ids import HEAVY_QUEUE, QUEUE, heavy_queue
-from pressbox.curator.service.asking import AskService
-from pressbox.curator.wiring import asking
-from pressbox.curator.wiring.parts import index_path
-from pressbox.curator.workflows.answer import AnswerWorkflow
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.parts import index_path
+from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.demo.simulators.asking import Answering, Slip
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelService
 from tests.fakes.asking import written

@@ -6,9 +6,9 @@ import pytest
 
 from pressbox.core.app import Resources
 from pressbox.core.health import HealthState
+from pressbox.curator.library.ports import PaidCall
 from pressbox.curator.manifest import APP
-from pressbox.curator.ports.storage import PaidCall
-from pressbox.curator.service import work
+from pressbox.curator.operations import service as work
 from tests.fakes.besieged import Besieged, besieged, browser
 
 

@@ -12,12 +12,12 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
-from pressbox.curator.adapters.context_store import SqlContexts
-from pressbox.curator.adapters.enrichment_store import SqlEnrichments
-from pressbox.curator.domain.context import ContextLink, ContextMethod, Entity, EntityKind, EntryContext
-from pressbox.curator.domain.enrichments import EnrichmentKind, NewEnrichment
-from pressbox.curator.service.enriching import EnrichingService
-from pressbox.curator.web.routes import build_router
+from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
+from pressbox.curator.cards.store import SqlEnrichments
+from pressbox.curator.context.domain.context import ContextLink, ContextMethod, Entity, EntityKind, EntryContext
+from pressbox.curator.context.service import EnrichingService
+from pressbox.curator.context.store import SqlContexts
+from pressbox.curator.routes import build_router
 from tests.fakes.context_starts import StartedContexts
 from tests.fakes.reader import NOW, Library
 from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords

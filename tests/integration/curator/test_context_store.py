@@ -18,15 +18,15 @@ from pressbox.core.errors import (
     TransientError,
 )
 from pressbox.core.http.client import GuardedClient
-from pressbox.curator.adapters.context.offline import OfflineContextExtractor, WorkshopLinks
-from pressbox.curator.adapters.context_store import SqlContexts
-from pressbox.curator.adapters.enrichment_store import SqlEnrichments
-from pressbox.curator.adapters.github.client import GitHub
-from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow
-from pressbox.curator.adapters.workshop.pool import Workshop
-from pressbox.curator.domain.context import ContextLink
-from pressbox.curator.domain.enrichments import EnrichmentKind, NewEnrichment
-from pressbox.curator.service.enriching import EnrichingService
+from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
+from pressbox.curator.cards.github import GitHub
+from pressbox.curator.cards.store import SqlEnrichments
+from pressbox.curator.context.domain.context import ContextLink
+from pressbox.curator.context.offline import OfflineContextExtractor, WorkshopLinks
+from pressbox.curator.context.service import EnrichingService
+from pressbox.curator.context.store import SqlContexts
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow
+from pressbox.curator.parsers.pool import Workshop
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.github import GitHubService
 from tests.fakes.context_starts import StartedContexts

@@ -17,16 +17,16 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import PressboxError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.adapters.context_starter import TemporalContextWorkflows
-from pressbox.curator.adapters.enrichment_store import SqlEnrichments
-from pressbox.curator.adapters.rows import EntryBodyRow, ModelCallRow
-from pressbox.curator.contracts.enriching import ContextCollectionOutput
-from pressbox.curator.domain.context import ContextMethod
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.cards.store import SqlEnrichments
+from pressbox.curator.context import wiring as enriching
+from pressbox.curator.context.contracts import ContextCollectionOutput
+from pressbox.curator.context.domain.context import ContextMethod
+from pressbox.curator.context.service import EnrichingService
+from pressbox.curator.context.starter import TemporalContextWorkflows
 from pressbox.curator.ids import HEAVY_QUEUE, QUEUE, heavy_queue
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.rows import EntryBodyRow, ModelCallRow
 from pressbox.curator.manifest import APP
-from pressbox.curator.service.enriching import EnrichingService
-from pressbox.curator.wiring import enriching
 from pressbox.demo.simulators.github import GitHubService
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.model import ModelService

@@ -19,11 +19,11 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources, ScheduleDeclaration
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
-from pressbox.curator.cli.commands import build_commands
-from pressbox.curator.contracts.upkeep import EntriesCleanupInput
-from pressbox.curator.domain.feeds import CrawlOutcome
+from pressbox.curator.commands import build_commands
 from pressbox.curator.ids import CLEANUP_SCHEDULE, INGEST_SCHEDULE
-from pressbox.curator.service.curator import Curator
+from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.search.contracts import EntriesCleanupInput
+from pressbox.curator.service import Curator
 from pressbox.entry.wiring import open_resources
 from tests.conftest import Parts
 from tests.fakes.reader import Library, Started

@@ -9,11 +9,11 @@ from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from pressbox.curator.adapters.rows import EntryRow, FeedRow, RemovedEntryRow, StoryRow
-from pressbox.curator.domain.entries import DistilState, FetchState
-from pressbox.curator.domain.feeds import CrawlOutcome, ExtractionRule, ParsedFeed
-from pressbox.curator.domain.views import FeedSettings, ListKind, Preference, Selection
-from pressbox.curator.ports.outside import FoundFeed
+from pressbox.curator.ingest.ports import FoundFeed
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule, ParsedFeed
+from pressbox.curator.library.domain.views import FeedSettings, ListKind, Preference, Selection
+from pressbox.curator.library.rows import EntryRow, FeedRow, RemovedEntryRow, StoryRow
 from tests.fakes.reader import NOW, Library
 
 URL = "https://example.org/feed.xml"

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from pressbox.core.errors import ConfigurationError
-from pressbox.curator.adapters.embedding.bundled import DIMENSIONS, BundledEmbedder
-from pressbox.curator.adapters.embedding.fastembed import FastEmbedEmbedder
-from pressbox.curator.adapters.embedding.texts import LONGEST, beginning
+from pressbox.curator.search.embedders.bundled import DIMENSIONS, BundledEmbedder
+from pressbox.curator.search.embedders.fastembed import FastEmbedEmbedder
+from pressbox.curator.search.embedders.texts import LONGEST, beginning
 
 
 @pytest.fixture(scope="module")

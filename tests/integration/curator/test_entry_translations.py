@@ -18,21 +18,21 @@ from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 from pressbox.core.web.app import create_app
-from pressbox.curator.adapters.reading_store import SqlReadingLists
-from pressbox.curator.adapters.rows import EntryBodyRow, EntryRow
-from pressbox.curator.adapters.translation_store import SqlTranslations
-from pressbox.curator.cli.triggers import build_commands
-from pressbox.curator.contracts.translating import Provider
-from pressbox.curator.domain.article_blocks import blocks_of
-from pressbox.curator.domain.entries import FetchState
-from pressbox.curator.domain.translating import Done, Why
-from pressbox.curator.domain.translation_view import Standing
-from pressbox.curator.ports.reading import ReadingLists
-from pressbox.curator.ports.translating import Translations
-from pressbox.curator.service.curator import Curator
-from pressbox.curator.service.translating import TranslationService, TranslatorChoice
-from pressbox.curator.web.routes import build_router
-from pressbox.curator.wiring.translating import configured
+from pressbox.curator.library.domain.entries import FetchState
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow
+from pressbox.curator.operations.trigger_commands import build_commands
+from pressbox.curator.reading.ports import ReadingLists
+from pressbox.curator.reading.store import SqlReadingLists
+from pressbox.curator.routes import build_router
+from pressbox.curator.service import Curator
+from pressbox.curator.translate.contracts import Provider
+from pressbox.curator.translate.domain.article_blocks import blocks_of
+from pressbox.curator.translate.domain.segments import Done, Why
+from pressbox.curator.translate.domain.view import Standing
+from pressbox.curator.translate.ports import Translations
+from pressbox.curator.translate.service import TranslationService, TranslatorChoice
+from pressbox.curator.translate.store import SqlTranslations
+from pressbox.curator.translate.wiring import configured
 from tests.fakes.reader import NOW, Library
 from tests.integration.curator.test_curator_api import browsing
 from tests.integration.web.conftest import cheap_passwords

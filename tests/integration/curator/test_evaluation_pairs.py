@@ -2,8 +2,8 @@
 
 import pytest
 
-from pressbox.curator.adapters.embedding.bundled import BundledEmbedder
-from pressbox.curator.adapters.evaluators.offline import OfflineEvaluator
+from pressbox.curator.evaluate.offline import OfflineEvaluator
+from pressbox.curator.search.embedders.bundled import BundledEmbedder
 from tests.fakes.evaluating import judged
 
 # What an article says, the same in other words, and what it does not say.

@@ -11,20 +11,20 @@ from sqlalchemy import func, select
 from pressbox.core.app import Resources
 from pressbox.core.config import EvaluatorKind
 from pressbox.core.db.changes import ChangeRow
-from pressbox.curator.activities.evaluating import EvaluationActivities
-from pressbox.curator.adapters.answer_rows import AnswerRow, ConversationRow, EvaluationRow, ResearchRunRow
-from pressbox.curator.adapters.evaluation_store import SqlEvaluations, SqlScores
-from pressbox.curator.adapters.evaluators.offline import OfflineEvaluator
-from pressbox.curator.adapters.evaluators.ragas import RagasEvaluator
-from pressbox.curator.adapters.judged_store import SqlSubjects
-from pressbox.curator.adapters.ledger_store import SqlModelLedger
-from pressbox.curator.domain.entries import Distilled
-from pressbox.curator.domain.evaluating import LONGEST_CONTEXT, Judged, Measure, Metric, SubjectKind
-from pressbox.curator.domain.research import Material, Quote, Source
+from pressbox.curator.ask.rows import AnswerRow, ConversationRow, EvaluationRow, ResearchRunRow
+from pressbox.curator.evaluate import wiring as evaluating
+from pressbox.curator.evaluate.activities import EvaluationActivities
+from pressbox.curator.evaluate.domain.evaluation import LONGEST_CONTEXT, Judged, Measure, Metric, SubjectKind
+from pressbox.curator.evaluate.judged_store import SqlSubjects
+from pressbox.curator.evaluate.offline import OfflineEvaluator
+from pressbox.curator.evaluate.ports import Evaluated
+from pressbox.curator.evaluate.ragas import RagasEvaluator
+from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores
 from pressbox.curator.ids import HEAVY_QUEUE
-from pressbox.curator.ports.evaluating import Evaluated
-from pressbox.curator.ports.storage import PaidCall
-from pressbox.curator.wiring import evaluating
+from pressbox.curator.library.domain.entries import Distilled
+from pressbox.curator.library.ports import PaidCall
+from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.research.domain.research import Material, Quote, Source
 from tests.fakes.curator_rows import NOW, Rows, entry, read
 
 TRACE = "0123456789abcdef" * 2

@@ -17,15 +17,15 @@ from pressbox.core.app import Resources
 from pressbox.core.config import CuratorSettings, DistillerKind, EvaluatorKind, Settings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.adapters.answer_rows import AnswerRow, EvaluationRow
-from pressbox.curator.adapters.answer_starter import AnswerStarter
-from pressbox.curator.adapters.answer_store import SqlConversations
-from pressbox.curator.adapters.starter import TemporalWorkflows
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.domain.traces import trace_id
+from pressbox.curator.ask.rows import AnswerRow, EvaluationRow
+from pressbox.curator.ask.starter import AnswerStarter
+from pressbox.curator.ask.store import SqlConversations
 from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE, heavy_queue, index_queue
+from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import APP
-from pressbox.curator.wiring.application import service
+from pressbox.curator.models.domain.traces import trace_id
+from pressbox.curator.operations.starter import TemporalWorkflows
+from pressbox.curator.wiring import service
 from pressbox.demo.simulators.langfuse import PUBLIC_KEY, SECRET_KEY, LangfuseService
 from pressbox.demo.simulators.model import ModelService
 from pressbox.demo.simulators.understanding import understands

@@ -12,10 +12,10 @@ import zstandard
 
 from pressbox.core.config import HttpSettings
 from pressbox.core.http.client import GuardedClient
-from pressbox.curator.adapters.feeds.crawling import FeedCrawler
-from pressbox.curator.adapters.feeds.reading import FeedReader
-from pressbox.curator.domain.feeds import Crawl, CrawlOutcome, FeedToCrawl, Validators
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.feeds.crawler import FeedCrawler
+from pressbox.curator.feeds.reader import FeedReader
+from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedToCrawl, Validators
+from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.integration.http.loopback import LoopbackServer, running
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -276,7 +276,7 @@ async def test_a_document_that_breaks_the_reader_fails_alone(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("pressbox.curator.adapters.feeds.reading.parse", broken)
+    monkeypatch.setattr("pressbox.curator.feeds.reader.parse", broken)
     server.answers("/feed", body=FEED)
     crawl = await crawler.crawl(feed(server))
     assert crawl.outcome is CrawlOutcome.NOT_A_FEED

@@ -8,8 +8,8 @@ import pytest
 from pressbox.core.config import HttpSettings
 from pressbox.core.errors import InvalidInputError, NotFoundError, RefusedAddressError, TransientError
 from pressbox.core.http.client import GuardedClient
-from pressbox.curator.adapters.feeds.discovery import USUAL_PATHS, FeedDiscovery
-from pressbox.curator.adapters.feeds.reading import FeedReader
+from pressbox.curator.feeds.discovery import USUAL_PATHS, FeedDiscovery
+from pressbox.curator.feeds.reader import FeedReader
 from tests.integration.http.loopback import LoopbackServer, ScriptedResolver, running
 
 FEED = b"<rss><channel><title>News</title><item><guid>1</guid><title>One</title></item></channel></rss>"

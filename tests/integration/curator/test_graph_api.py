@@ -12,9 +12,9 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
-from pressbox.curator.service.graph import GraphService
-from pressbox.curator.web.routes import build_router
-from pressbox.curator.wiring.application import service
+from pressbox.curator.graph.service import GraphService
+from pressbox.curator.routes import build_router
+from pressbox.curator.wiring import service
 from tests.fakes.graph import Stacks
 from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
 

@@ -15,11 +15,11 @@ from temporalio.testing import ActivityEnvironment
 from pressbox.core.app import Resources
 from pressbox.core.config import CuratorSettings, GraphKind
 from pressbox.core.errors import ConfigurationError, TransientError
-from pressbox.curator.adapters.graph.lightrag import LightRagGraph
-from pressbox.curator.adapters.graph.lightrag_library import _Characters, library, writing_alone
-from pressbox.curator.adapters.rows import ModelCallRow
-from pressbox.curator.ports.graph import Addition, GraphDocument
-from pressbox.curator.wiring.graph import graph_of
+from pressbox.curator.graph.lightrag import LightRagGraph
+from pressbox.curator.graph.lightrag_library import _Characters, library, writing_alone
+from pressbox.curator.graph.ports import Addition, GraphDocument
+from pressbox.curator.graph.wiring import graph_of
+from pressbox.curator.library.rows import ModelCallRow
 from pressbox.demo.simulators.model import MODEL, Asked, Mistake, ModelService
 from tests.fakes.graph import Stacks
 
@@ -162,7 +162,7 @@ def test_tokens_of_characters_give_back_the_text() -> None:
 SECOND_WRITER = """
 import asyncio, sys
 from pathlib import Path
-from pressbox.curator.adapters.graph.lightrag_library import writing_alone
+from pressbox.curator.graph.lightrag_library import writing_alone
 
 async def main():
     async with writing_alone(Path(sys.argv[1])):

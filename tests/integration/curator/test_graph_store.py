@@ -7,11 +7,11 @@ from sqlalchemy import select
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.adapters.context_store import SqlContexts
-from pressbox.curator.adapters.graph_rows import GraphGenerationRow
-from pressbox.curator.adapters.rows import EntryRow
-from pressbox.curator.domain.context import EntityKind
-from pressbox.curator.ports.graph import Addition
+from pressbox.curator.context.domain.context import EntityKind
+from pressbox.curator.context.store import SqlContexts
+from pressbox.curator.graph.ports import Addition
+from pressbox.curator.graph.rows import GraphGenerationRow
+from pressbox.curator.library.rows import EntryRow
 from tests.fakes.graph import NOW, Stacks, context, named
 
 

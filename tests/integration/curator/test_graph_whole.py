@@ -17,17 +17,17 @@ from typer.testing import CliRunner, Result
 from pressbox.core.app import Resources
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.activities.indexing import IndexSelection
-from pressbox.curator.adapters.graph_starter import GraphStarter
-from pressbox.curator.cli.commands import build_commands
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.commands import build_commands
+from pressbox.curator.graph import wiring as graph
+from pressbox.curator.graph.starter import GraphStarter
+from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
+from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.ids import GRAPH_REBUILD_WORKFLOW, GRAPH_SCHEDULE, HEAVY_QUEUE, QUEUE, heavy_queue
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.parts import entry_store
 from pressbox.curator.manifest import schedules
-from pressbox.curator.wiring import graph
-from pressbox.curator.wiring.application import service
-from pressbox.curator.wiring.parts import entry_store
-from pressbox.curator.workflows.graph_rebuild import GraphRebuildWorkflow
-from pressbox.curator.workflows.graph_update import GlobalGraphUpdateWorkflow
+from pressbox.curator.search.activities.index import IndexSelection
+from pressbox.curator.wiring import service
 from pressbox.entry.wiring import open_resources
 from tests.conftest import TEST_KEY, Parts
 from tests.fakes.graph import Stacks

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import event, text
 
 from pressbox.core.db.database import Database
-from pressbox.curator.activities.turns import LONGEST_TURN
-from pressbox.curator.adapters.host_turns import SqlHostTurns
+from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
+from pressbox.curator.ingest.rate_limits import LONGEST_TURN
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 DELAY = timedelta(seconds=2)
@@ -78,7 +78,7 @@ async def test_trouble_is_told_to_everybody_and_the_next_one_gets_his_turn(
 ) -> None:
     turns = SqlHostTurns(database)
     with monkeypatch.context() as patched:
-        patched.setattr("pressbox.curator.adapters.host_turns._TAKE", text("SELECT 1 / 0"))
+        patched.setattr("pressbox.curator.ingest.rate_limit_store._TAKE", text("SELECT 1 / 0"))
         found = await asyncio.gather(*(turns.take("example.org", DELAY, NOW) for _ in range(3)), return_exceptions=True)
     assert all(isinstance(error, Exception) for error in found)
     assert await turns.take("example.org", DELAY, NOW) == NOW

@@ -8,10 +8,10 @@ from pydantic import SecretStr
 
 from pressbox.core.config import CuratorSettings
 from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
-from pressbox.curator.adapters.langfuse import Langfuse
-from pressbox.curator.domain.evaluating import Measure, Metric
-from pressbox.curator.ports.evaluating import Evaluated
-from pressbox.curator.wiring.evaluating import board
+from pressbox.curator.evaluate.domain.evaluation import Measure, Metric
+from pressbox.curator.evaluate.langfuse import Langfuse
+from pressbox.curator.evaluate.ports import Evaluated
+from pressbox.curator.evaluate.wiring import board
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.langfuse import INGESTION, PUBLIC_KEY, SECRET_KEY, LangfuseService
 from tests.fakes.evaluating import judged

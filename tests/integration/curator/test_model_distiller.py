@@ -10,9 +10,9 @@ import pytest
 from pydantic import SecretStr
 
 from pressbox.core.errors import ConfigurationError, RateLimitedError, TransientError
-from pressbox.curator.adapters.distillers.llm import TOGETHER, ModelDistiller
-from pressbox.curator.adapters.distillers.prompting import LONGEST_ARTICLE
-from pressbox.curator.domain.entries import ToDistil
+from pressbox.curator.distil.model import TOGETHER, ModelDistiller
+from pressbox.curator.distil.prompt import LONGEST_ARTICLE
+from pressbox.curator.library.domain.entries import ToDistil
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.distilling import distils
 from pressbox.demo.simulators.model import MODEL, Asked, Mistake, ModelService, tokens

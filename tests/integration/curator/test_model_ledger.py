@@ -10,12 +10,12 @@ from sqlalchemy import select
 
 from pressbox.core.db.database import Database
 from pressbox.core.models.chat import Said
-from pressbox.curator.activities.paid_model import CLAIMED_FOR, LedgerModel, Prices
-from pressbox.curator.adapters.claims import SqlClaims
-from pressbox.curator.adapters.ledger_store import SqlModelLedger
-from pressbox.curator.adapters.rows import ModelCallRow, ModelReservationRow
-from pressbox.curator.ports.models import Feature, OnText, Question
-from pressbox.curator.ports.storage import Expected, PaidCall
+from pressbox.curator.library.ports import Expected, PaidCall
+from pressbox.curator.library.rows import ModelCallRow, ModelReservationRow
+from pressbox.curator.models.claims import SqlClaims
+from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.models.paid_model import CLAIMED_FOR, LedgerModel, Prices
+from pressbox.curator.models.ports import Feature, OnText, Question
 from tests.fakes.curator_rows import NOW, Rows
 
 UNTIL = NOW + timedelta(minutes=15)

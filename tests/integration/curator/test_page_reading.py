@@ -17,7 +17,7 @@ from pressbox.core.errors import (
 )
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.decoding import AnswerTooLargeError
-from pressbox.curator.adapters.pages.reading import GuardedPageReader
+from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 

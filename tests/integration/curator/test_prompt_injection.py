@@ -18,15 +18,10 @@ from sqlalchemy import select
 from pressbox.core.app import Resources
 from pressbox.core.config import EvaluatorKind, HttpSettings
 from pressbox.core.http.client import GuardedClient
-from pressbox.curator.adapters.answer_rows import AnswerRow, ResearchRunRow
-from pressbox.curator.adapters.answer_store import SqlConversations
-from pressbox.curator.adapters.enrichment_rows import EnrichmentRow, EntryContextRow
-from pressbox.curator.adapters.graph_rows import GraphEvidenceRow, GraphNodeRow
-from pressbox.curator.adapters.research_store import SqlResearch
-from pressbox.curator.adapters.rows import EntryRow
-from pressbox.curator.contracts.asking import AnswerInput
-from pressbox.curator.contracts.distilling import EntryIds, SaveDistilledInput
-from pressbox.curator.contracts.enriching import (
+from pressbox.curator.ask.contracts import AnswerInput
+from pressbox.curator.ask.rows import AnswerRow, ResearchRunRow
+from pressbox.curator.ask.store import SqlConversations
+from pressbox.curator.context.contracts import (
     EntryReference,
     ExtractContextInput,
     FetchReadmeInput,
@@ -35,15 +30,20 @@ from pressbox.curator.contracts.enriching import (
     SaveGithubInput,
     SearchGithubInput,
 )
-from pressbox.curator.contracts.evaluating import SummarizationEvaluationInput, SummarizationEvaluationItem
-from pressbox.curator.contracts.graph import GraphBatchInput, GraphMarkInput
-from pressbox.curator.contracts.researching import ResearchStepInput
-from pressbox.curator.contracts.translating import SaveTranslationsInput, TranslateArticlesInput
-from pressbox.curator.contracts.upkeep import IndexBatchInput
-from pressbox.curator.domain.entries import DistilState
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.domain.research import Limits
-from pressbox.curator.ports.research import Draft
+from pressbox.curator.context.rows import EnrichmentRow, EntryContextRow
+from pressbox.curator.distil.contracts import EntryIds, SaveDistilledInput
+from pressbox.curator.evaluate.contracts import SummarizationEvaluationInput, SummarizationEvaluationItem
+from pressbox.curator.graph.contracts import GraphBatchInput, GraphMarkInput
+from pressbox.curator.graph.rows import GraphEvidenceRow, GraphNodeRow
+from pressbox.curator.library.domain.entries import DistilState
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.rows import EntryRow
+from pressbox.curator.research.contracts import ResearchStepInput
+from pressbox.curator.research.domain.research import Limits
+from pressbox.curator.research.ports import Draft
+from pressbox.curator.research.store import SqlResearch
+from pressbox.curator.search.contracts import IndexBatchInput
+from pressbox.curator.translate.contracts import SaveTranslationsInput, TranslateArticlesInput
 from pressbox.demo.simulators.github import GitHubService, SimulatedRepository
 from tests.fakes.attacks import ATTACKS, EVIL, words_in
 from tests.fakes.besieged import Besieged, besieged, browser, hidden, tapped, troubles

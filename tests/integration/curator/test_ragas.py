@@ -14,13 +14,13 @@ from sqlalchemy import func, select
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.models.chat import ChatModel, Endpoint
-from pressbox.curator.activities.paid_model import LedgerModel
-from pressbox.curator.adapters.claims import SqlClaims
-from pressbox.curator.adapters.evaluators import ragas
-from pressbox.curator.adapters.evaluators.ragas import RagasEvaluator
-from pressbox.curator.adapters.ledger_store import SqlModelLedger
-from pressbox.curator.adapters.rows import ModelCallRow
-from pressbox.curator.domain.evaluating import Measure, Metric
+from pressbox.curator.evaluate import ragas
+from pressbox.curator.evaluate.domain.evaluation import Measure, Metric
+from pressbox.curator.evaluate.ragas import RagasEvaluator
+from pressbox.curator.library.rows import ModelCallRow
+from pressbox.curator.models.claims import SqlClaims
+from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.models.paid_model import LedgerModel
 from pressbox.demo.simulators.judging import is_judging, judges
 from pressbox.demo.simulators.model import Asked, Mistake, ModelService
 from tests.fakes.evaluating import judged

@@ -9,8 +9,17 @@ from fastapi import FastAPI
 
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.curator.domain.streams import LABEL, READ, READING_LIST, STARRED, STATE, long_id, microseconds, short_id
-from pressbox.curator.domain.views import ListKind, Selection
+from pressbox.curator.apps.domain.streams import (
+    LABEL,
+    READ,
+    READING_LIST,
+    STARRED,
+    STATE,
+    long_id,
+    microseconds,
+    short_id,
+)
+from pressbox.curator.library.domain.views import ListKind, Selection
 from tests.fakes.reader import NOW, Library
 from tests.fakes.reader_apps import Pairs, ReaderApp, reader_app, reader_site
 

@@ -6,7 +6,7 @@ from typing import Any
 from pressbox.core.db.database import Database
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.sink import store
-from pressbox.curator.web.progress import works
+from pressbox.curator.reading.progress import works
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 

@@ -17,15 +17,15 @@ from typer.testing import CliRunner
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
-from pressbox.curator.adapters.research_store import SqlResearch
-from pressbox.curator.cli.commands import build_commands
-from pressbox.curator.contracts.researching import ResearchStepInput
-from pressbox.curator.domain.research import Limits, ResearchMethod, ResearchState
-from pressbox.curator.ports.research import Draft
-from pressbox.curator.service.curator import Curator
-from pressbox.curator.service.research import ResearchService
-from pressbox.curator.wiring import researching
-from pressbox.curator.wiring.application import service
+from pressbox.curator.commands import build_commands
+from pressbox.curator.research import wiring as researching
+from pressbox.curator.research.contracts import ResearchStepInput
+from pressbox.curator.research.domain.research import Limits, ResearchMethod, ResearchState
+from pressbox.curator.research.ports import Draft
+from pressbox.curator.research.service import ResearchService
+from pressbox.curator.research.store import SqlResearch
+from pressbox.curator.service import Curator
+from pressbox.curator.wiring import service
 from pressbox.entry.wiring import open_resources
 from tests.conftest import Parts
 from tests.fakes.newsstand import Newsstand

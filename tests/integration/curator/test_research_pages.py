@@ -18,24 +18,24 @@ from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.errors import NotFoundError, TransientError
 from pressbox.core.web.app import create_app
-from pressbox.curator.activities.researching import ResearchActivities
-from pressbox.curator.activities.turns import Turns
-from pressbox.curator.adapters.enrichment_rows import EntryLinkRow
-from pressbox.curator.adapters.extraction.extractor import WorkshopExtractor
-from pressbox.curator.adapters.host_turns import SqlHostTurns
-from pressbox.curator.adapters.pages.reading import GuardedPageReader
-from pressbox.curator.adapters.research_store import SqlReadings, SqlResearch
-from pressbox.curator.adapters.researchers.links import GuardedLinkedPages
-from pressbox.curator.adapters.researchers.neighbours import GraphNeighbours
-from pressbox.curator.adapters.rows import EntryBodyRow
-from pressbox.curator.adapters.workshop.pool import Workshop
-from pressbox.curator.contracts.researching import CloseResearchInput, ResearchStepInput
-from pressbox.curator.domain.context import EntityKind
-from pressbox.curator.domain.graph import EntityView, GraphState, Mentioned, Neighbour
-from pressbox.curator.domain.research import EndedBy, Limits, Link, ResearchState, StepKind, StepState
-from pressbox.curator.ports.research import Draft, LinkedPages
-from pressbox.curator.service.research import ResearchService
-from pressbox.curator.web.routes import build_router
+from pressbox.curator.articles.extractor import WorkshopExtractor
+from pressbox.curator.articles.page_reader import GuardedPageReader
+from pressbox.curator.context.domain.context import EntityKind
+from pressbox.curator.context.rows import EntryLinkRow
+from pressbox.curator.graph.domain.graph import EntityView, GraphState, Mentioned, Neighbour
+from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
+from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.rows import EntryBodyRow
+from pressbox.curator.parsers.pool import Workshop
+from pressbox.curator.research.activities import ResearchActivities
+from pressbox.curator.research.contracts import CloseResearchInput, ResearchStepInput
+from pressbox.curator.research.domain.research import EndedBy, Limits, Link, ResearchState, StepKind, StepState
+from pressbox.curator.research.links import GuardedLinkedPages
+from pressbox.curator.research.neighbours import GraphNeighbours
+from pressbox.curator.research.ports import Draft, LinkedPages
+from pressbox.curator.research.service import ResearchService
+from pressbox.curator.research.store import SqlReadings, SqlResearch
+from pressbox.curator.routes import build_router
 from tests.fakes.reader import NOW, Library
 from tests.fakes.research import FakePages, FakeResearchWorld
 from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords

@@ -7,11 +7,11 @@ import pytest
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import NotFoundError, TransientError
-from pressbox.curator.adapters.index.reader import TantivyReader
-from pressbox.curator.adapters.index.writer import TantivyIndex
-from pressbox.curator.adapters.retrieval.articles import RetrievalArticles
-from pressbox.curator.adapters.retrieval.hybrid import HybridRetriever
-from pressbox.curator.domain.retrieval import FoundBy
+from pressbox.curator.search.domain.retrieval import FoundBy
+from pressbox.curator.search.index.reader import TantivyReader
+from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.search.retrieval_store import RetrievalArticles
+from pressbox.curator.search.retriever import HybridRetriever
 from tests.fakes.asking import SubjectEmbedder, written
 from tests.fakes.reader import Library
 

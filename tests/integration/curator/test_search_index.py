@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pressbox.core.errors import ConflictError, TransientError
-from pressbox.curator.adapters.index.folder import IndexFolder
-from pressbox.curator.adapters.index.reader import TantivyReader
-from pressbox.curator.adapters.index.writer import TantivyIndex
-from pressbox.curator.ports.storage import Hit, IndexDocument
+from pressbox.curator.library.ports import Hit, IndexDocument
+from pressbox.curator.search.index.folder import IndexFolder
+from pressbox.curator.search.index.reader import TantivyReader
+from pressbox.curator.search.index.writer import TantivyIndex
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -263,8 +263,8 @@ WRITER = textwrap.dedent("""
     import asyncio, sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from pressbox.curator.adapters.index.writer import TantivyIndex
-    from pressbox.curator.ports.storage import IndexDocument
+    from pressbox.curator.search.index.writer import TantivyIndex
+    from pressbox.curator.library.ports import IndexDocument
 
     async def write(folder, endless):
         index, number = TantivyIndex(Path(folder)), 0

@@ -10,7 +10,8 @@ from sqlalchemy import delete, select, update
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
-from pressbox.curator.adapters.rows import (
+from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome
+from pressbox.curator.library.rows import (
     EntryLabelRow,
     EntryRow,
     EntryStateRow,
@@ -19,7 +20,6 @@ from pressbox.curator.adapters.rows import (
     SeenGuidRow,
     SubscriptionRow,
 )
-from pressbox.curator.domain.feeds import Crawl, CrawlOutcome
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 
 NEW_HOME = "https://new.example.org/feed"

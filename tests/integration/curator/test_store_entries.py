@@ -8,9 +8,12 @@ from sqlalchemy import select, text
 
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
-from pressbox.curator.adapters.entry_store import SqlEntries
-from pressbox.curator.adapters.ledger_store import SqlModelLedger
-from pressbox.curator.adapters.rows import (
+from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchedArticle, FetchState
+from pressbox.curator.library.domain.identity import shown_hash
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.entry_store import SqlEntries
+from pressbox.curator.library.ports import PaidCall
+from pressbox.curator.library.rows import (
     EntryEmbeddingRow,
     EntryLabelRow,
     EntryRow,
@@ -18,10 +21,7 @@ from pressbox.curator.adapters.rows import (
     SeenGuidRow,
     StoryRow,
 )
-from pressbox.curator.domain.entries import Distilled, DistilState, FetchedArticle, FetchState
-from pressbox.curator.domain.identity import shown_hash
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.ports.storage import PaidCall
+from pressbox.curator.models.ledger import SqlModelLedger
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 
 LATER = NOW + timedelta(hours=1)

@@ -9,15 +9,15 @@ import pytest
 from pydantic import SecretStr
 
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
-from pressbox.curator.activities.paid_model import UnusableAnswerError
-from pressbox.curator.adapters.translators.deepl import DeepL
-from pressbox.curator.adapters.translators.microsoft import MicrosoftTranslator
-from pressbox.curator.adapters.translators.model import ModelTranslator
-from pressbox.curator.adapters.translators.service import QUOTA_PAUSE, PaidService
-from pressbox.curator.domain.article_blocks import Block, BlockKind, blocks_of
-from pressbox.curator.domain.translating import Why, requests
-from pressbox.curator.ports.models import OnText, Question, Reply
-from pressbox.curator.ports.translating import Languages, TranslationSource
+from pressbox.curator.models.paid_model import UnusableAnswerError
+from pressbox.curator.models.ports import OnText, Question, Reply
+from pressbox.curator.translate.domain.article_blocks import Block, BlockKind, blocks_of
+from pressbox.curator.translate.domain.segments import Why, requests
+from pressbox.curator.translate.ports import Languages, TranslationSource
+from pressbox.curator.translate.providers.deepl import DeepL
+from pressbox.curator.translate.providers.microsoft import MicrosoftTranslator
+from pressbox.curator.translate.providers.model import ModelTranslator
+from pressbox.curator.translate.providers.service import QUOTA_PAUSE, PaidService
 from pressbox.demo.simulators import deepl, microsoft_translator
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.deepl import DeepLSimulator

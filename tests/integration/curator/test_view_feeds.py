@@ -12,8 +12,8 @@ from fastapi import FastAPI
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.curator.adapters.feeds.parsing import parse
-from pressbox.curator.domain.views import ListKind, Selection
+from pressbox.curator.feeds.parser import parse
+from pressbox.curator.library.domain.views import ListKind, Selection
 from tests.fakes.reader import NOW, Library
 from tests.fakes.reader_apps import reader_site
 from tests.integration.web.conftest import ORIGIN, PASSWORD

@@ -10,12 +10,12 @@ from datetime import timedelta
 import pytest
 
 from pressbox.core.errors import InvalidInputError, PermanentError, TransientError
-from pressbox.curator.adapters.distillers.extractive import ExtractiveDistiller
-from pressbox.curator.adapters.extraction.extractor import WorkshopExtractor
-from pressbox.curator.adapters.workshop.pool import Workshop
-from pressbox.curator.domain.entries import ToDistil
-from pressbox.curator.domain.feeds import ExtractionRule
-from pressbox.curator.ports.outside import Page
+from pressbox.curator.articles.extractor import WorkshopExtractor
+from pressbox.curator.distil.extractive import ExtractiveDistiller
+from pressbox.curator.ingest.ports import Page
+from pressbox.curator.library.domain.entries import ToDistil
+from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.parsers.pool import Workshop
 
 SENTENCE = "The new bridge over the river was opened on Monday by the mayor of the town. "
 GOOD = Page("https://example.org/a", f"<html><body><article><p>{SENTENCE * 5}</p></article></body></html>", "text/html")

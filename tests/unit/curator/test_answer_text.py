@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.domain.answer_text import BlockKind, Piece, PieceKind, blocks, checked, cited, pieces
-from pressbox.curator.domain.answers import LONGEST_TITLE, title_of
+from pressbox.curator.ask.domain.answers import LONGEST_TITLE, title_of
+from pressbox.curator.ask.domain.text import BlockKind, Piece, PieceKind, blocks, checked, cited, pieces
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.adapters.sanitising.html import sanitise
-from pressbox.curator.domain.article_blocks import Block, BlockKind, blocks_of, cut, pairs
-from pressbox.curator.domain.translating import Done, Limits, Why, requests, sent, taken
+from pressbox.curator.articles.sanitizer import sanitise
+from pressbox.curator.translate.domain.article_blocks import Block, BlockKind, blocks_of, cut, pairs
+from pressbox.curator.translate.domain.segments import Done, Limits, Why, requests, sent, taken
 from pressbox.demo.simulators.translating import Mood, translated
 from tests.fakes.newsstand import RICH
 

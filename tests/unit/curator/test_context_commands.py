@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 from typer.testing import CliRunner
 
-from pressbox.curator.cli.triggers import build_commands
-from pressbox.curator.service.curator import Curator
+from pressbox.curator.operations.trigger_commands import build_commands
+from pressbox.curator.service import Curator
 
 
 class Enriching:

@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from pressbox.curator.adapters.context.finding import context_of
-from pressbox.curator.adapters.context.links import installed_in, links_of
-from pressbox.curator.adapters.github.readme import readme_of
-from pressbox.curator.domain.candidates import MENTIONED_WITH
-from pressbox.curator.domain.context import ContextMethod, EntityKind, EntryContext
-from pressbox.curator.domain.kinds_of_texts import ContentType, Domain, content_type_of, domain_of
+from pressbox.curator.cards.readme import readme_of
+from pressbox.curator.context.domain.candidates import MENTIONED_WITH
+from pressbox.curator.context.domain.content_types import ContentType, Domain, content_type_of, domain_of
+from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
+from pressbox.curator.context.finder import context_of
+from pressbox.curator.context.links import installed_in, links_of
 from tests.fakes.enriching import source_of
 
 ENGLISH = """\

@@ -5,10 +5,10 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from pressbox.core.health import HealthState
-from pressbox.curator.domain.costs import by_day, by_feature, by_feed, plot
-from pressbox.curator.domain.money import Prices, about_tokens, midnight_before, next_midnight
-from pressbox.curator.domain.views import BudgetView, CostView
-from pressbox.curator.web.health import budget_part
+from pressbox.curator.library.domain.views import BudgetView, CostView
+from pressbox.curator.models.domain.costs import by_day, by_feature, by_feed, plot
+from pressbox.curator.models.domain.money import Prices, about_tokens, midnight_before, next_midnight
+from pressbox.curator.reading.health import budget_part
 
 TODAY = date(2026, 5, 4)
 YESTERDAY = TODAY - timedelta(days=1)

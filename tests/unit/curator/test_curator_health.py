@@ -9,13 +9,13 @@ from pydantic import SecretStr
 from pressbox.core.config import CuratorSettings, Settings
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.health import HealthState
-from pressbox.curator.domain.feeds import CrawlOutcome
-from pressbox.curator.domain.views import FeedHealth, FeedView
+from pressbox.curator.ingest.wiring import model_distiller
+from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain.views import FeedHealth, FeedView
+from pressbox.curator.library.parts import embedder
+from pressbox.curator.library.ports import Hit
 from pressbox.curator.manifest import schedules
-from pressbox.curator.ports.storage import Hit
-from pressbox.curator.web.health import feeds_part, search_part
-from pressbox.curator.wiring.ingesting import model_distiller
-from pressbox.curator.wiring.parts import embedder
+from pressbox.curator.reading.health import feeds_part, search_part
 
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 FINE = FeedHealth(CrawlOutcome.NEW, "", 200, 0, None, SINCE, SINCE, SINCE, SINCE, timedelta(hours=1))

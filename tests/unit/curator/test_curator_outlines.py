@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.curator.adapters.feeds.outlines import OpmlOutlines
-from pressbox.curator.domain.outlines import OutlineFeed
+from pressbox.curator.feeds.opml import OpmlOutlines
+from pressbox.curator.feeds.outline import OutlineFeed
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 OPML = OpmlOutlines()

@@ -6,8 +6,8 @@ import pytest
 
 from pressbox.core.config import DistillerKind, load_settings
 from pressbox.core.errors import ConfigurationError
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.wiring.parts import policy
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.parts import policy
 
 
 def test_without_settings_the_rules_are_those_of_the_specification() -> None:

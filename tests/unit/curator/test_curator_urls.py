@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.domain.urls import absolute_url, canonical_url, host_of, is_web_url
+from pressbox.curator.library.domain.urls import absolute_url, canonical_url, host_of, is_web_url
 
 ARTICLE = "https://example.org/news/42"
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from pressbox.curator.adapters.plain_text import count_words, plain_text
-from pressbox.curator.domain.feeds import Enclosure, FeedEntry
-from pressbox.curator.domain.identity import (
+from pressbox.curator.library.domain.feeds import Enclosure, FeedEntry
+from pressbox.curator.library.domain.identity import (
     LONGEST_GUID,
     article_address,
     content_hash,
@@ -14,6 +13,7 @@ from pressbox.curator.domain.identity import (
     says_the_same,
     storable,
 )
+from pressbox.curator.text.plain_text import count_words, plain_text
 
 
 def stated(**values: object) -> FeedEntry:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pressbox.curator.adapters.evaluators.offline import OfflineEvaluator, nearest
-from pressbox.curator.domain.evaluating import (
+from pressbox.curator.evaluate.domain.evaluation import (
     Measure,
     Metric,
     SubjectKind,
@@ -19,9 +18,10 @@ from pressbox.curator.domain.evaluating import (
     telling_words,
     within,
 )
-from pressbox.curator.domain.scores import MOST_CURVES, ScoreLine, pictures
-from pressbox.curator.domain.traces import entry_trace_id, trace_id
-from pressbox.curator.service.evaluating import EvaluationService
+from pressbox.curator.evaluate.domain.scores import MOST_CURVES, ScoreLine, pictures
+from pressbox.curator.evaluate.offline import OfflineEvaluator, nearest
+from pressbox.curator.evaluate.service import EvaluationService
+from pressbox.curator.models.domain.traces import entry_trace_id, trace_id
 from tests.fakes.evaluating import judged
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from pressbox.core.errors import InvalidInputError, PermanentError
-from pressbox.curator.adapters.extraction.finding import article_of, feed_text_of
-from pressbox.curator.adapters.languages import language_of
-from pressbox.curator.adapters.sanitising.text import text_of
-from pressbox.curator.domain.entries import FetchedArticle
-from pressbox.curator.domain.feeds import ExtractionRule
+from pressbox.curator.articles.extraction import article_of, feed_text_of
+from pressbox.curator.articles.html_text import text_of
+from pressbox.curator.library.domain.entries import FetchedArticle
+from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.text.languages import language_of
 
 ARTICLES = Path(__file__).parent / "articles"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.adapters.feeds.parsing import LoginPageError, NotAFeedError, parse
-from pressbox.curator.domain.feeds import Enclosure, FeedEntry, ParsedFeed
+from pressbox.curator.feeds.parser import LoginPageError, NotAFeedError, parse
+from pressbox.curator.library.domain.feeds import Enclosure, FeedEntry, ParsedFeed
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 URL = "https://example.org/blog/feed.xml"

@@ -4,10 +4,10 @@ from itertools import combinations
 
 import pytest
 
-from pressbox.curator.domain.context import EntityKind
-from pressbox.curator.domain.graph import EntityView, Neighbour, Relation
-from pressbox.curator.domain.graph_layout import WIDTH, Picture, Spot, drawn
-from pressbox.curator.web.graph import entity_address, passage_address
+from pressbox.curator.context.domain.context import EntityKind
+from pressbox.curator.graph.domain.graph import EntityView, Neighbour, Relation
+from pressbox.curator.graph.domain.layout import WIDTH, Picture, Spot, drawn
+from pressbox.curator.graph.pages import entity_address, passage_address
 
 
 def entity(number: int, name: str = "Name", word: str = "knows") -> EntityView:

@@ -1,7 +1,7 @@
 """What an entry says, and which entities a question may name."""
 
-from pressbox.curator.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
-from pressbox.curator.domain.graph import LONGEST_NAME, MOST_ENTITIES, phrases_of, said_by
+from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
+from pressbox.curator.graph.domain.graph import LONGEST_NAME, MOST_ENTITIES, phrases_of, said_by
 
 
 def said(*entities: Entity, relations: tuple[Relationship, ...] = ()) -> EntryContext:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.domain.passages import LONGEST, LONGEST_SENTENCE, Window, lexical_scores, stem_of, windows
-from pressbox.curator.domain.questions import content_terms, search_words
-from pressbox.curator.domain.ranking import Excerpt, chosen, lexically_best, lexically_scored, ranked
-from pressbox.curator.domain.retrieval import FoundBy, fused
+from pressbox.curator.search.domain.passages import LONGEST, LONGEST_SENTENCE, Window, lexical_scores, stem_of, windows
+from pressbox.curator.search.domain.questions import content_terms, search_words
+from pressbox.curator.search.domain.ranking import Excerpt, chosen, lexically_best, lexically_scored, ranked
+from pressbox.curator.search.domain.retrieval import FoundBy, fused
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 JAPANESE = "東京の天気は晴れです。明日は雨が降るでしょう。気温は二十度になる見込みです。" * 20

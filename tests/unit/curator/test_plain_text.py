@@ -1,6 +1,6 @@
 """The quick way from a feed's HTML to lines of text."""
 
-from pressbox.curator.adapters.plain_text import plain_text
+from pressbox.curator.text.plain_text import plain_text
 
 
 def test_blocks_are_lines_and_cells_are_words() -> None:

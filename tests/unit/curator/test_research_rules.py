@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pressbox.curator.domain.extracts import keywords, names_in, quotes_in, shared_names
-from pressbox.curator.domain.quoting import Span, excerpt, placed
-from pressbox.curator.domain.research import (
+from pressbox.curator.research.domain.extracts import keywords, names_in, quotes_in, shared_names
+from pressbox.curator.research.domain.quotes import Span, excerpt, placed
+from pressbox.curator.research.domain.report import checked, of_notes
+from pressbox.curator.research.domain.research import (
     FULL,
     READ_ALREADY,
     SAME_STORY,
@@ -37,9 +38,8 @@ from pressbox.curator.domain.research import (
     usable_questions,
     write_position,
 )
-from pressbox.curator.domain.research_report import checked, of_notes
-from pressbox.curator.domain.retrieval import Passage
-from pressbox.curator.web.report_text import render_report
+from pressbox.curator.research.report_text import render_report
+from pressbox.curator.search.domain.retrieval import Passage
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from pressbox.curator.adapters.sanitising.html import sanitise
-from pressbox.curator.adapters.sanitising.pictures import best_of
-from pressbox.curator.adapters.sanitising.text import text_of
+from pressbox.curator.articles.html_text import text_of
+from pressbox.curator.articles.pictures import best_of
+from pressbox.curator.articles.sanitizer import sanitise
 
 PAGE = "https://example.org/news/article.html"
 

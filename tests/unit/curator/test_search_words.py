@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.domain.highlights import Highlighter, snippet_html, whole_html
-from pressbox.curator.domain.searching import Field, begins_near, is_near, near_to, parse_query
-from pressbox.curator.domain.words import composed, fold_lengths, folded, index_terms, words
+from pressbox.curator.search.domain.highlights import Highlighter, snippet_html, whole_html
+from pressbox.curator.search.domain.query import Field, begins_near, is_near, near_to, parse_query
+from pressbox.curator.text.words import composed, fold_lengths, folded, index_terms, words
 
 
 def marked(query: str, text: str) -> str:

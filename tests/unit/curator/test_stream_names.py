@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.domain.apps import StoredView, stored_view, view_feed
-from pressbox.curator.domain.streams import (
+from pressbox.curator.apps.domain.apps import StoredView, stored_view, view_feed
+from pressbox.curator.apps.domain.streams import (
     ITEM,
     LARGEST_ENTRY,
     OFFSET,
@@ -22,7 +22,7 @@ from pressbox.curator.domain.streams import (
     short_id,
     tag_change,
 )
-from pressbox.curator.domain.views import ListKind, Selection, Sort
+from pressbox.curator.library.domain.views import ListKind, Selection, Sort
 
 NOW = datetime(2027, 4, 1, 12, 0, tzinfo=UTC)
 

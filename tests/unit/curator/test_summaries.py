@@ -2,11 +2,11 @@
 
 import pytest
 
-from pressbox.curator.adapters.distillers.splitting import sentences_of
-from pressbox.curator.adapters.distillers.summarising import summarise
-from pressbox.curator.domain.entries import ToDistil
-from pressbox.curator.domain.lines import found_everywhere, main_lines, numbered, within
-from pressbox.curator.domain.sentences import how_many, terms, whole
+from pressbox.curator.distil.summary import summarise
+from pressbox.curator.library.domain.entries import ToDistil
+from pressbox.curator.text.lines import found_everywhere, main_lines, numbered, within
+from pressbox.curator.text.sentences import how_many, terms, whole
+from pressbox.curator.text.splitting import sentences_of
 
 ENGLISH = """Share this
 By the town desk

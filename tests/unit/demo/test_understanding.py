@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from pressbox.curator.adapters.context import prompting as context
-from pressbox.curator.adapters.distillers import prompting as distilling
-from pressbox.curator.adapters.github import choosing
-from pressbox.curator.adapters.researchers import prompting as research
-from pressbox.curator.adapters.translators import model as translating
-from pressbox.curator.domain import answering
+from pressbox.curator.ask.domain import prompt as answering
+from pressbox.curator.cards import choice as choosing
+from pressbox.curator.context import prompt as context
+from pressbox.curator.distil import prompt as distilling
+from pressbox.curator.research import prompt as research
+from pressbox.curator.translate.providers import model as translating
 from pressbox.demo.simulators.model import Asked
 from pressbox.demo.simulators.understanding import SCRIPTS, UNKNOWN, understands
 

@@ -20,20 +20,20 @@ from pressbox.core.errors import PressboxError
 from pressbox.core.progress.contracts import ProgressUpdate
 from pressbox.core.progress.interceptor import ProgressInterceptor
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.adapters.starter import TemporalWorkflows
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.ids import heavy_queue, index_queue
-from pressbox.curator.workflows.all_feeds import AllFeedsIngestionWorkflow
-from pressbox.curator.workflows.cleanup import EntriesCleanupWorkflow
-from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
-from pressbox.curator.workflows.domain_fetch import DomainFetchWorkflow
-from pressbox.curator.workflows.embedding import EmbeddingBackfillWorkflow
-from pressbox.curator.workflows.preview import PreviewFetchWorkflow
-from pressbox.curator.workflows.prune import SearchPruneWorkflow
-from pressbox.curator.workflows.reindex import SearchReindexWorkflow
-from pressbox.curator.workflows.reprocess import ReprocessEntriesWorkflow
-from pressbox.curator.workflows.schedule_fetch import ScheduleFetchWorkflow
-from pressbox.curator.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
+from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
+from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
+from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
+from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
+from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.library.cleanup_workflow import EntriesCleanupWorkflow
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.operations.starter import TemporalWorkflows
+from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
+from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
+from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
 from tests.fakes.curator import FakeWorld
 
 WORKFLOWS = [

@@ -9,21 +9,21 @@ import pytest
 from temporalio.client import Client
 
 from pressbox.core.errors import RateLimitedError, TransientError
-from pressbox.curator.adapters.context_starter import TemporalContextWorkflows
-from pressbox.curator.adapters.starter import TemporalWorkflows
-from pressbox.curator.contracts.enriching import (
+from pressbox.curator.cards.workflows.delete_enrichment import DeleteEnrichmentWorkflow
+from pressbox.curator.cards.workflows.entry_links import FetchEntryLinksWorkflow
+from pressbox.curator.context.contracts import (
     ContextCollectionInput,
     ContextCollectionProgress,
     DeleteEnrichmentInput,
     FetchEntryLinksInput,
     FetchEntryLinksProgress,
 )
-from pressbox.curator.domain.context import ContextLink
+from pressbox.curator.context.domain.context import ContextLink
+from pressbox.curator.context.starter import TemporalContextWorkflows
+from pressbox.curator.context.workflows.collection import ContextCollectionWorkflow
+from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
 from pressbox.curator.ids import heavy_queue
-from pressbox.curator.workflows.context import ExtractEntryContextWorkflow
-from pressbox.curator.workflows.context_collection import ContextCollectionWorkflow
-from pressbox.curator.workflows.delete_enrichment import DeleteEnrichmentWorkflow
-from pressbox.curator.workflows.entry_links import FetchEntryLinksWorkflow
+from pressbox.curator.operations.starter import TemporalWorkflows
 from tests.fakes.curator import FakeWorld
 from tests.fakes.enriching import ContextWorld
 from tests.workflows.curator.conftest import QUICK_POLICY, Stage, end, worker

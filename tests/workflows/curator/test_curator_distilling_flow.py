@@ -7,10 +7,10 @@ import pytest
 from temporalio.client import Client
 
 from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
-from pressbox.curator.contracts.distilling import ContentDistillationInput, ReprocessEntriesInput
-from pressbox.curator.domain.entries import DistilState
-from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
-from pressbox.curator.workflows.reprocess import ReprocessEntriesWorkflow
+from pressbox.curator.distil.contracts import ContentDistillationInput, ReprocessEntriesInput
+from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
+from pressbox.curator.library.domain.entries import DistilState
 from tests.fakes.curator import FakeDistiller, FakeWorld
 from tests.workflows.curator.conftest import Stage, staged
 

@@ -5,12 +5,12 @@ from datetime import timedelta
 from typing import Any
 
 from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
-from pressbox.curator.contracts.ingestion import AllFeedsIngestionInput, SingleFeedIngestionInput
-from pressbox.curator.domain.entries import DistilState, FetchState
-from pressbox.curator.domain.feeds import CrawlOutcome
 from pressbox.curator.ids import feed_workflow_id
-from pressbox.curator.workflows.all_feeds import AllFeedsIngestionWorkflow
-from pressbox.curator.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.ingest.contracts import AllFeedsIngestionInput, SingleFeedIngestionInput
+from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
+from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from tests.fakes.curator import FakeEntry, FakeFeed
 from tests.workflows.curator.conftest import Stage, children_started
 

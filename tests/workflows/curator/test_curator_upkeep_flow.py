@@ -1,17 +1,17 @@
 """Upkeep: the search index built anew and pruned, vectors, cleanup, and the preview of rules."""
 
 from pressbox.core.errors import PermanentError
-from pressbox.curator.contracts.upkeep import (
+from pressbox.curator.library.cleanup_workflow import EntriesCleanupWorkflow
+from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.search.contracts import (
     EmbeddingBackfillInput,
     EntriesCleanupInput,
     SearchPruneInput,
     SearchReindexInput,
 )
-from pressbox.curator.domain.feeds import ExtractionRule
-from pressbox.curator.workflows.cleanup import EntriesCleanupWorkflow
-from pressbox.curator.workflows.embedding import EmbeddingBackfillWorkflow
-from pressbox.curator.workflows.prune import SearchPruneWorkflow
-from pressbox.curator.workflows.reindex import SearchReindexWorkflow
+from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
+from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
+from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
 from tests.workflows.curator.conftest import Stage
 
 

@@ -15,15 +15,15 @@ from temporalio.worker import Worker
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.contracts.distilling import ContentDistillationInput
-from pressbox.curator.contracts.evaluating import EvaluationInput, EvaluationMode
-from pressbox.curator.domain.entries import EXTRACTIVE, DistilState
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.distil.contracts import ContentDistillationInput
+from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
+from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
+from pressbox.curator.evaluate.workflows.summarization import SummarizationEvaluationWorkflow
 from pressbox.curator.ids import evaluation_workflow_id, heavy_queue, index_queue
-from pressbox.curator.workflows import acting
-from pressbox.curator.workflows.distillation import ContentDistillationWorkflow
-from pressbox.curator.workflows.evaluation import EvaluationWorkflow
-from pressbox.curator.workflows.summarization_evaluation import SummarizationEvaluationWorkflow
+from pressbox.curator.library import calls as acting
+from pressbox.curator.library.domain.entries import EXTRACTIVE, DistilState
+from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.curator import FakeDistiller, FakeWorld
 from tests.fakes.evaluating import FakeBench
 from tests.workflows.curator.conftest import children_started

@@ -15,13 +15,14 @@ from temporalio.worker import Worker
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError, PressboxError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.adapters.graph_starter import GraphStarter
-from pressbox.curator.contracts.graph import GlobalGraphUpdateInput, GraphRebuildInput
-from pressbox.curator.domain.policy import CuratorPolicy
+from pressbox.curator.graph.contracts import GlobalGraphUpdateInput, GraphRebuildInput
+from pressbox.curator.graph.starter import GraphStarter
+from pressbox.curator.graph.workflows import rebuild as graph_rebuild
+from pressbox.curator.graph.workflows import update as graph_update
+from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
+from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.ids import heavy_queue
-from pressbox.curator.workflows import graph_rebuild, graph_update
-from pressbox.curator.workflows.graph_rebuild import GraphRebuildWorkflow
-from pressbox.curator.workflows.graph_update import GlobalGraphUpdateWorkflow
+from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.graph import FakeShelf
 
 POLICY = CuratorPolicy(model_pause=timedelta(milliseconds=200))

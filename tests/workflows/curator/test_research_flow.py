@@ -20,16 +20,16 @@ from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.core.temporal.faults import Action, FaultInterceptor, every_fault, plant, planted
 from pressbox.core.temporal.options import QUICK
-from pressbox.curator.adapters.research_starter import ResearchStarter
-from pressbox.curator.contracts.evaluating import EvaluationInput, EvaluationMode
-from pressbox.curator.contracts.researching import DeepResearchOutput
-from pressbox.curator.domain.policy import CuratorPolicy
-from pressbox.curator.domain.research import EndedBy, Limits, ResearchState, StepKind
-from pressbox.curator.domain.traces import trace_id
+from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
 from pressbox.curator.ids import EVALUATION, evaluation_workflow_id, heavy_queue, research_workflow_id
-from pressbox.curator.service.research import ResearchService
-from pressbox.curator.workflows import acting
-from pressbox.curator.workflows.research import DeepResearchWorkflow
+from pressbox.curator.library import calls as acting
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.models.domain.traces import trace_id
+from pressbox.curator.research.contracts import DeepResearchOutput
+from pressbox.curator.research.domain.research import EndedBy, Limits, ResearchState, StepKind
+from pressbox.curator.research.service import ResearchService
+from pressbox.curator.research.starter import ResearchStarter
+from pressbox.curator.research.workflow import DeepResearchWorkflow
 from tests.fakes.research import READER, FakeResearchWorld
 
 QUESTION = "Why does the ferry leave before sunrise?"

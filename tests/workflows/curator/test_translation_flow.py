@@ -14,12 +14,12 @@ from temporalio.worker import Worker
 
 from pressbox.core.errors import PressboxError, RateLimitedError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.contracts.translating import Provider, TranslationInput
-from pressbox.curator.domain.entries import EntryStatus
-from pressbox.curator.domain.policy import CuratorPolicy
 from pressbox.curator.ids import heavy_queue
-from pressbox.curator.workflows import translation
-from pressbox.curator.workflows.translation import TranslationWorkflow
+from pressbox.curator.library.domain.entries import EntryStatus
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.translate import workflow as translation
+from pressbox.curator.translate.contracts import Provider, TranslationInput
+from pressbox.curator.translate.workflow import TranslationWorkflow
 from tests.fakes.translating import TranslationDesk
 
 POLICY = CuratorPolicy(model_pause=timedelta(milliseconds=200))

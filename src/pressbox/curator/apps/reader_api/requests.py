@@ -1,0 +1,135 @@
+"""A request of a reader app: who it acts for, what it sends, and how it hears of what went wrong."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Any
+from urllib.parse import parse_qsl
+
+from fastapi import Depends, Request
+from fastapi.responses import PlainTextResponse, Response
+from fastapi.routing import APIRoute
+
+from pressbox.core.errors import InvalidInputError, NotSignedInError, PressboxError
+from pressbox.core.logs import redact
+from pressbox.core.web.errors import refusal_headers
+from pressbox.core.web.identity import client_of
+from pressbox.curator.apps.domain.apps import AppPerson
+from pressbox.curator.apps.domain.streams import Stream, read_stream
+from pressbox.curator.reading.access import Service
+from pressbox.curator.service import Curator
+
+SCHEME = "googlelogin"
+# Ten thousand items, each named once, and what belongs to them.
+MOST_VALUES = 10_100
+FORM = "application/x-www-form-urlencoded"
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class AppRoute(APIRoute):
+    """Apps know states and short texts, not our error pages: every refusal becomes one."""
+
+    def get_route_handler(self) -> Callable[[Request], Any]:
+        answer: Handler = super().get_route_handler()
+
+        async def answer_apps(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except PressboxError as error:
+                return refused(error)
+
+        return answer_apps
+
+
+def refused(error: PressboxError) -> Response:
+    headers = refusal_headers(error)
+    if isinstance(error, NotSignedInError):
+        # The scheme is no registered one, but it is what apps answer with; some look for the second header.
+        headers = {"WWW-Authenticate": "GoogleLogin", "Google-Bad-Token": "true", "X-Reader-Google-Bad-Token": "true"}
+        return PlainTextResponse("Unauthorized", HTTPStatus.UNAUTHORIZED, headers)
+    status = HTTPStatus.BAD_REQUEST if isinstance(error, InvalidInputError) else error.status
+    return PlainTextResponse(f"Error: {redact(error.message)}", status, headers)
+
+
+class Values:
+    """What an app sent, in the address and in the body alike; a name may come many times."""
+
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name, []).append(value)
+
+    def many(self, name: str) -> Sequence[str]:
+        return [value for value in self._values.get(name, ()) if value]
+
+    def one(self, name: str, default: str = "") -> str:
+        """The last one that says something."""
+        said = self.many(name)
+        return said[-1] if said else default
+
+    def count(self, name: str, default: int, most: int) -> int:
+        text = self.one(name)
+        if not text:
+            return default
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise InvalidInputError(f"{name} is a number.", field=name)
+        return max(1, min(int(text), most))
+
+    def streams(self, name: str) -> tuple[Stream, ...]:
+        return tuple(checked_stream(text) for text in self.many(name))
+
+
+@dataclass(frozen=True)
+class App:
+    """An app that is signed in, with its request."""
+
+    request: Request
+    service: Curator
+    person: AppPerson
+    values: Values
+
+    @property
+    def user_id(self) -> int:
+        return self.person.user_id
+
+
+async def values_of(request: Request) -> Values:
+    pairs = _pairs(request.url.query)
+    if request.headers.get("content-type", FORM).partition(";")[0].strip().lower() == FORM:
+        body = await request.body()
+        # Names in apps' bodies are not always escaped as they should be; whatever they are, they are not an error.
+        pairs += _pairs(body.decode("utf-8", "replace"))
+    return Values(pairs)
+
+
+async def app_of(request: Request, service: Service) -> App:
+    person = await service.apps.authenticate(_sent_token(request), client_of(request))
+    return App(request, service, person, await values_of(request))
+
+
+Asking = Annotated[App, Depends(app_of)]
+
+
+def checked_stream(text: str) -> Stream:
+    stream = read_stream(text)
+    if stream is None:
+        raise InvalidInputError("This is not the name of a stream.", field="s")
+    return stream
+
+
+def _sent_token(request: Request) -> str:
+    scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+    name, _, token = sent.strip().partition("=")
+    if scheme.lower() != SCHEME or name.strip().lower() != "auth":
+        raise NotSignedInError("Sign in with an app password.")
+    return token.strip().strip('"')
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_VALUES)
+    except ValueError as error:
+        raise InvalidInputError(f"At most {MOST_VALUES} values at a time.") from error
+    # No text in the database can hold a NUL.
+    return [(name, value.replace("\x00", "")) for name, value in pairs]

@@ -1,0 +1,125 @@
+"""Subscriptions and tags for reader apps: a feed's folder is our category, an item's tag our label."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.curator.apps.domain.streams import FEED, LABEL, STARRED, StreamKind, microseconds
+from pressbox.curator.apps.reader_api.requests import FORM, App, AppRoute, Asking, Values, checked_stream
+from pressbox.curator.apps.reader_api.responses import Json, done, said
+from pressbox.curator.apps.reader_api.sign_in import API
+from pressbox.curator.library.domain.views import FeedView
+
+router = APIRouter(include_in_schema=False, route_class=AppRoute)
+
+
+@router.get(f"{API}/subscription/list")
+async def subscriptions(app: Asking) -> Response:
+    sources = await app.service.sources.sources(app.user_id)
+    return said(app, {"subscriptions": [_subscription(feed) for feed in sources.feeds]})
+
+
+@router.post(f"{API}/subscription/edit")
+async def edit_subscription(app: Asking) -> Response:
+    values = app.values
+    titles = values.many("t")
+    named = values.streams("s")
+    if not named or any(stream.kind is not StreamKind.FEED for stream in named):
+        raise InvalidInputError("Name feeds with s.", field="s")
+    streams, action = app.service.streams, values.one("ac")
+    for place, stream in enumerate(named):
+        title = titles[place] if place < len(titles) else ""
+        if action == "subscribe":
+            await streams.subscribe(app.user_id, stream, title, _tag(values, "a"))
+        elif action == "unsubscribe":
+            await streams.unsubscribe(app.user_id, stream)
+        elif action == "edit":
+            left = [one.name for one in values.streams("r") if one.kind is StreamKind.TAG]
+            await streams.place(app.user_id, stream, title=title, folder=_tag(values, "a"), left=left)
+        else:
+            raise InvalidInputError("ac is subscribe, unsubscribe or edit.", field="ac")
+    return done()
+
+
+@router.post(f"{API}/subscription/quickadd")
+async def quick_add(app: Asking) -> Response:
+    """Any address of a site; the feed is looked for."""
+    address = app.values.one("quickadd").removeprefix(FEED)
+    try:
+        feed = await app.service.sources.add(app.user_id, address)
+    except (InvalidInputError, TransientError) as error:
+        return said(app, {"query": address, "numResults": 0, "error": error.message})
+    told: dict[str, Json] = {
+        "query": address,
+        "numResults": 1,
+        "streamId": f"{FEED}{feed.id}",
+        "streamName": feed.title,
+    }
+    return said(app, told)
+
+
+@router.get(f"{API}/subscription/export")
+async def export(app: Asking) -> Response:
+    return Response(await app.service.outlines.export(app.user_id), media_type="text/x-opml; charset=utf-8")
+
+
+@router.post(f"{API}/subscription/import")
+async def import_(app: Asking, request: Request) -> Response:
+    sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    content = await request.body()
+    # Some apps call everything a form; an outline begins with a tag all the same.
+    if sent == FORM and not content.lstrip().startswith(b"<"):
+        content = app.values.one("opml").encode()
+    report = await app.service.outlines.take(app.user_id, content)
+    return Response(f"OK: {report.added + report.known}", media_type="text/plain; charset=utf-8")
+
+
+@router.get(f"{API}/tag/list")
+async def tags(app: Asking) -> Response:
+    sources = await app.service.sources.pane(app.user_id)
+    told: list[Json] = [{"id": STARRED, "sortid": "01"}]
+    told += [{"id": f"{LABEL}{one.name}", "type": "folder", "unread_count": one.unread} for one in sources.categories]
+    folders = {one.name for one in sources.categories}
+    told += [{"id": f"{LABEL}{one.name}", "type": "tag"} for one in sources.labels if one.name not in folders]
+    return said(app, {"tags": told})
+
+
+@router.post(f"{API}/rename-tag")
+async def rename_tag(app: Asking) -> Response:
+    await app.service.streams.rename_tag(app.user_id, _named(app, "s", "t"), _named(app, "dest", ""))
+    return done()
+
+
+@router.post(f"{API}/disable-tag")
+async def disable_tag(app: Asking) -> Response:
+    await app.service.streams.delete_tag(app.user_id, _named(app, "s", "t"))
+    return done()
+
+
+def _subscription(feed: FeedView) -> dict[str, Json]:
+    folder = [{"id": f"{LABEL}{feed.category}", "label": feed.category}] if feed.category else []
+    return {
+        "id": f"{FEED}{feed.id}",
+        "title": feed.title,
+        "categories": folder,
+        "sortid": f"{feed.id:08X}",
+        "firstitemmsec": str(microseconds(feed.subscribed_at) // 1000),
+        "url": feed.url,
+        "htmlUrl": feed.site_url,
+        "iconUrl": feed.icon_url,
+    }
+
+
+def _tag(values: Values, name: str) -> str:
+    return next((one.name for one in values.streams(name) if one.kind is StreamKind.TAG), "")
+
+
+def _named(app: App, full: str, bare: str) -> str:
+    """A tag by its full name or, where apps do so, by what people call it."""
+    text = app.values.one(full)
+    if not text and bare and app.values.one(bare):
+        return app.values.one(bare)
+    stream = checked_stream(text)
+    if stream.kind is not StreamKind.TAG:
+        raise InvalidInputError("Only folders and labels can be changed.", field=full)
+    return stream.name

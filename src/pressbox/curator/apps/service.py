@@ -1,0 +1,191 @@
+"""People's own apps: passwords for one app each, sign-in, and views as feeds behind addresses that nobody guesses."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from pressbox.core.accounts.limits import Limit, RateLimits, address_subject
+from pressbox.core.accounts.models import Client, Scope
+from pressbox.core.accounts.opaque import fingerprint, new_secret, well_formed
+from pressbox.core.accounts.passwords import Passwords
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.accounts.tokens import PREFIX as ACCOUNT_TOKEN
+from pressbox.core.errors import NotFoundError, NotSignedInError
+from pressbox.core.logs import get_logger
+from pressbox.curator.apps.domain.apps import (
+    AppPasswordView,
+    AppPerson,
+    NewAppPassword,
+    ViewFeed,
+    stored_view,
+    view_feed,
+)
+from pressbox.curator.apps.domain.streams import Contents
+from pressbox.curator.apps.ports import AppAccess, Streams, ViewFeeds
+from pressbox.curator.library.domain.views import ListKind, Selection, SourceLine, SourcesView
+from pressbox.curator.reading.ports import Subscriptions
+from pressbox.curator.reading.service import ReadingService, checked_selection
+from pressbox.curator.sources.service import checked_name
+
+log = get_logger(__name__)
+
+MOST_PASSWORDS = 50
+MOST_VIEWS = 100
+TOKENS_PER_PASSWORD = 20
+VIEW_ENTRIES = 50
+TOKEN_PREFIX = "pba_"  # noqa: S105 - how tokens of apps begin, not one of them
+
+# Letters that are not mistaken for one another when somebody types them into a telephone: 25 of them, so that four
+# groups of five have 92 bits.
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23"
+_GROUPS, _GROUP = 4, 5
+
+BY_ADDRESS = Limit("app-sign-in-address", 30, timedelta(minutes=10))
+BY_EMAIL = Limit("app-sign-in-email", 10, timedelta(minutes=10))
+
+_REFUSED = "E-mail address or app password is wrong."
+_WORDS = {
+    ListKind.ALL: "All articles",
+    ListKind.UNREAD: "Unread",
+    ListKind.STARRED: "Starred",
+    ListKind.UP: "More of these",
+}
+
+
+class AppService:
+    """An app password opens the reader's API and nothing else; the account's own password never opens that."""
+
+    def __init__(self, access: AppAccess, accounts: AccountService, passwords: Passwords, limits: RateLimits) -> None:
+        self._access = access
+        self._accounts = accounts
+        self._passwords = passwords
+        self._limits = limits
+
+    async def add_password(self, user_id: int, name: str) -> NewAppPassword:
+        """A password that we choose. It is in the answer and nowhere else."""
+        secret = _new_password()
+        hashed = await self._passwords.hash(secret)
+        view = await self._access.create(user_id, checked_name(name), secret[:_GROUP], hashed, MOST_PASSWORDS)
+        log.info("app_password_added", msg="An app password was made", user_id=user_id, password_id=view.id)
+        return NewAppPassword(secret, view)
+
+    async def passwords(self, user_id: int) -> Sequence[AppPasswordView]:
+        return await self._access.all(user_id)
+
+    async def revoke_password(self, user_id: int, password_id: int) -> None:
+        """The app that has it is signed out at once."""
+        await self._access.revoke(user_id, password_id)
+        log.info("app_password_removed", msg="An app password was removed", user_id=user_id, password_id=password_id)
+
+    async def sign_in(self, email: str, password: str, client: Client) -> str:
+        """What the app sends from now on. Failures are counted as those of the account's sign-in are."""
+        address, subject = address_subject(client.address), email.strip().lower()[:320]
+        await self._limits.count(BY_ADDRESS, address)
+        await self._limits.count(BY_EMAIL, subject)
+        secret = await self._token(subject, password.strip(), client)
+        # Apps sign in often, and many may share an address: only failures add up.
+        await self._limits.forget(BY_EMAIL, subject)
+        await self._limits.forget(BY_ADDRESS, address)
+        return secret
+
+    async def authenticate(self, secret: str, client: Client) -> AppPerson:
+        if well_formed(secret, ACCOUNT_TOKEN):
+            return await self._by_account_token(secret, client)
+        found = await self._access.find(_digest(secret)) if well_formed(secret, TOKEN_PREFIX) else None
+        if found is None:
+            raise NotSignedInError("Sign in with an app password of the page /reader/apps.")
+        return found
+
+    async def _token(self, email: str, password: str, client: Client) -> str:
+        if well_formed(password, ACCOUNT_TOKEN):
+            person = await self._by_account_token(password, client)
+            if person.email.lower() != email:
+                raise NotSignedInError(_REFUSED)
+            return password
+        plain = password.lower()
+        candidates = await self._access.candidates(email, plain[:_GROUP]) if email.isprintable() else ()
+        for candidate in candidates or (None,):
+            check = await self._passwords.check(candidate.password_hash if candidate else None, plain)
+            if candidate is not None and check.matches:
+                secret = new_secret(TOKEN_PREFIX)
+                await self._access.begin(candidate.id, _digest(secret), TOKENS_PER_PASSWORD)
+                log.info("app_signed_in", msg="An app signed in", user_id=candidate.user_id)
+                return secret
+        log.info("app_sign_in_refused", msg="Wrong e-mail address or app password", address=client.address)
+        raise NotSignedInError(_REFUSED)
+
+    async def _by_account_token(self, secret: str, client: Client) -> AppPerson:
+        """A token of the account page that was made for reader apps is as good as an app password."""
+        found = await self._accounts.authenticate_token(secret, client=client)
+        if found is None or Scope.READER not in found.scopes:
+            raise NotSignedInError(_REFUSED)
+        user = found.user
+        return AppPerson(user.id, user.email, user.name, user.created_at)
+
+
+class ViewService:
+    """Lists of a person as feeds. Whoever knows the address may read; it can be taken back at any time."""
+
+    def __init__(
+        self, views: ViewFeeds, subscriptions: Subscriptions, reading: ReadingService, streams: Streams
+    ) -> None:
+        self._views = views
+        self._subscriptions = subscriptions
+        self._reading = reading
+        self._streams = streams
+
+    async def create(self, user_id: int, selection: Selection, *, full_text: bool) -> ViewFeed:
+        """The same view twice has one address."""
+        checked = checked_selection(replace(selection, opened_at=None))
+        # What is not the person's own is not found, and then there is nothing to publish either.
+        await self._reading.entries(user_id, checked, limit=1)
+        view = stored_view(checked, full_text=full_text)
+        made = view_feed(await self._views.create(user_id, new_secret(), view, MOST_VIEWS))
+        log.info("view_feed_added", msg="A view can be read as a feed", user_id=user_id, view_id=made.id)
+        return made
+
+    async def all(self, user_id: int) -> Sequence[ViewFeed]:
+        sources = await self._subscriptions.pane(user_id)
+        feeds = map(view_feed, await self._views.all(user_id))
+        return [replace(feed, name=_name(feed.selection, sources)) for feed in feeds]
+
+    async def name(self, user_id: int, selection: Selection) -> str:
+        """What a list is called."""
+        return _name(selection, await self._subscriptions.pane(user_id))
+
+    async def revoke(self, user_id: int, view_id: int) -> None:
+        await self._views.revoke(user_id, view_id)
+        log.info("view_feed_removed", msg="A view is no longer a feed", user_id=user_id, view_id=view_id)
+
+    async def read(self, token: str) -> tuple[ViewFeed, Contents]:
+        """The newest entries of the view. One whose category or label is gone is not found either."""
+        stored = await self._views.find(token) if well_formed(token) else None
+        if stored is None:
+            raise NotFoundError("There is no such feed. Its owner may have removed it.")
+        feed = view_feed(stored)
+        page = await self._reading.entries(feed.user_id, feed.selection, limit=VIEW_ENTRIES)
+        contents = await self._streams.some(feed.user_id, [item.id for item in page.items])
+        sources = await self._subscriptions.pane(feed.user_id)
+        return replace(feed, name=_name(feed.selection, sources)), contents
+
+
+def _new_password() -> str:
+    groups = ("".join(secrets.choice(_LETTERS) for _ in range(_GROUP)) for _ in range(_GROUPS))
+    return "-".join(groups)
+
+
+def _digest(secret: str) -> str:
+    return fingerprint(secret).hex()
+
+
+def _name(selection: Selection, sources: SourcesView[SourceLine]) -> str:
+    match selection.kind:
+        case ListKind.FEED:
+            return next((feed.title for feed in sources.feeds if feed.id == selection.id), "")
+        case ListKind.CATEGORY:
+            return next((category.name for category in sources.categories if category.id == selection.id), "")
+        case ListKind.LABEL:
+            return next((label.name for label in sources.labels if label.id == selection.id), "")
+        case _:
+            return _WORDS[selection.kind]

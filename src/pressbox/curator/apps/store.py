@@ -1,0 +1,156 @@
+"""People's own apps in PostgreSQL: passwords, the tokens that apps got for them, and views that are read as feeds."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from pressbox.core.accounts.rows import UserRow
+from pressbox.core.db.database import Database
+from pressbox.core.errors import ConflictError, NotFoundError
+from pressbox.curator.apps.domain.apps import AppPasswordView, AppPerson, StoredPassword, StoredView
+from pressbox.curator.apps.rows import AppPasswordRow, AppTokenRow, ViewFeedRow
+
+# Apps come every few seconds; that they were here is noted once in a while.
+_USED_AGAIN_AFTER = timedelta(minutes=1)
+
+
+class SqlAppAccess:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, user_id: int, name: str, hint: str, password_hash: str, most: int) -> AppPasswordView:
+        values = {"user_id": user_id, "name": name, "hint": hint, "password_hash": password_hash}
+        try:
+            async with self._database.unit_of_work() as work:
+                held = select(func.count()).where(AppPasswordRow.user_id == user_id)
+                if (await work.session.scalar(held) or 0) >= most:
+                    raise ConflictError(f"There are {most} app passwords already. Remove one that is no longer used.")
+                statement = insert(AppPasswordRow).values(values).returning(AppPasswordRow)
+                return _view((await work.session.execute(statement)).scalar_one())
+        except IntegrityError as error:
+            raise ConflictError("Another app password has this name already.") from error
+
+    async def all(self, user_id: int) -> Sequence[AppPasswordView]:
+        statement = select(AppPasswordRow).where(AppPasswordRow.user_id == user_id).order_by(AppPasswordRow.id)
+        async with self._database.unit_of_work() as work:
+            return [_view(row) for row in await work.session.scalars(statement)]
+
+    async def revoke(self, user_id: int, password_id: int) -> None:
+        gone = delete(AppPasswordRow).where(AppPasswordRow.user_id == user_id, AppPasswordRow.id == password_id)
+        async with self._database.unit_of_work() as work:
+            if not (await work.session.scalars(gone.returning(AppPasswordRow.id))).all():
+                raise NotFoundError("There is no such app password. It may have been removed already.")
+
+    async def candidates(self, email: str, hint: str) -> Sequence[StoredPassword]:
+        statement = (
+            select(AppPasswordRow.id, AppPasswordRow.user_id, AppPasswordRow.password_hash)
+            .join(UserRow, UserRow.id == AppPasswordRow.user_id)
+            .where(
+                func.lower(UserRow.email) == email.lower(),
+                UserRow.disabled_at.is_(None),
+                AppPasswordRow.hint == hint,
+            )
+            .order_by(AppPasswordRow.id)
+        )
+        async with self._database.unit_of_work() as work:
+            return [StoredPassword(*row) for row in (await work.session.execute(statement)).tuples()]
+
+    async def begin(self, password_id: int, digest: str, keep: int) -> None:
+        newest = (
+            select(AppTokenRow.digest)
+            .where(AppTokenRow.app_password_id == password_id)
+            .order_by(AppTokenRow.created_at.desc())
+            .limit(keep)
+        )
+        async with self._database.unit_of_work() as work:
+            try:
+                await work.session.execute(insert(AppTokenRow).values(digest=digest, app_password_id=password_id))
+            except IntegrityError as error:
+                raise NotFoundError("This app password was removed just now.") from error
+            await _note_use(work.session, AppPasswordRow, AppPasswordRow.id == password_id, AppPasswordRow.last_used_at)
+            # Some apps sign in whenever they are opened.
+            await work.session.execute(
+                delete(AppTokenRow).where(
+                    AppTokenRow.app_password_id == password_id, AppTokenRow.digest.not_in(newest.scalar_subquery())
+                )
+            )
+
+    async def find(self, digest: str) -> AppPerson | None:
+        statement = (
+            select(UserRow.id, UserRow.email, UserRow.name, UserRow.created_at, AppPasswordRow.id)
+            .join(AppPasswordRow, AppPasswordRow.user_id == UserRow.id)
+            .join(AppTokenRow, AppTokenRow.app_password_id == AppPasswordRow.id)
+            .where(AppTokenRow.digest == digest, UserRow.disabled_at.is_(None))
+        )
+        async with self._database.unit_of_work() as work:
+            found = (await work.session.execute(statement)).tuples().one_or_none()
+            if found is None:
+                return None
+            user_id, email, name, since, password_id = found
+            await _note_use(work.session, AppPasswordRow, AppPasswordRow.id == password_id, AppPasswordRow.last_used_at)
+            await _note_use(work.session, AppTokenRow, AppTokenRow.digest == digest, AppTokenRow.last_used_at)
+            return AppPerson(user_id, email, name, since)
+
+
+class SqlViewFeeds:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, user_id: int, token: str, view: Mapping[str, Any], most: int) -> StoredView:
+        mine = ViewFeedRow.user_id == user_id
+        async with self._database.unit_of_work() as work:
+            same = await work.session.scalar(select(ViewFeedRow).where(mine, ViewFeedRow.view == view))
+            if same is not None:
+                return _stored(same)
+            if (await work.session.scalar(select(func.count()).where(mine)) or 0) >= most:
+                raise ConflictError(f"There are {most} feeds of views already. Remove one that is no longer used.")
+            statement = insert(ViewFeedRow).values(user_id=user_id, token=token, view=dict(view))
+            return _stored((await work.session.execute(statement.returning(ViewFeedRow))).scalar_one())
+
+    async def all(self, user_id: int) -> Sequence[StoredView]:
+        statement = select(ViewFeedRow).where(ViewFeedRow.user_id == user_id).order_by(ViewFeedRow.id)
+        async with self._database.unit_of_work() as work:
+            return [_stored(row) for row in await work.session.scalars(statement)]
+
+    async def revoke(self, user_id: int, view_id: int) -> None:
+        gone = delete(ViewFeedRow).where(ViewFeedRow.user_id == user_id, ViewFeedRow.id == view_id)
+        async with self._database.unit_of_work() as work:
+            if not (await work.session.scalars(gone.returning(ViewFeedRow.id))).all():
+                raise NotFoundError("There is no such feed. It may have been removed already.")
+
+    async def find(self, token: str) -> StoredView | None:
+        statement = (
+            select(ViewFeedRow)
+            .join(UserRow, UserRow.id == ViewFeedRow.user_id)
+            .where(ViewFeedRow.token == token, UserRow.disabled_at.is_(None))
+        )
+        async with self._database.unit_of_work() as work:
+            row = await work.session.scalar(statement)
+            if row is None:
+                return None
+            await _note_use(work.session, ViewFeedRow, ViewFeedRow.id == row.id, ViewFeedRow.last_used_at)
+            return _stored(row)
+
+
+async def _note_use(
+    session: AsyncSession,
+    row: type[AppPasswordRow | AppTokenRow | ViewFeedRow],
+    which: ColumnElement[bool],
+    used: InstrumentedAttribute[datetime | None],
+) -> None:
+    long_ago = or_(used.is_(None), used < func.now() - _USED_AGAIN_AFTER)
+    statement = update(row).where(which, long_ago).values(last_used_at=func.now())
+    await session.execute(statement.execution_options(synchronize_session=False))
+
+
+def _view(row: AppPasswordRow) -> AppPasswordView:
+    return AppPasswordView(row.id, row.name, row.hint, row.created_at, row.last_used_at)
+
+
+def _stored(row: ViewFeedRow) -> StoredView:
+    return StoredView(row.id, row.user_id, row.token, row.view, row.created_at, row.last_used_at)

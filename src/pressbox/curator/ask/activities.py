@@ -1,0 +1,146 @@
+"""The effects of answering: passages are found and kept, and a model writes while the page can watch."""
+
+import secrets
+import time
+
+from temporalio import activity
+
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.errors import PermanentError
+from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.curator.ask.contracts import (
+    AnswerInput,
+    EndAnswerInput,
+    RetrievedPassages,
+    WrittenAnswer,
+)
+from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerTask, Ending
+from pressbox.curator.ask.domain.prompt import (
+    MOST_TOKENS,
+    PROMPT_VERSION,
+    content_hash,
+    earlier_questions,
+    instructions,
+    material,
+)
+from pressbox.curator.ask.domain.text import checked
+from pressbox.curator.ask.ports import AnswerDesk
+from pressbox.curator.models.domain.traces import trace_id
+from pressbox.curator.models.paid_model import UnusableAnswerError
+from pressbox.curator.models.ports import Feature, PaidModel, Question, Reply
+from pressbox.curator.models.waiting import CANNOT_NOW, come_back
+from pressbox.curator.search.domain.questions import search_words
+from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.ports import Retriever
+
+PASSAGES = 8
+# Often enough to look alive; every save is a transaction, and a fetch of every page that watches.
+BETWEEN_SAVES_SECONDS = 0.3
+UNUSABLE = "The model gave no answer that can be used. The passages below are what it was given."
+GONE = WrittenAnswer(state=AnswerState.STOPPED)
+
+
+class _NotWantedError(Exception):
+    """The question was stopped or deleted while its answer was written."""
+
+
+class AnswerActivities:
+    """Without a `model` the passages are the answer."""
+
+    def __init__(
+        self, desk: AnswerDesk, retriever: Retriever, model: PaidModel | None = None, now: Clock = utc_now
+    ) -> None:
+        self._desk = desk
+        self._retriever = retriever
+        self._model = model
+        self._now = now
+
+    @activity.defn
+    async def retrieve_passages(self, input: AnswerInput) -> RetrievedPassages:
+        """What was found already stays: another attempt, or a wait for the model, changes nothing of it."""
+        task = await self._desk.task(input.answer_id)
+        if task is None or not task.state.is_open:
+            return RetrievedPassages(state=AnswerState.STOPPED)
+        if task.passages:
+            return RetrievedPassages(count=len(task.passages))
+        async with Heartbeat():
+            try:
+                found = await self._found(task)
+            except PermanentError as error:
+                # The entry is gone, or in none of the person's feeds any more.
+                return await self._ended(task, Ending(AnswerState.FAILED, reason=error.message))
+        if not found:
+            return await self._ended(task, Ending(AnswerState.DONE, AnswerMethod.PASSAGES))
+        wanted = await self._desk.put_passages(task.answer_id, found)
+        return RetrievedPassages(count=len(found), state=AnswerState.SEARCHING if wanted else AnswerState.STOPPED)
+
+    @activity.defn
+    async def write_answer(self, input: AnswerInput) -> WrittenAnswer:
+        task = await self._desk.task(input.answer_id)
+        if task is None or not task.state.is_open:
+            return GONE
+        if self._model is None:
+            return await self._written(task, Ending(AnswerState.DONE, AnswerMethod.PASSAGES))
+        async with Heartbeat():
+            try:
+                reply = await self._asked(self._model, task)
+            except _NotWantedError:
+                return GONE
+            except UnusableAnswerError:
+                return await self._written(task, Ending(AnswerState.FAILED, reason=UNUSABLE))
+            except CANNOT_NOW as error:
+                retry_at, reason = come_back(error, input.policy, self._now())
+                if not await self._desk.hold(task.answer_id, reason):
+                    return GONE
+                return WrittenAnswer(state=AnswerState.WAITING, retry_at=retry_at, reason=reason)
+        ending = Ending(
+            AnswerState.DONE,
+            AnswerMethod.MODEL,
+            checked(reply.text, len(task.passages)),
+            model=reply.model,
+            prompt_version=PROMPT_VERSION,
+            trace_id=trace_id("answer", task.answer_id),
+        )
+        return await self._written(task, ending)
+
+    @activity.defn
+    async def end_answer(self, input: EndAnswerInput) -> None:
+        """The work on it failed for good."""
+        await self._desk.end(input.answer_id, Ending(AnswerState.FAILED, reason=input.reason), self._now())
+
+    async def _found(self, task: AnswerTask) -> tuple[Passage, ...]:
+        words = search_words(task.question, earlier_questions(task.turns))
+        return tuple(await self._retriever.find(task.user_id, words, entry_id=task.entry_id, limit=PASSAGES))
+
+    async def _asked(self, model: PaidModel, task: AnswerTask) -> Reply:
+        mark = secrets.token_hex(8)
+        saved_at = 0.0
+
+        async def keep(text: str) -> None:
+            nonlocal saved_at
+            if time.monotonic() - saved_at < BETWEEN_SAVES_SECONDS:
+                return
+            if not await self._desk.put_text(task.answer_id, checked(text, len(task.passages))):
+                raise _NotWantedError
+            saved_at = time.monotonic()
+
+        question = Question(
+            feature=Feature.ANSWER,
+            prompt_version=PROMPT_VERSION,
+            content_hash=content_hash(task),
+            instructions=instructions(mark),
+            material=material(task, mark),
+            most_tokens=MOST_TOKENS,
+            entry_id=task.entry_id,
+            feed_id=task.passages[0].feed_id if task.entry_id is not None and task.passages else None,
+        )
+        return await model.ask(question, usable=lambda said: bool(checked(said, len(task.passages))), on_text=keep)
+
+    async def _ended(self, task: AnswerTask, ending: Ending) -> RetrievedPassages:
+        await self._desk.end(task.answer_id, ending, self._now())
+        return RetrievedPassages(state=ending.state)
+
+    async def _written(self, task: AnswerTask, ending: Ending) -> WrittenAnswer:
+        if not await self._desk.end(task.answer_id, ending, self._now()):
+            return GONE
+        return WrittenAnswer(state=ending.state, method=ending.method, trace_id=ending.trace_id)

@@ -1,0 +1,63 @@
+"""`pressbox ask`: a question over everything that an account reads, answered in the terminal."""
+
+import asyncio
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from pressbox.core.app import Resources
+from pressbox.curator.ask.domain.answers import AnswerState, AnswerView
+from pressbox.curator.ask.domain.text import cited
+from pressbox.curator.operations.command_context import Json, MakeService, User, print_json, user_id, with_resources
+
+BETWEEN_LOOKS_SECONDS = 0.3
+
+
+class AskCommand:
+    """On the service that `make` gives for the connected parts."""
+
+    def __init__(self, make: MakeService) -> None:
+        self._make = make
+
+    def ask(
+        self,
+        context: typer.Context,
+        question: Annotated[str, typer.Argument(help="What you want to know.")],
+        entry: Annotated[int | None, typer.Option(min=1, help="Ask about this entry only.")] = None,
+        user: User = None,
+        as_json: Json = False,
+    ) -> None:
+        """Ask about what you read; prints the answer with its sources, or the passages that fit best."""
+
+        async def run(resources: Resources) -> AnswerView:
+            asking, owner = self._make(resources).asking, await user_id(resources, user)
+            answer = await asking.ask(owner, question, entry_id=entry)
+            # What waits for a model goes on by itself; nobody has to sit here for it.
+            while answer.state in (AnswerState.SEARCHING, AnswerState.WRITING):
+                await asyncio.sleep(BETWEEN_LOOKS_SECONDS)
+                answer = await asking.answer(owner, answer.id)
+            return answer
+
+        answer = with_resources(context, run)
+        if as_json:
+            print_json(asdict(answer))
+        else:
+            show(answer)
+        if answer.state is AnswerState.FAILED:
+            raise typer.Exit(1)
+
+
+def show(answer: AnswerView) -> None:
+    if answer.text:
+        typer.echo(f"{answer.text}\n")
+    elif answer.reason:
+        typer.echo(f"{answer.state.value}: {answer.reason}\n")
+    elif not answer.passages:
+        typer.echo("Nothing that you read speaks of this.")
+    numbers = cited(answer.text) or range(1, len(answer.passages) + 1)
+    for number in numbers:
+        passage = answer.passages[number - 1]
+        typer.echo(f"[{number}] {passage.title} ({passage.feed_title}, {passage.published_at:%Y-%m-%d}) {passage.url}")
+        if not answer.text:
+            typer.echo(f"    {' '.join(passage.text.split())}")

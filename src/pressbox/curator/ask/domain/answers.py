@@ -1,0 +1,107 @@
+"""Questions and their answers as people see them, and as the one who answers does. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from pressbox.curator.search.domain.retrieval import Passage
+
+LONGEST_TITLE = 80
+
+
+class AnswerState(StrEnum):
+    SEARCHING = "searching"
+    WRITING = "writing"
+    WAITING = "waiting"
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+    @property
+    def is_open(self) -> bool:
+        """Somebody is at work on it, or will be."""
+        return self in OPEN
+
+
+OPEN = frozenset({AnswerState.SEARCHING, AnswerState.WRITING, AnswerState.WAITING})
+
+
+class AnswerMethod(StrEnum):
+    """PASSAGES: no model is configured, or nothing was found; the passages are the answer."""
+
+    MODEL = "llm"
+    PASSAGES = "passages"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A question of the conversation with what was answered."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class AnswerTask:
+    """What it takes to answer. `turns` are the finished ones before, oldest first."""
+
+    answer_id: int
+    user_id: int
+    entry_id: int | None
+    question: str
+    state: AnswerState
+    passages: tuple[Passage, ...] = ()
+    turns: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    id: int
+    conversation_id: int
+    question: str
+    state: AnswerState
+    method: AnswerMethod | None
+    model: str
+    text: str
+    passages: Sequence[Passage]
+    reason: str
+    created_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class ConversationLine:
+    """One line of the history."""
+
+    id: int
+    title: str
+    entry_id: int | None
+    entry_title: str
+    updated_at: datetime
+    questions: int
+
+
+@dataclass(frozen=True)
+class ConversationView:
+    line: ConversationLine
+    answers: Sequence[AnswerView]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How an answer ended."""
+
+    state: AnswerState
+    method: AnswerMethod | None = None
+    text: str = ""
+    reason: str = ""
+    model: str = ""
+    prompt_version: str = ""
+    trace_id: str = ""
+
+
+def title_of(question: str) -> str:
+    """What a conversation is called until somebody names it otherwise: its first question."""
+    said = " ".join(question.split())
+    return said if len(said) <= LONGEST_TITLE else said[: LONGEST_TITLE - 1].rstrip() + "…"

@@ -1,0 +1,207 @@
+"""Asking: the box with the history, a conversation that grows while it is read, and what one does with it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from pressbox.core.errors import InvalidInputError
+from pressbox.core.web.rendering import render
+from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView, title_of
+from pressbox.curator.ask.domain.export import markdown
+from pressbox.curator.ask.domain.text import Block, blocks, cited
+from pressbox.curator.evaluate.domain.scores import SubjectScore
+from pressbox.curator.library.domain.changes import ANSWER_CHANGED, PERSON_CHANGED
+from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, Service, cursor, wants_part
+from pressbox.curator.reading.citation import passage_address
+
+router = APIRouter(include_in_schema=False)
+
+ASK_PATH = f"{PATH}/ask"
+ConversationId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+AnswerId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+Said = Annotated[str, Form(max_length=20_000)]
+Number = Annotated[int | None, Form(ge=1, le=LARGEST_ID)]
+HISTORY_SHOWN = 30
+
+
+@dataclass(frozen=True)
+class ShownAnswer:
+    """An answer as templates draw it."""
+
+    answer: AnswerView
+    scores: Sequence[SubjectScore] = ()
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return blocks(self.answer.text)
+
+    @property
+    def cited(self) -> Sequence[int]:
+        return cited(self.answer.text)
+
+    @property
+    def is_open(self) -> bool:
+        return self.answer.state.is_open
+
+    @property
+    def is_unsupported(self) -> bool:
+        """A model wrote it, and names no passage for any of it."""
+        done = self.answer.state is AnswerState.DONE and self.answer.method is AnswerMethod.MODEL
+        return done and not self.cited
+
+    @property
+    def only_passages(self) -> bool:
+        """There is no text: the passages are what there is to read, for now or for good."""
+        return not self.answer.text and bool(self.answer.passages)
+
+    @property
+    def topic(self) -> str:
+        return f"{ANSWER_CHANGED}:{self.answer.id}"
+
+    @property
+    def part(self) -> str:
+        return f"{ASK_PATH}/answers/{self.answer.id}/part"
+
+    def place(self, number: int) -> str:
+        return passage_address(self.answer, number)
+
+
+@router.get(ASK_PATH)
+async def ask_page(
+    request: Request,
+    service: Service,
+    identity: Reader,
+    question: Annotated[str, Query(max_length=2_000)] = "",
+    entry: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+) -> HTMLResponse:
+    """The box, with what was asked before. `entry` asks about one article."""
+    at = await cursor(request)
+    article = None if entry is None else await service.reading.item(identity.user_id, entry)
+    history = await service.asking.history(identity.user_id, limit=HISTORY_SHOWN)
+    return render(
+        request,
+        "curator/ask.html",
+        identity=identity,
+        article=article,
+        question=question,
+        history=history,
+        has_model=service.asking.has_model,
+        topic=f"{PERSON_CHANGED}:{identity.user_id}",
+        cursor=at,
+        error="",
+    )
+
+
+@router.post(ASK_PATH)
+async def ask(
+    request: Request,
+    service: Service,
+    identity: Reader,
+    question: Said = "",
+    entry: Number = None,
+    conversation: Number = None,
+) -> Response:
+    try:
+        asked = await service.asking.ask(
+            identity.user_id, question, conversation_id=conversation, entry_id=None if conversation else entry
+        )
+    except InvalidInputError as error:
+        return await _refused(request, service, identity, question, entry, error)
+    return RedirectResponse(f"{ASK_PATH}/{asked.conversation_id}#answer-{asked.id}", status_code=303)
+
+
+@router.get(f"{ASK_PATH}/{{conversation_id}}")
+async def conversation_page(
+    request: Request, service: Service, identity: Reader, conversation_id: ConversationId
+) -> HTMLResponse:
+    at = await cursor(request)
+    found = await service.asking.conversation(identity.user_id, conversation_id)
+    scores = await _scores(service, found.answers)
+    return render(
+        request,
+        "curator/conversation.html",
+        identity=identity,
+        line=found.line,
+        # A conversation that nobody named is called by its first question, which stands below.
+        named=not found.answers or found.line.title != title_of(found.answers[0].question),
+        answers=[ShownAnswer(answer, scores.get(answer.id, ())) for answer in found.answers],
+        has_model=service.asking.has_model,
+        cursor=at,
+    )
+
+
+@router.get(f"{ASK_PATH}/{{conversation_id}}/export")
+async def export(service: Service, identity: Reader, conversation_id: ConversationId) -> Response:
+    found = await service.asking.conversation(identity.user_id, conversation_id)
+    headers = {"Content-Disposition": f'attachment; filename="pressbox-answers-{conversation_id}.md"'}
+    return Response(markdown(found), media_type="text/markdown; charset=utf-8", headers=headers)
+
+
+@router.post(f"{ASK_PATH}/{{conversation_id}}/act")
+async def act(
+    service: Service, identity: Reader, conversation_id: ConversationId, title: Said = "", delete: Said = ""
+) -> Response:
+    if delete:
+        await service.asking.delete(identity.user_id, conversation_id)
+        return RedirectResponse(ASK_PATH, status_code=303)
+    await service.asking.rename(identity.user_id, conversation_id, title)
+    return RedirectResponse(f"{ASK_PATH}/{conversation_id}", status_code=303)
+
+
+@router.get(f"{ASK_PATH}/answers/{{answer_id}}/part")
+async def answer_part(request: Request, service: Service, identity: Reader, answer_id: AnswerId) -> HTMLResponse:
+    """One answer alone, as it is now."""
+    at = await cursor(request)
+    return await _drawn(request, service, identity, answer_id, at)
+
+
+@router.post(f"{ASK_PATH}/answers/{{answer_id}}/act")
+async def act_on_answer(
+    request: Request, service: Service, identity: Reader, answer_id: AnswerId, what: Said = ""
+) -> Response:
+    """Stop it, or ask again what failed or was stopped."""
+    asking = service.asking
+    changed = await (asking.again if what == "again" else asking.stop)(identity.user_id, answer_id)
+    if wants_part(request):
+        return await _drawn(request, service, identity, answer_id, await cursor(request))
+    return RedirectResponse(f"{ASK_PATH}/{changed.conversation_id}#answer-{answer_id}", status_code=303)
+
+
+async def _drawn(request: Request, service: Service, identity: Reader, answer_id: int, at: int) -> HTMLResponse:
+    answer = await service.asking.answer(identity.user_id, answer_id)
+    scores = await _scores(service, [answer])
+    return render(
+        request,
+        "curator/_answer.html",
+        identity=identity,
+        one=ShownAnswer(answer, scores.get(answer.id, ())),
+        follows=True,
+        cursor=at,
+    )
+
+
+async def _scores(service: Service, answers: Sequence[AnswerView]) -> Mapping[int, Sequence[SubjectScore]]:
+    return await service.evaluations.of_answers([answer.id for answer in answers if answer.model])
+
+
+async def _refused(
+    request: Request, service: Service, identity: Reader, question: str, entry: int | None, error: InvalidInputError
+) -> HTMLResponse:
+    """The page again, with what was typed and what is wrong with it."""
+    article = None if entry is None else await service.reading.item(identity.user_id, entry)
+    return render(
+        request,
+        "curator/ask.html",
+        error.status,
+        identity=identity,
+        article=article,
+        question=question,
+        history=await service.asking.history(identity.user_id, limit=HISTORY_SHOWN),
+        has_model=service.asking.has_model,
+        topic=f"{PERSON_CHANGED}:{identity.user_id}",
+        cursor=await cursor(request),
+        error=error.message,
+    )

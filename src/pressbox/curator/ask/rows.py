@@ -1,0 +1,113 @@
+"""The tables of asking: conversations with their answers, research, and how good answers and summaries were."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Float, ForeignKey, Index, Integer, Text, UniqueConstraint, func
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from pressbox.core.db.base import Base
+from pressbox.curator.library.rows import SCHEMA
+
+
+class ConversationRow(Base):
+    """A person's questions that belong together, over one entry or over everything they read."""
+
+    __tablename__ = "conversations"
+    __table_args__ = (Index(None, "user_id", "updated_at"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
+    # When the entry is cleaned up, what was asked and answered about it stays.
+    entry_id: Mapped[int | None] = mapped_column(ForeignKey("curator.entries.id", ondelete="SET NULL"), index=True)
+    title: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class AnswerRow(Base):
+    """A question and its answer, which grows while it is written. `passages` is what it stands on, in order."""
+
+    __tablename__ = "answers"
+    __table_args__ = (UniqueConstraint("conversation_id", "position"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    conversation_id: Mapped[int] = mapped_column(ForeignKey("curator.conversations.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(Integer)
+    question: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(Text)
+    # Who answered: a model, or nobody, and the passages are the answer.
+    method: Mapped[str] = mapped_column(Text, server_default="")
+    model: Mapped[str] = mapped_column(Text, server_default="")
+    prompt_version: Mapped[str] = mapped_column(Text, server_default="")
+    text: Mapped[str] = mapped_column(Text, server_default="")
+    passages: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
+    reason: Mapped[str] = mapped_column(Text, server_default="")
+    trace_id: Mapped[str] = mapped_column(Text, server_default="")
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    finished_at: Mapped[datetime | None]
+
+
+class ResearchRunRow(Base):
+    """`sources` are what the report cites as [number]: each with its `material` and the `quotes` that were noted."""
+
+    __tablename__ = "research_runs"
+    __table_args__ = (Index(None, "user_id", "created_at"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
+    question: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(Text)
+    limits: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    method: Mapped[str] = mapped_column(Text, server_default="")
+    model: Mapped[str] = mapped_column(Text, server_default="")
+    tokens: Mapped[int] = mapped_column(Integer, server_default="0")
+    # How long it worked, without waiting and standing still.
+    seconds: Mapped[float] = mapped_column(Float, server_default="0")
+    report: Mapped[str] = mapped_column(Text, server_default="")
+    sources: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
+    reason: Mapped[str] = mapped_column(Text, server_default="")
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    finished_at: Mapped[datetime | None]
+
+
+class ResearchStepRow(Base):
+    """One visible step of a run: what it planned, searched, read or wrote, and what came of it."""
+
+    __tablename__ = "research_steps"
+    __table_args__ = (UniqueConstraint("run_id", "position"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("curator.research_runs.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(Integer)
+    round: Mapped[int] = mapped_column(Integer, server_default="0")
+    kind: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(Text)
+    result: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    tokens: Mapped[int] = mapped_column(Integer, server_default="0")
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class EvaluationRow(Base):
+    """One score of an answer or of a summary. `model` and `prompt_version` are those of what was judged."""
+
+    __tablename__ = "evaluations"
+    __table_args__ = (
+        UniqueConstraint("kind", "subject_id", "metric", "evaluator", "trace_id"),
+        Index(None, "kind", "at"),
+        SCHEMA,
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    # An answer by its id, or a summary by its entry's.
+    kind: Mapped[str] = mapped_column(Text)
+    subject_id: Mapped[int] = mapped_column(BigInteger)
+    metric: Mapped[str] = mapped_column(Text)
+    score: Mapped[float] = mapped_column(Float)
+    evaluator: Mapped[str] = mapped_column(Text)
+    model: Mapped[str] = mapped_column(Text, server_default="")
+    prompt_version: Mapped[str] = mapped_column(Text, server_default="")
+    trace_id: Mapped[str] = mapped_column(Text, server_default="")
+    at: Mapped[datetime]

@@ -1,0 +1,48 @@
+"""Asking: what is retrieved, who answers, and where answers are kept."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pressbox.core.app import Resources
+from pressbox.core.db.database import Database
+from pressbox.curator.ask.activities import AnswerActivities
+from pressbox.curator.ask.service import AskService
+from pressbox.curator.ask.starter import AnswerStarter
+from pressbox.curator.ask.store import SqlAnswerDesk, SqlConversations
+from pressbox.curator.graph.ports import GraphReader
+from pressbox.curator.graph.wiring import graph_reader
+from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.ingest.ports import Embedder
+from pressbox.curator.library.parts import Functions, embedder, index_path, policy
+from pressbox.curator.models.wiring import has_model, paid_model
+from pressbox.curator.search.index.reader import TantivyReader
+from pressbox.curator.search.retrieval_store import RetrievalArticles
+from pressbox.curator.search.retriever import HybridRetriever
+
+
+def retriever(resources: Resources) -> HybridRetriever:
+    """For workers only: it holds the embedding model in memory while questions come."""
+    settings = resources.settings
+    return retriever_over(resources.database, index_path(settings), embedder(settings.curator), graph_reader(resources))
+
+
+def retriever_over(database: Database, index: Path, vectors: Embedder, graph: GraphReader | None) -> HybridRetriever:
+    """On these parts: benchmarks measure it."""
+    return HybridRetriever(RetrievalArticles(database), TantivyReader(index), vectors, graph)
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    answering = AnswerActivities(SqlAnswerDesk(resources.database), retriever(resources), paid_model(resources))
+    return {
+        QUEUE: (answering.end_answer,),
+        HEAVY_QUEUE: (answering.retrieve_passages, answering.write_answer),
+    }
+
+
+def service(resources: Resources) -> AskService:
+    curator = resources.settings.curator
+    starter = AnswerStarter(resources.temporal, QUEUE, policy(resources.settings), evaluate=curator.evaluation)
+    database = resources.database
+    return AskService(
+        SqlConversations(database), SqlAnswerDesk(database), starter, has_model=has_model(resources.settings.curator)
+    )

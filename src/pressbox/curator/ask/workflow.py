@@ -1,0 +1,79 @@
+"""AnswerWorkflow: from a question to an answer that is kept while it is written."""
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.curator.ask.activities import AnswerActivities
+    from pressbox.curator.ask.contracts import (
+        AnswerInput,
+        AnswerOutput,
+        AnswerProgress,
+        EndAnswerInput,
+        WrittenAnswer,
+    )
+    from pressbox.curator.ask.domain.answers import AnswerMethod
+    from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
+    from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
+    from pressbox.curator.ids import evaluation_workflow_id
+    from pressbox.curator.library.calls import act, explained, start_alone
+    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.models.workflow_waiting import patiently
+    from pressbox.curator.text.bounds import shortened
+
+LONGEST_REASON = 300
+
+
+@workflow.defn
+class AnswerWorkflow:
+    """Finds passages for a question and has a model answer with them; without a model the passages are the answer.
+
+    Id `answer-…`; started when somebody asks. The answer is in the database from its first word on. While no model
+    answers, or the token budget of the day is used up, it waits and goes on by itself. Stopping it cancels it.
+    """
+
+    @workflow.init
+    def __init__(self, input: AnswerInput) -> None:
+        # Steps: find passages, write.
+        self._shown = Shown(AnswerProgress(title="Answering a question", total=2, routine=True))
+
+    @workflow.query
+    def get_progress(self) -> AnswerProgress:
+        return self._shown.now
+
+    @workflow.run
+    async def run(self, input: AnswerInput) -> AnswerOutput:
+        try:
+            return await self._answered(input)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            reason = shortened(explained(error), LONGEST_REASON)
+            await act(AnswerActivities.end_answer, EndAnswerInput(answer_id=input.answer_id, reason=reason))
+            raise
+
+    async def _answered(self, input: AnswerInput) -> AnswerOutput:
+        self._shown.show(current_step="search")
+        found = await act(AnswerActivities.retrieve_passages, input)
+        if not found.state.is_open:
+            self._shown.done(done=2)
+            return AnswerOutput(state=found.state, passages=found.count)
+        self._shown.show(done=1, current_step="write", passages=found.count)
+        written = await patiently(AnswerActivities.write_answer, input, self._shown.show, more=_room)
+        if written.state.is_open:
+            # Days without a model: what was found stays found.
+            workflow.continue_as_new(input)
+        await _judge(input, written)
+        self._shown.done(done=2, message="")
+        return AnswerOutput(state=written.state, passages=found.count)
+
+
+def _room() -> bool:
+    return not workflow.info().is_continue_as_new_suggested()
+
+
+async def _judge(input: AnswerInput, written: WrittenAnswer) -> None:
+    if not input.evaluate or written.method is not AnswerMethod.MODEL:
+        return
+    judged = EvaluationInput(trace_id=written.trace_id, mode=EvaluationMode.DIALOGUE, subject_id=input.answer_id)
+    await start_alone(EvaluationWorkflow, judged, evaluation_workflow_id(written.trace_id))

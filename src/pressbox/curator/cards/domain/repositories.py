@@ -1,0 +1,91 @@
+"""Which repository is the software that an article speaks of. Pure.
+
+Without a model only what is evident counts: a repository that the article links to, or one that has the name and is
+known for it, and whose description speaks of what the article speaks of.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from pressbox.curator.context.domain.context import ContextLink, entity_key
+from pressbox.curator.library.domain.urls import host_of
+from pressbox.curator.text.sentences import terms
+
+WELL_KNOWN = 200
+# Another of the same name that is nearly as well known makes it unclear which one is meant.
+CLEARLY_MORE = 5
+SHARED_WORDS = 2
+_TO_FOLD = re.compile(r"[\s._-]+|(?:js|py|rs|go)$")
+FULL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}/[A-Za-z0-9_.-]{1,100}")
+
+
+_HOSTS = ("github.com", "www.github.com")
+_NO_OWNERS = ("topics", "features", "orgs", "sponsors", "about", "settings", "marketplace", "apps", "search", "login")
+
+
+@dataclass(frozen=True)
+class Repository:
+    """`linked`: the article leads there itself."""
+
+    full_name: str
+    url: str
+    description: str = ""
+    stars: int = 0
+    language: str = ""
+    licence: str = ""
+    topics: tuple[str, ...] = ()
+    pushed_at: datetime | None = None
+    archived: bool = False
+    fork: bool = False
+    linked: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.full_name.partition("/")[2]
+
+
+def repositories_in(links: Sequence[ContextLink]) -> dict[str, str]:
+    """`owner/name` of repositories on GitHub that an article links to, by the name folded."""
+    found: dict[str, str] = {}
+    for link in links:
+        pieces = [piece for piece in urlsplit(link.url).path.split("/") if piece]
+        if host_of(link.url) not in _HOSTS or len(pieces) < 2 or pieces[0] in _NO_OWNERS:
+            continue
+        full_name = f"{pieces[0]}/{pieces[1].removesuffix('.git')}"
+        if FULL_NAME.fullmatch(full_name):
+            found.setdefault(_folded(full_name.partition("/")[2]), full_name)
+    return found
+
+
+def linked_repository(name: str, links: Sequence[ContextLink]) -> str | None:
+    return repositories_in(links).get(_folded(name))
+
+
+def evident(name: str, found: Sequence[Repository], text: str) -> Repository | None:
+    """The one that it is beyond doubt, or None."""
+    linked = next((one for one in found if one.linked and _same_name(name, one)), None)
+    if linked is not None:
+        return linked
+    named = sorted((one for one in found if _same_name(name, one) and not one.fork), key=lambda one: -one.stars)
+    if not named or named[0].stars < WELL_KNOWN:
+        return None
+    if len(named) > 1 and named[1].stars * CLEARLY_MORE > named[0].stars:
+        return None
+    return named[0] if _speaks_of_it(name, named[0], text) else None
+
+
+def _same_name(name: str, repository: Repository) -> bool:
+    return _folded(name) in (_folded(repository.name), _folded(repository.full_name.replace("/", "")))
+
+
+def _speaks_of_it(name: str, repository: Repository, text: str) -> bool:
+    """The description and the article share words beside the name itself."""
+    said = {*terms(repository.description, "en"), *(topic.lower() for topic in repository.topics)}
+    return len((said - {entity_key(name), _folded(name)}) & set(terms(text, "en"))) >= SHARED_WORDS
+
+
+def _folded(name: str) -> str:
+    return _TO_FOLD.sub("", entity_key(name))

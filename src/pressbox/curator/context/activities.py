@@ -1,0 +1,135 @@
+"""The effects of finding out what entries are about. Contexts wait in the object store: histories keep only ids."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+from temporalio import activity
+
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.errors import NotFoundError
+from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.curator.cards.ports import EntryLinks, Links
+from pressbox.curator.context.contracts import (
+    EntryFacts,
+    EntryReference,
+    ExtractContextInput,
+    ExtractedContext,
+    SaveContextInput,
+    SavedContext,
+    SavedLinks,
+)
+from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
+from pressbox.curator.context.ports import ContextExtractor, Contexts
+from pressbox.curator.ids import context_key
+from pressbox.curator.models.waiting import CANNOT_NOW, come_back
+from pressbox.curator.text.bounds import shortened
+
+CONTEXT = TypeAdapter(EntryContext)
+# More would fill a panel with cards, and the hour's requests to GitHub with them.
+MOST_SOFTWARE = 4
+
+
+@dataclass(frozen=True)
+class Way:
+    """How contexts are made now: one that was made in another way is made anew."""
+
+    method: ContextMethod
+    model: str
+    prompt_version: str
+
+    def made(self, context: EntryContext) -> bool:
+        if self.method is ContextMethod.OFFLINE and context.method is ContextMethod.LLM:
+            # What a model found in this text is not made worse by rules.
+            return True
+        return (context.method, context.model, context.prompt_version) == (self.method, self.model, self.prompt_version)
+
+
+class ContextActivities:
+    def __init__(
+        self,
+        contexts: Contexts,
+        extractor: ContextExtractor,
+        objects: ObjectStore,
+        links: Links,
+        entry_links: EntryLinks,
+        way: Way,
+        now: Clock = utc_now,
+    ) -> None:
+        self._contexts = contexts
+        self._extractor = extractor
+        self._objects = objects
+        self._links = links
+        self._entry_links = entry_links
+        self._way = way
+        self._now = now
+
+    @activity.defn
+    async def get_entry(self, input: EntryReference) -> EntryFacts:
+        """Its facts, and never its text."""
+        source = await self._contexts.source(input.entry_id)
+        if source is None:
+            return EntryFacts(entry_id=input.entry_id, found=False)
+        context = (await self._contexts.of([input.entry_id])).get(input.entry_id)
+        known = context is not None and context.content_hash == source.content_hash and self._way.made(context)
+        return EntryFacts(
+            entry_id=source.entry_id,
+            found=True,
+            title=shortened(source.title),
+            content_hash=source.content_hash,
+            characters=len(source.text),
+            known=known,
+            software=software_of(context) if known and context is not None else (),
+        )
+
+    @activity.defn
+    async def extract_entry_context(self, input: ExtractContextInput) -> ExtractedContext:
+        """The whole text, whatever its length. What a model was paid for before a crash is in the ledger."""
+        source = await self._contexts.source(input.entry_id)
+        if source is None:
+            return ExtractedContext()
+        async with Heartbeat():
+            try:
+                context = await self._extractor.extract(source)
+            except CANNOT_NOW as error:
+                retry_at, reason = come_back(error, input.policy, self._now())
+                return ExtractedContext(retry_at=retry_at, reason=reason)
+            key = context_key(input.entry_id, _short_hash(source.content_hash))
+            await self._objects.put(key, CONTEXT.dump_json(context))
+        return ExtractedContext(key=key, entities=len(context.entities))
+
+    @activity.defn
+    async def save_entry_context(self, input: SaveContextInput) -> SavedContext:
+        """Not of a text that is another one by now: that one is found again, and asked for again."""
+        try:
+            context = CONTEXT.validate_json(await self._objects.get(input.key))
+        except NotFoundError:
+            # An attempt before this one saved it, and died before it could say so.
+            return await self._saved_before(input.entry_id)
+        saved = await self._contexts.save(context, self._now())
+        await self._objects.delete(input.key)
+        return SavedContext(saved=saved, software=software_of(context) if saved else ())
+
+    @activity.defn
+    async def save_entry_links(self, input: EntryReference) -> SavedLinks:
+        source = await self._contexts.source(input.entry_id)
+        if source is None:
+            return SavedLinks(links=0)
+        found = await self._links.find(source.html, source.url)
+        await self._entry_links.save_links(input.entry_id, found)
+        return SavedLinks(links=len(found))
+
+    async def _saved_before(self, entry_id: int) -> SavedContext:
+        context = (await self._contexts.of([entry_id])).get(entry_id)
+        return SavedContext(saved=context is not None, software=() if context is None else software_of(context))
+
+
+def software_of(context: EntryContext) -> tuple[str, ...]:
+    named: Sequence[str] = [entity.name for entity in context.entities if entity.kind is EntityKind.SOFTWARE]
+    return tuple(shortened(name) for name in named[:MOST_SOFTWARE])
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:12]

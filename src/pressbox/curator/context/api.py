@@ -1,0 +1,141 @@
+"""JSON: what an entry is about, cards of its software, pages behind its links."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from pressbox.core.web.api_models import RequestBody, ResponseModel
+from pressbox.curator.cards.domain.cards import MOST_LINKS_AT_ONCE, Card, CardPage, ContextView, EnrichmentKind
+from pressbox.curator.context.domain.context import ContextMethod, EntityKind
+from pressbox.curator.reading.access import EntryId, Reader, Service
+from pressbox.curator.reading.api_models import StartedAnswer
+
+router = APIRouter(prefix="/api/curator", tags=["context"])
+
+
+class EntityAnswer(ResponseModel):
+    name: str
+    kind: EntityKind
+    description: str
+    quote: str = Field(description="A passage of the entry that names it.")
+
+
+class RelationshipAnswer(ResponseModel):
+    source: str
+    target: str
+    relation: str
+    quote: str
+
+
+class CardAnswer(ResponseModel):
+    id: int
+    kind: EnrichmentKind
+    title: str
+    url: str
+    facts: dict[str, object] = Field(
+        description="Of a repository: stars, language, licence, topics, pushed_at and more."
+    )
+    reason: str = Field(description="Why it could not be read; empty when it could.")
+    has_body: bool
+    at: datetime
+
+    @classmethod
+    def of(cls, card: Card) -> "CardAnswer":
+        return cls.model_validate(card)
+
+
+class LinkAnswer(ResponseModel):
+    url: str
+    title: str
+    card: CardAnswer | None = Field(description="The page behind it, when somebody had it read.")
+
+
+class ContextAnswer(ResponseModel):
+    method: ContextMethod = Field(description="offline: candidates found by rules; llm: by a model.")
+    model: str
+    current: bool = Field(description="Whether the text is still the one that it was made of.")
+    domain: str
+    content_type: str
+    language: str
+    entities: list[EntityAnswer]
+    relationships: list[RelationshipAnswer]
+    key_points: list[str]
+
+
+class PanelAnswer(ResponseModel):
+    """`context` is null as long as nobody asked for it."""
+
+    entry_id: int
+    context: ContextAnswer | None
+    links: list[LinkAnswer]
+    repositories: list[CardAnswer]
+
+    @classmethod
+    def of(cls, view: ContextView) -> "PanelAnswer":
+        context = view.context
+        return cls(
+            entry_id=view.entry_id,
+            context=None
+            if context is None
+            else ContextAnswer(
+                method=context.method,
+                model=context.model,
+                current=view.current,
+                domain=context.domain,
+                content_type=context.content_type,
+                language=context.language,
+                entities=[EntityAnswer.model_validate(one) for one in context.entities],
+                relationships=[RelationshipAnswer.model_validate(one) for one in context.relationships],
+                key_points=list(context.key_points),
+            ),
+            links=[
+                LinkAnswer(url=one.url, title=one.title, card=CardAnswer.of(one.card) if one.card else None)
+                for one in view.links
+            ],
+            repositories=[CardAnswer.of(card) for card in view.repositories],
+        )
+
+
+class CardPageAnswer(ResponseModel):
+    card: CardAnswer
+    html: str = Field(description="Sanitised.")
+
+    @classmethod
+    def of(cls, page: CardPage) -> "CardPageAnswer":
+        return cls(card=CardAnswer.of(page.card), html=page.html)
+
+
+class CollectBody(RequestBody):
+    again: bool = Field(False, description="Also when the context of this text is known.")
+
+
+class LinksBody(RequestBody):
+    urls: Annotated[list[str], Field(min_length=1, max_length=MOST_LINKS_AT_ONCE, description="Links of the entry.")]
+
+
+@router.get("/entries/{entry_id}/context", summary="What an entry is about, with its links and cards")
+async def panel(service: Service, identity: Reader, entry_id: EntryId) -> PanelAnswer:
+    return PanelAnswer.of(await service.enriching.panel(identity.user_id, entry_id))
+
+
+@router.post("/entries/{entry_id}/context", status_code=202, summary="Find out what an entry is about")
+async def collect(service: Service, identity: Reader, entry_id: EntryId, body: CollectBody) -> StartedAnswer:
+    return StartedAnswer(workflow_id=await service.enriching.collect_mine(identity.user_id, entry_id, again=body.again))
+
+
+@router.post("/entries/{entry_id}/links", status_code=202, summary="Read pages that an entry links to")
+async def fetch_links(service: Service, identity: Reader, entry_id: EntryId, body: LinksBody) -> StartedAnswer:
+    return StartedAnswer(workflow_id=await service.enriching.fetch_links(identity.user_id, entry_id, body.urls))
+
+
+@router.get("/enrichments/{card_id}", summary="A card with its text")
+async def card(service: Service, identity: Reader, card_id: EntryId) -> CardPageAnswer:
+    return CardPageAnswer.of(await service.enriching.page(identity.user_id, card_id))
+
+
+@router.delete("/enrichments/{card_id}", status_code=202, summary="Delete a card")
+async def delete(service: Service, identity: Reader, card_id: EntryId) -> StartedAnswer:
+    _, workflow_id = await service.enriching.delete(identity.user_id, card_id)
+    return StartedAnswer(workflow_id=workflow_id)

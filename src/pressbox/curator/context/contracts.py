@@ -1,0 +1,225 @@
+"""Context of entries, cards of their software, pages behind their links."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from pressbox.core.contracts import Contract
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState, Waits
+from pressbox.curator.library.domain.policy import CuratorPolicy
+
+
+class ExtractEntryContextInput(CamelContract):
+    """`again` also when the context of the same text is known."""
+
+    entry_id: int
+    again: bool = False
+    parent_workflow_id: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class ExtractEntryContextOutput(CamelContract):
+    """`software` are names worth a look on GitHub."""
+
+    entry_id: int
+    extracted: bool
+    entities: int = 0
+    software: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class ExtractEntryContextProgress(CuratorProgress):
+    entry_id: int = 0
+
+
+class ContextCollectionInput(CamelContract):
+    entry_ids: tuple[int, ...]
+    again: bool = False
+    state: "CollectionState" = Field(default_factory=lambda: CollectionState())
+    parent_workflow_id: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class CollectionState(CamelContract):
+    """Carried over continue-as-new: one run per page of entries."""
+
+    done: int = 0
+    extracted: int = 0
+    failed: int = 0
+    candidates: int = 0
+    enriched: int = 0
+
+
+class ContextCollectionProgress(CuratorProgress):
+    total_entries: int = 0
+    successful_extractions: int = 0
+    enrichment_candidates_count: int = 0
+    entry_progress: dict[str, EntryProgressState] = Field(default_factory=dict)
+
+
+class ContextCollectionOutput(CamelContract):
+    extracted: int
+    failed: int
+    candidates: int
+    enriched: int
+
+
+class FetchEntryLinksInput(CamelContract):
+    """Only addresses that the entry's own text has are read."""
+
+    entry_id: int
+    urls: tuple[str, ...]
+    parent_workflow_id: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class LinkResult(CamelContract):
+    url: str
+    fetched: bool
+    title: str = ""
+    reason: str = ""
+
+
+class FetchEntryLinksProgress(CuratorProgress):
+    entry_id: int = 0
+    links_fetched: int = 0
+    links: tuple[LinkResult, ...] = ()
+
+
+class FetchEntryLinksOutput(CamelContract):
+    fetched: int
+    failed: int
+
+
+class DeleteEnrichmentInput(CamelContract):
+    enrichment_id: int
+    parent_workflow_id: str = ""
+
+
+class DeleteEnrichmentOutput(CamelContract):
+    deleted: bool
+
+
+class DeleteEnrichmentProgress(CuratorProgress):
+    enrichment_id: int = 0
+
+
+class EntryReference(Contract):
+    entry_id: int
+
+
+class EntryFacts(Contract):
+    """What a history may know of an entry. `known`: its context is there, made of this text in this way."""
+
+    entry_id: int
+    found: bool
+    title: str = ""
+    content_hash: str = ""
+    characters: int = 0
+    known: bool = False
+    software: tuple[str, ...] = ()
+
+
+class ExtractContextInput(Contract):
+    entry_id: int
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class ExtractedContext(Waits):
+    """The context itself lies in the object store under `key`; empty when there was no text any more."""
+
+    key: str = ""
+    entities: int = 0
+
+
+class SaveContextInput(Contract):
+    entry_id: int
+    key: str
+
+
+class SavedContext(Contract):
+    saved: bool
+    software: tuple[str, ...] = ()
+
+
+class SavedLinks(Contract):
+    links: int
+
+
+class RepositoryFacts(Contract):
+    full_name: str
+    url: str
+    description: str = ""
+    stars: int = 0
+    language: str = ""
+    licence: str = ""
+    topics: tuple[str, ...] = ()
+    pushed_at: datetime | None = None
+    archived: bool = False
+    fork: bool = False
+    linked: bool = False
+
+
+class SearchGithubInput(Contract):
+    entry_id: int
+    name: str
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class GithubCandidates(Waits):
+    candidates: tuple[RepositoryFacts, ...] = ()
+
+
+class RerankGithubInput(Contract):
+    entry_id: int
+    name: str
+    candidates: tuple[RepositoryFacts, ...]
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class GithubChoice(Waits):
+    """None of them is an answer too. `by`: a model's name, or rules."""
+
+    chosen: RepositoryFacts | None = None
+    by: str = ""
+
+
+class FetchReadmeInput(Contract):
+    repository: RepositoryFacts
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class FetchedReadme(Waits):
+    """Sanitised HTML in the object store; no key when there is no README."""
+
+    key: str = ""
+
+
+class SaveGithubInput(Contract):
+    entry_id: int
+    name: str
+    repository: RepositoryFacts
+    readme_key: str = ""
+    by: str = ""
+
+
+class SavedEnrichment(Contract):
+    enrichment_id: int | None
+
+
+class FetchLinksInput(Contract):
+    entry_id: int
+    urls: tuple[str, ...]
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class FetchedLinks(Contract):
+    results: tuple[LinkResult, ...] = ()
+
+
+class DeleteInput(Contract):
+    enrichment_id: int
+
+
+class Deleted(Contract):
+    deleted: bool

@@ -1,0 +1,71 @@
+"""What an entry is about, by rules alone. Pure CPU work on strangers' text: runs in the workshop's processes."""
+
+from dataclasses import replace
+
+from pressbox.curator.cards.domain.repositories import repositories_in
+from pressbox.curator.context.domain.candidates import candidates, entities_of, relationships_of
+from pressbox.curator.context.domain.content_types import content_type_of, domain_of
+from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, entity_key
+from pressbox.curator.context.links import installed_in, links_of
+from pressbox.curator.context.ports import ContextSource
+from pressbox.curator.text.languages import language_of
+from pressbox.curator.text.lines import found_everywhere, lines_of
+from pressbox.curator.text.sentences import Sentence, summary_of
+from pressbox.curator.text.splitting import rough_sentences_of, sentences_of
+
+VERSION = "1"
+KEY_POINTS = 5
+# So much is split by the rules of its language, which take their time; what follows, by its marks.
+CAREFULLY = 20_000
+# A novel. What follows is not read: it would take longer than a piece of work may take on a busy machine.
+LONGEST_READ = 400_000
+MOST_PROGRAMS = 8
+
+
+def context_of(source: ContextSource) -> EntryContext:
+    language = language_of(source.text) or source.language.split("-")[0].lower()
+    sentences = _sentences(source.text[:LONGEST_READ], language)
+    texts = [sentence.text for sentence in sentences]
+    found = candidates(texts, source.title, language)
+    links = links_of(source.html, source.url)
+    named = entities_of(found, texts)
+    programs = (*repositories_in(links).values(), *installed_in(source.html))
+    points = summary_of(sentences, source.title, language, KEY_POINTS)
+    return EntryContext(
+        entry_id=source.entry_id,
+        content_hash=source.content_hash,
+        method=ContextMethod.OFFLINE,
+        prompt_version=VERSION,
+        domain=domain_of(source.url) or "",
+        content_type=content_type_of(source.title, source.url, source.text),
+        language=language,
+        entities=_with_programs(named, programs[:MOST_PROGRAMS]),
+        relationships=relationships_of(found, texts),
+        key_points=tuple(sentence.text for sentence in points),
+        links=links,
+    )
+
+
+def _sentences(text: str, language: str) -> list[Sentence]:
+    lines = ["" if found_everywhere(line) else line for line in lines_of(text)]
+    size, last = 0, len(lines) - 1
+    for number, line in enumerate(lines):
+        size += len(line)
+        if size > CAREFULLY:
+            last = number
+            break
+    careful = sentences_of(lines, 0, last, language)
+    return careful + rough_sentences_of(lines, last + 1, len(lines) - 1)
+
+
+def _with_programs(named: tuple[Entity, ...], programs: tuple[str, ...]) -> tuple[Entity, ...]:
+    """What the article links to as a repository, or installs, is software; named in the text or not."""
+    by_key = {entity.key: entity for entity in named}
+    for program in programs:
+        name = program.rpartition("/")[2]
+        known = by_key.get(entity_key(name))
+        if known is None:
+            by_key[entity_key(name)] = Entity(name, EntityKind.SOFTWARE)
+        else:
+            by_key[known.key] = replace(known, kind=EntityKind.SOFTWARE)
+    return tuple(by_key.values())

@@ -1,0 +1,63 @@
+"""Use cases of context: what an entry is about, cards of its software, pages behind its links."""
+
+from collections.abc import Sequence
+
+from pressbox.core.errors import InvalidInputError
+from pressbox.curator.cards.domain.cards import (
+    BYTES_OF_ADDRESSES,
+    MOST_LINKS_AT_ONCE,
+    CardPage,
+    ContextView,
+)
+from pressbox.curator.cards.ports import ContextWorkflows, Enrichments
+
+MOST_ENTRIES = 500
+
+
+class EnrichingService:
+    """A person's methods take the person; those without one are for commands. Work gives the id of its workflow."""
+
+    def __init__(self, enrichments: Enrichments, workflows: ContextWorkflows) -> None:
+        self._enrichments = enrichments
+        self._workflows = workflows
+
+    async def panel(self, user_id: int, entry_id: int) -> ContextView:
+        return await self._enrichments.panel(user_id, entry_id)
+
+    async def page(self, user_id: int, enrichment_id: int) -> CardPage:
+        return await self._enrichments.page(user_id, enrichment_id)
+
+    async def collect_mine(self, user_id: int, entry_id: int, *, again: bool = False) -> str:
+        await self._enrichments.demand(user_id, [entry_id])
+        return await self._workflows.collect([entry_id], again)
+
+    async def fetch_links(self, user_id: int, entry_id: int, urls: Sequence[str]) -> str:
+        await self._enrichments.demand(user_id, [entry_id])
+        wanted = list(dict.fromkeys(urls))
+        if not wanted:
+            raise InvalidInputError("Choose at least one link.", field="urls")
+        if len(wanted) > MOST_LINKS_AT_ONCE or sum(len(url.encode()) for url in wanted) > BYTES_OF_ADDRESSES:
+            raise InvalidInputError(f"At most {MOST_LINKS_AT_ONCE} links at a time; fewer long ones.", field="urls")
+        known = await self._enrichments.known_links(entry_id, wanted)
+        if len(known) < len(wanted):
+            raise InvalidInputError("Only links of the article itself can be read.", field="urls")
+        return await self._workflows.fetch_links(entry_id, known)
+
+    async def delete(self, user_id: int, enrichment_id: int) -> tuple[int, str]:
+        """The id of its entry, and of the workflow. The card is gone from pages when this returns."""
+        entry_id = await self._enrichments.hide(user_id, enrichment_id)
+        return entry_id, await self._workflows.delete_enrichment(enrichment_id)
+
+    async def extract(self, entry_ids: Sequence[int], *, again: bool = False) -> Sequence[str]:
+        return [await self._workflows.extract(entry_id, again) for entry_id in _some(entry_ids)]
+
+    async def collect(self, entry_ids: Sequence[int], *, again: bool = False) -> str:
+        return await self._workflows.collect(_some(entry_ids), again)
+
+
+def _some(entry_ids: Sequence[int]) -> Sequence[int]:
+    if not entry_ids:
+        raise InvalidInputError("Name at least one entry.", field="entry_ids")
+    if len(entry_ids) > MOST_ENTRIES:
+        raise InvalidInputError(f"At most {MOST_ENTRIES} entries at a time.", field="entry_ids")
+    return list(dict.fromkeys(entry_ids))

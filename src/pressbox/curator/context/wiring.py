@@ -1,0 +1,103 @@
+"""Context, cards from GitHub and pages behind links: what is made of an entry beside its summary."""
+
+from collections.abc import Mapping
+
+from pressbox.core.app import Resources
+from pressbox.core.clock import utc_now
+from pressbox.core.config import ContextKind
+from pressbox.core.errors import ConfigurationError
+from pressbox.curator.articles.extractor import WorkshopExtractor
+from pressbox.curator.articles.page_reader import GuardedPageReader
+from pressbox.curator.cards.choice import EvidentChooser, ModelChooser
+from pressbox.curator.cards.github import GitHub
+from pressbox.curator.cards.github_activities import RepositoryActivities
+from pressbox.curator.cards.link_activities import LinkedPageActivities
+from pressbox.curator.cards.store import SqlEnrichments
+from pressbox.curator.context.activities import ContextActivities, Way
+from pressbox.curator.context.domain.context import ContextMethod
+from pressbox.curator.context.finder import VERSION
+from pressbox.curator.context.model import ModelContextExtractor
+from pressbox.curator.context.offline import OfflineContextExtractor, WorkshopLinks
+from pressbox.curator.context.ports import ContextExtractor, Contexts
+from pressbox.curator.context.prompt import PROMPT_VERSION
+from pressbox.curator.context.service import EnrichingService
+from pressbox.curator.context.starter import TemporalContextWorkflows
+from pressbox.curator.context.store import SqlContexts
+from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
+from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.parts import Functions, policy
+from pressbox.curator.models.wiring import paid_model
+from pressbox.curator.parsers.pool import Workshop
+
+
+def context_extractor(resources: Resources, workshop: Workshop | None = None) -> ContextExtractor:
+    """The one of the settings. Processes start with the first piece of work."""
+    offline = OfflineContextExtractor(workshop or Workshop(resources.settings.curator.heavy_concurrency))
+    if resources.settings.curator.context is ContextKind.OFFLINE:
+        return offline
+    model = paid_model(resources)
+    if model is None:
+        raise ConfigurationError(
+            "PRESSBOX_CURATOR_CONTEXT=llm needs PRESSBOX_CURATOR_MODEL_URL and PRESSBOX_CURATOR_MODEL_NAME. "
+            "Set them, or PRESSBOX_CURATOR_CONTEXT=offline."
+        )
+    return ModelContextExtractor(model, offline)
+
+
+def contexts(resources: Resources) -> Contexts:
+    return SqlContexts(resources.database)
+
+
+def context_way(resources: Resources) -> Way:
+    """How contexts are made by these settings."""
+    curator = resources.settings.curator
+    if curator.context is ContextKind.OFFLINE:
+        return Way(ContextMethod.OFFLINE, "", VERSION)
+    return Way(ContextMethod.LLM, curator.model_name or "", PROMPT_VERSION)
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    curator, database = resources.settings.curator, resources.database
+    workshop = Workshop(curator.heavy_concurrency)
+    store, cards, turns = SqlContexts(database), SqlEnrichments(database), Turns(SqlHostTurns(database), utc_now)
+    model = paid_model(resources)
+    context = ContextActivities(
+        store,
+        context_extractor(resources, workshop),
+        resources.objects,
+        WorkshopLinks(workshop),
+        store,
+        context_way(resources),
+    )
+    github = RepositoryActivities(
+        store,
+        cards,
+        GitHub(resources.http, curator.github_url, curator.github_key, workshop),
+        EvidentChooser() if model is None else ModelChooser(model),
+        resources.objects,
+        turns,
+        curator.github_url,
+    )
+    pages = LinkedPageActivities(cards, GuardedPageReader(resources.http), WorkshopExtractor(workshop), turns)
+    return {
+        QUEUE: (
+            context.get_entry,
+            context.save_entry_context,
+            github.search_github_candidates,
+            github.save_github_enrichment,
+            pages.delete_enrichment,
+        ),
+        HEAVY_QUEUE: (
+            context.extract_entry_context,
+            context.save_entry_links,
+            github.rerank_github_results,
+            github.fetch_github_readme,
+            pages.fetch_and_save_entry_links,
+        ),
+    }
+
+
+def service(resources: Resources) -> EnrichingService:
+    starter = TemporalContextWorkflows(resources.temporal, QUEUE, policy(resources.settings))
+    return EnrichingService(SqlEnrichments(resources.database), starter)

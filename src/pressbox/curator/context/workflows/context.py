@@ -1,0 +1,76 @@
+"""ExtractEntryContextWorkflow: what one entry is about."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.core.errors import NotFoundError
+    from pressbox.curator.context.activities import ContextActivities
+    from pressbox.curator.context.contracts import (
+        EntryReference,
+        ExtractContextInput,
+        ExtractedContext,
+        ExtractEntryContextInput,
+        ExtractEntryContextOutput,
+        ExtractEntryContextProgress,
+        SaveContextInput,
+        SavedContext,
+    )
+    from pressbox.curator.library.calls import act
+    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.models.workflow_waiting import patiently
+
+NO_TEXT = "This entry is gone, or has no text."
+MORE_TRIES = 2
+ANOTHER_TEXT = "The article has another text by now. Try it again."
+
+
+@workflow.defn
+class ExtractEntryContextWorkflow:
+    """Finds entities, relations, key points and links in the whole text of an entry, and keeps them with it.
+
+    Id `context-…`; a child of ContextCollectionWorkflow, or started by hand. A text whose context is known is left as
+    it is, unless `again` is wanted. While no model answers it waits, visibly.
+    """
+
+    @workflow.init
+    def __init__(self, input: ExtractEntryContextInput) -> None:
+        first = ExtractEntryContextProgress(title="Context of an article", entry_id=input.entry_id)
+        self._shown = Shown(first, input.parent_workflow_id)
+
+    @workflow.query
+    def get_progress(self) -> ExtractEntryContextProgress:
+        return self._shown.now
+
+    @workflow.run
+    async def run(self, input: ExtractEntryContextInput) -> ExtractEntryContextOutput:
+        facts = await act(ContextActivities.get_entry, EntryReference(entry_id=input.entry_id))
+        if not facts.found:
+            raise NotFoundError(NO_TEXT)
+        if facts.known and not input.again:
+            self._shown.done()
+            return ExtractEntryContextOutput(entry_id=input.entry_id, extracted=True, software=facts.software)
+        self._shown.show(title=facts.title or self._shown.now.title, current_step="extract")
+        found, saved = await self._found(input)
+        for _ in range(MORE_TRIES):
+            if saved.saved:
+                break
+            # Edited meanwhile: what counts is what it says now.
+            found, saved = await self._found(input)
+        self._shown.done(message="" if saved.saved else ANOTHER_TEXT)
+        return ExtractEntryContextOutput(
+            entry_id=input.entry_id,
+            extracted=saved.saved,
+            entities=found.entities,
+            software=saved.software,
+            reason="" if saved.saved else ANOTHER_TEXT,
+        )
+
+    async def _found(self, input: ExtractEntryContextInput) -> tuple[ExtractedContext, SavedContext]:
+        wanted = ExtractContextInput(entry_id=input.entry_id, policy=input.policy)
+        found = await patiently(ContextActivities.extract_entry_context, wanted, self._shown.show)
+        if not found.key:
+            raise NotFoundError(NO_TEXT)
+        self._shown.show(current_step="save", message="")
+        return found, await act(
+            ContextActivities.save_entry_context, SaveContextInput(entry_id=input.entry_id, key=found.key)
+        )

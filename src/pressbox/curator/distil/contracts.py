@@ -1,0 +1,129 @@
+"""Distilling entries, and doing them again."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from pressbox.core.contracts import Contract
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState
+from pressbox.curator.library.domain.policy import CuratorPolicy
+
+
+class ContentDistillationInput(CamelContract):
+    """Without ids: everything that is not distilled yet, page by page."""
+
+    entry_ids: tuple[int, ...] = ()
+    feed_name: str = ""
+    state: "DistillationState" = Field(default_factory=lambda: DistillationState())
+    parent_workflow_id: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class DistillationState(CamelContract):
+    """Carried over continue-as-new: one run per page of entries."""
+
+    after_entry_id: int = 0
+    total: int = 0
+    distilled: int = 0
+    failed: int = 0
+
+
+class ContentDistillationProgress(CuratorProgress):
+    total_entries: int = 0
+    entries_distilled: int = 0
+    entry_progress: dict[str, EntryProgressState] = Field(default_factory=dict)
+
+
+class ContentDistillationOutput(CamelContract):
+    distilled: int
+    failed: int
+    waiting: int = 0
+
+
+class EntryIds(Contract):
+    entry_ids: tuple[int, ...]
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class ReopenInput(Contract):
+    """Entries that are done again."""
+
+    entry_ids: tuple[int, ...]
+    distill: bool = True
+
+
+class DistilSelection(Contract):
+    entries: tuple[EntryProgressState, ...] = ()
+    more: bool = False
+
+
+class SelectForDistillationInput(Contract):
+    entry_ids: tuple[int, ...] = ()
+    feed_id: int | None = None
+    after_entry_id: int = 0
+    limit: int = 50
+
+
+class DistilledAnswer(Contract):
+    """A summary of a few sentences, bounded: small enough for a history, where bodies never are."""
+
+    entry_id: int
+    content_hash: str
+    summary: str
+    main_content_start_line: int
+    main_content_end_line: int
+    language: str
+    model: str
+    prompt_version: str
+
+
+class DistilledBatch(Contract):
+    """`waiting` tells that the budget of the day is used up or no model answers: come back at `retry_at`."""
+
+    distilled: tuple[int, ...] = ()
+    answers: tuple[DistilledAnswer, ...] = ()
+    failed: tuple[EntryProgressState, ...] = ()
+    waiting: tuple[int, ...] = ()
+    retry_at: datetime | None = None
+    reason: str = ""
+
+
+class SaveDistilledInput(Contract):
+    answers: tuple[DistilledAnswer, ...] = ()
+    failed: tuple[EntryProgressState, ...] = ()
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class SavedEntries(Contract):
+    """Not among them: those whose text changed meanwhile."""
+
+    entry_ids: tuple[int, ...] = ()
+
+
+class AppSettings(Contract):
+    target_language: str
+    distiller: str
+    embedding_model: str
+    # Whether summaries that a model wrote are judged. Histories from before have no such answer.
+    evaluation: bool = False
+
+
+class ReprocessEntriesInput(CamelContract):
+    entry_ids: tuple[int, ...]
+    fetch: bool = True
+    distill: bool = True
+    parent_workflow_id: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class ReprocessEntriesProgress(CuratorProgress):
+    total_entries: int = 0
+    entries_fetched: int = 0
+    entries_distilled: int = 0
+    entry_progress: dict[str, EntryProgressState] = Field(default_factory=dict)
+
+
+class ReprocessEntriesOutput(CamelContract):
+    fetched: int
+    distilled: int
+    failed: int

@@ -1,0 +1,45 @@
+"""A summary out of the text's own sentences. Pure CPU work: runs in the workshop's processes."""
+
+import re
+
+from pressbox.curator.library.domain.entries import EXTRACTIVE, Distilled, ToDistil
+from pressbox.curator.text.languages import language_of
+from pressbox.curator.text.lines import found_everywhere, lines_of, main_lines
+from pressbox.curator.text.sentences import cjk, summary_of
+from pressbox.curator.text.splitting import sentences_of
+
+_FOOTNOTE = re.compile(r"\[\d{1,3}\]")
+NAME = EXTRACTIVE
+VERSION = "1"
+# What matters is said before; a book is not read to its end for four sentences.
+LOOKED_AT = 40_000
+
+
+def summarise(entry: ToDistil, sentences: int) -> Distilled:
+    """The summary is empty when the text has no whole sentence."""
+    lines = lines_of(entry.text)
+    first, last = main_lines(lines)
+    language = language_of(entry.text) or entry.language.split("-")[0].lower()
+    looked_at = _until(lines, first, last)
+    shown = ["" if found_everywhere(line) else line for line in lines[: looked_at + 1]]
+    chosen = summary_of(sentences_of(shown, first, looked_at, language), entry.title, language, sentences)
+    between = "" if chosen and cjk(chosen[0].text) else " "
+    return Distilled(
+        entry_id=entry.entry_id,
+        summary=between.join(_FOOTNOTE.sub("", sentence.text) for sentence in chosen),
+        main_content_start_line=first,
+        main_content_end_line=last,
+        language=language,
+        model=NAME,
+        prompt_version=VERSION,
+        content_hash=entry.content_hash,
+    )
+
+
+def _until(lines: list[str], first: int, last: int) -> int:
+    size = 0
+    for number in range(first, last + 1):
+        size += len(lines[number])
+        if size > LOOKED_AT:
+            return number
+    return last

@@ -1,0 +1,71 @@
+"""Judging answers and summaries. Texts stay in the database: messages carry ids."""
+
+from enum import StrEnum
+
+from pressbox.core.contracts import Contract
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, Waits
+
+
+class EvaluationMode(StrEnum):
+    DIALOGUE = "dialogue"
+    RESEARCH = "research"
+
+
+class EvaluationInput(CamelContract):
+    """`subject_id` is the answer, or in research mode the run."""
+
+    trace_id: str
+    mode: EvaluationMode
+    subject_id: int
+
+
+class SummarizationEvaluationItem(CamelContract):
+    entry_id: int
+    trace_id: str
+
+
+class SummarizationEvaluationInput(CamelContract):
+    """At most `max_samples` of the items are judged."""
+
+    trace_id: str
+    items: tuple[SummarizationEvaluationItem, ...]
+    max_samples: int = 5
+
+
+class Score(Contract):
+    metric: str
+    score: float
+
+
+class EvaluationResult(Waits):
+    """Of the activity; without scores there was nothing to judge, or it comes back at `retry_at`."""
+
+    scores: tuple[Score, ...] = ()
+
+
+class SummarizationEvaluationResult(Waits):
+    """`scores` are averages over the `evaluated` items; those that are gone or say nothing do not count."""
+
+    scores: tuple[Score, ...] = ()
+    evaluated: int = 0
+
+
+class EvaluationOutput(CamelContract):
+    trace_id: str
+    scores: tuple[Score, ...] = ()
+
+
+class SummarizationEvaluationOutput(CamelContract):
+    trace_id: str
+    scores: tuple[Score, ...] = ()
+    evaluated_count: int = 0
+
+
+class EvaluationProgress(CuratorProgress):
+    scores: tuple[Score, ...] = ()
+
+
+class JudgedSoFar(Contract):
+    """Cursor of the heartbeat: how many items are judged and kept."""
+
+    done: int = 0

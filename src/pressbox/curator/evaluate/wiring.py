@@ -1,0 +1,54 @@
+"""Judging answers and summaries: who judges, where scores are kept, and Langfuse when it is set."""
+
+from collections.abc import Mapping
+
+from pressbox.core.app import Resources
+from pressbox.core.config import CuratorSettings, EvaluatorKind
+from pressbox.core.errors import ConfigurationError
+from pressbox.curator.evaluate.activities import EvaluationActivities
+from pressbox.curator.evaluate.judged_store import SqlSubjects
+from pressbox.curator.evaluate.langfuse import Langfuse
+from pressbox.curator.evaluate.offline import OfflineEvaluator
+from pressbox.curator.evaluate.ports import Evaluator, ScoreBoard
+from pressbox.curator.evaluate.ragas import RagasEvaluator
+from pressbox.curator.evaluate.service import EvaluationService
+from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores
+from pressbox.curator.ids import HEAVY_QUEUE
+from pressbox.curator.library.parts import Functions, embedder, policy
+from pressbox.curator.models.wiring import paid_model
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    database, settings = resources.database, resources.settings
+    judging = EvaluationActivities(
+        SqlSubjects(database),
+        evaluator(resources),
+        SqlEvaluations(database),
+        board(settings.curator),
+        policy(settings),
+    )
+    return {HEAVY_QUEUE: (judging.evaluate_ragas, judging.evaluate_summarization)}
+
+
+def service(resources: Resources) -> EvaluationService:
+    settings = resources.settings.curator
+    return EvaluationService(SqlScores(resources.database), enabled=settings.evaluation, evaluator=settings.evaluator)
+
+
+def evaluator(resources: Resources) -> Evaluator:
+    settings = resources.settings.curator
+    if settings.evaluator is EvaluatorKind.OFFLINE:
+        return OfflineEvaluator(embedder(settings))
+    return RagasEvaluator(paid_model(resources), embedder(settings))
+
+
+def board(settings: CuratorSettings) -> ScoreBoard | None:
+    """None without any of its settings; some of them are a mistake that is told at once."""
+    url, public, secret = settings.langfuse_url, settings.langfuse_public_key, settings.langfuse_secret_key
+    if not url and not public and not secret:
+        return None
+    if not url or not public or not secret:
+        raise ConfigurationError(
+            "Langfuse needs LANGFUSE_HOST, LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY. Set all of them, or none."
+        )
+    return Langfuse(url, public, secret)

@@ -1,0 +1,232 @@
+"""RSS 0.9 to 2.0, RDF and Atom 0.3 and 1.0 from a tree of XML."""
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from pressbox.curator.feeds.document import EMPTY, StatedEntry, StatedFeed, StatedFile, StatedText
+from pressbox.curator.feeds.elements import (
+    Children,
+    attribute,
+    base_of,
+    body,
+    construct,
+    language_of,
+    markup,
+    short_name,
+    text_of,
+)
+from pressbox.curator.library.domain.urls import absolute_url, is_web_url
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element  # type: ignore[import-untyped]
+
+MOST_ENTRIES = 5_000
+LONGEST_NAME = 300
+_PERIODS = {"hourly": 1, "daily": 24, "weekly": 24 * 7, "monthly": 24 * 30, "yearly": 24 * 365}
+_NAME_IN_BRACKETS = re.compile(r"\S+@\S+\s*\((?P<name>[^)]+)\)")
+_NAME_BEFORE_ADDRESS = re.compile(r"(?P<name>[^<>]+?)\s*<[^<>]*>")
+
+
+def read_xml_feed(root: "_Element", url: str) -> StatedFeed | None:
+    """None: this is no feed of a kind we know."""
+    name = short_name(root.tag)
+    if name in ("atom:feed", "feed"):
+        return _atom(Children(root, "atom"), url)
+    if name in ("rss", "rdf:rdf", "channel"):
+        return _rss(root, url)
+    return None
+
+
+def _rss(root: "_Element", url: str) -> StatedFeed | None:
+    outer = Children(root)
+    element = root if short_name(root.tag) == "channel" else outer.first("channel")
+    if element is None and outer.first("item") is None:
+        return None
+    channel = outer if element is None else Children(element)
+    # In RDF, and in some broken ones, the items stand beside the channel.
+    items = [*channel.all("item"), *(outer.all("item") if channel is not outer else ())]
+    image = next(iter(channel.inside("image")), None)
+    language = channel.text("language", "dc:language") or language_of(channel.element)
+    return StatedFeed(
+        title=_title(channel),
+        site_url=_site(channel, url),
+        description=markup(channel.first("description", "tagline", "itunes:summary")),
+        language=language,
+        icon_url=absolute_url(channel.text("webfeeds:icon") or (image.text("url") if image else ""), url)
+        or _itunes_image(channel, url),
+        interval=_interval(channel),
+        entries=tuple(_item(Children(item), url) for item in items[:MOST_ENTRIES]),
+    )
+
+
+def _title(item: Children) -> StatedText:
+    return markup(next((title for title in item.all("title", "dc:title", "media:title") if text_of(title)), None))
+
+
+def _item(item: Children, url: str) -> StatedEntry:
+    long = markup(item.first("content:encoded", "xhtml:body", "body", "fullitem"))
+    short = markup(item.first("description", "dc:description", "itunes:summary", "summary", "media:description"))
+    guid = item.first("guid")
+    link = _item_link(item, guid, base_of(item.element) or url)
+    return StatedEntry(
+        guid=text_of(guid) if guid is not None else _about(item),
+        url=link,
+        title=_title(item),
+        author=_person(item.text("dc:creator", "author", "itunes:author", "atom:author", "media:credit")),
+        published=item.text(
+            "pubdate", "dc:date", "dcterms:issued", "dcterms:created", "atom:published", "published", "date"
+        ),
+        updated=item.text("atom:updated", "dcterms:modified", "updated", "lastbuilddate"),
+        content=long if long.value else short,
+        summary=short if long.value else EMPTY,
+        language=item.text("dc:language") or language_of(item.element),
+        thumbnail_url=_thumbnail(item, url),
+        files=_files(item, url),
+    )
+
+
+def _item_link(item: Children, guid: "_Element | None", base: str) -> str:
+    stated = item.text("feedburner:origlink", "link")
+    for link in item.all("atom:link", "link"):
+        if not stated and attribute(link, "rel") in ("", "alternate"):
+            stated = attribute(link, "href")
+    if not stated and guid is not None and attribute(guid, "isPermaLink").lower() != "false":
+        stated = text_of(guid) if is_web_url(text_of(guid)) else ""
+    return absolute_url(stated, base) if stated else ""
+
+
+def _about(item: Children) -> str:
+    """RSS 1.0 names its items by an attribute."""
+    return next((str(value) for name, value in item.element.attrib.items() if str(name).endswith("}about")), "")
+
+
+def _site(channel: Children, url: str) -> str:
+    stated = channel.text("link")
+    if not stated:
+        links = (attribute(link, "href") for link in channel.all("atom:link") if attribute(link, "rel") == "alternate")
+        stated = next(links, "")
+    return absolute_url(stated, base_of(channel.element) or url)
+
+
+def _atom(feed: Children, url: str) -> StatedFeed:
+    base = base_of(feed.element) or url
+    author = _atom_author(feed)
+    entries = [_entry(Children(entry, "atom"), base, author) for entry in list(feed.all("entry"))[:MOST_ENTRIES]]
+    return StatedFeed(
+        title=construct(feed.first("title")),
+        site_url=_atom_link(feed, base),
+        description=construct(feed.first("subtitle", "tagline")),
+        language=language_of(feed.element) or feed.text("dc:language"),
+        icon_url=absolute_url(feed.text("icon", "webfeeds:icon", "logo"), base) or _itunes_image(feed, base),
+        interval=_interval(feed),
+        entries=tuple(entries),
+    )
+
+
+def _entry(entry: Children, base: str, feed_author: str) -> StatedEntry:
+    here = base_of(entry.element) or base
+    long = body(entry.first("content"))
+    short = body(entry.first("summary"))
+    if not long.value and not short.value:
+        short = _media_description(entry)
+    return StatedEntry(
+        guid=entry.text("id"),
+        url=absolute_url(entry.text("feedburner:origlink"), here) or _atom_link(entry, here) or _address_in_id(entry),
+        title=construct(entry.first("title", "media:title")),
+        author=_atom_author(entry) or _person(entry.text("dc:creator")) or feed_author,
+        published=entry.text("published", "issued", "created", "dc:date", "pubdate"),
+        updated=entry.text("updated", "modified", "dcterms:modified"),
+        content=long if long.value else short,
+        summary=short if long.value else EMPTY,
+        language=language_of(entry.element),
+        thumbnail_url=_thumbnail(entry, here),
+        files=_files(entry, here),
+    )
+
+
+def _atom_link(parent: Children, base: str) -> str:
+    """The page rather than the same in another format; a link without `rel` is one to the page."""
+    links = [link for link in parent.all("link") if attribute(link, "rel").lower() in ("", "alternate")]
+    links.sort(key=lambda link: "html" not in (attribute(link, "type") or "html"))
+    return next((found for link in links if (found := absolute_url(attribute(link, "href"), base))), "")
+
+
+def _address_in_id(entry: Children) -> str:
+    """Without any link, an id that is an address is the best guess."""
+    return entry.text("id") if is_web_url(entry.text("id")) else ""
+
+
+def _atom_author(parent: Children) -> str:
+    names = (_person(person.text("name", "email") or text_of(person.element)) for person in parent.inside("author"))
+    return ", ".join(dict.fromkeys(filter(None, names)))
+
+
+def _media_description(entry: Children) -> StatedText:
+    """Videos are described in plain text."""
+    places = [entry, *entry.inside("media:group")]
+    text = next((text for place in places if (text := place.text("media:description"))), "")
+    return StatedText(text, html=False)
+
+
+def _media(entry: Children) -> list[Children]:
+    groups = entry.inside("media:group")
+    return [entry, *groups, *(inner for place in (entry, *groups) for inner in place.inside("media:content"))]
+
+
+def _thumbnail(entry: Children, base: str) -> str:
+    places = _media(entry)
+    pictures = [picture for place in places for picture in place.all("media:thumbnail")]
+    pictures += [file for place in places for file in place.all("media:content") if _is_picture(file)]
+    pictures.sort(key=_width, reverse=True)
+    pictures += [file for file in entry.all("enclosure") if _is_picture(file)]
+    found = (absolute_url(attribute(picture, "url"), base) for picture in pictures)
+    return next(filter(None, found), "") or _itunes_image(entry, base)
+
+
+def _itunes_image(parent: Children, base: str) -> str:
+    image = parent.first("itunes:image")
+    return "" if image is None else absolute_url(attribute(image, "href"), base)
+
+
+def _is_picture(file: "_Element") -> bool:
+    return attribute(file, "medium") == "image" or attribute(file, "type").startswith("image/")
+
+
+def _width(picture: "_Element") -> int:
+    width = attribute(picture, "width")
+    return int(width) if width.isascii() and width.isdigit() and len(width) < 6 else 0
+
+
+def _files(entry: Children, base: str) -> tuple[StatedFile, ...]:
+    found = [_file(file, base, "url", "length") for file in entry.all("enclosure")]
+    found += [
+        _file(link, base, "href", "length") for link in entry.all("link") if attribute(link, "rel") == "enclosure"
+    ]
+    media = (file for place in _media(entry) for file in place.all("media:content"))
+    found += [_file(file, base, "url", "fileSize") for file in media if not _is_picture(file)]
+    # A player in Flash is not a file that anybody can play.
+    return tuple(file for file in found if file.url and "flash" not in file.type)
+
+
+def _file(element: "_Element", base: str, address: str, size: str) -> StatedFile:
+    url = absolute_url(attribute(element, address), base)
+    return StatedFile(url, attribute(element, "type").lower(), attribute(element, size))
+
+
+def _person(stated: str) -> str:
+    text = stated[:LONGEST_NAME]
+    found = _NAME_IN_BRACKETS.fullmatch(text) or _NAME_BEFORE_ADDRESS.fullmatch(text)
+    return " ".join((found["name"] if found else text).split())
+
+
+def _interval(channel: Children) -> timedelta | None:
+    """How often the feed itself asks to be read, at most."""
+    minutes = channel.text("ttl")
+    if minutes.isascii() and minutes.isdigit() and int(minutes[:9]) > 0:
+        return timedelta(minutes=min(int(minutes[:9]), 60 * 24 * 365))
+    hours = _PERIODS.get(channel.text("sy:updateperiod").lower())
+    if hours is None:
+        return None
+    often = channel.text("sy:updatefrequency")
+    return timedelta(hours=hours) / max(1, int(often[:6]) if often.isascii() and often.isdigit() else 1)

@@ -1,0 +1,154 @@
+"""The effects of updating and rebuilding the graph. An entry counts as added only when it is in."""
+
+import asyncio
+from collections.abc import Sequence
+
+from temporalio import activity
+
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.errors import PermanentError, PressboxError
+from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.curator.context.domain.context import EntryContext
+from pressbox.curator.context.ports import ContextExtractor, Contexts, ContextSource
+from pressbox.curator.graph.contracts import (
+    GraphAddition,
+    GraphBatchInput,
+    GraphBatchResult,
+    GraphGeneration,
+    GraphMarked,
+    GraphMarkInput,
+    GraphPruned,
+    GraphPruneInput,
+    GraphSelection,
+    SelectForGraphInput,
+)
+from pressbox.curator.graph.ports import Addition, Graph, GraphDocument, GraphQueue
+from pressbox.curator.library.contracts import EntryProgressState
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.models.waiting import CANNOT_NOW, LONGEST_REASON, come_back
+from pressbox.curator.text.bounds import shortened
+
+# Texts that are looked at together; a model answers several at a time.
+AT_ONCE = 4
+# Failures of one batch, with their reasons, are one message below 10 kB.
+LONGEST_FAILURE = 100
+
+
+class GraphActivities:
+    def __init__(
+        self,
+        queue: GraphQueue,
+        graph: Graph,
+        contexts: Contexts,
+        extractor: ContextExtractor,
+        now: Clock = utc_now,
+    ) -> None:
+        self._queue = queue
+        self._graph = graph
+        self._contexts = contexts
+        self._extractor = extractor
+        self._now = now
+
+    @activity.defn
+    async def get_entries_for_graph_update(self, input: SelectForGraphInput) -> GraphSelection:
+        found = await self._queue.pending(input.entry_ids, input.after_entry_id, input.limit, failed=input.failed)
+        return GraphSelection(
+            entries=tuple(EntryProgressState(entry_id=one.entry_id, title=one.title) for one in found)
+        )
+
+    @activity.defn
+    async def add_to_global_graph_bulk(self, input: GraphBatchInput) -> GraphBatchResult:
+        """What one entry cannot say does not keep the others out; who is to be asked later is not given up."""
+        async with Heartbeat():
+            return await self._add(input.entry_ids, input.generation, input.policy)
+
+    @activity.defn
+    async def mark_entries_graph_added(self, input: GraphMarkInput) -> GraphMarked:
+        """Those that are in. What changed meanwhile stays to be added; what failed is shown, with its reason."""
+        await self._queue.note_failed([Addition(one.entry_id, one.content_hash, one.reason) for one in input.failed])
+        marked = await self._queue.note_added({one.entry_id: one.content_hash for one in input.added}, self._now())
+        return GraphMarked(marked=len(marked))
+
+    @activity.defn
+    async def reset_global_graph(self, input: GraphGeneration) -> GraphGeneration:
+        """An empty graph beside the one that is read, unless this run has begun one. Nobody misses anything."""
+        return input if input.number else GraphGeneration(number=await self._graph.begin_generation())
+
+    @activity.defn
+    async def fetch_and_add_to_graph_bulk(self, input: GraphBatchInput) -> GraphBatchResult:
+        """Of a page of entries: all of them into a graph that is built aside, or those that the present one lacks."""
+        async with Heartbeat():
+            wanted = input.entry_ids if input.generation else await self._queue.lacking(input.entry_ids)
+            return await self._add(wanted, input.generation, input.policy)
+
+    @activity.defn
+    async def swap_global_graph(self, input: GraphGeneration) -> GraphGeneration:
+        async with Heartbeat():
+            await self._graph.swap(input.number)
+        return input
+
+    @activity.defn
+    async def prune_global_graph(self, _: GraphPruneInput) -> GraphPruned:
+        """What no entry says any more: nobody saw it since its last entry went."""
+        async with Heartbeat():
+            return GraphPruned(removed=await self._graph.prune())
+
+    async def _add(self, entry_ids: Sequence[int], generation: int, policy: CuratorPolicy) -> GraphBatchResult:
+        sources = {one: source for one in entry_ids if (source := await self._contexts.source(one)) is not None}
+        gone = tuple(one for one in entry_ids if one not in sources)
+        documents, troubles = await self._documents(tuple(sources.values()))
+        later = next((error for error in troubles.values() if isinstance(error, CANNOT_NOW)), None)
+        added: Sequence[Addition] = ()
+        try:
+            added = await self._graph.add(documents, generation) if documents else ()
+        except CANNOT_NOW as error:
+            later = error
+        refused = [
+            Addition(one, sources[one].content_hash, shortened(error.message, LONGEST_REASON))
+            for one, error in troubles.items()
+            if not isinstance(error, CANNOT_NOW)
+        ]
+        retry_at, reason = come_back(later, policy, self._now()) if later is not None else (None, "")
+        failed = [*refused, *(one for one in added if one.reason)]
+        for one in failed:
+            activity.logger.warning("Entry %s is not in the graph: %s", one.entry_id, one.reason)
+        return GraphBatchResult(
+            added=tuple(_told(one) for one in added if not one.reason),
+            failed=tuple(_told(one) for one in failed),
+            gone=gone,
+            retry_at=retry_at,
+            reason=reason,
+        )
+
+    async def _documents(
+        self, sources: Sequence[ContextSource]
+    ) -> tuple[Sequence[GraphDocument], dict[int, PressboxError]]:
+        """With what they are about, where the graph wants that; and who could not say it, by entry."""
+        if not self._graph.wants_contexts:
+            return [GraphDocument(source) for source in sources], {}
+        known = await self._contexts.of([source.entry_id for source in sources])
+        turns, troubles = asyncio.Semaphore(AT_ONCE), dict[int, PressboxError]()
+
+        async def about(source: ContextSource) -> EntryContext | None:
+            context = known.get(source.entry_id)
+            if context is not None and context.content_hash == source.content_hash:
+                return context
+            async with turns:
+                # With nobody to ask, the rest of the batch would only find out the same.
+                if any(isinstance(error, CANNOT_NOW) for error in troubles.values()):
+                    return None
+                try:
+                    found = await self._extractor.extract(source)
+                except (*CANNOT_NOW, PermanentError) as error:
+                    troubles[source.entry_id] = error
+                    return None
+            return found if await self._contexts.save(found, self._now()) else None
+
+        found = await asyncio.gather(*(about(source) for source in sources))
+        pairs = zip(sources, found, strict=True)
+        return [GraphDocument(source, context) for source, context in pairs if context is not None], troubles
+
+
+def _told(one: Addition) -> GraphAddition:
+    reason = shortened(one.reason, LONGEST_FAILURE) if one.reason else ""
+    return GraphAddition(entry_id=one.entry_id, content_hash=one.content_hash, reason=reason)

@@ -1,0 +1,66 @@
+"""The graph of entities: where it is kept, who fills it, who reads it."""
+
+from collections.abc import Mapping
+
+from pressbox.core.app import Resources
+from pressbox.core.config import GraphKind, LightRagStorage
+from pressbox.core.db.database import Database
+from pressbox.curator.context.wiring import context_extractor, contexts
+from pressbox.curator.graph.activities import GraphActivities
+from pressbox.curator.graph.lightrag import LightRagGraph
+from pressbox.curator.graph.neighbours import SqlGraphReader
+from pressbox.curator.graph.page_store import SqlGraphPages
+from pressbox.curator.graph.ports import Graph, GraphPages, GraphReader
+from pressbox.curator.graph.queue import SqlGraphQueue
+from pressbox.curator.graph.service import GraphService
+from pressbox.curator.graph.starter import GraphStarter
+from pressbox.curator.graph.store import PostgresGraph
+from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.parts import Functions, embedder, policy
+from pressbox.curator.models.wiring import paid_model
+
+STORAGES = {LightRagStorage.NETWORKX: "NetworkXStorage", LightRagStorage.MEMGRAPH: "MemgraphStorage"}
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    graph = GraphActivities(
+        SqlGraphQueue(resources.database),
+        graph_of(resources),
+        contexts(resources),
+        context_extractor(resources),
+    )
+    return {
+        QUEUE: (
+            graph.get_entries_for_graph_update,
+            graph.mark_entries_graph_added,
+            graph.reset_global_graph,
+            graph.swap_global_graph,
+            graph.prune_global_graph,
+        ),
+        HEAVY_QUEUE: (graph.add_to_global_graph_bulk, graph.fetch_and_add_to_graph_bulk),
+    }
+
+
+def graph_of(resources: Resources) -> Graph:
+    """The one of the settings."""
+    settings, own = resources.settings, PostgresGraph(resources.database)
+    if settings.curator.graph is GraphKind.POSTGRES:
+        return own
+    folder = settings.curator.lightrag_path or settings.home / "lightrag"
+    storage = STORAGES[settings.curator.lightrag_storage]
+    return LightRagGraph(folder, own, paid_model(resources), embedder(settings.curator), storage)
+
+
+def service(resources: Resources) -> GraphService:
+    starter = GraphStarter(resources.temporal, QUEUE, policy(resources.settings))
+    return GraphService(SqlGraphPages(resources.database), starter)
+
+
+def graph_reader(resources: Resources) -> GraphReader:
+    """For asking and research."""
+    return SqlGraphReader(resources.database)
+
+
+def graph_store(database: Database) -> tuple[Graph, GraphPages, GraphReader]:
+    """To write and to read in this database: benchmarks measure both."""
+    return PostgresGraph(database), SqlGraphPages(database), SqlGraphReader(database)

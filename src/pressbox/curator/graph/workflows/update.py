@@ -1,0 +1,101 @@
+"""GlobalGraphUpdateWorkflow: what the graph lacks, batch by batch."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.curator.graph.activities import GraphActivities
+    from pressbox.curator.graph.contracts import (
+        GlobalGraphUpdateInput,
+        GlobalGraphUpdateOutput,
+        GlobalGraphUpdateProgress,
+        GraphBatchInput,
+        GraphBatchResult,
+        GraphMarkInput,
+        GraphPruneInput,
+        SelectForGraphInput,
+    )
+    from pressbox.curator.graph.workflows.batches import LARGEST_BATCH, added_in_rounds
+    from pressbox.curator.library.calls import act
+    from pressbox.curator.library.domain.entries import EntryStatus
+    from pressbox.curator.library.progress import Articles, Shown
+
+BATCHES_PER_RUN = 40
+
+
+@workflow.defn
+class GlobalGraphUpdateWorkflow:
+    """Adds entries to the graph whose text is not in it yet, and marks them when they are in.
+
+    Id `curator-graph-…`; started hourly by the schedule `curator-graph`, or by hand. Entities come from the stored
+    context of an entry, or are found now; when a model is away or its budget used up, the run waits for it. An entry
+    that cannot be added is shown and left alone until its text changes or somebody tries again. Continues as new
+    after some batches.
+    """
+
+    @workflow.init
+    def __init__(self, input: GlobalGraphUpdateInput) -> None:
+        self._input = input
+        self._state = input.state
+        self._articles = Articles()
+        self._shown = Shown(GlobalGraphUpdateProgress(title="Graph of entities", routine=input.routine))
+
+    @workflow.query
+    def get_progress(self) -> GlobalGraphUpdateProgress:
+        return self._shown.now
+
+    @workflow.run
+    async def run(self, input: GlobalGraphUpdateInput) -> GlobalGraphUpdateOutput:
+        for _ in range(BATCHES_PER_RUN):
+            if not await self._batch():
+                break
+        else:
+            workflow.continue_as_new(input.model_copy(update={"state": self._state}))
+        await act(GraphActivities.prune_global_graph, GraphPruneInput())
+        self._shown.done(message="")
+        return GlobalGraphUpdateOutput(added=self._state.added, failed=self._state.failed)
+
+    async def _batch(self) -> bool:
+        wanted = SelectForGraphInput(
+            entry_ids=self._input.entry_ids,
+            after_entry_id=self._state.after_entry_id,
+            limit=min(self._input.batch_size, LARGEST_BATCH),
+            failed=self._input.retry_failed or bool(self._input.entry_ids),
+        )
+        found = await act(GraphActivities.get_entries_for_graph_update, wanted)
+        if not found.entries:
+            return False
+        self._articles = Articles()
+        for entry in found.entries:
+            self._articles.put(entry.entry_id, EntryStatus.PENDING, entry.title)
+        self._show(current_step="add", message="")
+        ids = tuple(entry.entry_id for entry in found.entries)
+        batch = GraphBatchInput(entry_ids=ids, policy=self._input.policy)
+        if not await added_in_rounds(GraphActivities.add_to_global_graph_bulk, batch, self._take, self._show):
+            workflow.continue_as_new(self._input.model_copy(update={"state": self._state}))
+        self._state = self._state.model_copy(update={"after_entry_id": ids[-1]})
+        return True
+
+    async def _take(self, result: GraphBatchResult) -> None:
+        if result.added or result.failed:
+            done = GraphMarkInput(added=result.added, failed=result.failed)
+            await act(GraphActivities.mark_entries_graph_added, done)
+        for one in result.added:
+            self._articles.put(one.entry_id, EntryStatus.COMPLETED)
+        for one in result.failed:
+            self._articles.put(one.entry_id, EntryStatus.ERROR, error=one.reason)
+        counts = {"added": self._state.added + len(result.added), "failed": self._state.failed + len(result.failed)}
+        self._state = self._state.model_copy(update=counts)
+        self._show()
+
+    def _show(self, **changes: object) -> None:
+        waiting = sum(one.status is EntryStatus.PENDING for one in self._articles.states.values())
+        dealt_with = self._state.added + self._state.failed
+        self._shown.show(
+            done=dealt_with,
+            total=dealt_with + waiting,
+            total_entries=dealt_with + waiting,
+            entries_added=self._state.added,
+            entries_failed=self._state.failed,
+            entry_progress=self._articles.copy(),
+            **changes,
+        )

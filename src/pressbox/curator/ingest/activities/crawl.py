@@ -1,0 +1,138 @@
+"""The effects of crawling: which feeds are due, what they say, and which of their entries need work."""
+
+import asyncio
+
+from temporalio import activity
+
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.errors import NotFoundError
+from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.curator.distil.contracts import AppSettings
+from pressbox.curator.ingest.contracts import (
+    CrawlFeedInput,
+    CrawlFeedResult,
+    EntriesToFetch,
+    FeedPage,
+    FeedReference,
+    Leftovers,
+    LeftoversInput,
+    ListFeedsInput,
+    ProbedFeed,
+    ProbeFeedsInput,
+    ProbeFeedsResult,
+)
+from pressbox.curator.ingest.ports import Crawler
+from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedToCrawl
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.ports import Entries, Feeds
+from pressbox.curator.text.bounds import shortened
+
+LONGEST_REASON = 500
+# Of a page with much news. More would only wait for connections of the database, and give up in the end.
+STORES_AT_ONCE = 4
+
+
+class CrawlActivities:
+    def __init__(
+        self,
+        feeds: Feeds,
+        entries: Entries,
+        crawler: Crawler,
+        turns: Turns,
+        settings: AppSettings,
+        now: Clock = utc_now,
+    ) -> None:
+        self._feeds = feeds
+        self._entries = entries
+        self._crawler = crawler
+        self._turns = turns
+        self._settings = settings
+        self._now = now
+
+    @activity.defn
+    async def get_app_settings(self) -> AppSettings:
+        return self._settings
+
+    @activity.defn
+    async def list_feeds(self, input: ListFeedsInput) -> FeedPage:
+        return await self._feeds.due(input.after_feed_id, input.limit, input.due_at or self._now(), input.only_due)
+
+    @activity.defn
+    async def probe_feeds(self, input: ProbeFeedsInput) -> ProbeFeedsResult:
+        """Every feed of a page by a conditional request; unchanged ones are stored together.
+
+        Tried again after a crash it asks again: what was stored answers "not modified".
+        """
+        feeds = await self._feeds.to_crawl(input.feed_ids)
+        at_once, storing = asyncio.Semaphore(input.policy.probes_at_once), asyncio.Semaphore(STORES_AT_ONCE)
+        async with Heartbeat():
+            probed = await asyncio.gather(*(self._probe(feed, input.policy, at_once, storing) for feed in feeds))
+            unchanged = [(feed, found) for feed, found in probed if isinstance(found, Crawl)]
+            await self._feeds.store_unchanged(unchanged, input.policy, self._now())
+            stored = [found for _, found in probed if isinstance(found, ProbedFeed)]
+            # Older summaries that wait for a model are not begun again by every crawl: leftovers of all feeds are one.
+            waiting = await self._feeds.with_work(input.feed_ids, self._now(), distil=False)
+            # A feed that moved to an address which was there before is that other feed now.
+            news = (feed.feed_id for feed in stored if feed.created or feed.updated)
+        return ProbeFeedsResult(
+            with_work=tuple(dict.fromkeys((*waiting, *news))),
+            unchanged=len(unchanged),
+            failed=sum(feed.outcome.failed for feed in stored),
+            created=sum(feed.created for feed in stored),
+        )
+
+    @activity.defn
+    async def crawl_single_feed(self, input: CrawlFeedInput) -> CrawlFeedResult:
+        feeds = await self._feeds.to_crawl([input.feed_id])
+        if not feeds:
+            raise NotFoundError(f"There is no feed {input.feed_id}.", feed_id=input.feed_id)
+        async with Heartbeat():
+            crawl = await self._crawl(feeds[0], input.policy)
+            stored = await self._feeds.store_crawl(feeds[0], crawl, input.policy, self._now())
+        return CrawlFeedResult(
+            feed_id=stored.feed_id,
+            feed_name=shortened(await self._feeds.name(stored.feed_id)),
+            outcome=crawl.outcome,
+            created=stored.created,
+            updated=stored.updated,
+            reason=shortened(crawl.reason, LONGEST_REASON),
+        )
+
+    @activity.defn
+    async def get_entries_to_fetch(self, input: FeedReference) -> EntriesToFetch:
+        found = await self._entries.to_fetch(input.feed_id, input.policy, self._now())
+        entries = (entry.model_copy(update={"title": shortened(entry.title)}) for entry in found.entries)
+        return found.model_copy(update={"entries": tuple(entries), "feed_name": shortened(found.feed_name)})
+
+    @activity.defn
+    async def get_leftovers(self, input: LeftoversInput) -> Leftovers:
+        """What no feed that is due would bring up again."""
+        embedding = await self._entries.select_for_embedding(self._settings.embedding_model, 0, 1)
+        return Leftovers(
+            feed_ids=tuple(await self._feeds.leftovers(input.without, input.limit, self._now())),
+            undistilled=bool((await self._entries.select_for_distillation((), 0, 1)).entries),
+            unindexed=bool(await self._entries.unindexed(1) or await self._entries.removed(1)),
+            unembedded=bool(embedding.entry_ids),
+        )
+
+    async def _probe(
+        self, feed: FeedToCrawl, policy: CuratorPolicy, at_once: asyncio.Semaphore, storing: asyncio.Semaphore
+    ) -> tuple[FeedToCrawl, Crawl | ProbedFeed]:
+        """An unchanged feed gives its crawl, to be stored with the others; any other is stored already."""
+        crawl = await self._crawl(feed, policy, at_once)
+        if crawl.outcome is CrawlOutcome.UNCHANGED:
+            return feed, crawl
+        async with storing:
+            return feed, await self._feeds.store_crawl(feed, crawl, policy, self._now())
+
+    async def _crawl(self, feed: FeedToCrawl, policy: CuratorPolicy, at_once: asyncio.Semaphore | None = None) -> Crawl:
+        # Before it takes a place: those who wait for one host must not keep the others out.
+        not_before = await self._turns.wait(feed.url, policy.feed_delay)
+        if not_before is not None:
+            reason = "This host asked for a pause, so it is not asked for any of its feeds."
+            return Crawl(CrawlOutcome.RATE_LIMITED, reason=reason, not_before=not_before)
+        if at_once is None:
+            return await self._crawler.crawl(feed)
+        async with at_once:
+            return await self._crawler.crawl(feed)

@@ -1,0 +1,162 @@
+"""The effects of fetching: from the page of an article, or from what its feed holds, to a text that can be read."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from temporalio import activity
+
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
+from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
+from pressbox.curator.distil.contracts import ReopenInput
+from pressbox.curator.ingest.contracts import (
+    EntriesToFetch,
+    EntryToFetch,
+    FetchContentInput,
+    FetchContentResult,
+    FetchContentsInput,
+    FetchContentsResult,
+    FetchCursor,
+)
+from pressbox.curator.ingest.ports import Extractor, PageReader
+from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.domain.entries import FetchedArticle
+from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain.urls import host_of
+from pressbox.curator.library.ports import Entries, EntrySource
+from pressbox.curator.text.bounds import shortened
+
+LONGEST_REASON = 300
+FIRST_RETRY = timedelta(minutes=5)
+# A feed's own text is the article when the page gives clearly less, such as a teaser before a wall.
+CLEARLY_RICHER = 1.2
+FETCHED_TOGETHER = 4
+
+
+@dataclass(frozen=True)
+class Failure:
+    """`again` is when another try makes sense; None: never."""
+
+    reason: str
+    again: datetime | None
+
+
+class FetchActivities:
+    """A page that cannot be had is a result with its reason. Trouble with our own parts is an error, and is retried."""
+
+    def __init__(
+        self,
+        entries: Entries,
+        reader: PageReader,
+        extractor: Extractor,
+        turns: Turns,
+        objects: ObjectStore,
+        now: Clock = utc_now,
+    ) -> None:
+        self._entries = entries
+        self._reader = reader
+        self._extractor = extractor
+        self._turns = turns
+        self._objects = objects
+        self._now = now
+
+    @activity.defn
+    async def get_entries(self, input: ReopenInput) -> EntriesToFetch:
+        """Entries that are to be done again, those that exist. Their summaries wait from here on."""
+        if input.distill:
+            await self._entries.distil_again(input.entry_ids)
+        sources = [await self._entries.source(entry_id) for entry_id in input.entry_ids]
+        entries = tuple(
+            EntryToFetch(entry_id=source.entry_id, domain=host_of(source.url), title=shortened(source.title))
+            for source in sources
+            if source is not None
+        )
+        return EntriesToFetch(entries=entries, skipped=len(input.entry_ids) - len(entries))
+
+    @activity.defn
+    async def fetch_single_content(self, input: FetchContentInput) -> FetchContentResult:
+        async with Heartbeat():
+            if input.preview_key:
+                return await self._preview(input)
+            return await self._fetch(input.entry_id, input.from_feed, input.policy)
+
+    @activity.defn
+    async def fetch_contents(self, input: FetchContentsInput) -> FetchContentsResult:
+        """Several articles; what was done before a crash is not done again."""
+        async with ResumableHeartbeat(FetchCursor()) as heart:
+            known = {result.entry_id for result in heart.cursor.results}
+            waiting = [entry_id for entry_id in input.entry_ids if entry_id not in known]
+            for begin in range(0, len(waiting), FETCHED_TOGETHER):
+                together = waiting[begin : begin + FETCHED_TOGETHER]
+                done = await asyncio.gather(*(self._fetch(entry_id, False, input.policy) for entry_id in together))
+                # Many of them are one message, so their reasons are short here; with the entries they are whole.
+                brief = (result.model_copy(update={"reason": shortened(result.reason)}) for result in done)
+                heart.advance(FetchCursor(results=(*heart.cursor.results, *brief)))
+            return FetchContentsResult(results=heart.cursor.results)
+
+    async def _fetch(self, entry_id: int, from_feed: bool, policy: CuratorPolicy) -> FetchContentResult:
+        source = await self._entries.source(entry_id)
+        if source is None:
+            return FetchContentResult(entry_id=entry_id, fetched=False, reason="This entry is gone.")
+        own = from_feed or not source.full_text or not source.url
+        found = await self._from_feed(source) if own else await self._from_page(source, policy)
+        if isinstance(found, Failure):
+            await self._entries.note_fetch_failure(entry_id, found.reason, found.again, self._now())
+            return FetchContentResult(entry_id=entry_id, fetched=False, reason=found.reason)
+        changed = await self._entries.save_article(entry_id, found, self._now(), from_feed=own)
+        return FetchContentResult(entry_id=entry_id, fetched=True, changed=changed)
+
+    async def _from_feed(self, source: EntrySource) -> FetchedArticle | Failure:
+        try:
+            return await self._extractor.from_feed(source.feed_html, source.url)
+        except PermanentError as error:
+            return Failure(shortened(error.message, LONGEST_REASON), None)
+
+    async def _from_page(self, source: EntrySource, policy: CuratorPolicy) -> FetchedArticle | Failure:
+        found = await self._read(source.url, source.rules, policy, source.tries)
+        if isinstance(found, Failure) or not source.feed_html:
+            return found
+        own = await self._from_feed(source)
+        return found if isinstance(own, Failure) else richer(found, own)
+
+    async def _read(
+        self, url: str, rules: tuple[ExtractionRule, ...], policy: CuratorPolicy, tries: int
+    ) -> FetchedArticle | Failure:
+        not_before = await self._turns.wait(url, policy.host_delay)
+        if not_before is not None:
+            return Failure("This host asked for a pause.", not_before)
+        try:
+            page = await self._reader.read(url, policy.page_bytes)
+            return await self._extractor.extract(page, rules)
+        except TransientError as error:
+            again = await self._after(error, url, policy, tries)
+            return Failure(shortened(error.message, LONGEST_REASON), again)
+        except PermanentError as error:
+            return Failure(shortened(error.message, LONGEST_REASON), None)
+
+    async def _after(self, error: TransientError, url: str, policy: CuratorPolicy, tries: int) -> datetime | None:
+        """When to try again; later each time, and at last never."""
+        if isinstance(error, RateLimitedError) and error.retry_after is not None:
+            until = self._now() + error.retry_after
+            await self._turns.hold(url, until)
+            return until
+        return self._now() + FIRST_RETRY * 4**tries if tries + 1 < policy.fetch_tries else None
+
+    async def _preview(self, input: FetchContentInput) -> FetchContentResult:
+        rules = tuple(ExtractionRule(rule.kind, rule.expression, rule.keep) for rule in input.rules)
+        found = await self._read(input.url, rules, input.policy, 0)
+        if isinstance(found, Failure):
+            return FetchContentResult(entry_id=0, fetched=False, reason=found.reason)
+        await self._objects.put(input.preview_key, found.html.encode())
+        return FetchContentResult(entry_id=0, fetched=True, title=shortened(found.title), words=len(found.text.split()))
+
+
+def richer(page: FetchedArticle, feed: FetchedArticle) -> FetchedArticle:
+    """The text of whichever has clearly more, with all that is known of it."""
+    nothing_found = page.whole_page and bool(feed.text)
+    if not nothing_found and len(feed.text) <= CLEARLY_RICHER * len(page.text):
+        return page
+    return replace(page, html=feed.html, text=feed.text, whole_page=False, language=feed.language or page.language)

@@ -1,0 +1,291 @@
+"""From a feed to full articles: ids, counts and states; never a body."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from pressbox.core.contracts import Contract
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState
+from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain.policy import CuratorPolicy
+
+
+class AllFeedsIngestionInput(CamelContract):
+    """`only_due` False crawls every feed that is not paused. A `routine` run without news is not shown."""
+
+    enable_content_fetch: bool = True
+    auto_distill: bool = True
+    only_due: bool = True
+    routine: bool = False
+    policy: CuratorPolicy = CuratorPolicy()
+    state: "AllFeedsState" = Field(default_factory=lambda: AllFeedsState())
+
+
+class AllFeedsState(CamelContract):
+    """Carried over continue-as-new: one run per page of feeds."""
+
+    after_feed_id: int = 0
+    # Only feeds that were due when the whole ingestion began: nobody is crawled twice by one.
+    began_at: datetime | None = None
+    pages: int = 0
+    feeds_total: int = 0
+    feeds_completed: int = 0
+    entries_created: int = 0
+    contents_fetched: int = 0
+    entries_distilled: int = 0
+    feeds_failed: int = 0
+
+
+class AllFeedsIngestionProgress(CuratorProgress):
+    feeds_total: int = 0
+    feeds_completed: int = 0
+    feeds_failed: int = 0
+    current_batch: int = 0
+    total_batches: int = 0
+    entries_created: int = 0
+    contents_fetched: int = 0
+    entries_distilled: int = 0
+
+
+class AllFeedsIngestionOutput(CamelContract):
+    feeds: int
+    feeds_failed: int
+    entries_created: int
+
+
+class ListFeedsInput(Contract):
+    after_feed_id: int = 0
+    limit: int = 100
+    due_at: datetime | None = None
+    only_due: bool = True
+
+
+class FeedPage(Contract):
+    """`total` counts all that the ingestion will visit, as known on the first page."""
+
+    feed_ids: tuple[int, ...]
+    total: int = 0
+    more: bool = False
+
+
+class ProbeFeedsInput(Contract):
+    feed_ids: tuple[int, ...]
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class ProbedFeed(Contract):
+    feed_id: int
+    outcome: CrawlOutcome
+    created: int = 0
+    updated: int = 0
+
+
+class ProbeFeedsResult(Contract):
+    """Only feeds with work: new or changed entries, or older ones that a crash left half done."""
+
+    with_work: tuple[int, ...] = ()
+    unchanged: int = 0
+    failed: int = 0
+    created: int = 0
+
+
+class SingleFeedIngestionInput(CamelContract):
+    """With `crawled` the parent's probe has just read the feed."""
+
+    feed_id: int
+    enable_content_fetch: bool = True
+    auto_distill: bool = True
+    crawled: bool = False
+    parent_workflow_id: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class SingleFeedIngestionProgress(CuratorProgress):
+    feed_id: int = 0
+    feed_name: str = ""
+    total_entries: int = 0
+    entries_created: int = 0
+    contents_fetched: int = 0
+    entries_distilled: int = 0
+    skipped_count: int = 0
+
+
+class SingleFeedIngestionOutput(CamelContract):
+    feed_id: int
+    entries_created: int = 0
+    contents_fetched: int = 0
+    entries_distilled: int = 0
+    failed: int = 0
+
+
+class CrawlFeedInput(Contract):
+    feed_id: int
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class CrawlFeedResult(Contract):
+    feed_id: int
+    feed_name: str
+    outcome: CrawlOutcome
+    created: int = 0
+    updated: int = 0
+    reason: str = ""
+
+
+class FeedReference(Contract):
+    feed_id: int
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class Leftovers(Contract):
+    """What a crash or a failure left half done, of feeds that are not due: found by state."""
+
+    feed_ids: tuple[int, ...] = ()
+    undistilled: bool = False
+    unindexed: bool = False
+    unembedded: bool = False
+
+
+class LeftoversInput(Contract):
+    limit: int = 100
+    # Feeds that are worked on anyhow.
+    without: tuple[int, ...] = ()
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class EntryToFetch(Contract):
+    entry_id: int
+    domain: str
+    title: str = ""
+
+
+class EntriesToFetch(Contract):
+    """By state: every entry of the feed without full text whose next try is due."""
+
+    feed_name: str = ""
+    entries: tuple[EntryToFetch, ...] = ()
+    skipped: int = 0
+    more: bool = False
+
+
+class ScheduleFetchInput(CamelContract):
+    entries: tuple[EntryToFetch, ...]
+    feed_name: str = ""
+    skipped: int = 0
+    auto_distill: bool = True
+    parent_workflow_id: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class ScheduleFetchProgress(CuratorProgress):
+    total_entries: int = 0
+    total_domains: int = 0
+    domains_completed: int = 0
+    skipped_count: int = 0
+    entries_fetched: int = 0
+    entries_distilled: int = 0
+    entries_failed: int = 0
+
+
+class ScheduleFetchOutput(CamelContract):
+    """`distilled` so far: summaries outlive the fetching."""
+
+    fetched: int
+    failed: int
+    distilled: int = 0
+
+
+class DomainFetchInput(CamelContract):
+    """With `auto_distill` the parent is told of every article as it arrives."""
+
+    domain: str
+    entries: tuple[EntryToFetch, ...]
+    auto_distill: bool = False
+    parent_workflow_id: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class ArrivedArticles(CamelContract):
+    """A signal from a domain to its parent: these can be read, and summarised."""
+
+    entry_ids: tuple[int, ...]
+
+
+class DomainFetchProgress(CuratorProgress):
+    domain: str = ""
+    current_entry_index: int = 0
+    current_entry_title: str = ""
+    entries_fetched: int = 0
+    entries_distilled: int = 0
+    entries_failed: int = 0
+    entry_progress: dict[str, EntryProgressState] = Field(default_factory=dict)
+
+
+class DomainFetchOutput(CamelContract):
+    fetched_ids: tuple[int, ...]
+    failed: int
+
+
+class RuleModel(CamelContract):
+    kind: str
+    expression: str
+    keep: bool
+
+
+class FetchContentInput(Contract):
+    """One article. With `from_feed` the feed's own HTML is processed and no page is read.
+
+    A preview names an address and rules instead of an entry, and where to put what they find.
+    """
+
+    entry_id: int = 0
+    from_feed: bool = False
+    url: str = ""
+    rules: tuple[RuleModel, ...] = ()
+    preview_key: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class FetchContentResult(Contract):
+    """A failure is a result with its reason: it is recorded on the entry and its next try is known."""
+
+    entry_id: int
+    fetched: bool
+    changed: bool = False
+    reason: str = ""
+    title: str = ""
+    words: int = 0
+
+
+class PreviewFetchInput(CamelContract):
+    """The preview is kept in the object store under `preview_key`: a page does not fit a payload."""
+
+    url: str
+    rules: tuple[RuleModel, ...] = ()
+    preview_key: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class FetchContentsInput(Contract):
+    """Several articles again, whatever their state; as many at once as hosts allow."""
+
+    entry_ids: tuple[int, ...]
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class FetchContentsResult(Contract):
+    results: tuple[FetchContentResult, ...] = ()
+
+
+class FetchCursor(Contract):
+    """Articles that are durable already."""
+
+    results: tuple[FetchContentResult, ...] = ()
+
+
+class PreviewFetchOutput(CamelContract):
+    ok: bool
+    preview_key: str = ""
+    title: str = ""
+    words: int = 0
+    error: str = ""

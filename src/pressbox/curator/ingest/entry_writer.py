@@ -1,0 +1,202 @@
+"""Writes the entries of one crawl, inside the transaction of whoever stores the crawl."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain.feeds import FeedEntry
+from pressbox.curator.library.domain.identity import (
+    article_address,
+    content_hash,
+    feed_hash,
+    guid_of,
+    has_page,
+    says_the_same,
+    shown_hash,
+    storable,
+)
+from pressbox.curator.library.index_hash import refresh_shown
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SeenGuidRow, StoryRow
+from pressbox.curator.library.story_reading import inherit_reading
+from pressbox.curator.text.plain_text import count_words, plain_text
+
+_UNDATED = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Written:
+    created: int = 0
+    updated: tuple[int, ...] = ()
+
+
+async def write_entries(
+    session: AsyncSession, feed: FeedRow, stated: Sequence[FeedEntry], limit: int, now: datetime
+) -> Written:
+    """New entries and edited ones. Few statements, however many entries; none but one read when nothing is new."""
+    wanted = _newest(stated, limit)
+    known = await _known(session, feed.id, list(wanted))
+    changed = {known[guid][0]: entry for guid, entry in wanted.items() if _edited(known.get(guid), entry)}
+    missing = {guid: entry for guid, entry in wanted.items() if guid not in known}
+    if missing:
+        for guid in await _removed(session, feed.id, list(missing)):
+            del missing[guid]
+    if missing:
+        await _insert(session, feed, missing, now)
+    if changed:
+        await _update(session, feed, changed, now)
+    return Written(len(missing), tuple(changed))
+
+
+def _newest(stated: Sequence[FeedEntry], limit: int) -> dict[str, FeedEntry]:
+    """By guid. Of two with the same one the first counts, every time: neither flickers, none comes twice."""
+    wanted: dict[str, FeedEntry] = {}
+    for entry in stated:
+        wanted.setdefault(guid_of(entry), entry)
+    if len(wanted) <= limit:
+        return wanted
+    dated = sorted(wanted.items(), key=lambda item: item[1].published_at or _UNDATED, reverse=True)
+    return dict(dated[:limit])
+
+
+async def _known(session: AsyncSession, feed_id: int, guids: list[str]) -> dict[str, tuple[int, str]]:
+    if not guids:
+        return {}
+    statement = select(EntryRow.guid, EntryRow.id, EntryRow.feed_hash)
+    rows = await session.execute(statement.where(EntryRow.feed_id == feed_id, EntryRow.guid.in_(guids)))
+    return {guid: (entry_id, stored) for guid, entry_id, stored in rows.tuples()}
+
+
+def _edited(known: tuple[int, str] | None, entry: FeedEntry) -> bool:
+    return known is not None and known[1] != feed_hash(entry)
+
+
+async def _removed(session: AsyncSession, feed_id: int, guids: list[str]) -> Sequence[str]:
+    statement = select(SeenGuidRow.guid).where(SeenGuidRow.feed_id == feed_id, SeenGuidRow.guid.in_(guids))
+    return (await session.scalars(statement)).all()
+
+
+async def _insert(session: AsyncSession, feed: FeedRow, entries: dict[str, FeedEntry], now: datetime) -> None:
+    stories = await _stories(session, list(entries.values()))
+    texts = {guid: plain_text(_html(entry)) for guid, entry in entries.items()}
+    values = []
+    for guid, entry in entries.items():
+        row = _stated(entry) | _beginning(entry, texts[guid], full_text=feed.full_text)
+        address = str(row["canonical_url"])
+        summary, feed_content = "", _html(entry)
+        row |= {
+            "feed_id": feed.id,
+            "guid": guid,
+            "story_id": stories.get(address),
+            # Nothing is published after it was seen; an announcement would stay on top until its day.
+            "published_at": min(entry.published_at or now, now),
+            "dated": entry.published_at is not None,
+            "first_seen_at": now,
+            "updated_at": now,
+            "shown_hash": shown_hash(str(row["title"]), str(row["author"]), summary, texts[guid], feed_content),
+        }
+        values.append(row)
+    inserted = await session.execute(insert(EntryRow).returning(EntryRow.guid, EntryRow.id), values)
+    ids = dict(inserted.tuples().all())
+    bodies = [
+        {"entry_id": ids[guid], "feed_content": _html(entry), "filtered_content": texts[guid]}
+        for guid, entry in entries.items()
+    ]
+    await session.execute(insert(EntryBodyRow), bodies)
+    await inherit_reading(session, EntryRow.id.in_(ids.values()))
+
+
+def _stated(entry: FeedEntry) -> dict[str, object]:
+    return {
+        "url": storable(entry.url),
+        "canonical_url": storable(article_address(entry.url)),
+        "title": storable(entry.title),
+        "author": storable(entry.author),
+        "language": storable(entry.language),
+        "thumbnail_url": storable(entry.thumbnail_url),
+        "enclosures": [
+            {"url": storable(enclosure.url), "type": storable(enclosure.type), "length": enclosure.length}
+            for enclosure in entry.enclosures
+        ],
+        "feed_hash": feed_hash(entry),
+    }
+
+
+def _html(entry: FeedEntry) -> str:
+    return storable(entry.content or entry.summary)
+
+
+def _beginning(entry: FeedEntry, text: str, *, full_text: bool) -> dict[str, object]:
+    """Where an entry begins its way, with the feed's own text until there is a better one."""
+    if full_text and has_page(entry):
+        fetch, distil = FetchState.WAITING, DistilState.WAITING
+    else:
+        skipped = not has_page(entry) and bool(entry.url or entry.enclosures)
+        fetch = FetchState.SKIPPED if skipped else FetchState.FROM_FEED
+        distil = DistilState.WAITING if text else DistilState.NOTHING
+    return {
+        "fetch_state": fetch,
+        "fetch_tries": 0,
+        "fetch_reason": "",
+        "next_fetch_at": None,
+        "distil_state": distil,
+        "distil_reason": "",
+        "content_hash": content_hash(text),
+        "words": count_words(text),
+    }
+
+
+async def _stories(session: AsyncSession, entries: Sequence[FeedEntry]) -> dict[str, int]:
+    """The stories by address. An address that several entries of one feed share is no article's."""
+    times = Counter(storable(article_address(entry.url)) for entry in entries)
+    addresses = sorted(address for address, number in times.items() if address and number == 1)
+    if not addresses:
+        return {}
+    statement = insert(StoryRow)
+    # An update that changes nothing: the row is ours until the commit, so that no cleanup takes it away meanwhile.
+    statement = statement.on_conflict_do_update(
+        index_elements=["canonical_url"], set_={"canonical_url": statement.excluded.canonical_url}
+    )
+    rows = await session.execute(
+        statement.returning(StoryRow.canonical_url, StoryRow.id), [{"canonical_url": address} for address in addresses]
+    )
+    return dict(rows.tuples().all())
+
+
+async def _update(session: AsyncSession, feed: FeedRow, changed: dict[int, FeedEntry], now: datetime) -> None:
+    statement = select(EntryRow, EntryBodyRow).join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
+    rows = await session.execute(statement.where(EntryRow.id.in_(changed)).order_by(EntryRow.id).with_for_update())
+    for row, body in rows.tuples():
+        _edit(row, body, changed[row.id], full_text=feed.full_text)
+        row.updated_at = now
+    await session.flush()
+    await refresh_shown(session, list(changed))
+
+
+def _edit(row: EntryRow, body: EntryBodyRow, entry: FeedEntry, *, full_text: bool) -> None:
+    before = f"{row.title}\n{plain_text(body.feed_content)}"
+    text = plain_text(_html(entry))
+    stated = _stated(entry)
+    # What the page told meanwhile is better than nothing.
+    kept = {name for name in ("author", "language", "thumbnail_url") if not stated[name]}
+    for name, value in stated.items():
+        if name not in kept:
+            setattr(row, name, value)
+    body.feed_content = _html(entry)
+    if says_the_same(before, f"{row.title}\n{text}"):
+        return
+    begin = _beginning(entry, text, full_text=full_text)
+    if row.fetch_state == FetchState.FETCHED and begin["fetch_state"] == FetchState.WAITING:
+        # The article stays as it is until its page is read again; then its own hash decides about the rest.
+        begin = {name: begin[name] for name in ("fetch_state", "fetch_tries", "fetch_reason", "next_fetch_at")}
+    elif begin["content_hash"] == row.content_hash:
+        begin = {name: value for name, value in begin.items() if not name.startswith("distil_")}
+    else:
+        body.full_content, body.filtered_content, body.content_text = "", text, ""
+    for name, value in begin.items():
+        setattr(row, name, value)

@@ -1,0 +1,227 @@
+"""Feeds in PostgreSQL, as ingestion sees them: which are due, and what their crawls came to."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select, union
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database, UnitOfWork
+from pressbox.core.errors import NotFoundError
+from pressbox.core.logs import get_logger
+from pressbox.curator.ingest.contracts import FeedPage, ProbedFeed
+from pressbox.curator.ingest.domain.intervals import KnownRhythm, plan_next_crawl
+from pressbox.curator.ingest.entry_writer import Written, write_entries
+from pressbox.curator.ingest.feed_moves import move_feed
+from pressbox.curator.ingest.unchanged_feeds import note_unchanged
+from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain.feeds import (
+    Crawl,
+    CrawlOutcome,
+    ExtractionRule,
+    FeedToCrawl,
+    ParsedFeed,
+    Validators,
+)
+from pressbox.curator.library.domain.identity import storable
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.rows import EntryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
+from pressbox.curator.sources.feed_views import rules_of
+
+log = get_logger(__name__)
+
+ERRORS_KEPT = 50
+_PROBLEMS_SHOWN = 3
+_LONGEST_REASON = 500
+
+
+class SqlFeeds:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage:
+        wanted = _crawlable(due_at, only_due)
+        page = select(FeedRow.id).outerjoin(FeedStateRow).where(wanted, FeedRow.id > after_feed_id)
+        counted = select(func.count()).select_from(FeedRow).outerjoin(FeedStateRow).where(wanted)
+        async with self._database.unit_of_work() as work:
+            ids = (await work.session.scalars(page.order_by(FeedRow.id).limit(limit + 1))).all()
+            total = (await work.session.scalar(counted) or 0) if after_feed_id == 0 else 0
+        return FeedPage(feed_ids=tuple(ids[:limit]), total=total, more=len(ids) > limit)
+
+    async def to_crawl(self, feed_ids: Sequence[int]) -> Sequence[FeedToCrawl]:
+        statement = select(
+            FeedRow.id,
+            FeedRow.url,
+            FeedRow.interval_seconds,
+            FeedRow.entry_limit,
+            FeedStateRow.etag,
+            FeedStateRow.last_modified,
+            FeedStateRow.content_hash,
+        )
+        statement = statement.outerjoin(FeedStateRow).where(FeedRow.id.in_(feed_ids)).order_by(FeedRow.id)
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.execute(statement)).tuples().all()
+        return [
+            FeedToCrawl(
+                feed_id=feed_id,
+                url=url,
+                validators=Validators(etag or "", last_modified or "", content_hash or ""),
+                interval=None if seconds is None else timedelta(seconds=seconds),
+                entry_limit=entry_limit,
+            )
+            for feed_id, url, seconds, entry_limit, etag, last_modified, content_hash in rows
+        ]
+
+    async def store_crawl(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> ProbedFeed:
+        async with self._database.unit_of_work() as work:
+            row = await _locked(work.session, feed.feed_id)
+            if row is None:
+                # Everybody left while it was read.
+                return ProbedFeed(feed_id=feed.feed_id, outcome=crawl.outcome)
+            if crawl.moved_to and not crawl.outcome.failed:
+                row = await move_feed(work, row, crawl.moved_to)
+            return await _store(work, row, feed, crawl, policy, now)
+
+    async def store_unchanged(
+        self, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
+    ) -> None:
+        moved = [(feed, crawl) for feed, crawl in crawls if crawl.moved_to]
+        stayed = [(feed, crawl) for feed, crawl in crawls if not crawl.moved_to]
+        if stayed:
+            async with self._database.unit_of_work() as work:
+                await note_unchanged(work, stayed, policy, now)
+        for feed, crawl in moved:
+            await self.store_crawl(feed, crawl, policy, now)
+
+    async def with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
+        kinds = [_waiting_for_fetch(now)]
+        if distil:
+            readable = EntryRow.fetch_state != FetchState.WAITING
+            kinds.append(and_(EntryRow.distil_state == DistilState.WAITING, readable))
+        # One part for each kind of work: each has its own partial index.
+        parts = [select(EntryRow.feed_id).where(EntryRow.feed_id.in_(feed_ids), kind) for kind in kinds]
+        async with self._database.unit_of_work() as work:
+            return sorted(await work.session.scalars(union(*parts)))
+
+    async def leftovers(self, without: Sequence[int], limit: int, now: datetime) -> Sequence[int]:
+        statement = (
+            select(EntryRow.feed_id)
+            .distinct()
+            .join(FeedRow, and_(FeedRow.id == EntryRow.feed_id, FeedRow.paused_at.is_(None)))
+            .where(_waiting_for_fetch(now), EntryRow.feed_id.not_in(without))
+            .order_by(EntryRow.feed_id)
+            .limit(limit)
+        )
+        async with self._database.unit_of_work() as work:
+            return (await work.session.scalars(statement)).all()
+
+    async def name(self, feed_id: int) -> str:
+        row = await self._row(feed_id)
+        return row.title or row.url
+
+    async def rules(self, feed_id: int) -> Sequence[ExtractionRule]:
+        return rules_of((await self._row(feed_id)).extraction_rules)
+
+    async def _row(self, feed_id: int) -> FeedRow:
+        async with self._database.unit_of_work() as work:
+            row = await work.session.get(FeedRow, feed_id)
+        if row is None:
+            raise NotFoundError(f"There is no feed {feed_id}.", feed_id=feed_id)
+        return row
+
+
+def _crawlable(due_at: datetime, only_due: bool) -> ColumnElement[bool]:
+    subscribed = exists().where(SubscriptionRow.feed_id == FeedRow.id)
+    # Without a state the feed was never crawled. A feed that is gone has no next time, until somebody makes it due.
+    due = FeedStateRow.next_crawl_at <= due_at if only_due else FeedStateRow.next_crawl_at.is_not(None)
+    return and_(FeedRow.paused_at.is_(None), or_(FeedStateRow.feed_id.is_(None), due), subscribed)
+
+
+def _waiting_for_fetch(now: datetime) -> ColumnElement[bool]:
+    due = or_(EntryRow.next_fetch_at.is_(None), EntryRow.next_fetch_at <= now)
+    return and_(EntryRow.fetch_state == FetchState.WAITING, due)
+
+
+async def _locked(session: AsyncSession, feed_id: int) -> FeedRow | None:
+    """Against another crawl of the same feed, and against subscribers whose count would miss the new entries."""
+    return await session.get(FeedRow, feed_id, with_for_update=True)
+
+
+async def _store(
+    work: UnitOfWork, row: FeedRow, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime
+) -> ProbedFeed:
+    state = await work.session.get(FeedStateRow, row.id)
+    if state is None:
+        state = FeedStateRow(feed_id=row.id, interval_seconds=3600, failures=0, outcome="")
+        work.session.add(state)
+    wanted = None if row.interval_seconds is None else timedelta(seconds=row.interval_seconds)
+    known = KnownRhythm(
+        row.id, timedelta(seconds=state.interval_seconds), wanted, state.failures, last_new_at=state.last_new_at
+    )
+    written = Written()
+    if crawl.outcome is CrawlOutcome.NEW and crawl.parsed is not None:
+        _describe(row, crawl.parsed)
+        limit = row.entry_limit or policy.entries_per_crawl
+        written = await write_entries(work.session, row, crawl.parsed.entries, limit, now)
+    _note(state, feed, crawl, written, now)
+    following = plan_next_crawl(known, crawl, policy, now)
+    state.next_crawl_at = following.at
+    state.interval_seconds = max(1, round(following.interval.total_seconds()))
+    if crawl.outcome.failed:
+        await _keep_error(work.session, row.id, crawl, now)
+        log.info("feed_failed", msg=f"Feed not read: {crawl.reason}", feed_id=row.id, outcome=crawl.outcome)
+    _tell(work, row.id, written)
+    return ProbedFeed(feed_id=row.id, outcome=crawl.outcome, created=written.created, updated=len(written.updated))
+
+
+def _describe(row: FeedRow, parsed: ParsedFeed) -> None:
+    """What the feed says of itself; what it no longer says stays known."""
+    row.title = storable(parsed.title) or row.title
+    row.site_url = storable(parsed.site_url) or row.site_url
+    row.description = storable(parsed.description) or row.description
+    row.language = storable(parsed.language) or row.language
+    row.icon_url = storable(parsed.icon_url) or row.icon_url
+
+
+def _note(state: FeedStateRow, feed: FeedToCrawl, crawl: Crawl, written: Written, now: datetime) -> None:
+    state.last_crawl_at = now
+    state.outcome = crawl.outcome
+    state.status = crawl.status
+    state.reason = storable(crawl.reason)[:_LONGEST_REASON]
+    if crawl.outcome.failed:
+        state.failures += 1
+        return
+    state.failures = 0
+    state.last_success_at = now
+    if crawl.parsed is not None and crawl.parsed.problems:
+        state.reason = storable(" ".join(crawl.parsed.problems[:_PROBLEMS_SHOWN]))[:_LONGEST_REASON]
+    if written.created:
+        state.last_new_at = now
+    asked, answered = feed.validators, crawl.validators
+    if crawl.outcome is CrawlOutcome.NEW:
+        state.etag, state.last_modified = storable(answered.etag), storable(answered.last_modified)
+        state.content_hash = answered.content_hash
+    elif state.content_hash == asked.content_hash:
+        # The same content under new names. Empty ones say nothing: a 304 need not repeat what it was asked with.
+        state.etag = storable(answered.etag) or state.etag
+        state.last_modified = storable(answered.last_modified) or state.last_modified
+
+
+async def _keep_error(session: AsyncSession, feed_id: int, crawl: Crawl, now: datetime) -> None:
+    reason = storable(crawl.reason)[:_LONGEST_REASON]
+    session.add(FeedErrorRow(feed_id=feed_id, at=now, outcome=crawl.outcome, status=crawl.status, reason=reason))
+    await session.flush()
+    newest = select(FeedErrorRow.id).where(FeedErrorRow.feed_id == feed_id)
+    newest = newest.order_by(FeedErrorRow.at.desc(), FeedErrorRow.id.desc()).limit(ERRORS_KEPT)
+    await session.execute(
+        delete(FeedErrorRow)
+        .where(FeedErrorRow.feed_id == feed_id, FeedErrorRow.id.not_in(newest))
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _tell(work: UnitOfWork, feed_id: int, written: Written) -> None:
+    work.changed(FEED_CHANGED, str(feed_id))
+    for entry_id in written.updated:
+        work.changed(ENTRY_CHANGED, str(entry_id))

@@ -1,0 +1,123 @@
+"""Ingestion, distilling, index, vectors and cleanup: from feeds to what people read."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from pressbox.core.app import Resources
+from pressbox.core.clock import utc_now
+from pressbox.core.config import CuratorSettings, DistillerKind, Settings
+from pressbox.core.errors import ConfigurationError
+from pressbox.curator.articles.extractor import WorkshopExtractor
+from pressbox.curator.articles.page_reader import GuardedPageReader
+from pressbox.curator.distil.activities import DistilActivities
+from pressbox.curator.distil.contracts import AppSettings
+from pressbox.curator.distil.extractive import ExtractiveDistiller
+from pressbox.curator.distil.model import ModelDistiller
+from pressbox.curator.feeds.crawler import FeedCrawler
+from pressbox.curator.feeds.reader import FeedReader
+from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
+from pressbox.curator.ingest.activities.crawl import CrawlActivities
+from pressbox.curator.ingest.activities.fetch import FetchActivities
+from pressbox.curator.ingest.feed_store import SqlFeeds
+from pressbox.curator.ingest.ports import Crawler, Distiller
+from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
+from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.entry_store import SqlEntries
+from pressbox.curator.library.parts import Functions, embedder, index_path, policy
+from pressbox.curator.models.claims import SqlClaims
+from pressbox.curator.models.domain.money import Prices
+from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.parsers.pool import Workshop
+from pressbox.curator.search.activities.embedding import CleanupActivities, EmbeddingActivities
+from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
+from pressbox.curator.search.index.writer import TantivyIndex
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    return activities_on(resources, FeedCrawler(resources.http, FeedReader(), policy(resources.settings)))
+
+
+def activities_on(resources: Resources, crawler: Crawler) -> Mapping[str, Functions]:
+    """The activities, with the crawler in the caller's hands: benchmarks measure it."""
+    settings, entries = resources.settings, SqlEntries(resources.database)
+    # Pages and texts of strangers share these processes; they start with the first piece of work.
+    workshop = Workshop(settings.curator.heavy_concurrency)
+    turns = Turns(SqlHostTurns(resources.database), utc_now)
+    vectors = embedder(settings.curator)
+    crawl = CrawlActivities(
+        SqlFeeds(resources.database), entries, crawler, turns, app_settings(settings, vectors.model)
+    )
+    fetch = FetchActivities(
+        entries, GuardedPageReader(resources.http), WorkshopExtractor(workshop), turns, resources.objects
+    )
+    distil = distil_activities(resources, entries, workshop)
+    index, embedding = (
+        IndexActivities(entries, TantivyIndex(index_path(settings))),
+        EmbeddingActivities(entries, vectors),
+    )
+    return {
+        QUEUE: (
+            crawl.get_app_settings,
+            crawl.list_feeds,
+            crawl.probe_feeds,
+            crawl.crawl_single_feed,
+            crawl.get_entries_to_fetch,
+            crawl.get_leftovers,
+            fetch.get_entries,
+            distil.get_entries_for_distillation,
+            distil.save_distilled_entries,
+            IndexSelection(entries).get_entry_ids_for_indexing,
+            embedding.get_entries_for_embedding,
+            CleanupActivities(entries).cleanup_old_entries,
+        ),
+        HEAVY_QUEUE: (
+            fetch.fetch_single_content,
+            fetch.fetch_contents,
+            distil.distill_entry_content,
+            embedding.compute_embeddings,
+        ),
+        INDEX_QUEUE: (
+            index.init_search_index,
+            index.clear_search_index,
+            index.swap_search_index,
+            index.index_entries_batch,
+            index.get_orphaned_document_ids,
+            index.remove_documents_from_index,
+        ),
+    }
+
+
+def distil_activities(resources: Resources, entries: SqlEntries, workshop: Workshop) -> DistilActivities:
+    settings, claims = resources.settings.curator, SqlClaims(resources.database)
+    offline = ExtractiveDistiller(workshop)
+    if settings.distiller is DistillerKind.EXTRACTIVE:
+        return DistilActivities(entries, claims, offline)
+    return DistilActivities(
+        entries,
+        claims,
+        model_distiller(settings),
+        SqlModelLedger(resources.database),
+        offline if settings.model_fallback else None,
+        Prices(settings.price_per_million_in, settings.price_per_million_out),
+        # What an administrator changes counts for work that waits already.
+        tokens_per_day=settings.tokens_per_day,
+    )
+
+
+def model_distiller(settings: CuratorSettings) -> Distiller:
+    if not settings.model_url or not settings.model_name:
+        raise ConfigurationError(
+            "The distiller llm needs PRESSBOX_CURATOR_MODEL_URL and PRESSBOX_CURATOR_MODEL_NAME. "
+            "Set them, or PRESSBOX_CURATOR_DISTILLER=extractive."
+        )
+    longest_call = timedelta(seconds=settings.model_timeout_seconds)
+    return ModelDistiller(settings.model_url, settings.model_name, settings.model_key, longest_call=longest_call)
+
+
+def app_settings(settings: Settings, embedding_model: str) -> AppSettings:
+    return AppSettings(
+        target_language=settings.curator.target_language,
+        distiller=settings.curator.distiller,
+        embedding_model=embedding_model,
+        evaluation=settings.curator.evaluation and settings.curator.distiller is DistillerKind.LLM,
+    )

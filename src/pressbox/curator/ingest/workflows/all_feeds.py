@@ -1,0 +1,187 @@
+"""AllFeedsIngestionWorkflow: every feed that is due, page by page."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
+from temporalio.workflow import ParentClosePolicy
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.curator.distil.contracts import ContentDistillationInput
+    from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+    from pressbox.curator.ids import DISTIL_LEFTOVERS_WORKFLOW, EMBEDDING_WORKFLOW, feed_workflow_id
+    from pressbox.curator.ingest.activities.crawl import CrawlActivities
+    from pressbox.curator.ingest.contracts import (
+        AllFeedsIngestionInput,
+        AllFeedsIngestionOutput,
+        AllFeedsIngestionProgress,
+        AllFeedsState,
+        FeedPage,
+        Leftovers,
+        LeftoversInput,
+        ListFeedsInput,
+        ProbeFeedsInput,
+        SingleFeedIngestionInput,
+    )
+    from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
+    from pressbox.curator.library.calls import act, explained, start_alone
+    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.search.contracts import EmbeddingBackfillInput
+    from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
+    from pressbox.curator.search.workflows.indexing import catch_up
+
+SETTINGS_TIME = timedelta(seconds=20)
+
+
+@workflow.defn
+class AllFeedsIngestionWorkflow:
+    """Probes a page of due feeds by conditional requests, and has those with news ingested in a sliding window.
+
+    Id `curator-ingest-…`; started by the schedule `curator-ingest`, or by hand. Continues as new for every page; its
+    counts go on. A feed that takes long is left to itself when its page is otherwise done: it never holds up the next.
+    At the end it brings up what earlier runs left: articles, summaries, the index and vectors, all by state.
+    """
+
+    @workflow.init
+    def __init__(self, input: AllFeedsIngestionInput) -> None:
+        self._input = input
+        began_at = input.state.began_at or workflow.info().start_time
+        self._state: AllFeedsState = input.state.model_copy(update={"began_at": began_at})
+        self._policy = input.policy
+        self._started = 0
+        first = AllFeedsIngestionProgress(title="All sources", routine=input.routine and not input.state.pages)
+        self._shown = Shown(first)
+
+    @workflow.query
+    def get_progress(self) -> AllFeedsIngestionProgress:
+        return self._shown.now
+
+    @workflow.run
+    async def run(self, input: AllFeedsIngestionInput) -> AllFeedsIngestionOutput:
+        if input.auto_distill:
+            settings = await workflow.execute_local_activity_method(
+                CrawlActivities.get_app_settings, start_to_close_timeout=SETTINGS_TIME
+            )
+            self._policy = input.policy.model_copy(update={"target_language": settings.target_language})
+        page = await self._list()
+        # Before anything new begins: what is found now was left by somebody.
+        left = Leftovers() if page.more else await self._leftovers(page)
+        with_work = await self._probe(page)
+        await self._ingest((*with_work, *left.feed_ids))
+        if page.more:
+            state = self._state.model_copy(update={"after_feed_id": page.feed_ids[-1]})
+            workflow.continue_as_new(input.model_copy(update={"state": state}))
+        await self._finish(left)
+        self._shown.done(message="")
+        state = self._state
+        return AllFeedsIngestionOutput(
+            feeds=state.feeds_completed, feeds_failed=state.feeds_failed, entries_created=state.entries_created
+        )
+
+    async def _list(self) -> FeedPage:
+        wanted = ListFeedsInput(
+            after_feed_id=self._state.after_feed_id,
+            limit=self._policy.page_size,
+            due_at=self._state.began_at,
+            only_due=self._input.only_due,
+        )
+        page = await act(CrawlActivities.list_feeds, wanted)
+        total = self._state.feeds_total if self._state.pages else page.total
+        self._change(pages=self._state.pages + 1, feeds_total=max(total, self._state.feeds_completed))
+        return page
+
+    async def _leftovers(self, page: FeedPage) -> Leftovers:
+        wanted = LeftoversInput(limit=self._policy.page_size, without=page.feed_ids, policy=self._policy)
+        return await act(CrawlActivities.get_leftovers, wanted)
+
+    async def _probe(self, page: FeedPage) -> Sequence[int]:
+        if not page.feed_ids:
+            return ()
+        self._show(current_step="probe", message=f"Asking {len(page.feed_ids)} sources")
+        probed = await act(CrawlActivities.probe_feeds, ProbeFeedsInput(feed_ids=page.feed_ids, policy=self._policy))
+        # Those with news are complete when their own workflow is.
+        self._change(
+            feeds_completed=self._state.feeds_completed + max(len(page.feed_ids) - len(probed.with_work), 0),
+            feeds_failed=self._state.feeds_failed + probed.failed,
+            entries_created=self._state.entries_created + probed.created,
+        )
+        return probed.with_work
+
+    async def _ingest(self, feed_ids: Sequence[int]) -> None:
+        if not feed_ids:
+            return
+        self._show(routine=False, current_step="ingest", message="")
+        window = asyncio.Semaphore(self._policy.feeds_at_once)
+        feeds = [asyncio.create_task(self._ingest_one(feed_id, window)) for feed_id in feed_ids]
+        await workflow.wait_condition(lambda: self._started == len(feeds))
+        done, _ = await workflow.wait(feeds, timeout=self._policy.page_patience.total_seconds())
+        for feed in done:
+            # What they raise is a cancellation.
+            await feed
+
+    async def _ingest_one(self, feed_id: int, window: asyncio.Semaphore) -> None:
+        async with window:
+            self._started += 1
+            try:
+                done = await workflow.execute_child_workflow(
+                    SingleFeedIngestionWorkflow.run,
+                    SingleFeedIngestionInput(
+                        feed_id=feed_id,
+                        enable_content_fetch=self._input.enable_content_fetch,
+                        auto_distill=self._input.auto_distill,
+                        crawled=True,
+                        parent_workflow_id=workflow.info().workflow_id,
+                        policy=self._policy,
+                    ),
+                    id=feed_workflow_id(feed_id),
+                    parent_close_policy=ParentClosePolicy.ABANDON,
+                )
+            except WorkflowAlreadyStartedError:
+                # Somebody reads it by hand, or it takes longer than from one run to the next.
+                self._change(feeds_completed=self._state.feeds_completed + 1)
+            except ChildWorkflowError as error:
+                if is_cancelled_exception(error):
+                    raise
+                workflow.logger.warning("Feed %s is left for the next run: %s", feed_id, explained(error))
+                self._change(feeds_completed=self._state.feeds_completed + 1, feeds_failed=self._state.feeds_failed + 1)
+            else:
+                self._change(
+                    feeds_completed=self._state.feeds_completed + 1,
+                    contents_fetched=self._state.contents_fetched + done.contents_fetched,
+                    entries_distilled=self._state.entries_distilled + done.entries_distilled,
+                )
+
+    async def _finish(self, left: Leftovers) -> None:
+        if left.undistilled and self._input.auto_distill:
+            waiting = ContentDistillationInput(policy=self._policy)
+            await start_alone(ContentDistillationWorkflow, waiting, DISTIL_LEFTOVERS_WORKFLOW)
+        if left.unindexed:
+            await catch_up(self._policy.index_batch)
+        if left.unembedded:
+            backfill = EmbeddingBackfillInput(batch_size=self._policy.embedding_batch, routine=True)
+            await start_alone(EmbeddingBackfillWorkflow, backfill, EMBEDDING_WORKFLOW)
+
+    def _change(self, **changes: int) -> None:
+        self._state = self._state.model_copy(update=changes)
+        self._show()
+
+    def _show(self, **changes: object) -> None:
+        state = self._state
+        pages = max(math.ceil(state.feeds_total / self._policy.page_size), state.pages)
+        self._shown.show(
+            done=state.feeds_completed,
+            # Feeds with leftovers come on top of those that were due.
+            total=max(state.feeds_total, state.feeds_completed),
+            feeds_total=state.feeds_total,
+            feeds_completed=state.feeds_completed,
+            feeds_failed=state.feeds_failed,
+            current_batch=state.pages,
+            total_batches=pages,
+            entries_created=state.entries_created,
+            contents_fetched=state.contents_fetched,
+            entries_distilled=state.entries_distilled,
+            **changes,
+        )

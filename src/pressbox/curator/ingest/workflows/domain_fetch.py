@@ -1,0 +1,94 @@
+"""DomainFetchWorkflow: the articles of one host, one after the other."""
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.curator.ids import ARTICLES_SIGNAL
+    from pressbox.curator.ingest.activities.fetch import FetchActivities
+    from pressbox.curator.ingest.contracts import (
+        ArrivedArticles,
+        DomainFetchInput,
+        DomainFetchOutput,
+        DomainFetchProgress,
+        EntryToFetch,
+        FetchContentInput,
+        FetchContentResult,
+    )
+    from pressbox.curator.library.calls import act, explained, went_silent
+    from pressbox.curator.library.domain.entries import EntryStatus
+    from pressbox.curator.library.progress import Articles, Shown
+
+
+@workflow.defn
+class DomainFetchWorkflow:
+    """Fetches articles of one host in turn; when it may be asked next is known to the whole instance.
+
+    Id `fetch-feed-…-{domain}`; child of `ScheduleFetchWorkflow`, which it tells of every article that arrived. An
+    article that cannot be had keeps its reason and the time of its next try; the others go on.
+    """
+
+    @workflow.init
+    def __init__(self, input: DomainFetchInput) -> None:
+        self._input = input
+        self._articles = Articles()
+        for entry in input.entries:
+            self._articles.put(entry.entry_id, EntryStatus.PENDING, entry.title)
+        first = DomainFetchProgress(title=input.domain, domain=input.domain, total=len(input.entries))
+        self._shown = Shown(first, input.parent_workflow_id)
+        self._fetched: list[int] = []
+        self._failed = 0
+
+    @workflow.query
+    def get_progress(self) -> DomainFetchProgress:
+        return self._shown.now
+
+    @workflow.run
+    async def run(self, input: DomainFetchInput) -> DomainFetchOutput:
+        for number, entry in enumerate(input.entries):
+            self._articles.put(entry.entry_id, EntryStatus.FETCHING)
+            self._show(current_entry_index=number, current_entry_title=entry.title, message=entry.title)
+            result = await self._fetch(entry)
+            if result.fetched:
+                self._fetched.append(entry.entry_id)
+                self._articles.put(entry.entry_id, EntryStatus.FETCHED)
+                await self._tell(entry)
+            else:
+                self._failed += 1
+                self._articles.put(entry.entry_id, EntryStatus.ERROR, error=result.reason)
+            self._show()
+        self._shown.done(message="")
+        return DomainFetchOutput(fetched_ids=tuple(self._fetched), failed=self._failed)
+
+    async def _fetch(self, entry: EntryToFetch) -> FetchContentResult:
+        wanted = FetchContentInput(entry_id=entry.entry_id, policy=self._input.policy)
+        try:
+            return await act(FetchActivities.fetch_single_content, wanted)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            if not went_silent(error):
+                # It still waits, and the next run finds it.
+                return FetchContentResult(entry_id=entry.entry_id, fetched=False, reason=explained(error))
+            # The page is what kills the worker: the feed's own text will do.
+            return await act(FetchActivities.fetch_single_content, wanted.model_copy(update={"from_feed": True}))
+
+    async def _tell(self, entry: EntryToFetch) -> None:
+        parent = workflow.info().parent
+        if not self._input.auto_distill or parent is None:
+            return
+        arrived = ArrivedArticles(entry_ids=(entry.entry_id,))
+        try:
+            await workflow.get_external_workflow_handle(parent.workflow_id).signal(ARTICLES_SIGNAL, arrived)
+        except ApplicationError as error:
+            # Nobody is left to hear it; the article is there, and its summary is found by state.
+            workflow.logger.warning("Entry %s waits for its summary: %s", entry.entry_id, explained(error))
+
+    def _show(self, **changes: object) -> None:
+        self._shown.show(
+            done=len(self._fetched) + self._failed,
+            entries_fetched=len(self._fetched),
+            entries_failed=self._failed,
+            entry_progress=self._articles.copy(),
+            **changes,
+        )

@@ -1,0 +1,45 @@
+"""PreviewFetchWorkflow: what rules would make of a page."""
+
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.workflow import ActivityConfig
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.core.progress.contracts import Progress
+    from pressbox.curator.ingest.activities.fetch import FetchActivities
+    from pressbox.curator.ingest.contracts import FetchContentInput, PreviewFetchInput, PreviewFetchOutput
+    from pressbox.curator.library.calls import act
+
+# Somebody looks at an empty page meanwhile.
+SOON = ActivityConfig(
+    start_to_close_timeout=timedelta(seconds=60),
+    schedule_to_close_timeout=timedelta(seconds=90),
+    heartbeat_timeout=timedelta(seconds=20),
+    retry_policy=RetryPolicy(maximum_attempts=2),
+)
+
+
+@workflow.defn
+class PreviewFetchWorkflow:
+    """Reads one page with rules that are not saved, and keeps what they find for a while.
+
+    Id `preview-…`; started by the page of a source, which waits for it. What is wrong with the page is its result.
+    """
+
+    @workflow.query
+    def get_progress(self) -> Progress:
+        return Progress(title="Preview of a page", routine=True)
+
+    @workflow.run
+    async def run(self, input: PreviewFetchInput) -> PreviewFetchOutput:
+        wanted = FetchContentInput(url=input.url, rules=input.rules, preview_key=input.preview_key, policy=input.policy)
+        result = await act(FetchActivities.fetch_single_content, wanted, SOON)
+        return PreviewFetchOutput(
+            ok=result.fetched,
+            preview_key=input.preview_key if result.fetched else "",
+            title=result.title,
+            words=result.words,
+            error=result.reason,
+        )

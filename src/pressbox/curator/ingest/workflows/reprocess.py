@@ -1,0 +1,96 @@
+"""ReprocessEntriesWorkflow: articles once more, from their pages or only their summaries."""
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.curator.distil.contracts import (
+        ContentDistillationInput,
+        ReopenInput,
+        ReprocessEntriesInput,
+        ReprocessEntriesOutput,
+        ReprocessEntriesProgress,
+    )
+    from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+    from pressbox.curator.ids import distil_workflow_id
+    from pressbox.curator.ingest.activities.fetch import FetchActivities
+    from pressbox.curator.ingest.contracts import EntryToFetch, FetchContentsInput
+    from pressbox.curator.library.calls import act, explained
+    from pressbox.curator.library.domain.entries import EntryStatus
+    from pressbox.curator.library.progress import Articles, Shown
+
+
+@workflow.defn
+class ReprocessEntriesWorkflow:
+    """Fetches and summarises entries that somebody names, whatever their state, and waits for the result.
+
+    Id `reprocess-…`; started by hand. A text that stays the same is not paid for again: its summary is known.
+    """
+
+    @workflow.init
+    def __init__(self, input: ReprocessEntriesInput) -> None:
+        self._input = input
+        self._articles = Articles()
+        self._fetched = self._failed = 0
+        first = ReprocessEntriesProgress(
+            title="Articles once more", total=len(input.entry_ids), total_entries=len(input.entry_ids)
+        )
+        self._shown = Shown(first, input.parent_workflow_id)
+
+    @workflow.query
+    def get_progress(self) -> ReprocessEntriesProgress:
+        return self._shown.now
+
+    @workflow.run
+    async def run(self, input: ReprocessEntriesInput) -> ReprocessEntriesOutput:
+        existing: list[int] = []
+        size = input.policy.entries_per_fetch
+        for begin in range(0, len(input.entry_ids), size):
+            wanted = ReopenInput(entry_ids=input.entry_ids[begin : begin + size], distill=input.distill)
+            found = await act(FetchActivities.get_entries, wanted)
+            existing += [entry.entry_id for entry in found.entries]
+            if input.fetch:
+                await self._fetch(found.entries)
+        distilled = await self._distil(existing) if input.distill and existing else 0
+        self._shown.done(done=len(input.entry_ids), entries_distilled=distilled)
+        return ReprocessEntriesOutput(fetched=self._fetched, distilled=distilled, failed=self._failed)
+
+    async def _fetch(self, entries: tuple[EntryToFetch, ...]) -> None:
+        for entry in entries:
+            self._articles.put(entry.entry_id, EntryStatus.FETCHING, entry.title)
+        self._show(current_step="fetch")
+        ids = tuple(entry.entry_id for entry in entries)
+        wanted = FetchContentsInput(entry_ids=ids, policy=self._input.policy)
+        try:
+            results = (await act(FetchActivities.fetch_contents, wanted)).results
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            workflow.logger.warning("%s articles could not be fetched again: %s", len(ids), explained(error))
+            self._failed += len(ids)
+            return
+        for result in results:
+            status = EntryStatus.FETCHED if result.fetched else EntryStatus.ERROR
+            self._articles.put(result.entry_id, status, error=result.reason)
+            self._fetched += result.fetched
+            self._failed += not result.fetched
+        self._show()
+
+    async def _distil(self, entry_ids: list[int]) -> int:
+        self._show(current_step="distil")
+        own_id = workflow.info().workflow_id
+        done = await workflow.execute_child_workflow(
+            ContentDistillationWorkflow.run,
+            ContentDistillationInput(entry_ids=tuple(entry_ids), parent_workflow_id=own_id, policy=self._input.policy),
+            id=distil_workflow_id(own_id, 1),
+        )
+        self._failed += done.failed
+        return done.distilled
+
+    def _show(self, **changes: object) -> None:
+        self._shown.show(
+            done=self._fetched + self._failed,
+            entries_fetched=self._fetched,
+            entry_progress=self._articles.copy(),
+            **changes,
+        )

@@ -1,0 +1,155 @@
+"""ScheduleFetchWorkflow: articles by host, all hosts at once, and their summaries as they arrive."""
+
+import asyncio
+from collections import defaultdict
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ChildWorkflowError, is_cancelled_exception
+from temporalio.workflow import ChildWorkflowHandle
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.curator.distil.contracts import ContentDistillationInput, ContentDistillationOutput
+    from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+    from pressbox.curator.ids import distil_workflow_id, domain_workflow_id
+    from pressbox.curator.ingest.contracts import (
+        ArrivedArticles,
+        DomainFetchInput,
+        EntryToFetch,
+        ScheduleFetchInput,
+        ScheduleFetchOutput,
+        ScheduleFetchProgress,
+    )
+    from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
+    from pressbox.curator.library.calls import explained, start_alone
+    from pressbox.curator.library.progress import Shown
+
+
+@workflow.defn
+class ScheduleFetchWorkflow:
+    """Groups articles by host, fetches all hosts at the same time, and has batches summarised while others arrive.
+
+    Id `fetch-feed-{feed_id}-{round}`; child of `SingleFeedIngestionWorkflow`. A batch goes when it is full, when the
+    last one left a while ago, or at the end. It does not wait for summaries: those outlive it.
+    """
+
+    @workflow.init
+    def __init__(self, input: ScheduleFetchInput) -> None:
+        self._input = input
+        self._arrived: list[int] = []
+        self._told: set[int] = set()
+        self._batches = 0
+        self._last_batch_at: float | None = None
+        self._fetched = self._failed = self._distilled = self._domains_done = 0
+        self._counting: list[asyncio.Task[None]] = []
+        self._by_domain: dict[str, list[EntryToFetch]] = defaultdict(list)
+        for entry in input.entries:
+            self._by_domain[entry.domain].append(entry)
+        first = ScheduleFetchProgress(
+            title=f"Articles of {input.feed_name}" if input.feed_name else "Articles",
+            total=len(input.entries),
+            total_entries=len(input.entries),
+            total_domains=len(self._by_domain),
+            skipped_count=input.skipped,
+        )
+        self._shown = Shown(first, input.parent_workflow_id)
+
+    @workflow.query
+    def get_progress(self) -> ScheduleFetchProgress:
+        return self._shown.now
+
+    @workflow.signal
+    def articles_arrived(self, arrived: ArrivedArticles) -> None:
+        fresh = [entry_id for entry_id in arrived.entry_ids if entry_id not in self._told]
+        self._told.update(fresh)
+        self._arrived += fresh
+        self._shown.show(
+            done=max(len(self._told) + self._failed, self._shown.now.done), entries_fetched=len(self._told)
+        )
+
+    @workflow.run
+    async def run(self, input: ScheduleFetchInput) -> ScheduleFetchOutput:
+        fetching = asyncio.create_task(self._fetch_all())
+        while not fetching.done():
+            await workflow.wait_condition(lambda: fetching.done() or self._ripe())
+            if self._ripe():
+                await self._distil()
+        await fetching
+        while self._arrived:
+            await self._distil()
+        self._shown.done(message="")
+        return ScheduleFetchOutput(fetched=self._fetched, failed=self._failed, distilled=self._distilled)
+
+    async def _fetch_all(self) -> None:
+        await asyncio.gather(*(self._fetch(domain, entries) for domain, entries in self._by_domain.items()))
+
+    async def _fetch(self, domain: str, entries: list[EntryToFetch]) -> None:
+        own_id = workflow.info().workflow_id
+        try:
+            done = await workflow.execute_child_workflow(
+                DomainFetchWorkflow.run,
+                DomainFetchInput(
+                    domain=domain,
+                    entries=tuple(entries),
+                    auto_distill=self._input.auto_distill,
+                    parent_workflow_id=own_id,
+                    policy=self._input.policy,
+                ),
+                id=domain_workflow_id(own_id, domain),
+            )
+        except ChildWorkflowError as error:
+            if is_cancelled_exception(error):
+                raise
+            # Its articles still wait, and the next run finds them.
+            workflow.logger.warning("The articles of %s are left for the next run: %s", domain, explained(error))
+            self._failed += len(entries)
+        else:
+            self._fetched += len(done.fetched_ids)
+            self._failed += done.failed
+            if self._input.auto_distill:
+                self.articles_arrived(ArrivedArticles(entry_ids=done.fetched_ids))
+        self._domains_done += 1
+        self._shown.show(
+            done=self._fetched + self._failed,
+            domains_completed=self._domains_done,
+            entries_fetched=self._fetched,
+            entries_failed=self._failed,
+        )
+
+    def _ripe(self) -> bool:
+        if not self._arrived:
+            return False
+        policy = self._input.policy
+        if len(self._arrived) >= policy.distil_batch or self._last_batch_at is None:
+            return True
+        # No timer: the next article that arrives is the clock.
+        return workflow.time() - self._last_batch_at >= policy.distil_pause.total_seconds()
+
+    async def _distil(self) -> None:
+        size = self._input.policy.distil_batch
+        batch, self._arrived = self._arrived[:size], self._arrived[size:]
+        self._batches += 1
+        self._last_batch_at = workflow.time()
+        own_id = workflow.info().workflow_id
+        distillation = ContentDistillationInput(
+            entry_ids=tuple(batch),
+            feed_name=self._input.feed_name,
+            parent_workflow_id=own_id,
+            policy=self._input.policy,
+        )
+        # Where one of an earlier run still waits for a model, these are found by their state.
+        workflow_id = distil_workflow_id(own_id, self._batches)
+        child = await start_alone(ContentDistillationWorkflow, distillation, workflow_id, ContentDistillationOutput)
+        if child is not None:
+            self._counting.append(asyncio.create_task(self._count(child)))
+
+    async def _count(self, child: ChildWorkflowHandle[Any, ContentDistillationOutput]) -> None:
+        """Not waited for: those that end while others are fetched are counted here, the rest counts for itself."""
+        try:
+            done = await child
+        except ChildWorkflowError as error:
+            if is_cancelled_exception(error):
+                raise
+            return
+        self._distilled += done.distilled
+        self._shown.show(entries_distilled=self._distilled)

@@ -1,0 +1,87 @@
+"""Takes old entries away that everybody has read and nobody kept."""
+
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, delete, exists, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from pressbox.core.logs import get_logger
+from pressbox.curator.library.domain.changes import FEED_CHANGED
+from pressbox.curator.library.rows import EntryRow, EntryStateRow, SeenGuidRow, StoryRow, SubscriptionRow
+from pressbox.curator.library.store import SqlStore
+from pressbox.curator.library.visibility import kept_by
+from pressbox.curator.search.contracts import CleanupResult
+
+log = get_logger(__name__)
+
+
+class SqlCleanup(SqlStore):
+    async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult:
+        superfluous = _superfluous(before)
+        async with self._database.unit_of_work() as work:
+            session = work.session
+            if dry_run:
+                number = await session.scalar(select(func.count()).select_from(EntryRow).where(superfluous))
+                return CleanupResult(deleted=number or 0)
+            chosen = select(EntryRow.id).where(superfluous).order_by(EntryRow.id).limit(limit)
+            ids = list(await session.scalars(chosen.with_for_update(skip_locked=True)))
+            free = await _not_in_hand(session, ids)
+            gone = await session.execute(
+                delete(EntryRow)
+                .where(EntryRow.id.in_(free), superfluous)
+                .returning(EntryRow.id, EntryRow.feed_id, EntryRow.guid, EntryRow.story_id)
+                .execution_options(synchronize_session=False)
+            )
+            removed = gone.tuples().all()
+            if removed:
+                await _remember(session, [(feed_id, guid) for _, feed_id, guid, _ in removed])
+                await _forget_stories(session, {story_id for *_, story_id in removed if story_id is not None})
+                log.info("entries_cleaned_up", msg=f"{len(removed)} old entries removed", number=len(removed))
+            for feed_id in {feed_id for _, feed_id, _, _ in removed}:
+                work.changed(FEED_CHANGED, str(feed_id))
+        return CleanupResult(
+            deleted=len(removed), more=len(ids) == limit, removed=tuple(entry_id for entry_id, *_ in removed)
+        )
+
+
+def _superfluous(before: datetime) -> ColumnElement[bool]:
+    """Old, read by every subscriber, and kept by nobody, whether he is still subscribed or not."""
+    # Over the same entries once more: so the database joins three tables instead of asking for each entry.
+    same = aliased(EntryRow)
+    read = and_(
+        EntryStateRow.entry_id == same.id,
+        EntryStateRow.user_id == SubscriptionRow.user_id,
+        EntryStateRow.read_at.is_not(None),
+    )
+    unread = (
+        select(same.id)
+        .join(SubscriptionRow, SubscriptionRow.feed_id == same.feed_id)
+        .outerjoin(EntryStateRow, read)
+        .where(same.id == EntryRow.id, same.published_at < before, EntryStateRow.entry_id.is_(None))
+    )
+    return and_(EntryRow.published_at < before, ~unread.exists(), ~kept_by(None))
+
+
+async def _not_in_hand(session: AsyncSession, entry_ids: list[int]) -> list[int]:
+    """Those whose states nobody changes now; they are held until the end. The others have time until the next run."""
+    states = select(EntryStateRow.user_id, EntryStateRow.entry_id).where(EntryStateRow.entry_id.in_(entry_ids))
+    held = set((await session.execute(states.with_for_update(skip_locked=True))).tuples())
+    busy = {
+        entry_id for user_id, entry_id in (await session.execute(states)).tuples() if (user_id, entry_id) not in held
+    }
+    return [entry_id for entry_id in entry_ids if entry_id not in busy]
+
+
+async def _remember(session: AsyncSession, guids: list[tuple[int, str]]) -> None:
+    """So that the next crawl does not bring them back unread."""
+    values = [{"feed_id": feed_id, "guid": guid} for feed_id, guid in guids]
+    await session.execute(insert(SeenGuidRow).on_conflict_do_nothing(), values)
+
+
+async def _forget_stories(session: AsyncSession, story_ids: set[int]) -> None:
+    told = exists().where(EntryRow.story_id == StoryRow.id)
+    await session.execute(
+        delete(StoryRow).where(StoryRow.id.in_(story_ids), ~told).execution_options(synchronize_session=False)
+    )

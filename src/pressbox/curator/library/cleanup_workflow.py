@@ -1,0 +1,52 @@
+"""EntriesCleanupWorkflow: what everybody has read and nobody kept."""
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.curator.library.calls import act
+    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.search.activities.embedding import CleanupActivities
+    from pressbox.curator.search.contracts import (
+        CleanupInput,
+        EntriesCleanupInput,
+        EntriesCleanupOutput,
+        EntriesCleanupProgress,
+    )
+    from pressbox.curator.search.workflows.indexing import forget_removed
+
+MOST_ROUNDS = 500
+
+
+@workflow.defn
+class EntriesCleanupWorkflow:
+    """Deletes old entries that everybody has read and nobody starred, marked up, noted or labelled.
+
+    Id `curator-cleanup-…`; started daily by the schedule `curator-cleanup`, or by hand. A dry run only counts. What was
+    deleted does not come back with the next crawl, and leaves the search index.
+    """
+
+    @workflow.init
+    def __init__(self, input: EntriesCleanupInput) -> None:
+        self._shown = Shown(EntriesCleanupProgress(title="Old articles", routine=input.routine))
+
+    @workflow.query
+    def get_progress(self) -> EntriesCleanupProgress:
+        return self._shown.now
+
+    @workflow.run
+    async def run(self, input: EntriesCleanupInput) -> EntriesCleanupOutput:
+        before = workflow.info().start_time - timedelta(days=input.older_than_days)
+        deleted = 0
+        for _ in range(MOST_ROUNDS):
+            wanted = CleanupInput(before=before, dry_run=input.dry_run)
+            cleaned = await act(CleanupActivities.cleanup_old_entries, wanted)
+            deleted += cleaned.deleted
+            self._shown.show(done=deleted, deleted=deleted, message=f"{deleted} deleted")
+            if input.dry_run or not cleaned.more:
+                break
+        if not input.dry_run:
+            await forget_removed()
+        self._shown.done(message="Nothing was deleted" if input.dry_run else f"{deleted} deleted")
+        return EntriesCleanupOutput(deleted_count=deleted, cutoff_date=before)

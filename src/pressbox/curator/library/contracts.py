@@ -1,0 +1,45 @@
+"""What every message of the curator shares: camelCase on the wire, and the document's fields of progress."""
+
+from datetime import datetime
+
+from pydantic import ConfigDict
+from pydantic.alias_generators import to_camel
+
+from pressbox.core.contracts import Contract
+from pressbox.core.progress.contracts import Progress
+from pressbox.curator.library.domain.entries import EntryStatus
+
+
+class CamelContract(Contract):
+    """Inputs and results of workflows: the document's names on the wire, ours in the code."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
+
+
+class CuratorProgress(Progress):
+    """Base of the progress of every workflow here, with the document's fields."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
+
+    workflow_id: str = ""
+    workflow_type: str = ""
+    status: str = "running"
+    current_step: str = ""
+    started_at: datetime | None = None
+    updated_at: datetime | None = None
+    error: str = ""
+    parent_workflow_id: str = ""
+
+
+class EntryProgressState(CamelContract):
+    entry_id: int
+    title: str = ""
+    status: EntryStatus = EntryStatus.PENDING
+    error: str = ""
+
+
+class Waits(Contract):
+    """Base of results of activities that need somebody who may be away: come back at `retry_at`, nothing is lost."""
+
+    retry_at: datetime | None = None
+    reason: str = ""

@@ -1,0 +1,35 @@
+"""How every part of the curator starts its workflows."""
+
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+
+from pressbox.core.contracts import Contract
+from pressbox.core.temporal.client import reaching_temporal
+from pressbox.curator.library.domain.policy import CuratorPolicy
+
+PATIENCE = timedelta(seconds=10)
+
+
+class Starter:
+    """What runs already under an id is what the caller gets."""
+
+    def __init__(self, client: Client, task_queue: str, policy: CuratorPolicy) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._policy = policy
+
+    async def start(self, workflow: str, input: Contract, workflow_id: str, limit: timedelta | None = None) -> str:
+        with reaching_temporal():
+            handle = await self._client.start_workflow(
+                workflow,
+                input,
+                id=workflow_id,
+                task_queue=self._task_queue,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                execution_timeout=limit,
+                rpc_timeout=PATIENCE,
+            )
+        return handle.id

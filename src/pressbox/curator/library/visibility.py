@@ -1,0 +1,31 @@
+"""Which entries a person may see: those of their feeds, and those that they kept."""
+
+from sqlalchemy import ColumnElement, exists, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.errors import NotFoundError
+from pressbox.curator.library.rows import EntryLabelRow, EntryRow, EntryStateRow, LabelRow, SubscriptionRow
+
+
+def kept_by(user_id: int | None) -> ColumnElement[bool]:
+    """Whether somebody (None: anybody) starred, marked up, noted or labelled an entry."""
+    did = or_(EntryStateRow.starred_at.is_not(None), EntryStateRow.preference == 1, EntryStateRow.note != "")
+    state = select(EntryStateRow.entry_id).where(EntryStateRow.entry_id == EntryRow.id, did)
+    label = select(LabelRow.id).where(EntryLabelRow.entry_id == EntryRow.id, LabelRow.id == EntryLabelRow.label_id)
+    if user_id is not None:
+        state, label = state.where(EntryStateRow.user_id == user_id), label.where(LabelRow.user_id == user_id)
+    return or_(state.exists(), label.exists())
+
+
+def subscribed_by(user_id: int) -> ColumnElement[bool]:
+    return exists().where(SubscriptionRow.user_id == user_id, SubscriptionRow.feed_id == EntryRow.feed_id)
+
+
+def visible_to(user_id: int) -> ColumnElement[bool]:
+    return or_(subscribed_by(user_id), kept_by(user_id))
+
+
+async def demand_visible(session: AsyncSession, user_id: int, entry_id: int) -> None:
+    mine = select(EntryRow.id).where(EntryRow.id == entry_id, visible_to(user_id))
+    if await session.scalar(mine) is None:
+        raise NotFoundError("There is no such entry, or it is in none of your feeds.", entry_id=entry_id)

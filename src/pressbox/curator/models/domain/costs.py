@@ -1,0 +1,133 @@
+"""What models cost, added up: by day, feature and source, and as the bars of a plot. Pure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from pressbox.curator.library.domain.views import CostView
+
+# Of the width that a day has in the plot; the rest keeps the bars apart.
+BAR_WIDTH = 0.72
+
+
+@dataclass(frozen=True)
+class Sum:
+    """What belongs together. `key` is a day, a feature, or the id of a source."""
+
+    key: date | str | int | None
+    name: str
+    calls: int
+    useless: int
+    tokens_in: int
+    tokens_out: int
+    cost: float
+
+    @property
+    def tokens(self) -> int:
+        return self.tokens_in + self.tokens_out
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a bar, as fractions of the plot's height from its top."""
+
+    feature: str
+    top: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Bar:
+    day: date
+    left: float
+    total: float
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One bar for each day, the oldest first. `in_money` is False where no price was set: then tokens are drawn."""
+
+    bars: tuple[Bar, ...]
+    most: float
+    in_money: bool
+
+    @property
+    def busiest(self) -> Bar:
+        return max(self.bars, key=lambda bar: bar.total)
+
+    @property
+    def total(self) -> float:
+        return sum(bar.total for bar in self.bars)
+
+    @property
+    def width(self) -> float:
+        return BAR_WIDTH
+
+
+def by_day(lines: Sequence[CostView]) -> tuple[Sum, ...]:
+    """The newest first."""
+    days = _sums(lines, lambda line: (line.day, ""))
+    return tuple(sorted(days, key=lambda one: str(one.key), reverse=True))
+
+
+def by_feature(lines: Sequence[CostView]) -> tuple[Sum, ...]:
+    """The dearest first."""
+    return _dearest(_sums(lines, lambda line: (line.feature, line.feature)))
+
+
+def by_feed(lines: Sequence[CostView]) -> tuple[Sum, ...]:
+    """The dearest first; what belongs to no source has no key."""
+    return _dearest(_sums(lines, lambda line: (line.feed_id, line.feed_title)))
+
+
+def plot(lines: Sequence[CostView], today: date, days: int) -> Plot:
+    in_money = any(line.cost for line in lines)
+    order = [one.name for one in by_feature(lines)]
+    wanted = [today - timedelta(days=days - 1 - number) for number in range(days)]
+    parts = {day: [_weight(lines, day, feature, in_money=in_money) for feature in order] for day in wanted}
+    most = max((sum(weights) for weights in parts.values()), default=0.0)
+    bars = tuple(
+        Bar(day, number + (1 - BAR_WIDTH) / 2, sum(parts[day]), _stacked(order, parts[day], most))
+        for number, day in enumerate(wanted)
+    )
+    return Plot(bars, most, in_money)
+
+
+def _stacked(features: Sequence[str], weights: Sequence[float], most: float) -> tuple[Segment, ...]:
+    """The dearest feature at the foot, so that it can be compared from day to day."""
+    segments, top = [], 1.0
+    for feature, weight in zip(features, weights, strict=True):
+        if weight:
+            top -= weight / most
+            segments.append(Segment(feature, max(top, 0.0), weight / most))
+    return tuple(segments)
+
+
+def _weight(lines: Sequence[CostView], day: date, feature: str, *, in_money: bool) -> float:
+    own = [line for line in lines if line.day == day and line.feature == feature]
+    return sum(line.cost if in_money else float(line.tokens_in + line.tokens_out) for line in own)
+
+
+def _dearest(sums: Sequence[Sum]) -> tuple[Sum, ...]:
+    return tuple(sorted(sums, key=lambda one: (-one.cost, -one.tokens, one.name)))
+
+
+def _sums(
+    lines: Sequence[CostView], group: Callable[[CostView], tuple[date | str | int | None, str]]
+) -> tuple[Sum, ...]:
+    together: dict[tuple[date | str | int | None, str], list[CostView]] = {}
+    for line in lines:
+        together.setdefault(group(line), []).append(line)
+    return tuple(
+        Sum(
+            key,
+            name,
+            sum(line.calls for line in own),
+            sum(line.useless for line in own),
+            sum(line.tokens_in for line in own),
+            sum(line.tokens_out for line in own),
+            sum(line.cost for line in own),
+        )
+        for (key, name), own in together.items()
+    )

@@ -1,0 +1,124 @@
+"""Starts the workflows of the curator."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+
+from temporalio.client import Client, WorkflowFailureError
+
+from pressbox.core.errors import TransientError
+from pressbox.core.temporal.client import reaching_temporal
+from pressbox.curator.distil.contracts import ContentDistillationInput, ReprocessEntriesInput
+from pressbox.curator.ids import (
+    ALL_FEEDS_INGESTION,
+    CLEANUP_WORKFLOW,
+    CONTENT_DISTILLATION,
+    DISTIL_LEFTOVERS_WORKFLOW,
+    EMBEDDING_BACKFILL,
+    EMBEDDING_WORKFLOW,
+    ENTRIES_CLEANUP,
+    INGEST_WORKFLOW,
+    PREVIEW_FETCH,
+    PRUNE_WORKFLOW,
+    REINDEX_WORKFLOW,
+    REPROCESS_ENTRIES,
+    SEARCH_PRUNE,
+    SEARCH_REINDEX,
+    SINGLE_FEED_INGESTION,
+    distil_workflow_id,
+    feed_workflow_id,
+    preview_key,
+    preview_workflow_id,
+    reprocess_workflow_id,
+)
+from pressbox.curator.ingest.contracts import (
+    AllFeedsIngestionInput,
+    PreviewFetchInput,
+    PreviewFetchOutput,
+    RuleModel,
+    SingleFeedIngestionInput,
+)
+from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.starter import Starter
+from pressbox.curator.search.contracts import (
+    EmbeddingBackfillInput,
+    EntriesCleanupInput,
+    SearchPruneInput,
+    SearchReindexInput,
+)
+
+PREVIEW_TIME = timedelta(seconds=100)
+BY_HAND = "by-hand"
+
+
+class TemporalWorkflows(Starter):
+    """What runs already under an id is what the caller gets: nothing is worked on twice at a time."""
+
+    def __init__(
+        self,
+        client: Client,
+        task_queue: str,
+        policy: CuratorPolicy,
+        *,
+        enable_content_fetch: bool = True,
+        auto_distill: bool = True,
+    ) -> None:
+        super().__init__(client, task_queue, policy)
+        self._fetch = enable_content_fetch
+        self._distill = auto_distill
+
+    async def ingest_feed(self, feed_id: int) -> str:
+        input = SingleFeedIngestionInput(
+            feed_id=feed_id, enable_content_fetch=self._fetch, auto_distill=self._distill, policy=self._policy
+        )
+        return await self.start(SINGLE_FEED_INGESTION, input, feed_workflow_id(feed_id))
+
+    async def ingest_all(self, only_due: bool) -> str:
+        input = AllFeedsIngestionInput(
+            enable_content_fetch=self._fetch, auto_distill=self._distill, only_due=only_due, policy=self._policy
+        )
+        return await self.start(ALL_FEEDS_INGESTION, input, f"{INGEST_WORKFLOW}-{BY_HAND}")
+
+    async def reprocess(self, entry_ids: Sequence[int], fetch: bool, distill: bool) -> str:
+        input = ReprocessEntriesInput(entry_ids=tuple(entry_ids), fetch=fetch, distill=distill, policy=self._policy)
+        key = str(entry_ids[0]) if len(entry_ids) == 1 else secrets.token_hex(4)
+        return await self.start(REPROCESS_ENTRIES, input, reprocess_workflow_id(key))
+
+    async def distil(self, entry_ids: Sequence[int]) -> str:
+        input = ContentDistillationInput(entry_ids=tuple(entry_ids), policy=self._policy)
+        every = DISTIL_LEFTOVERS_WORKFLOW
+        workflow_id = distil_workflow_id(secrets.token_hex(4), 1) if entry_ids else every
+        return await self.start(CONTENT_DISTILLATION, input, workflow_id)
+
+    async def reindex(self, batch_size: int, clean: bool) -> str:
+        return await self.start(
+            SEARCH_REINDEX, SearchReindexInput(batch_size=batch_size, clean=clean), REINDEX_WORKFLOW
+        )
+
+    async def prune(self, batch_size: int) -> str:
+        return await self.start(SEARCH_PRUNE, SearchPruneInput(batch_size=batch_size), PRUNE_WORKFLOW)
+
+    async def embed(self, batch_size: int) -> str:
+        return await self.start(EMBEDDING_BACKFILL, EmbeddingBackfillInput(batch_size=batch_size), EMBEDDING_WORKFLOW)
+
+    async def clean_up(self, days: int, dry_run: bool) -> str:
+        input = EntriesCleanupInput(older_than_days=days, dry_run=dry_run)
+        return await self.start(ENTRIES_CLEANUP, input, f"{CLEANUP_WORKFLOW}-{secrets.token_hex(4)}")
+
+    async def preview(self, url: str, rules: Sequence[ExtractionRule]) -> PreviewFetchOutput:
+        key = secrets.token_hex(8)
+        input = PreviewFetchInput(
+            url=url,
+            rules=tuple(RuleModel(kind=rule.kind, expression=rule.expression, keep=rule.keep) for rule in rules),
+            preview_key=preview_key(key),
+            policy=self._policy,
+        )
+        workflow_id = await self.start(PREVIEW_FETCH, input, preview_workflow_id(key), PREVIEW_TIME)
+        handle = self._client.get_workflow_handle(workflow_id, result_type=PreviewFetchOutput)
+        with reaching_temporal():
+            try:
+                result: PreviewFetchOutput = await handle.result()
+            except WorkflowFailureError as error:
+                raise TransientError("The preview could not be made in time. Try it again.") from error
+        return result

@@ -1,0 +1,146 @@
+"""JSON: lists, articles and what one does with them, labels, costs; the sources are in `api_sources`."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from pressbox.curator.library.domain.views import ListKind, Preference, Selection, Sort
+from pressbox.curator.reading.access import EntryId, Reader, Service
+from pressbox.curator.reading.api_models import (
+    After,
+    AllReadBody,
+    ArticleAnswer,
+    CostsAnswer,
+    CountAnswer,
+    CountedLabelAnswer,
+    EntriesAnswer,
+    EntryAnswer,
+    EntryChange,
+    MarkedReadAnswer,
+    NameBody,
+    PageSize,
+    ReadBody,
+    StartedAnswer,
+    UndoBody,
+)
+from pressbox.curator.sources import api as api_sources
+
+router = APIRouter()
+reading = APIRouter(prefix="/api/curator", tags=["entries"])
+labelling = APIRouter(prefix="/api/curator", tags=["labels"])
+
+
+def _selection(
+    view: Annotated[ListKind, Query(description="Which list.")] = ListKind.ALL,
+    id: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="Of the category, feed or label.")] = None,
+    unread: Annotated[bool, Query(description="Only what is unread.")] = False,
+    sort: Annotated[Sort | None, Query(description="Otherwise the newest first, and a search by relevance.")] = None,
+    q: Annotated[str, Query(max_length=500, description="Words to search for.")] = "",
+    opened_at: Annotated[
+        datetime | None, Query(description="Keep in an unread list what was read since; with an offset.")
+    ] = None,
+) -> Selection:
+    order = sort or (Sort.RELEVANCE if q.strip() else Sort.NEWEST)
+    return Selection(view, id, unread_only=unread, sort=order, query=q, opened_at=_aware(opened_at))
+
+
+Chosen = Annotated[Selection, Depends(_selection)]
+
+
+@reading.get("/entries", summary="One page of a list, or of what a search found")
+async def entries(
+    service: Service, identity: Reader, selection: Chosen, after: After = None, limit: PageSize = 50
+) -> EntriesAnswer:
+    return EntriesAnswer.of(await service.reading.entries(identity.user_id, selection, after=after, limit=limit))
+
+
+@reading.post("/entries/read", status_code=204, summary="Mark entries as read or unread")
+async def mark_read(service: Service, identity: Reader, body: ReadBody) -> None:
+    await service.states.mark_read(identity.user_id, body.entry_ids, read=body.read)
+
+
+@reading.post("/entries/all-read", summary="Mark everything in a list as read that was there when you saw it")
+async def mark_all_read(service: Service, identity: Reader, body: AllReadBody) -> MarkedReadAnswer:
+    until = _aware(body.until)
+    assert until is not None
+    done = await service.states.mark_all_read(identity.user_id, body.selection(), until=until)
+    return MarkedReadAnswer.model_validate(done)
+
+
+@reading.post("/entries/all-read/undo", summary='Take one "all read" back')
+async def undo_all_read(service: Service, identity: Reader, body: UndoBody) -> CountAnswer:
+    stamp = _aware(body.stamp)
+    assert stamp is not None
+    return CountAnswer(count=await service.states.undo_all_read(identity.user_id, stamp))
+
+
+@reading.get("/entries/{entry_id}", summary="One article")
+async def article(service: Service, identity: Reader, entry_id: EntryId) -> ArticleAnswer:
+    return ArticleAnswer.of(await service.reading.article(identity.user_id, entry_id))
+
+
+@reading.patch("/entries/{entry_id}", summary="Read, star, prefer, note or label an entry")
+async def change(service: Service, identity: Reader, entry_id: EntryId, body: EntryChange) -> ArticleAnswer:
+    user_id, states = identity.user_id, service.states
+    # Refused before anything is written, when it is not the person's.
+    await service.reading.item(user_id, entry_id)
+    if body.read is not None:
+        await states.mark_read(user_id, [entry_id], read=body.read)
+    if body.starred is not None:
+        await states.star(user_id, entry_id, starred=body.starred)
+    if body.preference is not None:
+        await states.prefer(user_id, entry_id, Preference(body.preference))
+    if body.note is not None:
+        await states.note(user_id, entry_id, body.note)
+    if body.labels is not None:
+        await states.put_labels(user_id, entry_id, body.labels)
+    return ArticleAnswer.of(await service.reading.article(user_id, entry_id))
+
+
+@reading.get("/entries/{entry_id}/related", summary="Other stories that are near in meaning")
+async def related(
+    service: Service, identity: Reader, entry_id: EntryId, limit: Annotated[int, Query(ge=1, le=50)] = 6
+) -> list[EntryAnswer]:
+    found = await service.reading.related(identity.user_id, entry_id, limit=limit)
+    return [EntryAnswer.model_validate(item) for item in found]
+
+
+@reading.post("/entries/{entry_id}/redo", status_code=202, summary="Fetch and summarise an entry again")
+async def redo(service: Service, identity: Reader, entry_id: EntryId) -> StartedAnswer:
+    return StartedAnswer(workflow_id=await service.work.redo(identity.user_id, entry_id))
+
+
+@reading.get("/costs", summary="What models cost, per day, feed and feature: of your feeds; administrators: of all")
+async def costs(service: Service, identity: Reader, days: Annotated[int, Query(ge=1, le=366)] = 30) -> CostsAnswer:
+    found = await service.work.costs(identity.user_id, administrator=identity.is_administrator, days=days)
+    return CostsAnswer.model_validate(found)
+
+
+@labelling.get("/labels", summary="Your labels")
+async def labels(service: Service, identity: Reader) -> list[CountedLabelAnswer]:
+    return [CountedLabelAnswer.model_validate(label) for label in await service.states.labels(identity.user_id)]
+
+
+@labelling.post("/labels", status_code=201, summary="Make a label; one of this name is given as it is")
+async def create_label(service: Service, identity: Reader, body: NameBody) -> CountedLabelAnswer:
+    return CountedLabelAnswer.model_validate(await service.states.create_label(identity.user_id, body.name))
+
+
+@labelling.patch("/labels/{label_id}", status_code=204, summary="Rename a label")
+async def rename_label(service: Service, identity: Reader, label_id: EntryId, body: NameBody) -> None:
+    await service.states.rename_label(identity.user_id, label_id, body.name)
+
+
+@labelling.delete("/labels/{label_id}", status_code=204, summary="Remove a label from all its entries")
+async def delete_label(service: Service, identity: Reader, label_id: EntryId) -> None:
+    await service.states.delete_label(identity.user_id, label_id)
+
+
+def _aware(moment: datetime | None) -> datetime | None:
+    """A time without an offset is taken as UTC."""
+    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+for part in (reading, labelling, api_sources.router):
+    router.include_router(part)

@@ -1,0 +1,120 @@
+"""The reader: list and article beside the sources, whole and in parts."""
+
+import asyncio
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse
+
+from pressbox.core.web.pages.access import Parts
+from pressbox.core.web.rendering import render
+from pressbox.curator.library.domain.views import ListKind, Sort
+from pressbox.curator.reading.access import PATH, EntryId, Reader, Service, allow_images
+from pressbox.curator.reading.addresses import LAST_MOMENT, Here
+from pressbox.curator.reading.citation import with_passage
+from pressbox.curator.reading.panes import (
+    ENTRIES_SHOWN,
+    Asked,
+    Panes,
+    mark_opened,
+    with_article,
+    with_entries,
+    with_sources,
+    with_works,
+)
+from pressbox.curator.reading.tabs import with_tab
+
+router = APIRouter(include_in_schema=False)
+
+After = Annotated[str | None, Query(max_length=200)]
+Shown = Annotated[int, Query(ge=1, le=200)]
+Undo = Annotated[int | None, Query(ge=0, le=LAST_MOMENT * 1000)]
+Marked = Annotated[int, Query(ge=0, le=10**9)]
+
+
+def asked(request: Request, parts: Parts, service: Service, identity: Reader, place: Here) -> Asked:
+    return Asked(request, parts, service, identity, place)
+
+
+Asking = Annotated[Asked, Depends(asked)]
+
+
+# Templates name kinds and orders by their words.
+KINDS = {kind.value: kind for kind in ListKind}
+SORTS = {sort.value: sort for sort in Sort}
+
+
+def draw(asked: Asked, template: str, page: Panes) -> HTMLResponse:
+    drawn = render(asked.request, template, identity=asked.identity, page=page, kinds=KINDS, sorts=SORTS)
+    return allow_images(asked.request, drawn)
+
+
+@router.get(PATH)
+async def list_page(
+    asked: Asking, after: After = None, pane: str = "list", undo: Undo = None, marked: Marked = 0
+) -> HTMLResponse:
+    page = replace(await whole(asked, after), undo=undo, marked=marked)
+    return draw(asked, "curator/reader.html", replace(page, pane="sources" if pane == "sources" else "list"))
+
+
+@router.get(f"{PATH}/list")
+async def list_part(asked: Asking, shown: Shown = ENTRIES_SHOWN) -> HTMLResponse:
+    """The lines of a list alone."""
+    page = await with_sources(asked)
+    entries, problem = await with_entries(asked, None, shown)
+    return draw(asked, "curator/_lines.html", replace(page, entries=entries, problem=problem, shown=shown))
+
+
+@router.get(f"{PATH}/sources-part")
+async def sources_part(asked: Asking) -> HTMLResponse:
+    """The left pane alone."""
+    return draw(asked, "curator/_sources.html", await with_sources(asked))
+
+
+@router.get(f"{PATH}/heading")
+async def heading_part(asked: Asking) -> HTMLResponse:
+    """What the list is called, alone: a new source tells its name only when it has been read."""
+    return draw(asked, "curator/_heading.html", await with_sources(asked))
+
+
+@router.get(f"{PATH}/progress")
+async def progress_part(asked: Asking) -> HTMLResponse:
+    """What runs now, alone."""
+    page = await with_sources(asked)
+    return draw(asked, "curator/_progress.html", await with_works(asked, page))
+
+
+@router.get(f"{PATH}/entries/{{entry_id}}")
+async def entry_page(asked: Asking, entry_id: EntryId) -> HTMLResponse:
+    await mark_opened(asked, entry_id, read=is_opened(asked.request))
+    begun = await asked.blank()
+    (article, related), page = await asyncio.gather(with_article(asked, entry_id), whole(asked, None, begun))
+    page = await with_tab(asked, replace(page, related=related, pane="article"), article)
+    return draw(asked, "curator/reader.html", await with_passage(asked, page))
+
+
+@router.get(f"{PATH}/entries/{{entry_id}}/part")
+async def entry_part(asked: Asking, entry_id: EntryId, peek: bool = False) -> HTMLResponse:
+    """The article alone. With `peek` somebody only prepares for it, and it stays unread."""
+    await mark_opened(asked, entry_id, read=not peek and is_opened(asked.request))
+    begun = await asked.blank()
+    (article, related), page = await asyncio.gather(with_article(asked, entry_id), with_sources(asked, begun))
+    page = await with_tab(asked, replace(page, related=related), article)
+    return draw(asked, "curator/_article.html", await with_passage(asked, page))
+
+
+async def whole(asked: Asked, after: str | None, page: Panes | None = None) -> Panes:
+    begun = page or await asked.blank()
+    # Side by side: much of the time is waiting for the database.
+    filled, (entries, problem) = await asyncio.gather(
+        with_sources(asked, begun), with_entries(asked, after, ENTRIES_SHOWN)
+    )
+    return replace(await with_works(asked, filled), entries=entries, problem=problem)
+
+
+def is_opened(request: Request) -> bool:
+    """Whether a person opens this here: not a browser that prepares for it, and not a picture on another site."""
+    if "prefetch" in request.headers.get("sec-purpose", ""):
+        return False
+    return request.headers.get("sec-fetch-site", "none") in ("same-origin", "none")

@@ -1,0 +1,250 @@
+"""The three panes of the reader: sources, list, article; each can be drawn alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from urllib.parse import urlencode
+
+from fastapi import Request
+
+from pressbox.core.app import Resources
+from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.core.web.identity import Identity
+from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.library.domain.views import (
+    ArticleView,
+    BudgetView,
+    EntryItem,
+    EntryPage,
+    FeedView,
+    ListKind,
+    Selection,
+    SourceLine,
+    SourcesView,
+)
+from pressbox.curator.reading.access import PATH, cursor, wants_images
+from pressbox.curator.reading.addresses import Place, milliseconds
+from pressbox.curator.reading.progress import WorkLine, works
+from pressbox.curator.service import Curator
+
+# As many as fit a small page; more come while scrolling.
+ENTRIES_SHOWN = 15
+# With more sources than this the pane names those with news; all are on their own page.
+SOURCES_SHOWN = 30
+WORDS_PER_MINUTE = 230
+
+
+class Tab(StrEnum):
+    """What of an article is shown. Who fills which is in `web/tabs.py`."""
+
+    ARTICLE = "article"
+    TRANSLATION = "translation"
+    ENRICHMENTS = "enrichments"
+
+
+@dataclass(frozen=True)
+class SourceGroup:
+    """A category with those of its sources that are named; the sources without one have no id."""
+
+    category_id: int | None
+    name: str
+    unread: int
+    feeds: Sequence[SourceLine]
+
+
+@dataclass(frozen=True)
+class Panes:
+    """Everything that the templates of the reader need. A pane that is not drawn is left empty."""
+
+    place: Place
+    identity: Identity
+    cursor: int
+    images: bool
+    pane: str = "list"
+    sources: SourcesView[SourceLine] = field(default_factory=lambda: SourcesView((), (), (), 0, 0, 0, 0))
+    entries: EntryPage = field(default_factory=lambda: EntryPage(()))
+    # The one that the list shows.
+    feed: FeedView | None = None
+    article: ArticleView | None = None
+    related: Sequence[EntryItem] = ()
+    tab: Tab = Tab.ARTICLE
+    # Those that this article has, in their order; none when it is only the article.
+    tabs: Sequence[Tab] = ()
+    # What the template of the chosen tab shows, and what its address says beside its name.
+    filling: object = None
+    tab_words: Mapping[str, str] = field(default_factory=dict)
+    # A passage at which the article was opened, as its address says it; quoted when it is not found in the text.
+    passage_words: Mapping[str, str] = field(default_factory=dict)
+    quote: str = ""
+    works: Sequence[WorkLine] = ()
+    # Only when it is used up, and there is a model that waits for it.
+    budget: BudgetView | None = None
+    problem: str = ""
+    marked: int = 0
+    undo: int | None = None
+    shown: int = ENTRIES_SHOWN
+
+    @property
+    def selection(self) -> Selection:
+        return self.place.selection
+
+    @cached_property
+    def query(self) -> str:
+        return self.place.query()
+
+    @property
+    def name(self) -> str:
+        """What a source, category or label is called."""
+        kind, id = self.selection.kind, self.selection.id
+        if kind is ListKind.FEED:
+            return next((feed.title for feed in self.sources.feeds if feed.id == id), "")
+        if kind is ListKind.CATEGORY:
+            return next((category.name for category in self.sources.categories if category.id == id), "")
+        return next((label.name for label in self.sources.labels if label.id == id), "")
+
+    @cached_property
+    def groups(self) -> Sequence[SourceGroup]:
+        """Categories and the sources without one. When there are too many, only those with news or the chosen one."""
+        few = len(self.sources.feeds) <= SOURCES_SHOWN
+        left = SOURCES_SHOWN
+        groups = [SourceGroup(one.id, one.name, one.unread, one.feeds) for one in self.sources.categories]
+        groups.append(SourceGroup(None, "", 0, self.sources.uncategorised))
+        shown = []
+        for group in groups:
+            feeds = [feed for feed in group.feeds if few or feed.unread or self._is_chosen(feed)][:left]
+            left -= len(feeds)
+            shown.append(SourceGroup(group.category_id, group.name, group.unread, feeds))
+        return shown
+
+    def _is_chosen(self, feed: SourceLine) -> bool:
+        return self.selection.kind is ListKind.FEED and self.selection.id == feed.id
+
+    @property
+    def unnamed(self) -> int:
+        return len(self.sources.feeds) - sum(len(group.feeds) for group in self.groups)
+
+    @property
+    def person(self) -> str:
+        return f"{PERSON_CHANGED}:{self.identity.user_id}"
+
+    @property
+    def list_topics(self) -> str:
+        if self.selection.kind is ListKind.FEED:
+            return f"{FEED_CHANGED}:{self.selection.id},{self.person}"
+        return f"{FEED_CHANGED},{self.person}"
+
+    @property
+    def source_topics(self) -> str:
+        return f"{FEED_CHANGED},{self.person}"
+
+    @property
+    def article_topics(self) -> str:
+        if not self.article:
+            return ""
+        topics = [f"{ENTRY_CHANGED}:{self.article.item.id}"]
+        if self.tab is not Tab.ARTICLE:
+            topics.append(f"{ENRICHMENT_CHANGED}:{self.article.item.id}")
+        return ",".join((*topics, *getattr(self.filling, "topics", ())))
+
+    @property
+    def list_part(self) -> str:
+        return f"{PATH}/list?{self.query}&shown={self.shown}"
+
+    @property
+    def back(self) -> str:
+        return f"{PATH}?{self.query}"
+
+    @property
+    def more(self) -> str:
+        return f"{PATH}?{self.query}&after={self.entries.after}" if self.entries.after else ""
+
+    @property
+    def until(self) -> int:
+        opened = self.selection.opened_at
+        return milliseconds(opened) if opened else 0
+
+    def entry(self, entry_id: int) -> str:
+        return f"{PATH}/entries/{entry_id}?{self.query}"
+
+    def part(self, entry_id: int) -> str:
+        """The article as it stands here: its tab too."""
+        words = {"tab": self.tab, **self.tab_words} if self.tab is not Tab.ARTICLE else self.passage_words
+        here = f"&{urlencode(words)}" if words else ""
+        return f"{PATH}/entries/{entry_id}/part?{self.query}&peek=1{here}"
+
+    def at_tab(self, tab: str, **words: str) -> str:
+        """The address of another tab of this article, or of this one with other words."""
+        address = self.entry(self.article.item.id) if self.article else self.back
+        return address if tab == Tab.ARTICLE else f"{address}&{urlencode({'tab': tab, **words})}"
+
+    @property
+    def minutes(self) -> int:
+        return -(-self.article.item.words // WORDS_PER_MINUTE) if self.article else 0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who asks for which list, with which parts."""
+
+    request: Request
+    parts: Resources
+    service: Curator
+    identity: Identity
+    place: Place
+
+    @property
+    def user_id(self) -> int:
+        return self.identity.user_id
+
+    async def blank(self) -> Panes:
+        return Panes(self.place, self.identity, await cursor(self.request), wants_images(self.request))
+
+
+async def with_sources(asked: Asked, page: Panes | None = None) -> Panes:
+    """The left pane, and of the source that the list shows all that is known.
+
+    The cursor comes first: what changes while the rest is read must be heard of afterwards.
+    """
+    begun = page or await asked.blank()
+    sources = await asked.service.sources.pane(asked.user_id)
+    chosen = asked.place.selection
+    named = chosen.kind is ListKind.FEED and any(feed.id == chosen.id for feed in sources.feeds)
+    feed = await asked.service.sources.feed(asked.user_id, chosen.id) if named and chosen.id else None
+    return replace(begun, sources=sources, feed=feed)
+
+
+async def with_entries(asked: Asked, after: str | None, shown: int) -> tuple[EntryPage, str]:
+    """The list, or what is wrong with the search: the reader around it stays."""
+    try:
+        return await asked.service.reading.entries(asked.user_id, asked.place.selection, after=after, limit=shown), ""
+    except (InvalidInputError, TransientError) as error:
+        if not asked.place.selection.query:
+            raise
+        return EntryPage(()), error.message
+
+
+async def mark_opened(asked: Asked, entry_id: int, *, read: bool) -> None:
+    """Before anything is drawn, so that the article is shown as what it then is."""
+    if read:
+        await asked.service.states.mark_read(asked.user_id, [entry_id])
+
+
+async def with_article(asked: Asked, entry_id: int) -> tuple[ArticleView, Sequence[EntryItem]]:
+    """The article with its neighbours and what is near in meaning."""
+    return await asked.service.reading.opened(asked.user_id, entry_id, asked.place.selection)
+
+
+async def with_works(asked: Asked, page: Panes) -> Panes:
+    """What runs now, and whether it waits for tomorrow's tokens."""
+    chosen = asked.place.selection
+    only = chosen.id if chosen.kind is ListKind.FEED else None
+    lines = await works(asked.parts.database, {feed.id for feed in page.sources.feeds}, only)
+    has_model = asked.parts.settings.curator.model_name
+    return replace(page, works=lines, budget=await asked.service.work.spent_budget() if has_model else None)
+
+
+def mark_of(value: datetime) -> int:
+    """A moment to the microsecond, as an address carries it."""
+    return int(value.timestamp()) * 1_000_000 + value.microsecond

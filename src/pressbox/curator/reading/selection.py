@@ -1,0 +1,209 @@
+"""Which entries a list has, in which order, and where a page of it begins: statements for the reading store."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Dialect, Select, and_, any_, exists, func, literal, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+from sqlalchemy.types import UserDefinedType
+
+from pressbox.core.errors import InvalidInputError, NotFoundError
+from pressbox.curator.library.domain.views import ListKind, Selection, Sort
+from pressbox.curator.library.rows import (
+    CategoryRow,
+    EntryLabelRow,
+    EntryRow,
+    EntryStateRow,
+    FeedRow,
+    SubscriptionRow,
+)
+from pressbox.curator.reading.label_store import demand_label
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NO_CURSOR = "This is not the cursor of a page. Begin the list anew."
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in a list by date: equal dates are told apart by the id."""
+
+    published_at: datetime
+    entry_id: int
+
+    def __str__(self) -> str:
+        return f"{(self.published_at - _EPOCH) // timedelta(microseconds=1)}.{self.entry_id}"
+
+
+@dataclass(frozen=True)
+class RankedPlace:
+    """A place in a list by taste: how many came before, and where the entries begin among which it ranks."""
+
+    offset: int
+    top: Position
+
+    def __str__(self) -> str:
+        return f"{self.offset}.{self.top}"
+
+
+def read_place(text: str | None) -> Position | RankedPlace | None:
+    if text is None:
+        return None
+    offset, _, rest = text.partition(".")
+    if "." not in rest:
+        return read_position(text)
+    if not (offset.isascii() and offset.isdigit() and len(offset) < 7):
+        raise InvalidInputError(_NO_CURSOR, field="after")
+    return RankedPlace(int(offset), read_position(rest))
+
+
+def read_position(text: str) -> Position:
+    try:
+        micros, entry_id = (int(part) for part in text.split("."))
+        return Position(_EPOCH + timedelta(microseconds=micros), entry_id)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInputError(_NO_CURSOR, field="after") from error
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A person's feeds with their titles, and those of them that the list looks into."""
+
+    titles: Mapping[int, str]
+    feed_ids: Sequence[int]
+
+
+Followed = Sequence[tuple[int, str, int | None, int]]
+
+
+async def followed_by(session: AsyncSession, user_id: int) -> Followed:
+    """A person's feeds: id, title, category, how much is unread."""
+    title = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
+    statement = (
+        select(SubscriptionRow.feed_id, title, SubscriptionRow.category_id, SubscriptionRow.unread)
+        .join(FeedRow, FeedRow.id == SubscriptionRow.feed_id)
+        .where(SubscriptionRow.user_id == user_id)
+    )
+    rows: Followed = (await session.execute(statement)).tuples().all()
+    return rows
+
+
+async def scope_of(
+    session: AsyncSession, user_id: int, selection: Selection, followed: Followed | None = None
+) -> Scope:
+    """Whoever asks for several scopes of one person reads what they follow once."""
+    rows = await followed_by(session, user_id) if followed is None else followed
+    await _demand_named(session, user_id, selection, {feed_id for feed_id, *_ in rows})
+    recent = await _read_since(session, user_id, selection)
+    chosen = [
+        feed_id
+        for feed_id, _, category_id, unread in rows
+        # Feeds without anything unread are not looked through for it.
+        if _fits(selection, feed_id, category_id) and (not selection.wants_unread or unread > 0 or feed_id in recent)
+    ]
+    return Scope({feed_id: name for feed_id, name, *_ in rows}, chosen)
+
+
+def listed(user_id: int, selection: Selection, scope: Scope, *, every_copy: bool = False) -> Select[tuple[int]]:
+    """The ids of all entries in a list, without an order; with every copy of a story, or with one."""
+    statement = select(EntryRow.id).outerjoin(
+        EntryStateRow, and_(EntryStateRow.entry_id == EntryRow.id, EntryStateRow.user_id == user_id)
+    )
+    match selection.kind:
+        case ListKind.STARRED:
+            statement = statement.where(EntryStateRow.starred_at.is_not(None))
+        case ListKind.UP:
+            statement = statement.where(EntryStateRow.preference == 1)
+        case ListKind.LABEL:
+            labelled = select(EntryLabelRow.entry_id).where(EntryLabelRow.label_id == selection.id)
+            statement = statement.where(EntryRow.id.in_(labelled))
+        case _:
+            statement = statement.where(in_feeds(EntryRow.feed_id, scope.feed_ids))
+    if selection.kind in (ListKind.ALL, ListKind.UNREAD, ListKind.CATEGORY) and not every_copy:
+        statement = statement.where(_first_of_story(selection, scope))
+    return statement.where(unread_in(user_id, selection)) if selection.wants_unread else statement
+
+
+def unread_in(user_id: int, selection: Selection) -> ColumnElement[bool]:
+    """As "no state that says read", not as "a joined state without a date": of the latter the planner expects one row.
+
+    Then it would gather and sort all that is unread instead of walking down the list by its index (440 ms for 0.4).
+    """
+    state = aliased(EntryStateRow)
+    read = state.read_at.is_not(None) if selection.opened_at is None else state.read_at < selection.opened_at
+    return ~exists().where(state.entry_id == EntryRow.id, state.user_id == user_id, read)
+
+
+def placed(
+    statement: Select[tuple[int]], sort: Sort, after: Position | None, *, backwards: bool = False
+) -> Select[tuple[int]]:
+    """In the order of the list and behind a position; backwards it is the way up from there."""
+    key = tuple_(EntryRow.published_at, EntryRow.id)
+    rising = (sort is Sort.OLDEST) != backwards
+    if after is not None:
+        edge = tuple_(literal(after.published_at), literal(after.entry_id, BigInteger))
+        statement = statement.where(key > edge if rising else key < edge)
+    if rising:
+        return statement.order_by(EntryRow.published_at, EntryRow.id)
+    return statement.order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
+
+
+class _Numbers(UserDefinedType[Sequence[int]]):
+    """A list of numbers as one text, which the database reads faster than the driver can write it as an array."""
+
+    cache_ok = True
+    render_bind_cast = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "BIGINT[]"
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Sequence[int] | None], str]:
+        return lambda numbers: f"{{{','.join(map(str, numbers or ()))}}}"
+
+
+def in_feeds(column: Any, feed_ids: Sequence[int]) -> ColumnElement[bool]:
+    """One parameter however many feeds there are: the statement stays the same and its plan fits the feeds."""
+    feeds: ColumnElement[bool] = column == any_(literal(list(feed_ids), _Numbers()))
+    return feeds
+
+
+def _first_of_story(selection: Selection, scope: Scope) -> ColumnElement[bool]:
+    """The same story once: by the copy that came first among the feeds of the list."""
+    earlier = aliased(EntryRow)
+    feeds = scope.feed_ids if selection.kind is ListKind.CATEGORY else list(scope.titles)
+    return ~exists().where(
+        earlier.story_id == EntryRow.story_id, earlier.id < EntryRow.id, in_feeds(earlier.feed_id, feeds)
+    )
+
+
+def _fits(selection: Selection, feed_id: int, category_id: int | None) -> bool:
+    if selection.kind is ListKind.FEED:
+        return feed_id == selection.id
+    return selection.kind is not ListKind.CATEGORY or category_id == selection.id
+
+
+async def _read_since(session: AsyncSession, user_id: int, selection: Selection) -> frozenset[int]:
+    """Feeds of what was read while the view was open."""
+    if not selection.wants_unread or selection.opened_at is None:
+        return frozenset()
+    statement = (
+        select(EntryRow.feed_id)
+        .join(EntryStateRow, EntryStateRow.entry_id == EntryRow.id)
+        .where(EntryStateRow.user_id == user_id, EntryStateRow.read_at >= selection.opened_at)
+        .distinct()
+    )
+    return frozenset(await session.scalars(statement))
+
+
+async def _demand_named(session: AsyncSession, user_id: int, selection: Selection, feed_ids: set[int]) -> None:
+    match selection.kind:
+        case ListKind.FEED if selection.id not in feed_ids:
+            raise NotFoundError("You are not subscribed to this feed.")
+        case ListKind.LABEL:
+            await demand_label(session, user_id, selection.id)
+        case ListKind.CATEGORY:
+            own = exists().where(CategoryRow.id == selection.id, CategoryRow.user_id == user_id)
+            if not await session.scalar(select(own)):
+                raise NotFoundError("There is no such category.")

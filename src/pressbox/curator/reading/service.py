@@ -1,0 +1,135 @@
+"""Lists, articles, search, recommendations and related entries, as one person sees them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pressbox.core.errors import InvalidInputError, NotFoundError
+from pressbox.curator.library.domain.views import ArticleView, EntryItem, EntryPage, ListKind, Selection, Sort
+from pressbox.curator.library.ports import SearchReader
+from pressbox.curator.reading.ports import ReadingLists
+
+PAGE = 50
+MOST_LISTED = 200
+LONGEST_QUERY = 500
+RELATED = 6
+# How far neighbours are looked for in lists that have no order of their own.
+NEIGHBOURHOOD = 200
+
+
+class ReadingService:
+    """`model` names the vectors that count: others are never mixed in."""
+
+    def __init__(self, lists: ReadingLists, search: SearchReader, model: str) -> None:
+        self._lists = lists
+        self._search = search
+        self._model = model
+
+    async def entries(
+        self, user_id: int, selection: Selection, *, after: str | None = None, limit: int = PAGE
+    ) -> EntryPage:
+        """One page of a list; by date, pages neither skip nor repeat an entry while others arrive.
+
+        "Recommended" ranks the newest 2,000 of the list; what the person judged already stands at its end.
+        """
+        checked = checked_selection(selection)
+        size = max(1, min(limit, MOST_LISTED))
+        if checked.query:
+            return await self._found(user_id, checked, after, size)
+        if checked.sort is Sort.RECOMMENDED:
+            return await self._lists.recommended(user_id, checked, self._model, after, size)
+        return await self._lists.entries(user_id, checked, after, size)
+
+    async def article(self, user_id: int, entry_id: int, selection: Selection | None = None) -> ArticleView:
+        """One entry with its body; with the list from which it was opened also its neighbours there."""
+        article = await self._lists.article(user_id, entry_id, _by_date(selection))
+        return await self._placed(user_id, article, selection)
+
+    async def opened(
+        self, user_id: int, entry_id: int, selection: Selection
+    ) -> tuple[ArticleView, Sequence[EntryItem]]:
+        """One entry with its neighbours, and others that are near in meaning."""
+        by_date = _by_date(selection)
+        article, related = await self._lists.opened(user_id, entry_id, by_date, self._model, RELATED)
+        return await self._placed(user_id, article, selection), related
+
+    async def _placed(self, user_id: int, article: ArticleView, selection: Selection | None) -> ArticleView:
+        """Lists that have no order of their own are looked through for the neighbours."""
+        if selection is None or _by_date(selection) is not None:
+            return article
+        page = await self.entries(user_id, selection, limit=NEIGHBOURHOOD)
+        previous, following = _around([item.id for item in page.items], article.item.id)
+        return replace(article, previous_id=previous, next_id=following)
+
+    async def item(self, user_id: int, entry_id: int) -> EntryItem:
+        """One line of a list, as it is now."""
+        found = await self._lists.some(user_id, [entry_id])
+        if not found:
+            raise NotFoundError("There is no such entry, or it is in none of your feeds.")
+        return found[0]
+
+    async def items(self, user_id: int, entry_ids: Sequence[int]) -> Sequence[EntryItem]:
+        """Some lines of a list, as they are now; what is gone is left out."""
+        return await self._lists.some(user_id, entry_ids[:MOST_LISTED])
+
+    async def related(self, user_id: int, entry_id: int, *, limit: int = RELATED) -> Sequence[EntryItem]:
+        """Other stories that are near in meaning, nearest first; none while the entry has no vector."""
+        return await self._lists.related(user_id, entry_id, self._model, min(limit, MOST_LISTED))
+
+    async def _found(self, user_id: int, selection: Selection, after: str | None, limit: int) -> EntryPage:
+        feed_ids = await self._lists.feed_ids(user_id, selection)
+        offset = _offset(after)
+        if not feed_ids:
+            return EntryPage((), total=0)
+        hits, total = await self._search.search(
+            selection.query, feed_ids, limit, offset, newest_first=selection.sort is not Sort.RELEVANCE
+        )
+        marked = {hit.entry_id: hit for hit in hits}
+        items = [
+            replace(item, title_html=marked[item.id].title_html, snippet_html=marked[item.id].snippet_html)
+            for item in await self._lists.items(user_id, list(marked), selection)
+        ]
+        following = offset + limit
+        return EntryPage(
+            tuple(items),
+            after=str(following) if following < total and hits else None,
+            sort=selection.sort,
+            total=total,
+        )
+
+
+def checked_selection(selection: Selection) -> Selection:
+    if selection.kind.named != (selection.id is not None):
+        raise InvalidInputError("A category, a feed and a label are named by an id, and nothing else is.", field="id")
+    query = " ".join(selection.query.split())
+    if len(query) > LONGEST_QUERY:
+        raise InvalidInputError(f"Search for at most {LONGEST_QUERY} characters.", field="query")
+    unfitting = Sort.RECOMMENDED if query else Sort.RELEVANCE
+    return replace(
+        selection,
+        query=query,
+        unread_only=selection.unread_only or selection.kind is ListKind.UNREAD,
+        sort=Sort.NEWEST if selection.sort is unfitting else selection.sort,
+    )
+
+
+def _by_date(selection: Selection | None) -> Selection | None:
+    """The list when its order is that of dates."""
+    if selection is None:
+        return None
+    checked = checked_selection(selection)
+    return None if checked.query or checked.sort is Sort.RECOMMENDED else checked
+
+
+def _offset(after: str | None) -> int:
+    if after is None:
+        return 0
+    if not (after.isascii() and after.isdigit() and len(after) < 7):
+        raise InvalidInputError("This is not the cursor of a page. Begin the list anew.", field="after")
+    return int(after)
+
+
+def _around(ids: Sequence[int], entry_id: int) -> tuple[int | None, int | None]:
+    if entry_id not in ids:
+        return None, None
+    place = ids.index(entry_id)
+    return (ids[place - 1] if place else None), (ids[place + 1] if place + 1 < len(ids) else None)

@@ -1,0 +1,97 @@
+"""What people did with entries, in PostgreSQL. The unread counts follow by triggers."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ColumnElement, Select, func, literal, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database
+from pressbox.curator.library.domain.changes import PERSON_CHANGED
+from pressbox.curator.library.domain.views import MarkedRead, Preference, Selection
+from pressbox.curator.library.rows import EntryRow, EntryStateRow
+from pressbox.curator.library.visibility import demand_visible, subscribed_by, visible_to
+from pressbox.curator.reading.selection import listed, scope_of
+
+
+class SqlReadingStates:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def mark_read(self, user_id: int, entry_ids: Sequence[int], read: bool, now: datetime) -> None:
+        mine = select(EntryRow.id).where(EntryRow.id.in_(entry_ids), visible_to(user_id))
+        async with self._database.unit_of_work() as work:
+            chosen = list(await work.session.scalars(mine))
+            with_copies = sorted({*chosen, *await work.session.scalars(_copies(user_id, EntryRow.id.in_(chosen)))})
+            if read:
+                await _read(work.session, user_id, select(EntryRow.id).where(EntryRow.id.in_(with_copies)), now)
+            else:
+                await work.session.execute(
+                    update(EntryStateRow)
+                    .where(EntryStateRow.user_id == user_id, EntryStateRow.entry_id.in_(with_copies))
+                    .values(read_at=None)
+                )
+            work.changed(PERSON_CHANGED, str(user_id))
+
+    async def mark_all_read(self, user_id: int, selection: Selection, until: datetime, now: datetime) -> MarkedRead:
+        async with self._database.unit_of_work() as work:
+            scope = await scope_of(work.session, user_id, selection)
+            seen = listed(user_id, selection, scope, every_copy=True).where(
+                EntryRow.first_seen_at <= until, EntryStateRow.read_at.is_(None)
+            )
+            count = await _read(work.session, user_id, seen, now)
+            # The same stories in feeds outside the list.
+            own = EntryRow.id.in_(
+                select(EntryStateRow.entry_id).where(EntryStateRow.user_id == user_id, EntryStateRow.read_at == now)
+            )
+            count += await _read(work.session, user_id, _copies(user_id, own), now)
+            work.changed(PERSON_CHANGED, str(user_id))
+        return MarkedRead(count, now if count else None)
+
+    async def unmark(self, user_id: int, stamp: datetime) -> int:
+        undone = update(EntryStateRow).where(EntryStateRow.user_id == user_id, EntryStateRow.read_at == stamp)
+        async with self._database.unit_of_work() as work:
+            result = await work.session.execute(undone.values(read_at=None).returning(EntryStateRow.entry_id))
+            count = len(result.all())
+            work.changed(PERSON_CHANGED, str(user_id))
+        return count
+
+    async def star(self, user_id: int, entry_id: int, starred: bool, now: datetime) -> None:
+        await self._put(user_id, entry_id, {"starred_at": now if starred else None})
+
+    async def prefer(self, user_id: int, entry_id: int, preference: Preference) -> None:
+        await self._put(user_id, entry_id, {"preference": int(preference)})
+
+    async def note(self, user_id: int, entry_id: int, note: str) -> None:
+        await self._put(user_id, entry_id, {"note": note})
+
+    async def _put(self, user_id: int, entry_id: int, values: Mapping[str, object]) -> None:
+        statement = insert(EntryStateRow).values(user_id=user_id, entry_id=entry_id, **values)
+        async with self._database.unit_of_work() as work:
+            await demand_visible(work.session, user_id, entry_id)
+            await work.session.execute(
+                statement.on_conflict_do_update(index_elements=["user_id", "entry_id"], set_=values)
+            )
+            work.changed(PERSON_CHANGED, str(user_id))
+
+
+async def _read(session: AsyncSession, user_id: int, entry_ids: Select[tuple[int]], now: datetime) -> int:
+    """Mark what is unread of these; how many that were. In the order of ids: two windows never wait crosswise."""
+    ordered = entry_ids.order_by(EntryRow.id).subquery()
+    statement = insert(EntryStateRow).from_select(
+        ["user_id", "entry_id", "read_at"], select(literal(user_id, BigInteger), ordered.c.id, literal(now))
+    )
+    statement = statement.on_conflict_do_update(
+        index_elements=["user_id", "entry_id"],
+        set_={"read_at": statement.excluded.read_at},
+        where=EntryStateRow.read_at.is_(None),
+    )
+    marked = statement.returning(EntryStateRow.entry_id).cte("marked")
+    return await session.scalar(select(func.count()).select_from(marked)) or 0
+
+
+def _copies(user_id: int, chosen: ColumnElement[bool]) -> Select[tuple[int]]:
+    """The same stories in the person's other feeds."""
+    stories = select(EntryRow.story_id).where(chosen, EntryRow.story_id.is_not(None))
+    return select(EntryRow.id).where(EntryRow.story_id.in_(stories.correlate(None)), subscribed_by(user_id))

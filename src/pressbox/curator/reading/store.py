@@ -1,0 +1,170 @@
+"""Lists and articles as one person sees them, in PostgreSQL."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Select, and_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from pressbox.core.db.database import Database
+from pressbox.core.errors import NotFoundError
+from pressbox.curator.library.domain.entries import FetchState
+from pressbox.curator.library.domain.feeds import Enclosure
+from pressbox.curator.library.domain.views import ArticleView, EntryItem, EntryPage, ListNote, Selection, Sort
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow, EntryStateRow, FeedRow
+from pressbox.curator.library.visibility import visible_to
+from pressbox.curator.reading.entry_views import entry_items
+from pressbox.curator.reading.selection import (
+    Position,
+    RankedPlace,
+    Scope,
+    followed_by,
+    listed,
+    placed,
+    read_place,
+    read_position,
+    scope_of,
+)
+from pressbox.curator.search.similarity import by_taste, nearest, taste_of
+
+# Recommendations are made among this many of the newest entries of a list.
+RECOMMENDED_AMONG = 2000
+
+
+class SqlReadingLists:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def entries(self, user_id: int, selection: Selection, after: str | None, limit: int) -> EntryPage:
+        begin = read_position(after) if after else None
+        async with self._database.unit_of_work() as work:
+            scope = await scope_of(work.session, user_id, selection)
+            wanted = placed(listed(user_id, selection, scope), selection.sort, begin).limit(limit + 1)
+            ids = list(await work.session.scalars(wanted))
+            items = await entry_items(work.session, user_id, ids[:limit], scope)
+        following = str(Position(items[-1].published_at, items[-1].id)) if len(ids) > limit and items else None
+        return EntryPage(tuple(items), following, selection.sort)
+
+    async def recommended(
+        self, user_id: int, selection: Selection, model: str, after: str | None, limit: int
+    ) -> EntryPage:
+        place = read_place(after)
+        async with self._database.unit_of_work() as work:
+            taste, marked = await taste_of(work.session, user_id, model)
+        if taste is None or isinstance(place, Position):
+            # A list that began without a taste goes on as it began.
+            page = await self.entries(user_id, replace(selection, sort=Sort.NEWEST), after, limit)
+            return replace(page, note=ListNote.NO_VECTORS if marked else ListNote.NOTHING_MARKED_UP)
+        async with self._database.unit_of_work() as work:
+            session = work.session
+            scope = await scope_of(session, user_id, selection)
+            whole = listed(user_id, selection, scope)
+            top = place.top if place else await _top(session, whole)
+            newest = placed(whole, Sort.NEWEST, top).limit(RECOMMENDED_AMONG)
+            offset = place.offset if place else 0
+            wanted = by_taste(user_id, newest, model, taste).offset(offset).limit(limit + 1)
+            ids = list(await session.scalars(wanted))
+            items = await entry_items(session, user_id, ids[:limit], scope)
+        following = str(RankedPlace(offset + limit, top)) if len(ids) > limit and top else None
+        return EntryPage(tuple(items), following, Sort.RECOMMENDED)
+
+    async def items(self, user_id: int, entry_ids: Sequence[int], selection: Selection) -> Sequence[EntryItem]:
+        async with self._database.unit_of_work() as work:
+            scope = await scope_of(work.session, user_id, selection)
+            wanted = listed(user_id, selection, scope, every_copy=True).where(EntryRow.id.in_(entry_ids))
+            seen = set(await work.session.scalars(wanted))
+            return await entry_items(work.session, user_id, [number for number in entry_ids if number in seen], scope)
+
+    async def some(self, user_id: int, entry_ids: Sequence[int]) -> Sequence[EntryItem]:
+        visible = select(EntryRow.id).where(EntryRow.id.in_(entry_ids), visible_to(user_id))
+        async with self._database.unit_of_work() as work:
+            scope = await scope_of(work.session, user_id, Selection())
+            seen = set(await work.session.scalars(visible))
+            return await entry_items(work.session, user_id, [number for number in entry_ids if number in seen], scope)
+
+    async def feed_ids(self, user_id: int, selection: Selection) -> Sequence[int]:
+        async with self._database.unit_of_work() as work:
+            return (await scope_of(work.session, user_id, selection)).feed_ids
+
+    async def article(self, user_id: int, entry_id: int, selection: Selection | None = None) -> ArticleView:
+        article, _ = await self._opened(user_id, entry_id, selection, None, 0)
+        return article
+
+    async def opened(
+        self, user_id: int, entry_id: int, selection: Selection | None, model: str, limit: int
+    ) -> tuple[ArticleView, Sequence[EntryItem]]:
+        return await self._opened(user_id, entry_id, selection, model, limit)
+
+    async def _opened(
+        self, user_id: int, entry_id: int, selection: Selection | None, model: str | None, limit: int
+    ) -> tuple[ArticleView, Sequence[EntryItem]]:
+        """In one transaction, so that what the person follows is read once."""
+        async with self._database.unit_of_work() as work:
+            session = work.session
+            found = (await session.execute(_one(user_id, entry_id))).tuples().one_or_none()
+            if found is None:
+                raise NotFoundError("There is no such entry, or it is in none of your feeds.", entry_id=entry_id)
+            entry, body, site_url, note = found
+            followed = await followed_by(session, user_id)
+            scope = await scope_of(session, user_id, Selection(), followed)
+            before, after = None, None
+            if selection is not None:
+                here = Position(entry.published_at, entry_id)
+                chosen = await scope_of(session, user_id, selection, followed)
+                before, after = await _neighbours(session, user_id, selection, chosen, here)
+            near = await nearest(session, entry_id, model, list(scope.titles), limit) if model is not None else []
+            item, *related = await entry_items(session, user_id, [entry_id, *near], scope)
+        article = _article(item, entry, body, site_url, note or "")
+        return replace(article, previous_id=before, next_id=after), related
+
+    async def related(self, user_id: int, entry_id: int, model: str, limit: int) -> Sequence[EntryItem]:
+        async with self._database.unit_of_work() as work:
+            scope = await scope_of(work.session, user_id, Selection())
+            ids = await nearest(work.session, entry_id, model, list(scope.titles), limit)
+            return await entry_items(work.session, user_id, ids, scope)
+
+
+def _one(user_id: int, entry_id: int) -> Select[Any]:
+    state = aliased(EntryStateRow)
+    return (
+        select(EntryRow, EntryBodyRow, FeedRow.site_url, state.note)
+        .join(FeedRow, FeedRow.id == EntryRow.feed_id)
+        .outerjoin(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
+        .outerjoin(state, and_(state.entry_id == EntryRow.id, state.user_id == user_id))
+        .where(EntryRow.id == entry_id, visible_to(user_id))
+    )
+
+
+async def _neighbours(
+    session: AsyncSession, user_id: int, selection: Selection, scope: Scope, here: Position
+) -> tuple[int | None, int | None]:
+    whole = listed(user_id, selection, scope)
+    before = await session.scalar(placed(whole, selection.sort, here, backwards=True).limit(1))
+    return before, await session.scalar(placed(whole, selection.sort, here).limit(1))
+
+
+async def _top(session: AsyncSession, whole: Select[tuple[int]]) -> Position | None:
+    """Just above the newest entry of a list, so that what arrives later does not move its pages."""
+    newest = placed(whole, Sort.NEWEST, None).add_columns(EntryRow.published_at).limit(1)
+    found = (await session.execute(newest)).one_or_none()
+    return None if found is None else Position(found.published_at, found.id + 1)
+
+
+def _article(item: EntryItem, entry: EntryRow, body: EntryBodyRow | None, site_url: str, note: str) -> ArticleView:
+    full, fed = (body.full_content, body.feed_content) if body else ("", "")
+    return ArticleView(
+        item=item,
+        body_html=full or fed,
+        from_feed=not full or item.fetch_state is not FetchState.FETCHED,
+        site_url=site_url,
+        note=note,
+        enclosures=tuple(Enclosure(**stored) for stored in entry.enclosures),
+        fetch_reason=entry.fetch_reason,
+        next_fetch_at=entry.next_fetch_at,
+        distil_reason=entry.distil_reason,
+        distil_model=entry.distil_model,
+        first_seen_at=entry.first_seen_at,
+        updated_at=entry.updated_at,
+    )

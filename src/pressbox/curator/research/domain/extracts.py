@@ -1,0 +1,91 @@
+"""Research by rules: which names a question has, and which sentences of a text speak of it. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from pressbox.curator.context.domain.context import entity_key
+from pressbox.curator.research.domain.quotes import Span
+from pressbox.curator.text.sentences import terms
+
+MOST_QUOTES = 3
+SHORTEST_QUOTE, LONGEST_QUOTE = 25, 500
+# A name that only one source has leads away from the question.
+LEAST_SOURCES = 2
+# How much a sentence inside a passage that the search found is worth more than another.
+_FOUND_IS_WORTH = 0.5
+_QUOTED = re.compile(r"[\"“„«]([^\"”“»]{2,80})[\"”“»]")
+_NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w’'.-]*[\w](?:[ ](?:[^\W\d_a-zß-öø-ÿ][\w’'.-]*[\w]|\d+))*")
+_SENTENCE = re.compile(r"[^\n.!?…。！？]+(?:[.!?…。！？]+(?=\s|$|[^\w\s])|[。！？]|(?=\n)|$|[.!?…]+)", re.UNICODE)
+_SHORTEST_CJK = 8
+
+
+def names_in(text: str, language: str = "en") -> list[str]:
+    """What stands in quotation marks, and runs of words with capitals; without words that only begin a sentence."""
+    found = [match[1].strip() for match in _QUOTED.finditer(text)]
+    for match in _NAME.finditer(text):
+        words = match[0].split()
+        while words and not terms(words[0], language) and not words[0][:1].isdigit():
+            words.pop(0)
+        if words and len(" ".join(words)) > 2:
+            found.append(" ".join(words))
+    seen: dict[str, str] = {}
+    for name in found:
+        seen.setdefault(entity_key(name), name)
+    return [name for key, name in seen.items() if key]
+
+
+def keywords(text: str, language: str = "en") -> str:
+    """The words that carry meaning, once each, in order."""
+    return " ".join(dict.fromkeys(terms(text, language)))
+
+
+def quotes_in(text: str, asked: Sequence[str], spans: Sequence[Span], wanted: int = MOST_QUOTES) -> list[Span]:
+    """The sentences that share most with what is asked, in reading order."""
+    weights = _weights(asked)
+    scored = []
+    for match in _SENTENCE.finditer(text):
+        span = _trimmed(text, match.start(), match.end())
+        said = text[span.start : span.end]
+        shared = {word for word in terms(said, "en") if word in weights}
+        if shared and _readable(said):
+            found = any(span.start < other.end and span.end > other.start for other in spans)
+            score = sum(weights[word] for word in shared) + (_FOUND_IS_WORTH if found else 0.0)
+            scored.append((score, -span.start, span))
+    best = sorted(scored, reverse=True, key=lambda one: one[:2])[:wanted]
+    return sorted((span for _, _, span in best), key=lambda span: span.start)
+
+
+def shared_names(texts: Sequence[str], known: Sequence[str], wanted: int) -> list[str]:
+    """Names that several texts have and nobody asked about, those of most texts first."""
+    asked = " ".join(entity_key(question) for question in known)
+    counts: Counter[str] = Counter()
+    spelled: dict[str, str] = {}
+    for text in texts:
+        for name in names_in(text):
+            spelled.setdefault(entity_key(name), name)
+        counts.update({entity_key(name) for name in names_in(text)})
+    common = [key for key, count in counts.most_common() if count >= LEAST_SOURCES and key not in asked]
+    return [spelled[key] for key in common[:wanted]]
+
+
+def _weights(asked: Sequence[str]) -> dict[str, float]:
+    """The question itself counts most; further ones add what they have of their own."""
+    weights: dict[str, float] = {}
+    for place, question in enumerate(asked):
+        for word in terms(question, "en"):
+            weights.setdefault(word, 1.0 if place == 0 else 0.4)
+    return weights
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end)
+
+
+def _readable(sentence: str) -> bool:
+    shortest = SHORTEST_QUOTE if sentence.isascii() or " " in sentence else _SHORTEST_CJK
+    return shortest <= len(sentence) <= LONGEST_QUOTE

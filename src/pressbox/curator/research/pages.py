@@ -1,0 +1,159 @@
+"""The pages of research: all runs and a new one; one run with its steps as they come, its report, and its export."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.core.web.rendering import render
+from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
+from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, Service, cursor
+from pressbox.curator.research.domain.research import LONGEST_QUESTION, Limits
+from pressbox.curator.research.export import as_html, as_markdown, attachment
+from pressbox.curator.research.view import RunView, quote_address
+from pressbox.curator.service import Curator
+from pressbox.curator.sources.forms import number
+
+router = APIRouter(include_in_schema=False)
+
+RESEARCH_PATH = f"{PATH}/research"
+RunId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+Text = Annotated[str, Form(max_length=2000)]
+
+
+@router.get(RESEARCH_PATH)
+async def research_page(
+    request: Request,
+    service: Service,
+    identity: Reader,
+    question: Annotated[str, Query(max_length=LONGEST_QUESTION)] = "",
+) -> HTMLResponse:
+    """With a question that an answer led to."""
+    return await _list_page(request, service, identity, question)
+
+
+@router.get(f"{RESEARCH_PATH}/runs")
+async def runs_part(request: Request, service: Service, identity: Reader) -> HTMLResponse:
+    """The list of runs alone."""
+    return await _list_page(request, service, identity, template="curator/_research_runs.html")
+
+
+@router.post(RESEARCH_PATH)
+async def start(
+    request: Request,
+    service: Service,
+    identity: Reader,
+    question: Text = "",
+    rounds: Text = "",
+    tokens: Text = "",
+    minutes: Text = "",
+    links: Text = "",
+) -> Response:
+    usual = service.research.limits
+    try:
+        limits = Limits(
+            rounds=number(rounds, "rounds") if rounds.strip() else usual.rounds,
+            tokens=number(tokens, "tokens") if tokens.strip() else usual.tokens,
+            minutes=minutes_of(minutes) if minutes.strip() else usual.minutes,
+            links=links == "yes",
+        )
+        run_id = await service.research.start(identity.user_id, question, limits)
+    except (InvalidInputError, TransientError) as error:
+        return await _list_page(request, service, identity, question, error.message, error.status)
+    return _to(run_id)
+
+
+@router.get(f"{RESEARCH_PATH}/{{run_id}}")
+async def run_page(request: Request, service: Service, identity: Reader, run_id: RunId) -> HTMLResponse:
+    return await _run_page(request, service, identity, run_id, "curator/research_run.html")
+
+
+@router.get(f"{RESEARCH_PATH}/{{run_id}}/part")
+async def run_part(request: Request, service: Service, identity: Reader, run_id: RunId) -> HTMLResponse:
+    """What changes while it goes on, alone."""
+    return await _run_page(request, service, identity, run_id, "curator/_research_run.html")
+
+
+@router.post(f"{RESEARCH_PATH}/{{run_id}}/act")
+async def act(service: Service, identity: Reader, run_id: RunId, what: Text) -> Response:
+    """Stop, resume or delete."""
+    if what == "stop":
+        await service.research.stop(identity.user_id, run_id)
+    elif what == "resume":
+        await service.research.resume(identity.user_id, run_id)
+    elif what == "delete":
+        await service.research.delete(identity.user_id, run_id)
+        return RedirectResponse(RESEARCH_PATH, status_code=303)
+    else:
+        raise InvalidInputError("Research can be stopped, resumed or deleted.", field="what")
+    return _to(run_id)
+
+
+@router.get(f"{RESEARCH_PATH}/{{run_id}}/report.md")
+async def markdown(request: Request, service: Service, identity: Reader, run_id: RunId) -> Response:
+    run = await service.research.run(identity.user_id, run_id)
+    return attachment(as_markdown(run, _base(request)), "text/markdown; charset=utf-8", f"research-{run_id}.md")
+
+
+@router.get(f"{RESEARCH_PATH}/{{run_id}}/report.html")
+async def html(request: Request, service: Service, identity: Reader, run_id: RunId) -> Response:
+    run = await service.research.run(identity.user_id, run_id)
+    return attachment(as_html(run, _base(request)), "text/html; charset=utf-8", f"research-{run_id}.html")
+
+
+async def _list_page(
+    request: Request,
+    service: Curator,
+    identity: Reader,
+    question: str = "",
+    error: str = "",
+    status: int = 200,
+    template: str = "curator/research.html",
+) -> HTMLResponse:
+    at = await cursor(request)
+    runs = await service.research.runs(identity.user_id)
+    return render(
+        request,
+        template,
+        status,
+        identity=identity,
+        runs=runs,
+        cursor=at,
+        follow=",".join(f"{RESEARCH_CHANGED}:{run.id}" for run in runs if run.state.unfinished),
+        limits=service.research.limits,
+        has_model=service.research.has_model,
+        question=question,
+        error=error,
+    )
+
+
+async def _run_page(request: Request, service: Curator, identity: Reader, run_id: int, template: str) -> HTMLResponse:
+    at = await cursor(request)
+    run = await service.research.run(identity.user_id, run_id)
+    return render(
+        request,
+        template,
+        identity=identity,
+        run=run,
+        view=RunView.of(run),
+        quote_address=quote_address,
+        scores=(await service.evaluations.of_research([run_id] if run.report else [])).get(run_id, ()),
+        cursor=at,
+        follow=f"{RESEARCH_CHANGED}:{run_id}",
+    )
+
+
+def minutes_of(text: str) -> float:
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        raise InvalidInputError("Write a number of minutes.", field="minutes") from None
+
+
+def _base(request: Request) -> str:
+    return str(request.base_url).rstrip("/")
+
+
+def _to(run_id: int) -> Response:
+    return RedirectResponse(f"{RESEARCH_PATH}/{run_id}", status_code=303)

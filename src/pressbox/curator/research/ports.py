@@ -1,0 +1,157 @@
+"""What research needs: where its runs are kept, who plans, notes and writes, and what it may read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.research.domain.quotes import Span
+from pressbox.curator.research.domain.research import (
+    Limits,
+    Link,
+    Material,
+    Note,
+    ResearchMethod,
+    ResearchState,
+    Run,
+    Source,
+    Step,
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a researcher says, and what it cost. Without `usable` it talked nonsense, twice, and `reason` says so."""
+
+    questions: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    text: str = ""
+    tokens: int = 0
+    usable: bool = True
+    reason: str = ""
+
+
+class Researcher(Protocol):
+    """A model, or rules of ours. A model that is away raises, see `ports/models.py`."""
+
+    @property
+    def method(self) -> ResearchMethod: ...
+
+    @property
+    def model(self) -> str: ...
+
+    async def plan(self, user_id: int, question: str) -> Told:
+        """Questions to search for."""
+        ...
+
+    async def read(
+        self, question: str, asked: Sequence[str], material: Material, text: str, spans: Sequence[Span]
+    ) -> Told:
+        """Notes, each with a quote that stands in the text."""
+        ...
+
+    async def check(
+        self, question: str, asked: Sequence[str], noted: Sequence[tuple[Source, tuple[Note, ...]]]
+    ) -> Told:
+        """What is still to be asked; nothing when it is answered."""
+        ...
+
+    async def write(self, question: str, noted: Sequence[tuple[Source, tuple[Note, ...]]], most_tokens: int) -> Told:
+        """A text that cites its sources as [1]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A run as it is wanted."""
+
+    user_id: int
+    question: str
+    limits: Limits
+
+
+class ResearchRuns(Protocol):
+    """Runs of people. One that is another's is a NotFoundError."""
+
+    async def create(self, draft: Draft, now: datetime) -> int: ...
+
+    async def listed(self, user_id: int, limit: int) -> Sequence[Run]:
+        """The newest first, without their steps and reports."""
+        ...
+
+    async def owned(self, user_id: int, run_id: int) -> Run: ...
+
+    async def delete(self, user_id: int, run_id: int) -> None: ...
+
+    async def put_state(
+        self, run_id: int, state: ResearchState, reason: str, *, unless: Sequence[ResearchState] = ()
+    ) -> bool:
+        """False when there is no such run, or it is in one of the states that stand."""
+        ...
+
+
+class ResearchSteps(Protocol):
+    """What the activities of a run write. A run that was deleted takes nothing any more."""
+
+    async def run(self, run_id: int) -> Run | None: ...
+
+    async def open(self, run_id: int, method: ResearchMethod, model: str) -> Run | None:
+        """It goes on from here."""
+        ...
+
+    async def begin(self, run_id: int, step: Step, now: datetime) -> None:
+        """The step is being done, perhaps once more."""
+        ...
+
+    async def finish(self, run_id: int, steps: Sequence[Step], seconds: float, now: datetime) -> None:
+        """All of them, with what they cost, in one transaction."""
+        ...
+
+    async def save_report(
+        self, run_id: int, report: str, sources: Sequence[Source], step: Step, seconds: float, now: datetime
+    ) -> None:
+        """The report and its last step; the run is done."""
+        ...
+
+    async def wait(self, run_id: int, reason: str, seconds: float) -> None:
+        """The run waits for somebody who is away; unless it is being stopped."""
+        ...
+
+    async def close(self, run_id: int, state: ResearchState, reason: str, seconds: float, now: datetime) -> None:
+        """The run stands still; one that is done stays so."""
+        ...
+
+
+class Readings(Protocol):
+    """What a person may read."""
+
+    async def text(self, user_id: int, entry_id: int) -> str:
+        """The text of an entry; empty when there is none, or it is not the person's."""
+        ...
+
+    async def links(self, user_id: int, entry_ids: Sequence[int]) -> Sequence[Link]: ...
+
+
+class Neighbours(Protocol):
+    async def near(self, user_id: int, names: Sequence[str], limit: int) -> Sequence[str]:
+        """Names of entities that the graph has beside these."""
+        ...
+
+
+class LinkedPages(Protocol):
+    async def text(self, url: str, policy: CuratorPolicy) -> str:
+        """The article on a page. What cannot be read is a PermanentError, what cannot be had now a TransientError."""
+        ...
+
+
+class ResearchWorkflows(Protocol):
+    async def research(self, run_id: int) -> str:
+        """Start a run, or go on with it."""
+        ...
+
+    async def stop(self, run_id: int) -> bool:
+        """False when nothing runs that could be stopped."""
+        ...
+
+    async def give_up(self, run_id: int) -> None: ...

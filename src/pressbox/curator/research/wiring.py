@@ -1,0 +1,64 @@
+"""Research: who plans, reads and writes, what is retrieved and read, and where runs are kept."""
+
+from collections.abc import Mapping
+
+from pressbox.core.app import Resources
+from pressbox.core.clock import utc_now
+from pressbox.curator.articles.extractor import WorkshopExtractor
+from pressbox.curator.articles.page_reader import GuardedPageReader
+from pressbox.curator.ask.wiring import retriever
+from pressbox.curator.graph.wiring import graph_store
+from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
+from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.parts import Functions, policy
+from pressbox.curator.models.wiring import has_model, paid_model
+from pressbox.curator.parsers.pool import Workshop
+from pressbox.curator.research.activities import ResearchActivities
+from pressbox.curator.research.domain.research import Limits
+from pressbox.curator.research.links import GuardedLinkedPages
+from pressbox.curator.research.model import ModelResearcher
+from pressbox.curator.research.neighbours import GraphNeighbours
+from pressbox.curator.research.offline import OfflineResearcher
+from pressbox.curator.research.ports import Researcher
+from pressbox.curator.research.service import ResearchService
+from pressbox.curator.research.starter import ResearchStarter
+from pressbox.curator.research.store import SqlReadings, SqlResearch
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    database = resources.database
+    pages = GuardedLinkedPages(
+        GuardedPageReader(resources.http),
+        # Its process starts with the first page that somebody wants read.
+        WorkshopExtractor(Workshop(1)),
+        Turns(SqlHostTurns(database), utc_now),
+    )
+    research = ResearchActivities(
+        SqlResearch(database), retriever(resources), SqlReadings(database), researcher(resources), pages
+    )
+    return {
+        QUEUE: (research.open_research, research.close_research),
+        HEAVY_QUEUE: (
+            research.plan_research,
+            research.search_for_research,
+            research.read_for_research,
+            research.check_research,
+            research.write_research,
+        ),
+    }
+
+
+def researcher(resources: Resources) -> Researcher:
+    model = paid_model(resources)
+    if model is not None:
+        return ModelResearcher(model)
+    graph = graph_store(resources.database)[1]
+    return OfflineResearcher(GraphNeighbours(graph))
+
+
+def service(resources: Resources) -> ResearchService:
+    settings = resources.settings.curator
+    starter = ResearchStarter(resources.temporal, QUEUE, policy(resources.settings), evaluate=settings.evaluation)
+    limits = Limits(settings.research_rounds, settings.research_tokens, settings.research_minutes)
+    return ResearchService(SqlResearch(resources.database), starter, limits, has_model=has_model(settings))

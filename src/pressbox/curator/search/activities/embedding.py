@@ -1,0 +1,44 @@
+"""The effects of upkeep: vectors for what has none, and old entries out."""
+
+from temporalio import activity
+
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.curator.distil.contracts import EntryIds
+from pressbox.curator.ingest.ports import Embedder
+from pressbox.curator.library.ports import Entries
+from pressbox.curator.search.contracts import (
+    CleanupInput,
+    CleanupResult,
+    EmbeddedBatch,
+    EmbeddingSelection,
+    SelectForEmbeddingInput,
+)
+
+
+class EmbeddingActivities:
+    def __init__(self, entries: Entries, embedder: Embedder) -> None:
+        self._entries = entries
+        self._embedder = embedder
+
+    @activity.defn
+    async def get_entries_for_embedding(self, input: SelectForEmbeddingInput) -> EmbeddingSelection:
+        return await self._entries.select_for_embedding(self._embedder.model, input.after_entry_id, input.limit)
+
+    @activity.defn
+    async def compute_embeddings(self, input: EntryIds) -> EmbeddedBatch:
+        async with Heartbeat():
+            texts = await self._entries.texts_to_embed(input.entry_ids)
+            vectors = await self._embedder.embed(tuple(texts.values())) if texts else ()
+            computed = await self._entries.save_embeddings(self._embedder.model, dict(zip(texts, vectors, strict=True)))
+        return EmbeddedBatch(computed=computed, skipped=len(input.entry_ids) - computed)
+
+
+class CleanupActivities:
+    def __init__(self, entries: Entries, now: Clock = utc_now) -> None:
+        self._entries = entries
+        self._now = now
+
+    @activity.defn
+    async def cleanup_old_entries(self, input: CleanupInput) -> CleanupResult:
+        return await self._entries.clean_up(input.before, input.dry_run, input.limit)

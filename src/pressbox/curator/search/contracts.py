@@ -1,0 +1,158 @@
+"""The search index, vectors and cleanup."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from pressbox.core.contracts import Contract
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress
+
+
+class SearchReindexInput(CamelContract):
+    batch_size: int = 500
+    clean: bool = False
+    state: "IndexState" = Field(default_factory=lambda: IndexState())
+
+
+class IndexState(CamelContract):
+    """A generation is built aside and swapped in when it is whole."""
+
+    generation: str = ""
+    cleared: bool = False
+    after_entry_id: int = 0
+    indexed: int = 0
+
+
+class IndexProgress(CuratorProgress):
+    indexed: int = 0
+    removed: int = 0
+
+
+class IndexBatchInput(Contract):
+    """These entries, or without any those that are not indexed as they are shown; into `generation` or what is used."""
+
+    entry_ids: tuple[int, ...] = ()
+    generation: str = ""
+    after_entry_id: int = 0
+    limit: int = 500
+
+
+class Generation(Contract):
+    """Empty: none was begun yet."""
+
+    name: str = ""
+
+
+class IndexPage(Contract):
+    entry_ids: tuple[int, ...] = ()
+    last_entry_id: int | None = None
+
+
+class IndexBatchResult(Contract):
+    indexed: int = 0
+    last_entry_id: int | None = None
+
+
+class SearchReindexOutput(CamelContract):
+    indexed: int
+
+
+class SearchPruneInput(CamelContract):
+    batch_size: int = 1000
+    state: "PruneState" = Field(default_factory=lambda: PruneState())
+
+
+class PruneState(CamelContract):
+    after_document_id: int = 0
+    removed: int = 0
+
+
+class PruneInput(Contract):
+    after_document_id: int = 0
+    limit: int = 1000
+
+
+class OrphanedDocuments(Contract):
+    document_ids: tuple[int, ...] = ()
+    last_document_id: int | None = None
+
+
+class RemoveDocumentsInput(Contract):
+    """Without ids: those of entries that are gone."""
+
+    document_ids: tuple[int, ...] = ()
+    limit: int = 1000
+
+
+class RemovedDocuments(Contract):
+    removed: int = 0
+    more: bool = False
+
+
+class SearchPruneOutput(CamelContract):
+    removed: int
+
+
+class EmbeddingBackfillInput(CamelContract):
+    batch_size: int = 100
+    routine: bool = False
+    state: "EmbeddingState" = Field(default_factory=lambda: EmbeddingState())
+
+
+class EmbeddingState(CamelContract):
+    after_entry_id: int = 0
+    computed: int = 0
+
+
+class EmbeddingProgress(CuratorProgress):
+    total_entries: int = 0
+    computed: int = 0
+
+
+class EmbeddingSelection(Contract):
+    entry_ids: tuple[int, ...] = ()
+    last_entry_id: int | None = None
+    remaining: int = 0
+
+
+class SelectForEmbeddingInput(Contract):
+    after_entry_id: int = 0
+    limit: int = 100
+
+
+class EmbeddedBatch(Contract):
+    computed: int = 0
+    skipped: int = 0
+
+
+class EmbeddingBackfillOutput(CamelContract):
+    computed: int
+
+
+class EntriesCleanupInput(CamelContract):
+    older_than_days: int = 7
+    dry_run: bool = False
+    routine: bool = False
+
+
+class EntriesCleanupProgress(CuratorProgress):
+    deleted: int = 0
+
+
+class CleanupInput(Contract):
+    before: datetime
+    dry_run: bool = False
+    limit: int = 500
+
+
+class CleanupResult(Contract):
+    """`removed` are those whose documents must leave the search index."""
+
+    deleted: int = 0
+    more: bool = False
+    removed: tuple[int, ...] = ()
+
+
+class EntriesCleanupOutput(CamelContract):
+    deleted_count: int
+    cutoff_date: datetime

@@ -1,0 +1,94 @@
+"""What stands in the search index for one entry.
+
+The words are indexed as terms between blanks, made by `domain.words`; what is shown is stored once, apart from them.
+tantivy is imported where it is used: only searching and indexing pay for it.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pressbox.curator.library.ports import IndexDocument
+from pressbox.curator.text.words import composed, index_terms
+
+if TYPE_CHECKING:
+    import tantivy
+
+# Part of every generation's name: an index of another version is not opened but rebuilt.
+SCHEMA_VERSION = "1"
+
+ID, FEED, PUBLISHED, SHOWN = "id", "feedId", "publishedAt", "shown"
+# All words of all fields once more, each once: beginnings and slips are then looked for in one dictionary, not in five.
+WORDS = "words"
+TITLE, SUMMARY, CONTENT, FEED_CONTENT, AUTHOR = "title", "summary", "filteredContent", "feedContent", "author"
+TEXT_FIELDS = (TITLE, SUMMARY, CONTENT, FEED_CONTENT, AUTHOR)
+
+# Beyond this no reader finds the passage, and no index needs it.
+LONGEST_TEXT = 200_000
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a hit shows, with the words of the query marked in it."""
+
+    title: str
+    summary: str
+    content: str
+    feed_content: str
+
+
+def schema() -> "tantivy.Schema":
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    # Signed on purpose: deleting by a term of an unsigned field deletes nothing and says nothing.
+    builder.add_integer_field(ID, stored=True, indexed=True, fast=True)
+    builder.add_integer_field(FEED, indexed=True, fast=True)
+    builder.add_integer_field(PUBLISHED, indexed=True, fast=True)
+    for name in TEXT_FIELDS:
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
+    builder.add_text_field(WORDS, tokenizer_name="whitespace", index_option="basic")
+    builder.add_bytes_field(SHOWN, stored=True)
+    return builder.build()
+
+
+def to_tantivy(entry: IndexDocument) -> "tantivy.Document":
+    import tantivy
+
+    shown = shown_of(entry)
+    document = tantivy.Document()
+    document.add_integer(ID, entry.entry_id)
+    document.add_integer(FEED, entry.feed_id)
+    document.add_integer(PUBLISHED, round(entry.published_at.timestamp() * 1000))
+    texts = {
+        TITLE: index_terms(shown.title),
+        SUMMARY: index_terms(shown.summary),
+        CONTENT: index_terms(shown.content),
+        AUTHOR: index_terms(composed(entry.author)),
+    }
+    words = {word for terms in texts.values() for word in terms.split()}
+    of_feed = index_terms(shown.feed_content)
+    adds = not words.issuperset(of_feed.split())
+    if adds:
+        texts[FEED_CONTENT] = of_feed
+        words.update(of_feed.split())
+    for name, terms in texts.items():
+        document.add_text(name, terms)
+    document.add_text(WORDS, " ".join(words))
+    stored = (shown.title, shown.summary, shown.content, shown.feed_content if adds else "")
+    document.add_bytes(SHOWN, json.dumps(stored, ensure_ascii=False).encode("utf-8", "replace"))
+    return document
+
+
+def shown_of(entry: IndexDocument) -> Shown:
+    return Shown(
+        title=composed(entry.title),
+        summary=composed(entry.summary),
+        content=composed(entry.filtered_content[:LONGEST_TEXT]),
+        feed_content=composed(entry.feed_content[:LONGEST_TEXT]),
+    )
+
+
+def shown_from(stored: bytes) -> Shown:
+    title, summary, content, feed_content = json.loads(stored)
+    return Shown(title, summary, content, feed_content)

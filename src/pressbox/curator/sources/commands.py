@@ -1,0 +1,177 @@
+"""`pressbox feeds`: sources from the terminal of whoever runs this machine."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pressbox.core.app import Resources
+from pressbox.core.errors import InvalidInputError
+from pressbox.curator.library.domain.views import FeedView, ImportView
+from pressbox.curator.operations.command_context import (
+    Json,
+    MakeService,
+    User,
+    acting_for,
+    print_json,
+    user_id,
+    with_resources,
+)
+from pressbox.curator.service import Curator
+
+
+class FeedCommands:
+    """The commands on the service that `make` gives for the connected parts."""
+
+    def __init__(self, make: MakeService) -> None:
+        self._make = make
+
+    def add(
+        self,
+        context: typer.Context,
+        address: Annotated[str, typer.Argument(help="Of a site, or of a feed itself.")],
+        user: User = None,
+        title: Annotated[str, typer.Option(help="Otherwise the feed's own.")] = "",
+        category: Annotated[str, typer.Option(help="Made when it does not exist.")] = "",
+        as_json: Json = False,
+    ) -> None:
+        """Subscribe to a feed; it is read at once."""
+
+        async def act(service: Curator, person: int) -> FeedView:
+            chosen = await service.sources.create_category(person, category) if category.strip() else None
+            category_id = chosen.id if chosen else None
+            return await service.sources.add(person, address, title=title, category_id=category_id)
+
+        feed = acting_for(context, self._make, user, act)
+        if as_json:
+            print_json(asdict(feed))
+        else:
+            typer.echo(_line(feed))
+
+    def list_all(self, context: typer.Context, user: User = None, as_json: Json = False) -> None:
+        """Show all feeds of this instance, or those of one person."""
+        found = self._feeds(context, user)
+        if as_json:
+            print_json([asdict(feed) for feed in found])
+            return
+        for feed in found:
+            typer.echo(_line(feed))
+
+    def import_(
+        self,
+        context: typer.Context,
+        file: Annotated[Path, typer.Argument(help="An OPML file; - reads standard input.", allow_dash=True)],
+        user: User = None,
+        as_json: Json = False,
+    ) -> None:
+        """Subscribe to everything that an OPML file lists; what cannot be used is named."""
+        content = _read(file)
+        report = acting_for(context, self._make, user, lambda service, person: service.outlines.take(person, content))
+        if as_json:
+            print_json(asdict(report))
+            return
+        for line in _import_lines(report):
+            typer.echo(line)
+
+    def export(
+        self,
+        context: typer.Context,
+        user: User = None,
+        output: Annotated[Path | None, typer.Option("--output", "-o", help="Otherwise standard output.")] = None,
+    ) -> None:
+        """Write the feeds of a person as OPML."""
+        content = acting_for(context, self._make, user, lambda service, person: service.outlines.export(person))
+        if output is None:
+            typer.echo(content.decode(), nl=False)
+            return
+        try:
+            output.write_bytes(content)
+        except OSError as error:
+            raise InvalidInputError(f"Cannot write {output}: {error.strerror}.", field="output") from error
+        typer.echo(f"Written to {output}.")
+
+    def health(
+        self,
+        context: typer.Context,
+        user: User = None,
+        every: Annotated[bool, typer.Option("--all", help="Also those that are well.")] = False,
+        as_json: Json = False,
+    ) -> None:
+        """Show feeds that fail: why, since when, and when they are tried again."""
+        found = self._feeds(context, user)
+        shown = [feed for feed in found if every or feed.health.failing]
+        if as_json:
+            print_json([_health(feed) for feed in shown])
+            return
+        for feed in shown:
+            for line in _health_lines(feed):
+                typer.echo(line)
+        failing = sum(feed.health.failing for feed in found)
+        typer.echo(f"Feeds: {len(found)}, failing: {failing}.", err=True)
+
+    def _feeds(self, context: typer.Context, user: str | None) -> Sequence[FeedView]:
+        async def all_feeds(resources: Resources) -> Sequence[FeedView]:
+            service = self._make(resources)
+            if user is None:
+                return await service.sources.everything()
+            return (await service.sources.sources(await user_id(resources, user))).feeds
+
+        return with_resources(context, all_feeds)
+
+
+def build_commands(make: MakeService) -> typer.Typer:
+    commands = typer.Typer(help="Sources of the reader: feeds and how they are.", no_args_is_help=True)
+    of_feeds = FeedCommands(make)
+    commands.command("add")(of_feeds.add)
+    commands.command("list")(of_feeds.list_all)
+    commands.command("import")(of_feeds.import_)
+    commands.command("export")(of_feeds.export)
+    commands.command("health")(of_feeds.health)
+    return commands
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise InvalidInputError(f"Cannot read {file}: {error.strerror}.", field="file") from error
+
+
+def _line(feed: FeedView) -> str:
+    return f"{feed.id:<8} {_state(feed):<16} {feed.title:<40} {feed.url}"
+
+
+def _state(feed: FeedView) -> str:
+    if feed.paused_at:
+        return "paused"
+    return feed.health.outcome or "not read yet"
+
+
+def _health(feed: FeedView) -> dict[str, object]:
+    told = {"id": feed.id, "title": feed.title, "url": feed.url, "paused_at": feed.paused_at}
+    return told | asdict(feed.health) | {"failing": feed.health.failing}
+
+
+def _health_lines(feed: FeedView) -> list[str]:
+    health = feed.health
+    lines = [_line(feed)]
+    if health.failing:
+        since = f", since {_moment(health.failing_since)}" if health.failing_since else ""
+        lines.append(f"         {health.reason} ({health.failures} times in a row{since})")
+    again = "tried" if health.failing else "read"
+    following = f"again {_moment(health.next_crawl_at)}" if health.next_crawl_at else "no more by itself"
+    return [*lines, f"         {again} {following}"]
+
+
+def _import_lines(report: ImportView) -> list[str]:
+    broken = [f"  {problem}" for problem in report.broken]
+    summary = f"{report.added} feeds are new, {report.known} were there already, {len(broken)} could not be used."
+    return [summary, *broken, "They are read in the background; `pressbox feeds health` tells how they are."]
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"

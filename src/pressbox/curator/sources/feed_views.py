@@ -1,0 +1,154 @@
+"""From rows to feeds as a subscriber sees them: one statement for any number of them."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, case, false, func, literal, select
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
+from pressbox.curator.library.domain.views import FeedHealth, FeedView, SourceLine
+from pressbox.curator.library.rows import CategoryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
+
+_OTHERS = aliased(SubscriptionRow)
+_NO_RULES = literal([], JSONB)
+_FAILED = tuple(outcome.value for outcome in CrawlOutcome if outcome.failed)
+
+
+async def feed_views(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[FeedView]:
+    """Subscriptions that fit the conditions, by title."""
+    return [_view(row) for row in await session.execute(_statement().where(*conditions))]
+
+
+async def source_lines(session: AsyncSession, user_id: int) -> list[SourceLine]:
+    """The subscriptions of a person in short, by title."""
+    title = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
+    statement = (
+        select(
+            FeedRow.id,
+            title,
+            SubscriptionRow.category_id,
+            SubscriptionRow.unread,
+            func.coalesce(FeedStateRow.outcome.in_(_FAILED), false()),
+            FeedRow.paused_at,
+        )
+        .join(SubscriptionRow, SubscriptionRow.feed_id == FeedRow.id)
+        .outerjoin(FeedStateRow, FeedStateRow.feed_id == FeedRow.id)
+        .where(SubscriptionRow.user_id == user_id)
+        .order_by(func.lower(title), FeedRow.id)
+    )
+    return [SourceLine(*row) for row in (await session.execute(statement)).tuples()]
+
+
+async def all_feeds(session: AsyncSession) -> list[FeedView]:
+    """Every feed of the instance, in nobody's name."""
+    bare = _columns(outer=True).outerjoin(SubscriptionRow, SubscriptionRow.id.is_(None))
+    return [_view(row) for row in await session.execute(bare.order_by(func.lower(FeedRow.title), FeedRow.id))]
+
+
+def rules_of(stored: Sequence[dict[str, Any]]) -> tuple[ExtractionRule, ...]:
+    return tuple(ExtractionRule(rule["kind"], rule["expression"], rule["keep"]) for rule in stored)
+
+
+def _statement() -> Select[Any]:
+    own = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
+    return (
+        _columns()
+        .join(SubscriptionRow, SubscriptionRow.feed_id == FeedRow.id)
+        .outerjoin(CategoryRow, CategoryRow.id == SubscriptionRow.category_id)
+        .add_columns(CategoryRow.name.label("category"))
+        .order_by(func.lower(own), FeedRow.id)
+    )
+
+
+def _columns(outer: bool = False) -> Select[Any]:
+    subscribers = select(func.count()).where(_OTHERS.feed_id == FeedRow.id).scalar_subquery()
+    failing_since = (
+        select(func.min(FeedErrorRow.at))
+        .where(
+            FeedErrorRow.feed_id == FeedRow.id,
+            FeedErrorRow.at > func.coalesce(FeedStateRow.last_success_at, FeedRow.created_at),
+        )
+        .scalar_subquery()
+    )
+    return (
+        select(
+            FeedRow.id,
+            FeedRow.url,
+            FeedRow.title,
+            FeedRow.site_url,
+            FeedRow.description,
+            FeedRow.language,
+            FeedRow.icon_url,
+            FeedRow.paused_at,
+            FeedRow.full_text,
+            # Most feeds have none, and then there is nothing to decode.
+            func.nullif(FeedRow.extraction_rules, _NO_RULES, type_=JSONB).label("extraction_rules"),
+            FeedRow.interval_seconds,
+            FeedRow.entry_limit,
+            FeedRow.created_at.label("since") if outer else SubscriptionRow.created_at.label("since"),
+            SubscriptionRow.title.label("own_title"),
+            SubscriptionRow.category_id,
+            SubscriptionRow.unread,
+            FeedStateRow.outcome,
+            FeedStateRow.reason,
+            FeedStateRow.status,
+            FeedStateRow.failures,
+            FeedStateRow.last_crawl_at,
+            FeedStateRow.last_success_at,
+            FeedStateRow.last_new_at,
+            FeedStateRow.next_crawl_at,
+            FeedStateRow.interval_seconds.label("present_interval"),
+            subscribers.label("subscribers"),
+            case((FeedStateRow.failures > 0, failing_since)).label("failing_since"),
+        )
+        .select_from(FeedRow)
+        .outerjoin(FeedStateRow, FeedStateRow.feed_id == FeedRow.id)
+    )
+
+
+def _view(row: Row[Any]) -> FeedView:
+    own = row.own_title or ""
+    return FeedView(
+        id=row.id,
+        title=own or row.title or row.url,
+        own_title=own,
+        url=row.url,
+        site_url=row.site_url,
+        description=row.description,
+        language=row.language,
+        icon_url=row.icon_url,
+        category_id=row.category_id,
+        category=getattr(row, "category", None) or "",
+        unread=row.unread or 0,
+        subscribers=row.subscribers,
+        paused_at=row.paused_at,
+        full_text=row.full_text,
+        rules=rules_of(row.extraction_rules or ()),
+        interval=_seconds(row.interval_seconds),
+        entry_limit=row.entry_limit,
+        health=_health(row),
+        subscribed_at=row.since,
+    )
+
+
+def _health(row: Row[Any]) -> FeedHealth:
+    return FeedHealth(
+        outcome=CrawlOutcome(row.outcome) if row.outcome else None,
+        reason=row.reason or "",
+        status=row.status,
+        failures=row.failures or 0,
+        failing_since=row.failing_since,
+        last_crawl_at=row.last_crawl_at,
+        last_success_at=row.last_success_at,
+        last_new_at=row.last_new_at,
+        next_crawl_at=None if row.paused_at else row.next_crawl_at,
+        interval=timedelta(seconds=row.present_interval or 0),
+    )
+
+
+def _seconds(seconds: int | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)

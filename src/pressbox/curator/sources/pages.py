@@ -1,0 +1,217 @@
+"""All sources with their health; the page of one source with its failures, settings and rules; categories."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.core.web.identity import Identity
+from pressbox.core.web.rendering import render
+from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain.views import FeedView, PreviewView
+from pressbox.curator.reading.access import (
+    IMAGES_COOKIE,
+    PATH,
+    FeedId,
+    Reader,
+    Service,
+    allow_images,
+    cursor,
+    wants_images,
+)
+from pressbox.curator.service import Curator
+from pressbox.curator.sources.forms import category_of, number, rules_of, settings_of
+
+router = APIRouter(include_in_schema=False)
+
+SOURCES_PATH = f"{PATH}/sources"
+FEEDS_PATH = f"{PATH}/feeds"
+# As many as fit a small page.
+SOURCES_SHOWN = 12
+YEAR_SECONDS = 31_536_000
+Text = Annotated[str, Form(max_length=2000)]
+Texts = Annotated[list[str], Form()]
+PageNumber = Annotated[int, Query(ge=1, le=10_000)]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What somebody typed into the rules and has not saved, and what a page became with it."""
+
+    url: str = ""
+    rules: Sequence[ExtractionRule] = ()
+    preview: PreviewView | None = None
+    error: str = ""
+    extra: Sequence[int] = field(default=(1, 2))
+
+
+@router.get(SOURCES_PATH)
+async def sources_page(
+    request: Request, service: Service, identity: Reader, only: str = "", page: PageNumber = 1, q: str = ""
+) -> HTMLResponse:
+    """All sources by category; `only=failing` names those in trouble."""
+    at = await cursor(request)
+    sources = await service.sources.sources(identity.user_id)
+    chosen = [feed for feed in sources.feeds if _is_wanted(feed, only, q)]
+    pages = max(1, -(-len(chosen) // SOURCES_SHOWN))
+    number = min(page, pages)
+    return render(
+        request,
+        "curator/sources.html",
+        identity=identity,
+        sources=sources,
+        feeds=chosen[(number - 1) * SOURCES_SHOWN : number * SOURCES_SHOWN],
+        total=len(chosen),
+        only=only if only == "failing" else "",
+        query=q[:200],
+        page=number,
+        pages=pages,
+        images=wants_images(request),
+        cursor=at,
+        follow=f"{FEED_CHANGED},{PERSON_CHANGED}:{identity.user_id}",
+    )
+
+
+@router.get(f"{PATH}/keys")
+async def keys_page(request: Request, identity: Reader) -> HTMLResponse:
+    """Other keys for those who are used to others; the browser keeps them."""
+    return render(request, "curator/keys.html", identity=identity)
+
+
+@router.post(f"{SOURCES_PATH}/pictures")
+async def pictures(request: Request, identity: Reader, load: Text = "yes") -> Response:
+    """Whether this browser loads pictures from publishers."""
+    answer = RedirectResponse(f"{SOURCES_PATH}#pictures", status_code=303)
+    if load == "no":
+        answer.set_cookie(IMAGES_COOKIE, "off", max_age=YEAR_SECONDS, samesite="lax", httponly=True)
+    else:
+        answer.delete_cookie(IMAGES_COOKIE)
+    return answer
+
+
+@router.post(f"{SOURCES_PATH}/categories")
+async def change_category(
+    service: Service, identity: Reader, category: Text, name: Text = "", delete: Text = ""
+) -> Response:
+    category_id = number(category, "category")
+    if delete:
+        await service.sources.delete_category(identity.user_id, category_id)
+    else:
+        await service.sources.rename_category(identity.user_id, category_id, name)
+    return RedirectResponse(f"{SOURCES_PATH}#categories", status_code=303)
+
+
+@router.get(f"{FEEDS_PATH}/{{feed_id}}")
+async def feed_page(request: Request, service: Service, identity: Reader, feed_id: FeedId) -> HTMLResponse:
+    return await _feed_page(request, service, identity, feed_id)
+
+
+@router.post(f"{FEEDS_PATH}/{{feed_id}}/place")
+async def place_feed(
+    request: Request,
+    service: Service,
+    identity: Reader,
+    feed_id: FeedId,
+    title: Text = "",
+    category: Text = "",
+    new_category: Text = "",
+) -> Response:
+    try:
+        category_id = await category_of(service, identity, category, new_category)
+        await service.sources.place(identity.user_id, feed_id, title=title, category_id=category_id)
+    except InvalidInputError as error:
+        return await _feed_page(request, service, identity, feed_id, Draft(error=error.message), error.status)
+    return _back(feed_id)
+
+
+@router.post(f"{FEEDS_PATH}/{{feed_id}}/settings")
+async def change_feed(
+    request: Request,
+    service: Service,
+    identity: Reader,
+    feed_id: FeedId,
+    full_text: Text = "",
+    minutes: Text = "",
+    limit: Text = "",
+    kind: Texts = [],  # noqa: B006 (the framework copies it)
+    keep: Texts = [],  # noqa: B006
+    expression: Texts = [],  # noqa: B006
+    preview: Text = "",
+    url: Text = "",
+) -> Response:
+    """Save, or with the other button only show what the rules would do."""
+    rules = rules_of(kind, keep, expression)
+    if preview:
+        draft = await _previewed(service, url, rules)
+        return await _feed_page(request, service, identity, feed_id, draft)
+    try:
+        wanted = settings_of(full_text, minutes, limit, kind, keep, expression)
+        await service.sources.change(identity.user_id, feed_id, wanted, administrator=identity.is_administrator)
+    except InvalidInputError as error:
+        return await _feed_page(
+            request, service, identity, feed_id, Draft(rules=rules, error=error.message), error.status
+        )
+    return _back(feed_id)
+
+
+@router.post(f"{FEEDS_PATH}/{{feed_id}}/act")
+async def act(service: Service, identity: Reader, feed_id: FeedId, what: Text) -> Response:
+    """Refresh, retry, pause, resume or unsubscribe."""
+    user_id, sources, may = identity.user_id, service.sources, identity.is_administrator
+    if what == "refresh":
+        await sources.refresh(user_id, feed_id)
+    elif what == "retry":
+        await sources.retry(user_id, feed_id)
+    elif what == "pause":
+        await sources.pause(user_id, feed_id, administrator=may)
+    elif what == "resume":
+        await sources.resume(user_id, feed_id, administrator=may)
+    elif what == "unsubscribe":
+        await sources.unsubscribe(user_id, feed_id)
+        return RedirectResponse(SOURCES_PATH, status_code=303)
+    else:
+        raise InvalidInputError("A source can be refreshed, retried, paused, resumed or left.", field="what")
+    return _back(feed_id)
+
+
+async def _previewed(service: Curator, url: str, rules: Sequence[ExtractionRule]) -> Draft:
+    try:
+        return Draft(url=url, rules=rules, preview=await service.work.preview(url, rules))
+    except (InvalidInputError, TransientError) as error:
+        return Draft(url=url, rules=rules, error=error.message)
+
+
+async def _feed_page(
+    request: Request, service: Curator, identity: Identity, feed_id: int, draft: Draft | None = None, status: int = 200
+) -> HTMLResponse:
+    at = await cursor(request)
+    detail = await service.sources.detail(identity.user_id, feed_id)
+    feed = detail.feed
+    page = render(
+        request,
+        "curator/feed.html",
+        status,
+        identity=identity,
+        detail=detail,
+        feed=feed,
+        draft=draft or Draft(url=feed.site_url, rules=feed.rules),
+        categories=(await service.sources.sources(identity.user_id)).categories,
+        may_change=identity.is_administrator or not feed.shared,
+        cursor=at,
+        follow=f"{FEED_CHANGED}:{feed_id}",
+    )
+    return allow_images(request, page)
+
+
+def _is_wanted(feed: FeedView, only: str, words: str) -> bool:
+    if only == "failing" and not feed.health.failing:
+        return False
+    return words.casefold().strip() in f"{feed.title} {feed.url} {feed.category}".casefold()
+
+
+def _back(feed_id: int) -> Response:
+    return RedirectResponse(f"{FEEDS_PATH}/{feed_id}", status_code=303)

@@ -1,0 +1,227 @@
+"""Sources: finding feeds, subscribing, categories, settings and health."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
+
+from pressbox.core.errors import ForbiddenError, InvalidInputError, TransientError
+from pressbox.core.logs import get_logger
+from pressbox.curator.feeds.outline import OutlineFeed
+from pressbox.curator.ingest.ports import Discovery
+from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain.views import (
+    CategoryView,
+    FeedDetail,
+    FeedSettings,
+    FeedView,
+    FoundFeedView,
+    SourceLine,
+    SourcesView,
+)
+from pressbox.curator.operations.ports import Workflows
+from pressbox.curator.reading.ports import Categories, Subscriptions
+
+log = get_logger(__name__)
+
+ERRORS_SHOWN = 20
+LONGEST_NAME = 200
+LONGEST_ADDRESS = 2000
+MOST_RULES = 50
+SHORTEST_INTERVAL = timedelta(minutes=5)
+LONGEST_INTERVAL = timedelta(days=30)
+MOST_ENTRIES = 1000
+
+
+class SourceService:
+    """Feeds exist once for everybody and are fetched once; who reads them is private.
+
+    What concerns all subscribers (full text, rules, interval, limit, pause) is changed by the only one who reads a
+    feed, or by an administrator.
+    """
+
+    def __init__(
+        self,
+        subscriptions: Subscriptions,
+        categories: Categories,
+        discovery: Discovery,
+        workflows: Workflows,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._subscriptions = subscriptions
+        self._categories = categories
+        self._discovery = discovery
+        self._workflows = workflows
+        self._now = now
+
+    async def sources(self, user_id: int) -> SourcesView[FeedView]:
+        """Categories, feeds with all that is known of them, labels and counts."""
+        return await self._subscriptions.sources(user_id)
+
+    async def pane(self, user_id: int) -> SourcesView[SourceLine]:
+        """The left pane: the same in short."""
+        return await self._subscriptions.pane(user_id)
+
+    async def feed(self, user_id: int, feed_id: int) -> FeedView:
+        return await self._subscriptions.feed(user_id, feed_id)
+
+    async def detail(self, user_id: int, feed_id: int) -> FeedDetail:
+        """A feed with its latest failures."""
+        return await self._subscriptions.detail(user_id, feed_id, ERRORS_SHOWN)
+
+    async def everything(self) -> Sequence[FeedView]:
+        """All feeds of the instance, for whoever runs it."""
+        return await self._subscriptions.everything()
+
+    async def discover(self, user_id: int, address: str) -> Sequence[FoundFeedView]:
+        """Feeds of a site, best first; a feed's address gives itself. None is an InvalidInputError."""
+        found = await self._discovery.discover(checked_address(address))
+        if not found:
+            raise InvalidInputError(
+                "No feed was found at this address. Paste the address of the feed itself, if you know it.", field="url"
+            )
+        known = await self._subscriptions.subscribed_urls(user_id, [item.url for item in found])
+        return [
+            FoundFeedView(
+                url=item.url,
+                title=item.title or item.url,
+                entries=len(item.parsed.entries) if item.parsed else None,
+                subscribed=item.url in known,
+            )
+            for item in found
+        ]
+
+    async def subscribe(self, user_id: int, url: str, *, title: str = "", category_id: int | None = None) -> FeedView:
+        """Subscribe to a feed by its own address, as `discover` gave it; it is read at once. Twice is fine."""
+        feed = OutlineFeed(checked_address(url), title=_short(title, "title"))
+        following = await self._subscriptions.subscribe(user_id, feed, category_id, self._now())
+        if following.new:
+            log.info("subscribed", msg="Somebody subscribed to a feed", feed_id=following.feed_id)
+            await self._ingest(following.feed_id)
+        return await self._subscriptions.feed(user_id, following.feed_id)
+
+    async def add(self, user_id: int, address: str, *, title: str = "", category_id: int | None = None) -> FeedView:
+        """Subscribe to the best feed of a site, in one step."""
+        best = (await self.discover(user_id, address))[0]
+        return await self.subscribe(user_id, best.url, title=title, category_id=category_id)
+
+    async def unsubscribe(self, user_id: int, feed_id: int) -> None:
+        """What the person starred, marked up, noted or labelled stays; a feed that nobody reads or keeps is removed."""
+        if await self._subscriptions.unsubscribe(user_id, feed_id, self._now()):
+            log.info("feed_removed", msg="A feed without subscribers was removed", feed_id=feed_id)
+
+    async def place(self, user_id: int, feed_id: int, *, title: str, category_id: int | None) -> FeedView:
+        """The person's own title (empty: the feed's) and category."""
+        await self._subscriptions.place(user_id, feed_id, _short(title, "title"), category_id)
+        return await self._subscriptions.feed(user_id, feed_id)
+
+    async def change(
+        self, user_id: int, feed_id: int, settings: FeedSettings, *, administrator: bool = False
+    ) -> FeedView:
+        """Full text, rules, interval and limit, for all subscribers."""
+        await self._demand_common(user_id, feed_id, administrator)
+        await self._subscriptions.change(user_id, feed_id, checked_settings(settings), self._now())
+        return await self._subscriptions.feed(user_id, feed_id)
+
+    async def pause(self, user_id: int, feed_id: int, *, administrator: bool = False) -> FeedView:
+        """No crawls until somebody resumes it; what was read stays."""
+        return await self._pause(user_id, feed_id, True, administrator)
+
+    async def resume(self, user_id: int, feed_id: int, *, administrator: bool = False) -> FeedView:
+        return await self._pause(user_id, feed_id, False, administrator)
+
+    async def refresh(self, user_id: int, feed_id: int) -> str:
+        """Read a feed now, also one that is gone or backed off; the id of the workflow that does it."""
+        await self._subscriptions.make_due(user_id, feed_id, self._now())
+        return await self._workflows.ingest_feed(feed_id)
+
+    async def refresh_all(self) -> str:
+        """Read every feed now that is not paused; the id of the workflow."""
+        return await self._workflows.ingest_all(only_due=False)
+
+    async def retry(self, user_id: int, feed_id: int) -> str | None:
+        """Do the entries again whose fetch or summary failed; the id of the workflow, None when there are none."""
+        failed = await self._subscriptions.retry_entries(user_id, feed_id)
+        return await self._workflows.reprocess(failed, fetch=True, distill=True) if failed else None
+
+    async def create_category(self, user_id: int, name: str) -> CategoryView[FeedView]:
+        """One with this name that exists already is given as it is."""
+        return await self._categories.create(user_id, checked_name(name))
+
+    async def rename_category(self, user_id: int, category_id: int, name: str) -> None:
+        await self._categories.rename(user_id, category_id, checked_name(name))
+
+    async def delete_category(self, user_id: int, category_id: int) -> None:
+        """Its feeds stay, without a category."""
+        await self._categories.delete(user_id, category_id)
+
+    async def arrange_categories(self, user_id: int, category_ids: Sequence[int]) -> None:
+        await self._categories.arrange(user_id, category_ids)
+
+    async def _pause(self, user_id: int, feed_id: int, paused: bool, administrator: bool) -> FeedView:
+        await self._demand_common(user_id, feed_id, administrator)
+        await self._subscriptions.pause(user_id, feed_id, paused, self._now())
+        log.info("feed_paused" if paused else "feed_resumed", msg="A feed was paused or resumed", feed_id=feed_id)
+        return await self._subscriptions.feed(user_id, feed_id)
+
+    async def _demand_common(self, user_id: int, feed_id: int, administrator: bool) -> None:
+        feed = await self._subscriptions.feed(user_id, feed_id)
+        if feed.shared and not administrator:
+            raise ForbiddenError("Other people read this feed too, so only an administrator may change this for all.")
+
+    async def _ingest(self, feed_id: int) -> None:
+        try:
+            await self._workflows.ingest_feed(feed_id)
+        except TransientError as error:
+            # The feed is due: the schedule reads it as soon as Temporal is back.
+            log.warning("ingest_not_started", msg=f"A feed waits for the schedule: {error.message}", feed_id=feed_id)
+
+
+def checked_address(address: str) -> str:
+    """An address as people paste it; without a scheme it is taken as https."""
+    text = address.strip()
+    if "://" not in text:
+        text = f"https://{text}"
+    if len(text) > LONGEST_ADDRESS or not _is_web_address(text):
+        raise InvalidInputError("Write an address such as https://example.org or example.org.", field="url")
+    return text
+
+
+def checked_name(name: str) -> str:
+    if not name.strip():
+        raise InvalidInputError("Write a name.", field="name")
+    return _short(name, "name")
+
+
+def checked_settings(settings: FeedSettings) -> FeedSettings:
+    interval, limit = settings.interval, settings.entry_limit
+    if interval is not None and not SHORTEST_INTERVAL <= interval <= LONGEST_INTERVAL:
+        raise InvalidInputError("An interval lies between 5 minutes and 30 days.", field="interval")
+    if limit is not None and not 1 <= limit <= MOST_ENTRIES:
+        raise InvalidInputError(f"A limit lies between 1 and {MOST_ENTRIES} entries.", field="entry_limit")
+    checked_rules(settings.rules)
+    return settings
+
+
+def checked_rules(rules: Sequence[ExtractionRule]) -> None:
+    if len(rules) > MOST_RULES:
+        raise InvalidInputError(f"A feed has at most {MOST_RULES} rules.", field="rules")
+    for rule in rules:
+        if rule.kind not in ("css", "xpath"):
+            raise InvalidInputError("A rule is of the kind css or xpath.", field="rules")
+        if not rule.expression.strip() or len(rule.expression) > LONGEST_ADDRESS:
+            raise InvalidInputError("A rule needs an expression, such as article .content.", field="rules")
+
+
+def _short(text: str, field: str) -> str:
+    shortened = text.strip()
+    if len(shortened) > LONGEST_NAME:
+        raise InvalidInputError(f"At most {LONGEST_NAME} characters.", field=field)
+    return shortened
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and not any(c.isspace() for c in text)

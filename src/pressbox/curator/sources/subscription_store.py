@@ -1,0 +1,345 @@
+"""Who reads which feed, in PostgreSQL."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Delete, delete, exists, func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database, UnitOfWork
+from pressbox.core.errors import NotFoundError
+from pressbox.curator.feeds.outline import OutlineFeed
+from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain.views import (
+    CategoryView,
+    EntryFailure,
+    FeedDetail,
+    FeedErrorView,
+    FeedSettings,
+    FeedT,
+    FeedView,
+    SourceLine,
+    SourcesView,
+)
+from pressbox.curator.library.rows import (
+    CategoryRow,
+    EntryRow,
+    EntryStateRow,
+    FeedErrorRow,
+    FeedRow,
+    FeedStateRow,
+    StoryRow,
+    SubscriptionRow,
+)
+from pressbox.curator.library.story_reading import inherit_reading
+from pressbox.curator.library.visibility import kept_by
+from pressbox.curator.reading.label_store import label_views
+from pressbox.curator.reading.ports import Followed, Following
+from pressbox.curator.sources.feed_views import all_feeds, feed_views, source_lines
+
+_FAILURES_SHOWN = 20
+_RETRIED_AT_ONCE = 500
+_NOT_SUBSCRIBED = "You are not subscribed to this feed."
+
+
+class SqlSubscriptions:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def subscribe(self, user_id: int, feed: OutlineFeed, category_id: int | None, now: datetime) -> Following:
+        async with self._database.unit_of_work() as work:
+            await _demand_category(work.session, user_id, category_id)
+            feed_ids = await _feeds(work.session, [feed], now)
+            values = [_subscription(user_id, feed_ids[feed.url], category_id, feed.title, now)]
+            added = await _subscribe(work, user_id, values)
+            return Following(feed_ids[feed.url], bool(added))
+
+    async def subscribe_many(self, user_id: int, feeds: Sequence[OutlineFeed], now: datetime) -> Followed:
+        # A person has a feed once: where a file lists it in several categories, the first one counts.
+        wanted: dict[str, OutlineFeed] = {}
+        for feed in feeds:
+            wanted.setdefault(feed.url, feed)
+        async with self._database.unit_of_work() as work:
+            categories = await _categories(work.session, user_id, [feed.category for feed in wanted.values()])
+            feed_ids = await _feeds(work.session, list(wanted.values()), now)
+            values = [
+                _subscription(user_id, feed_ids[url], categories.get(feed.category), feed.title, now)
+                for url, feed in wanted.items()
+            ]
+            added = await _subscribe(work, user_id, values)
+        return Followed(now, tuple(added), len(wanted) - len(added))
+
+    async def unsubscribe(self, user_id: int, feed_id: int, now: datetime) -> bool:
+        async with self._database.unit_of_work() as work:
+            session = work.session
+            # Whoever subscribes meanwhile waits for this row, and then finds the feed, or none.
+            await session.get(FeedRow, feed_id, with_for_update=True)
+            mine = delete(SubscriptionRow).where(SubscriptionRow.user_id == user_id, SubscriptionRow.feed_id == feed_id)
+            if not (await session.execute(mine.returning(SubscriptionRow.id))).all():
+                raise NotFoundError(_NOT_SUBSCRIBED)
+            await session.execute(_forget_states(user_id, feed_id))
+            work.changed(PERSON_CHANGED, str(user_id))
+            work.changed(FEED_CHANGED, str(feed_id))
+            if await session.scalar(select(exists().where(SubscriptionRow.feed_id == feed_id))):
+                return False
+            return await _abandon(session, feed_id, now)
+
+    async def sources(self, user_id: int) -> SourcesView[FeedView]:
+        async with self._database.unit_of_work() as work:
+            return await _gathered(
+                work.session, user_id, await feed_views(work.session, SubscriptionRow.user_id == user_id)
+            )
+
+    async def pane(self, user_id: int) -> SourcesView[SourceLine]:
+        async with self._database.unit_of_work() as work:
+            return await _gathered(work.session, user_id, await source_lines(work.session, user_id))
+
+    async def feed(self, user_id: int, feed_id: int) -> FeedView:
+        async with self._database.unit_of_work() as work:
+            return await _feed(work.session, user_id, feed_id)
+
+    async def detail(self, user_id: int, feed_id: int, errors: int) -> FeedDetail:
+        latest = select(FeedErrorRow).where(FeedErrorRow.feed_id == feed_id).order_by(FeedErrorRow.at.desc())
+        counted = select(
+            func.count(),
+            func.count().filter(EntryRow.fetch_state == FetchState.WAITING),
+            func.count().filter(EntryRow.distil_state == DistilState.WAITING),
+        ).where(EntryRow.feed_id == feed_id)
+        unfetched = (
+            select(EntryRow.id, EntryRow.title, EntryRow.fetch_reason, EntryRow.next_fetch_at)
+            .where(EntryRow.feed_id == feed_id, EntryRow.fetch_reason != "")
+            .order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
+            .limit(_FAILURES_SHOWN)
+        )
+        async with self._database.unit_of_work() as work:
+            feed = await _feed(work.session, user_id, feed_id)
+            failures = list(await work.session.scalars(latest.limit(errors)))
+            entries, to_fetch, to_distil = (await work.session.execute(counted)).tuples().one()
+            failed = (await work.session.execute(unfetched)).tuples().all()
+        return FeedDetail(
+            feed=feed,
+            errors=tuple(FeedErrorView(row.at, CrawlOutcome(row.outcome), row.status, row.reason) for row in failures),
+            entries=entries,
+            to_fetch=to_fetch,
+            to_distil=to_distil,
+            fetch_failures=tuple(EntryFailure(*row) for row in failed),
+        )
+
+    async def subscribed_since(self, user_id: int, stamp: datetime) -> Sequence[FeedView]:
+        async with self._database.unit_of_work() as work:
+            return await feed_views(
+                work.session, SubscriptionRow.user_id == user_id, SubscriptionRow.created_at == stamp
+            )
+
+    async def subscribed_urls(self, user_id: int, urls: Sequence[str]) -> frozenset[str]:
+        statement = (
+            select(FeedRow.url)
+            .join(SubscriptionRow, SubscriptionRow.feed_id == FeedRow.id)
+            .where(SubscriptionRow.user_id == user_id, FeedRow.url.in_(urls))
+        )
+        async with self._database.unit_of_work() as work:
+            return frozenset(await work.session.scalars(statement))
+
+    async def everything(self) -> Sequence[FeedView]:
+        async with self._database.unit_of_work() as work:
+            return await all_feeds(work.session)
+
+    async def demand_feed(self, feed_id: int) -> None:
+        async with self._database.unit_of_work() as work:
+            if await work.session.get(FeedRow, feed_id) is None:
+                raise NotFoundError("There is no such feed. `pressbox feeds list` shows all.", feed_id=feed_id)
+
+    async def place(self, user_id: int, feed_id: int, title: str, category_id: int | None) -> None:
+        changed = (
+            update(SubscriptionRow)
+            .where(SubscriptionRow.user_id == user_id, SubscriptionRow.feed_id == feed_id)
+            .values(title=title, category_id=category_id)
+        )
+        async with self._database.unit_of_work() as work:
+            await _demand_category(work.session, user_id, category_id)
+            if not (await work.session.execute(changed.returning(SubscriptionRow.id))).all():
+                raise NotFoundError(_NOT_SUBSCRIBED)
+            work.changed(PERSON_CHANGED, str(user_id))
+
+    async def change(self, user_id: int, feed_id: int, settings: FeedSettings, now: datetime) -> None:
+        seconds = None if settings.interval is None else int(settings.interval.total_seconds())
+        values = {
+            "full_text": settings.full_text,
+            "extraction_rules": [
+                {"kind": rule.kind, "expression": rule.expression, "keep": rule.keep} for rule in settings.rules
+            ],
+            "interval_seconds": seconds,
+            "entry_limit": settings.entry_limit,
+        }
+        async with self._database.unit_of_work() as work:
+            await _demand_subscribed(work.session, user_id, feed_id)
+            await work.session.execute(update(FeedRow).where(FeedRow.id == feed_id).values(values))
+            if settings.interval is not None:
+                # A shorter interval counts from now on, not only after the next crawl.
+                await work.session.execute(
+                    update(FeedStateRow)
+                    .where(FeedStateRow.feed_id == feed_id, FeedStateRow.next_crawl_at > now + settings.interval)
+                    .values(next_crawl_at=now + settings.interval)
+                )
+            work.changed(FEED_CHANGED, str(feed_id))
+
+    async def pause(self, user_id: int, feed_id: int, paused: bool, now: datetime) -> None:
+        async with self._database.unit_of_work() as work:
+            await _demand_subscribed(work.session, user_id, feed_id)
+            await work.session.execute(
+                update(FeedRow).where(FeedRow.id == feed_id).values(paused_at=now if paused else None)
+            )
+            if not paused:
+                await _make_due(work.session, feed_id, now)
+            work.changed(FEED_CHANGED, str(feed_id))
+
+    async def make_due(self, user_id: int, feed_id: int, now: datetime) -> None:
+        async with self._database.unit_of_work() as work:
+            await _demand_subscribed(work.session, user_id, feed_id)
+            await _make_due(work.session, feed_id, now)
+
+    async def retry_entries(self, user_id: int, feed_id: int) -> Sequence[int]:
+        failed = or_(EntryRow.fetch_state == FetchState.FAILED, EntryRow.distil_state == DistilState.FAILED)
+        newest = select(EntryRow.id).where(EntryRow.feed_id == feed_id, failed).order_by(EntryRow.id.desc())
+        async with self._database.unit_of_work() as work:
+            await _demand_subscribed(work.session, user_id, feed_id)
+            return list(await work.session.scalars(newest.limit(_RETRIED_AT_ONCE)))
+
+
+async def _gathered(session: AsyncSession, user_id: int, feeds: Sequence[FeedT]) -> SourcesView[FeedT]:
+    own = select(CategoryRow.id, CategoryRow.name).where(CategoryRow.user_id == user_id)
+    states = select(
+        func.count().filter(EntryStateRow.starred_at.is_not(None)),
+        func.count().filter(EntryStateRow.preference == 1),
+    ).where(
+        EntryStateRow.user_id == user_id,
+        or_(EntryStateRow.starred_at.is_not(None), EntryStateRow.preference == 1),
+    )
+    ordered = own.order_by(CategoryRow.position, func.lower(CategoryRow.name))
+    categories = (await session.execute(ordered)).tuples().all()
+    labels = await label_views(session, user_id)
+    starred, up = (await session.execute(states)).tuples().one()
+    below: dict[int | None, list[FeedT]] = defaultdict(list)
+    for feed in feeds:
+        below[feed.category_id].append(feed)
+    return SourcesView(
+        categories=tuple(
+            CategoryView(number, name, sum(feed.unread for feed in below[number]), tuple(below[number]))
+            for number, name in categories
+        ),
+        uncategorised=tuple(below[None]),
+        labels=tuple(labels),
+        unread=sum(feed.unread for feed in feeds),
+        starred=starred,
+        up=up,
+        failing=sum(feed.failing for feed in feeds),
+    )
+
+
+async def _feeds(session: AsyncSession, feeds: Sequence[OutlineFeed], now: datetime) -> dict[str, int]:
+    """The ids of feeds by address; new ones are made, and due. Sorted, so that two imports never wait crosswise."""
+    ordered = sorted(feeds, key=lambda feed: feed.url)
+    values = [{"url": feed.url, "site_url": feed.site_url} for feed in ordered]
+    statement = insert(FeedRow)
+    # An update that changes nothing locks the row: nobody removes the feed before we are subscribed.
+    statement = statement.on_conflict_do_update(index_elements=["url"], set_={"url": FeedRow.url})
+    rows = await session.execute(statement.returning(FeedRow.id, FeedRow.url, FeedRow.paused_at), values)
+    found = rows.tuples().all()
+    ids = {url: feed_id for feed_id, url, _ in found}
+    due = insert(FeedStateRow).on_conflict_do_nothing(index_elements=["feed_id"])
+    await session.execute(due, [{"feed_id": feed_id, "next_crawl_at": now} for feed_id in sorted(ids.values())])
+    asleep = [feed_id for feed_id, _, paused_at in found if paused_at is not None]
+    await _revive(session, asleep, now)
+    return ids
+
+
+async def _revive(session: AsyncSession, feed_ids: Sequence[int], now: datetime) -> None:
+    """A feed that was kept paused because nobody read it is crawled again. One that people paused stays so."""
+    if not feed_ids:
+        return
+    abandoned = ~exists().where(SubscriptionRow.feed_id == FeedRow.id)
+    statement = update(FeedRow).where(FeedRow.id.in_(feed_ids), abandoned).values(paused_at=None)
+    for feed_id in list(await session.scalars(statement.returning(FeedRow.id))):
+        await _make_due(session, feed_id, now)
+
+
+async def _subscribe(work: UnitOfWork, user_id: int, values: Sequence[dict[str, object]]) -> list[int]:
+    if not values:
+        return []
+    statement = insert(SubscriptionRow).on_conflict_do_nothing(index_elements=["user_id", "feed_id"])
+    ordered = sorted(values, key=lambda value: str(value["feed_id"]))
+    added = list(await work.session.scalars(statement.returning(SubscriptionRow.feed_id), ordered))
+    if added:
+        await inherit_reading(work.session, EntryRow.feed_id.in_(added), user_id)
+        work.changed(PERSON_CHANGED, str(user_id))
+    return added
+
+
+def _subscription(user_id: int, feed_id: int, category_id: int | None, title: str, now: datetime) -> dict[str, object]:
+    return {"user_id": user_id, "feed_id": feed_id, "category_id": category_id, "title": title, "created_at": now}
+
+
+async def _categories(session: AsyncSession, user_id: int, names: Sequence[str]) -> dict[str, int]:
+    wanted = list(dict.fromkeys(name for name in names if name))
+    if not wanted:
+        return {}
+    last = await session.scalar(select(func.max(CategoryRow.position)).where(CategoryRow.user_id == user_id))
+    first = 0 if last is None else last + 1
+    statement = insert(CategoryRow)
+    statement = statement.on_conflict_do_update(index_elements=["user_id", "name"], set_={"name": CategoryRow.name})
+    values = [{"user_id": user_id, "name": name, "position": first + place} for place, name in enumerate(wanted)]
+    rows = await session.execute(statement.returning(CategoryRow.name, CategoryRow.id), values)
+    return dict(rows.tuples().all())
+
+
+def _forget_states(user_id: int, feed_id: int) -> Delete:
+    """What is only "read" goes with the subscription; what was kept stays the person's."""
+    of_feed = select(EntryRow.id).where(EntryRow.feed_id == feed_id, ~kept_by(user_id))
+    return delete(EntryStateRow).where(EntryStateRow.user_id == user_id, EntryStateRow.entry_id.in_(of_feed))
+
+
+async def _abandon(session: AsyncSession, feed_id: int, now: datetime) -> bool:
+    """Nobody reads the feed: what nobody kept goes. With something kept the feed stays, paused."""
+    unkept = delete(EntryRow).where(EntryRow.feed_id == feed_id, ~kept_by(None)).returning(EntryRow.story_id)
+    stories = {story_id for story_id in await session.scalars(unkept) if story_id is not None}
+    if stories:
+        told = exists().where(EntryRow.story_id == StoryRow.id)
+        await session.execute(delete(StoryRow).where(StoryRow.id.in_(stories), ~told))
+    if await session.scalar(select(exists().where(EntryRow.feed_id == feed_id))):
+        await session.execute(update(FeedRow).where(FeedRow.id == feed_id).values(paused_at=now))
+        return False
+    await session.execute(delete(FeedRow).where(FeedRow.id == feed_id))
+    return True
+
+
+async def _feed(session: AsyncSession, user_id: int, feed_id: int) -> FeedView:
+    found = await feed_views(session, SubscriptionRow.user_id == user_id, SubscriptionRow.feed_id == feed_id)
+    if not found:
+        raise NotFoundError(_NOT_SUBSCRIBED)
+    return found[0]
+
+
+async def _make_due(session: AsyncSession, feed_id: int, now: datetime) -> None:
+    statement = insert(FeedStateRow).values(feed_id=feed_id, next_crawl_at=now)
+    await session.execute(
+        statement.on_conflict_do_update(
+            index_elements=["feed_id"], set_={"next_crawl_at": statement.excluded.next_crawl_at}
+        )
+    )
+
+
+async def _demand_subscribed(session: AsyncSession, user_id: int, feed_id: int) -> None:
+    mine = exists().where(SubscriptionRow.user_id == user_id, SubscriptionRow.feed_id == feed_id)
+    if not await session.scalar(select(mine)):
+        raise NotFoundError(_NOT_SUBSCRIBED)
+
+
+async def _demand_category(session: AsyncSession, user_id: int, category_id: int | None) -> None:
+    if category_id is None:
+        return
+    if not await session.scalar(select(exists().where(CategoryRow.id == category_id, CategoryRow.user_id == user_id))):
+        raise NotFoundError("There is no such category.")

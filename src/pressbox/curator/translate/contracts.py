@@ -1,0 +1,100 @@
+"""Translating entries."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field
+
+from pressbox.core.contracts import Contract
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState, Waits
+from pressbox.curator.library.domain.policy import CuratorPolicy
+
+
+class Provider(StrEnum):
+    DEEPL = "deepl"
+    MICROSOFT = "microsoft"
+    LLM = "llm"
+
+
+class TranslationInput(CamelContract):
+    """Without ids: the newest entries in another language that have no translation, at most `most_entries`.
+
+    Without a target language that of the settings, otherwise English.
+    """
+
+    entry_ids: tuple[int, ...] = ()
+    provider: Provider = Provider.MICROSOFT
+    target_language: str = ""
+    most_entries: int = 200
+    # Ask once more for what was not translated.
+    again: bool = False
+    state: "TranslationState" = Field(default_factory=lambda: TranslationState())
+    parent_workflow_id: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class TranslationCursor(CamelContract):
+    """From where the next page goes on: the newest come first."""
+
+    published_at: datetime
+    entry_id: int
+
+
+class TranslationState(CamelContract):
+    """Carried over continue-as-new: one run per page of entries."""
+
+    after: TranslationCursor | None = None
+    total: int = 0
+    translated: int = 0
+    failed: int = 0
+
+
+class TranslationProgress(CuratorProgress):
+    provider: str = ""
+    total_entries: int = 0
+    entries_translated: int = 0
+    entry_progress: dict[str, EntryProgressState] = Field(default_factory=dict)
+
+
+class TranslationOutput(CamelContract):
+    translated: int
+    failed: int
+
+
+class SelectForTranslationInput(Contract):
+    entry_ids: tuple[int, ...] = ()
+    language: str
+    after: TranslationCursor | None = None
+    limit: int = 40
+
+
+class TranslationSelection(Contract):
+    entries: tuple[EntryProgressState, ...] = ()
+    after: TranslationCursor | None = None
+    more: bool = False
+
+
+class TranslateArticlesInput(Contract):
+    entry_ids: tuple[int, ...]
+    language: str
+    again: bool = False
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class TranslatedArticles(Waits):
+    """`waiting` are those to come back for at `retry_at`; what was done of them is kept."""
+
+    translated: tuple[int, ...] = ()
+    failed: tuple[EntryProgressState, ...] = ()
+    waiting: tuple[int, ...] = ()
+
+
+class SaveTranslationsInput(Contract):
+    entry_ids: tuple[int, ...]
+    language: str
+
+
+class SavedTranslations(Contract):
+    """Not among them: those whose text changed meanwhile."""
+
+    entry_ids: tuple[int, ...] = ()

@@ -1,0 +1,152 @@
+"""Translations in PostgreSQL, and the entries that want one. Selection is by state."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, exists, func, literal, or_, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.curator.context.rows import EntryTranslationRow
+from pressbox.curator.library.contracts import EntryProgressState
+from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
+from pressbox.curator.library.domain.entries import FetchState
+from pressbox.curator.library.domain.identity import content_hash, storable
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow, SubscriptionRow
+from pressbox.curator.library.store import SqlStore
+from pressbox.curator.translate.contracts import TranslationCursor, TranslationSelection
+from pressbox.curator.translate.domain.article_blocks import BlockKind, blocks_of, text_block, words_of
+from pressbox.curator.translate.domain.segments import Done, Why
+from pressbox.curator.translate.ports import StoredTranslation, TranslationSource
+
+
+class SqlTranslations(SqlStore):
+    async def select(
+        self, entry_ids: Sequence[int], language: str, after: TranslationCursor | None, limit: int
+    ) -> TranslationSelection:
+        statement = select(EntryRow.id, EntryRow.title, EntryRow.published_at)
+        statement = statement.where(EntryRow.id.in_(entry_ids) if entry_ids else _wants_translation(language))
+        if after is not None:
+            statement = statement.where(
+                tuple_(EntryRow.published_at, EntryRow.id)
+                < tuple_(literal(after.published_at), literal(after.entry_id))
+            )
+        newest = statement.order_by(EntryRow.published_at.desc(), EntryRow.id.desc()).limit(limit + 1)
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.execute(newest)).tuples().all()
+        page = rows[:limit]
+        return TranslationSelection(
+            entries=tuple(EntryProgressState(entry_id=entry_id, title=title) for entry_id, title, _ in page),
+            after=TranslationCursor(entry_id=page[-1][0], published_at=page[-1][2]) if page else None,
+            more=len(rows) > limit,
+        )
+
+    async def source(self, entry_id: int) -> TranslationSource | None:
+        async with self._database.unit_of_work() as work:
+            return await _source(work.session, entry_id)
+
+    async def stored(self, entry_id: int, language: str) -> StoredTranslation | None:
+        async with self._database.unit_of_work() as work:
+            row = await work.session.get(EntryTranslationRow, (entry_id, language))
+        return None if row is None else _stored(row)
+
+    async def put(
+        self, source: TranslationSource, language: str, provider: str, model: str, done: Sequence[Done], now: datetime
+    ) -> None:
+        async with self._database.unit_of_work() as work:
+            # The entry is locked, so that it neither goes nor changes meanwhile.
+            if await work.session.get(EntryRow, source.entry_id, with_for_update=True) is None:
+                return
+            row = await work.session.get(EntryTranslationRow, (source.entry_id, language))
+            if row is None:
+                row = EntryTranslationRow(entry_id=source.entry_id, language=language, blocks=[])
+                work.session.add(row)
+            elif (row.provider, row.model) != (provider, model):
+                row.blocks = []
+            row.provider, row.model, row.at = provider, model, now
+            row.content_hash, row.complete = source.content_hash, False
+            row.blocks = _merged(row.blocks, done, source)
+            row.title = _title(row.blocks, source)
+            work.changed(ENRICHMENT_CHANGED, str(source.entry_id))
+
+    async def finish(self, entry_ids: Sequence[int], language: str, now: datetime) -> Sequence[int]:
+        saved = []
+        async with self._database.unit_of_work() as work:
+            for entry_id in sorted(entry_ids):
+                row = await work.session.get(EntryTranslationRow, (entry_id, language), with_for_update=True)
+                source = await _source(work.session, entry_id)
+                if row is None or source is None or row.content_hash != source.content_hash:
+                    continue
+                row.complete, row.at = True, now
+                saved.append(entry_id)
+                work.changed(ENRICHMENT_CHANGED, str(entry_id))
+        return saved
+
+
+def _wants_translation(language: str) -> ColumnElement[bool]:
+    """Followed by somebody, read to its end, in another language, and not translated as it is now."""
+    spoken = func.split_part(func.lower(EntryRow.language), "-", 1)
+    whole = exists().where(
+        EntryTranslationRow.entry_id == EntryRow.id,
+        EntryTranslationRow.language == language,
+        EntryTranslationRow.content_hash == EntryRow.content_hash,
+        EntryTranslationRow.complete,
+    )
+    return and_(
+        EntryRow.content_hash != "",
+        EntryRow.fetch_state != FetchState.WAITING,
+        EntryRow.language != "",
+        spoken != language.lower().split("-")[0],
+        exists().where(SubscriptionRow.feed_id == EntryRow.feed_id),
+        ~whole,
+    )
+
+
+async def _source(session: AsyncSession, entry_id: int) -> TranslationSource | None:
+    read = or_(EntryBodyRow.full_content != "", EntryBodyRow.feed_content != "")
+    statement = (
+        select(EntryRow, EntryBodyRow)
+        .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
+        .where(EntryRow.id == entry_id, read)
+    )
+    found = (await session.execute(statement)).tuples().one_or_none()
+    if found is None:
+        return None
+    entry, body = found
+    html = body.full_content or body.feed_content
+    return TranslationSource(
+        entry_id=entry.id,
+        feed_id=entry.feed_id,
+        title=entry.title,
+        summary=entry.summary,
+        html=html,
+        language=entry.language,
+        content_hash=entry.content_hash or content_hash(html),
+    )
+
+
+def _merged(known: Sequence[dict[str, Any]], done: Sequence[Done], source: TranslationSource) -> list[dict[str, Any]]:
+    """What the article has no more is left out; the order is that of the article."""
+    by_key = {block["key"]: block for block in known}
+    by_key |= {one.key: {"key": one.key, "html": storable(one.html), "why": one.why or ""} for one in done}
+    wanted = blocks_of(source.title, source.summary, source.html)
+    return [by_key[block.key] for block in wanted if block.key in by_key]
+
+
+def _title(blocks: Sequence[dict[str, Any]], source: TranslationSource) -> str:
+    keys = [block.key for block in text_block(BlockKind.TITLE, source.title)]
+    return next((words_of(block["html"]) for block in blocks if block["key"] in keys), "")
+
+
+def _stored(row: EntryTranslationRow) -> StoredTranslation:
+    return StoredTranslation(
+        entry_id=row.entry_id,
+        language=row.language,
+        provider=row.provider,
+        model=row.model,
+        content_hash=row.content_hash,
+        title=row.title,
+        blocks=[Done(one["key"], one["html"], Why(one["why"]) if one["why"] else None) for one in row.blocks],
+        complete=row.complete,
+        at=row.at,
+    )

@@ -1,0 +1,81 @@
+"""What the tab with the translation of an article shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.reader import ActivityNode, node
+from pressbox.core.web.languages import choose_language, locale_of
+from pressbox.curator.library.domain.views import ArticleView
+from pressbox.curator.reading.panes import Asked
+from pressbox.curator.translate.contracts import Provider
+from pressbox.curator.translate.domain.view import LANGUAGES, TranslationView
+
+ONLY = "translation"
+
+
+@dataclass(frozen=True)
+class LanguageName:
+    code: str
+    name: str
+
+
+@dataclass(frozen=True)
+class TranslationTab:
+    """`work` runs now, or failed. `only` shows the translation without the original."""
+
+    view: TranslationView
+    language: LanguageName
+    languages: Sequence[LanguageName]
+    providers: Sequence[Provider]
+    work: ActivityNode | None
+    workflow_id: str
+    only: bool
+    # The language of the article.
+    spoken: str = ""
+
+    @property
+    def is_its_own(self) -> bool:
+        """The article is in this language already, as far as anybody knows."""
+        return self.spoken == self.language.code
+
+    @property
+    def running(self) -> bool:
+        return self.work is not None and self.work.state is ProgressState.RUNNING
+
+    @property
+    def failed(self) -> bool:
+        return self.work is not None and self.work.state is ProgressState.FAILED
+
+    @property
+    def topics(self) -> Sequence[str]:
+        return (f"workflow:{self.workflow_id}",)
+
+
+async def load(asked: Asked, article: ArticleView) -> TranslationTab:
+    service, given = asked.service.translations, asked.request.query_params
+    language = service.language(given.get("to", ""), page_language(asked))
+    workflow_id = service.workflow_id(article.item.id, language)
+    names = names_in(page_language(asked))
+    return TranslationTab(
+        view=await service.of(article, language),
+        language=next(one for one in names if one.code == language),
+        languages=names,
+        providers=service.providers,
+        work=await node(asked.parts.database, workflow_id),
+        workflow_id=workflow_id,
+        only=given.get("show", "") == ONLY,
+        spoken=article.item.language.lower().split("-")[0],
+    )
+
+
+def page_language(asked: Asked) -> str:
+    """The language of the person's pages."""
+    accepted = asked.request.headers.get("accept-language", "")
+    return choose_language(getattr(asked.identity, "language", None), accepted)
+
+
+def names_in(page_language: str) -> Sequence[LanguageName]:
+    """All languages by their names, in the order of these."""
+    known = locale_of(page_language).languages
+    return sorted((LanguageName(code, known.get(code, code)) for code in LANGUAGES), key=lambda one: one.name)

@@ -1,0 +1,79 @@
+"""Translation: who translates, and where translations are kept."""
+
+from collections.abc import Mapping
+
+from pressbox.core.app import Resources
+from pressbox.core.config import CuratorSettings
+from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.parts import Functions, policy
+from pressbox.curator.models.claims import SqlClaims
+from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.models.wiring import has_model, paid_model
+from pressbox.curator.reading.store import SqlReadingLists
+from pressbox.curator.translate.activities import TranslationActivities, TranslationSelecting
+from pressbox.curator.translate.contracts import Provider
+from pressbox.curator.translate.ports import Translator
+from pressbox.curator.translate.providers.deepl import DeepL
+from pressbox.curator.translate.providers.microsoft import MicrosoftTranslator
+from pressbox.curator.translate.providers.model import ModelTranslator
+from pressbox.curator.translate.providers.service import PaidService
+from pressbox.curator.translate.providers.unset import UnsetTranslator
+from pressbox.curator.translate.service import TranslationService, TranslatorChoice
+from pressbox.curator.translate.starter import TranslationStarter
+from pressbox.curator.translate.store import SqlTranslations
+
+NEEDS = {
+    Provider.DEEPL: "DEEPL_API_KEY",
+    Provider.MICROSOFT: "PRESSBOX_CURATOR_MICROSOFT_KEY",
+    Provider.LLM: "PRESSBOX_CURATOR_MODEL_URL and PRESSBOX_CURATOR_MODEL_NAME",
+}
+
+
+def activities(resources: Resources) -> Mapping[str, Functions]:
+    translations = SqlTranslations(resources.database)
+    selecting = TranslationSelecting(translations)
+    translating = TranslationActivities(translations, SqlClaims(resources.database), translators(resources))
+    return {
+        QUEUE: (selecting.get_entries_for_translation, selecting.save_translations),
+        HEAVY_QUEUE: (
+            translating.deepl_translate_articles,
+            translating.ms_translate_articles,
+            translating.llm_translate_articles,
+        ),
+    }
+
+
+def translators(resources: Resources) -> Mapping[Provider, Translator]:
+    settings, ledger = resources.settings.curator, SqlModelLedger(resources.database)
+    found: dict[Provider, Translator] = {one: UnsetTranslator(one, needs) for one, needs in NEEDS.items()}
+    price = settings.price_per_million_characters
+    if settings.deepl_key is not None:
+        found[Provider.DEEPL] = PaidService(DeepL(settings.deepl_url, settings.deepl_key), ledger, price)
+    if settings.microsoft_key is not None:
+        microsoft = MicrosoftTranslator(settings.microsoft_url, settings.microsoft_key, settings.microsoft_region)
+        found[Provider.MICROSOFT] = PaidService(microsoft, ledger, price)
+    model = paid_model(resources)
+    if model is not None:
+        found[Provider.LLM] = ModelTranslator(model)
+    return found
+
+
+def service(resources: Resources) -> TranslationService:
+    curator, database = resources.settings.curator, resources.database
+    return TranslationService(
+        SqlReadingLists(database),
+        SqlTranslations(database),
+        TranslationStarter(resources.temporal, QUEUE, policy(resources.settings)),
+        TranslatorChoice(configured(curator), curator.target_language),
+    )
+
+
+def configured(settings: CuratorSettings) -> tuple[Provider, ...]:
+    """Those that can be asked; the one of the settings comes first when it is among them."""
+    there = {
+        Provider.DEEPL: settings.deepl_key is not None,
+        Provider.MICROSOFT: settings.microsoft_key is not None,
+        Provider.LLM: has_model(settings),
+    }
+    wanted = Provider(settings.translator)
+    return tuple(one for one in dict.fromkeys((wanted, *there)) if there[one])
