@@ -8,11 +8,13 @@ from temporalio import activity, workflow
 
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
+from pressbox.core.temporal.calls import call_options
 from pressbox.demo.manifest import APP as DEMO
 from pressbox.entry.manifests import APPLICATIONS
 from tests.architecture.source import decorated, modules
 
 MANIFESTS = (*APPLICATIONS, DEMO)
+CALLED = [manifest for manifest in APPLICATIONS if manifest.name == "curator"]
 
 # Change these lines only together with a migration of everything that still runs under the old name.
 WORKFLOWS = {
@@ -237,6 +239,15 @@ def test_registered_workflow_names_are_pinned() -> None:
 
 def test_registered_activity_names_are_pinned() -> None:
     assert {queue: names for manifest in MANIFESTS for queue, names in activities(manifest).items()} == ACTIVITIES
+
+
+@pytest.mark.parametrize("manifest", CALLED, ids=lambda manifest: manifest.name)
+def test_every_activity_says_how_it_is_called(manifest: AppManifest) -> None:
+    built = manifest.activities(cast(Resources, AnyResources()))
+    for function in (function for functions in built.values() for function in functions):
+        config = call_options(function).config
+        assert config.get("start_to_close_timeout"), function
+        assert config.get("retry_policy"), function
 
 
 def test_schedule_ids_are_pinned() -> None:

@@ -8,12 +8,12 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from types import FrameType
-from typing import Any, cast
+from typing import Any
 from unittest import mock
 
 from temporalio.worker import Worker
@@ -25,7 +25,6 @@ from pressbox.core.logs import configure_logs
 from pressbox.core.temporal import calls
 from pressbox.core.temporal import worker as temporal_worker
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.curator.library import calls as reading
 from pressbox.entry import worker
 from pressbox.entry.manifests import manifests
 from pressbox.soonish.adapters.apprise_sender import _load_plugins
@@ -50,10 +49,7 @@ def hurry() -> None:
     rounds = calls.call_until_success.__kwdefaults__
     assert rounds is not None
     rounds["pauses"] = calls.Pauses(first=timedelta(seconds=PAUSE))
-    places = cast("MutableMapping[str, reading.Place]", reading.PLACES)
-    for name, place in list(places.items()):
-        places[name] = replace(place, options=hurried(place.options))
-    reading.FORGOTTEN_SOON = hurried(reading.FORGOTTEN_SOON)
+    mock.patch.object(calls, "BEST_EFFORT", hurried(calls.BEST_EFFORT)).start()
     defaults = Heartbeat.__init__.__kwdefaults__
     assert defaults is not None
     defaults["every_seconds"] = BEAT

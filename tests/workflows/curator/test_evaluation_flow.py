@@ -21,7 +21,7 @@ from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
 from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
 from pressbox.curator.evaluate.workflows.summarization import SummarizationEvaluationWorkflow
 from pressbox.curator.ids import evaluation_workflow_id, heavy_queue, index_queue
-from pressbox.curator.library import calls as acting
+from pressbox.curator.library import call_options
 from pressbox.curator.library.domain.entries import EXTRACTIVE, DistilState
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.curator import FakeDistiller, FakeWorld
@@ -110,7 +110,7 @@ async def desk(temporal: Client) -> AsyncIterator[Desk]:
 def soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The document's five seconds are checked in the history; waiting for them teaches nothing more."""
     again = RetryPolicy(initial_interval=timedelta(milliseconds=50), maximum_attempts=2)
-    monkeypatch.setitem(acting.JUDGED, "retry_policy", again)
+    monkeypatch.setitem(call_options.JUDGED, "retry_policy", again)
 
 
 async def test_an_answer_is_judged_within_the_limits_of_the_document(desk: Desk) -> None:

@@ -22,7 +22,7 @@ from pressbox.core.temporal.faults import Action, FaultInterceptor, every_fault,
 from pressbox.core.temporal.options import QUICK
 from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
 from pressbox.curator.ids import EVALUATION, evaluation_workflow_id, heavy_queue, research_workflow_id
-from pressbox.curator.library import calls as acting
+from pressbox.curator.library import call_options
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.domain.traces import trace_id
 from pressbox.curator.research.contracts import DeepResearchOutput
@@ -93,7 +93,7 @@ async def staged(
 async def test_research_survives_steps_that_fail_before_and_after_their_effect_and_pays_for_nothing_twice(
     temporal: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for options in (acting.BOUNDED, QUICK):
+    for options in (call_options.BOUNDED, QUICK):
         monkeypatch.setitem(options, "retry_policy", RetryPolicy(initial_interval=timedelta(milliseconds=50)))
     for fault in every_fault((*LIGHT, *HEAVY), Action.FAIL):
         plant(tmp_path, fault)

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from temporalio import workflow
 from temporalio.exceptions import (
@@ -74,8 +74,17 @@ def call_options(activity: Callable[..., Any]) -> CallOptions:
     return options
 
 
-async def call(method: "Method[InputT, ResultT]", input: InputT) -> ResultT:
-    return await _call(method, input, call_options(method).config)
+async def call(method: "Method[InputT, ResultT]", input: InputT, config: ActivityConfig | None = None) -> ResultT:
+    """Call an activity with its own options, or with others where somebody waits for this one call."""
+    return await _call(method, input, config or call_options(method).config)
+
+
+async def call_locally(method: Callable[[Any], Awaitable[ResultT]]) -> ResultT:
+    """Call an activity without input inside the workflow task: for a moment's work, such as reading settings."""
+    timeout = call_options(method).config["start_to_close_timeout"]
+    # The SDK's own type of a method without input does not accept a plain Callable.
+    result: ResultT = await workflow.execute_local_activity_method(cast(Any, method), start_to_close_timeout=timeout)
+    return result
 
 
 async def call_until_success(

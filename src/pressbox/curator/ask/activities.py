@@ -7,7 +7,9 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import QUICK
 from pressbox.curator.ask.contracts import (
     AnswerInput,
     EndAnswerInput,
@@ -25,6 +27,8 @@ from pressbox.curator.ask.domain.prompt import (
 )
 from pressbox.curator.ask.domain.text import checked
 from pressbox.curator.ask.ports import AnswerDesk
+from pressbox.curator.ids import heavy_queue
+from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.models.domain.traces import trace_id
 from pressbox.curator.models.paid_model import UnusableAnswerError
 from pressbox.curator.models.ports import Feature, PaidModel, Question, Reply
@@ -56,6 +60,7 @@ class AnswerActivities:
         self._now = now
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def retrieve_passages(self, input: AnswerInput) -> RetrievedPassages:
         """What was found already stays: another attempt, or a wait for the model, changes nothing of it."""
         task = await self._desk.task(input.answer_id)
@@ -75,6 +80,7 @@ class AnswerActivities:
         return RetrievedPassages(count=len(found), state=AnswerState.SEARCHING if wanted else AnswerState.STOPPED)
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def write_answer(self, input: AnswerInput) -> WrittenAnswer:
         task = await self._desk.task(input.answer_id)
         if task is None or not task.state.is_open:
@@ -104,6 +110,7 @@ class AnswerActivities:
         return await self._written(task, ending)
 
     @activity.defn
+    @call_with(QUICK)
     async def end_answer(self, input: EndAnswerInput) -> None:
         """The work on it failed for good."""
         await self._desk.end(input.answer_id, Ending(AnswerState.FAILED, reason=input.reason), self._now())

@@ -4,6 +4,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call, failure_reason, start_detached
     from pressbox.curator.ask.activities import AnswerActivities
     from pressbox.curator.ask.contracts import (
         AnswerInput,
@@ -16,7 +17,6 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
     from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
     from pressbox.curator.ids import evaluation_workflow_id
-    from pressbox.curator.library.calls import act, explained, start_alone
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.models.workflow_waiting import patiently
     from pressbox.curator.text.bounds import shortened
@@ -48,13 +48,13 @@ class AnswerWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            reason = shortened(explained(error), LONGEST_REASON)
-            await act(AnswerActivities.end_answer, EndAnswerInput(answer_id=input.answer_id, reason=reason))
+            reason = shortened(failure_reason(error), LONGEST_REASON)
+            await call(AnswerActivities.end_answer, EndAnswerInput(answer_id=input.answer_id, reason=reason))
             raise
 
     async def _answered(self, input: AnswerInput) -> AnswerOutput:
         self._shown.show(current_step="search")
-        found = await act(AnswerActivities.retrieve_passages, input)
+        found = await call(AnswerActivities.retrieve_passages, input)
         if not found.state.is_open:
             self._shown.done(done=2)
             return AnswerOutput(state=found.state, passages=found.count)
@@ -76,4 +76,4 @@ async def _judge(input: AnswerInput, written: WrittenAnswer) -> None:
     if not input.evaluate or written.method is not AnswerMethod.MODEL:
         return
     judged = EvaluationInput(trace_id=written.trace_id, mode=EvaluationMode.DIALOGUE, subject_id=input.answer_id)
-    await start_alone(EvaluationWorkflow, judged, evaluation_workflow_id(written.trace_id))
+    await start_detached(EvaluationWorkflow, judged, evaluation_workflow_id(written.trace_id))

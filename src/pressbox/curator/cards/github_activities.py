@@ -9,7 +9,9 @@ from temporalio import activity
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError, RateLimitedError
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import QUICK
 from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.domain.repositories import Repository, linked_repository
 from pressbox.curator.cards.github_ports import Repositories, RepositoryChooser
@@ -26,8 +28,9 @@ from pressbox.curator.context.contracts import (
     SearchGithubInput,
 )
 from pressbox.curator.context.ports import Contexts
-from pressbox.curator.ids import readme_key
+from pressbox.curator.ids import heavy_queue, readme_key
 from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.models.waiting import CANNOT_NOW, come_back
 
 MOST_CANDIDATES = 6
@@ -58,6 +61,7 @@ class RepositoryActivities:
         self._now = now
 
     @activity.defn
+    @call_with(BOUNDED)
     async def search_github_candidates(self, input: SearchGithubInput) -> GithubCandidates:
         """A repository that the article links to is the only candidate; otherwise what a search finds."""
         context = (await self._contexts.of([input.entry_id])).get(input.entry_id)
@@ -78,6 +82,7 @@ class RepositoryActivities:
         return GithubCandidates(candidates=tuple(RepositoryFacts(**asdict(one)) for one in found[:MOST_CANDIDATES]))
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def rerank_github_results(self, input: RerankGithubInput) -> GithubChoice:
         source = await self._contexts.source(input.entry_id)
         if source is None or not input.candidates:
@@ -93,6 +98,7 @@ class RepositoryActivities:
         return GithubChoice(chosen=None if repository is None else RepositoryFacts(**asdict(repository)), by=chosen.by)
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def fetch_github_readme(self, input: FetchReadmeInput) -> FetchedReadme:
         turn = await self._turns.wait(self._url, input.policy.host_delay)
         if turn is not None:
@@ -111,6 +117,7 @@ class RepositoryActivities:
         return FetchedReadme(key=key)
 
     @activity.defn
+    @call_with(QUICK)
     async def save_github_enrichment(self, input: SaveGithubInput) -> SavedEnrichment:
         facts = input.repository.model_dump(mode="json", exclude={"full_name", "url", "linked"})
         card = NewEnrichment(

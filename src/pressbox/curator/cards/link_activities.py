@@ -4,7 +4,9 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import QUICK
 from pressbox.curator.cards.domain.cards import LONGEST_BODY, EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.ports import Enrichments
 from pressbox.curator.context.contracts import (
@@ -14,8 +16,10 @@ from pressbox.curator.context.contracts import (
     FetchLinksInput,
     LinkResult,
 )
+from pressbox.curator.ids import heavy_queue
 from pressbox.curator.ingest.ports import Extractor, PageReader
 from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.text.bounds import shortened
@@ -39,6 +43,7 @@ class LinkedPageActivities:
         self._now = now
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def fetch_and_save_entry_links(self, input: FetchLinksInput) -> FetchedLinks:
         known = set(await self._enrichments.known_links(input.entry_id, input.urls))
         async with Heartbeat():
@@ -51,6 +56,7 @@ class LinkedPageActivities:
         return FetchedLinks(results=tuple(results))
 
     @activity.defn
+    @call_with(QUICK)
     async def delete_enrichment(self, input: DeleteInput) -> Deleted:
         return Deleted(deleted=await self._enrichments.delete(input.enrichment_id))
 

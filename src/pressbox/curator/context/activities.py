@@ -10,7 +10,9 @@ from temporalio import activity
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import QUICK
 from pressbox.curator.cards.ports import EntryLinks, Links
 from pressbox.curator.context.contracts import (
     EntryFacts,
@@ -23,7 +25,8 @@ from pressbox.curator.context.contracts import (
 )
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
 from pressbox.curator.context.ports import ContextExtractor, Contexts
-from pressbox.curator.ids import context_key
+from pressbox.curator.ids import context_key, heavy_queue
+from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.models.waiting import CANNOT_NOW, come_back
 from pressbox.curator.text.bounds import shortened
 
@@ -67,6 +70,7 @@ class ContextActivities:
         self._now = now
 
     @activity.defn
+    @call_with(QUICK)
     async def get_entry(self, input: EntryReference) -> EntryFacts:
         """Its facts, and never its text."""
         source = await self._contexts.source(input.entry_id)
@@ -85,6 +89,7 @@ class ContextActivities:
         )
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def extract_entry_context(self, input: ExtractContextInput) -> ExtractedContext:
         """The whole text, whatever its length. What a model was paid for before a crash is in the ledger."""
         source = await self._contexts.source(input.entry_id)
@@ -101,6 +106,7 @@ class ContextActivities:
         return ExtractedContext(key=key, entities=len(context.entities))
 
     @activity.defn
+    @call_with(QUICK)
     async def save_entry_context(self, input: SaveContextInput) -> SavedContext:
         """Not of a text that is another one by now: that one is found again, and asked for again."""
         try:
@@ -113,6 +119,7 @@ class ContextActivities:
         return SavedContext(saved=saved, software=software_of(context) if saved else ())
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def save_entry_links(self, input: EntryReference) -> SavedLinks:
         source = await self._contexts.source(input.entry_id)
         if source is None:

@@ -10,7 +10,9 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import ConfigurationError, PermanentError, PressboxError, RateLimitedError, TransientError
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import QUICK
 from pressbox.curator.distil.contracts import (
     DistilledAnswer,
     DistilledBatch,
@@ -20,8 +22,9 @@ from pressbox.curator.distil.contracts import (
     SaveDistilledInput,
     SelectForDistillationInput,
 )
-from pressbox.curator.ids import distil_claim, paid_claim
+from pressbox.curator.ids import distil_claim, heavy_queue, paid_claim
 from pressbox.curator.ingest.ports import Distiller
+from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.entries import Distilled, EntryStatus, ToDistil
 from pressbox.curator.library.domain.policy import CuratorPolicy
@@ -80,6 +83,7 @@ class DistilActivities:
         self._tokens_per_day = tokens_per_day
 
     @activity.defn
+    @call_with(QUICK)
     async def get_entries_for_distillation(self, input: SelectForDistillationInput) -> DistilSelection:
         found = await self._entries.select_for_distillation(
             input.entry_ids, input.after_entry_id, input.limit, feed_id=input.feed_id
@@ -88,6 +92,7 @@ class DistilActivities:
         return found.model_copy(update={"entries": tuple(entries)})
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def distill_entry_content(self, input: EntryIds) -> DistilledBatch:
         """What somebody else is distilling right now is left out: he finishes it, or the next run finds it again."""
         owner, now = _owner(), self._now()
@@ -112,6 +117,7 @@ class DistilActivities:
         )
 
     @activity.defn
+    @call_with(QUICK)
     async def save_distilled_entries(self, input: SaveDistilledInput) -> SavedEntries:
         now = self._now()
         saved = await self._entries.save_distilled([_as_distilled(answer) for answer in input.answers], now)

@@ -8,6 +8,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call, call_best_effort, call_locally, failure_reason, timed_out
     from pressbox.curator.distil.activities import DistilActivities
     from pressbox.curator.distil.contracts import (
         ContentDistillationInput,
@@ -22,7 +23,6 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.curator.evaluate.workflows.summarization import judge_alone
     from pressbox.curator.ingest.activities.crawl import CrawlActivities
-    from pressbox.curator.library.calls import act, attempted, explained, went_silent
     from pressbox.curator.library.contracts import EntryProgressState
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
@@ -33,7 +33,6 @@ with workflow.unsafe.imports_passed_through():
 # A page of entries with their titles is one message, which stays below 10 kB.
 PAGE = 50
 SHORTEST_PAUSE = timedelta(seconds=1)
-SETTINGS_TIME = timedelta(seconds=20)
 GIVEN_UP = "Its worker died of it, several times."
 
 
@@ -62,9 +61,7 @@ class ContentDistillationWorkflow:
 
     @workflow.run
     async def run(self, input: ContentDistillationInput) -> ContentDistillationOutput:
-        settings = await workflow.execute_local_activity_method(
-            CrawlActivities.get_app_settings, start_to_close_timeout=SETTINGS_TIME
-        )
+        settings = await call_locally(CrawlActivities.get_app_settings)
         self._judged = settings.evaluation
         self._policy = input.policy.model_copy(update={"target_language": settings.target_language})
         page = await self._select()
@@ -85,7 +82,7 @@ class ContentDistillationWorkflow:
         wanted = SelectForDistillationInput(
             entry_ids=self._input.entry_ids, after_entry_id=self._state.after_entry_id, limit=PAGE
         )
-        return await act(DistilActivities.get_entries_for_distillation, wanted)
+        return await call(DistilActivities.get_entries_for_distillation, wanted)
 
     async def _distil_patiently(self, entries: Sequence[EntryProgressState]) -> None:
         """One batch to its end, however long no model answers."""
@@ -109,17 +106,17 @@ class ContentDistillationWorkflow:
         """Where a batch fails as a whole, its entries are tried one by one: only the one that does it fails."""
         wanted = EntryIds(entry_ids=tuple(entry.entry_id for entry in entries), policy=self._policy)
         try:
-            return await act(DistilActivities.distill_entry_content, wanted)
+            return await call(DistilActivities.distill_entry_content, wanted)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             if len(entries) > 1:
                 parts = [await self._distil([entry]) for entry in entries]
                 return merged(parts)
-            if not went_silent(error):
+            if not timed_out(error):
                 # A part of ours is away, or refuses: that is no failure of the article.
                 retry_at = workflow.now() + self._policy.model_pause
-                return DistilledBatch(waiting=wanted.entry_ids, retry_at=retry_at, reason=explained(error))
+                return DistilledBatch(waiting=wanted.entry_ids, retry_at=retry_at, reason=failure_reason(error))
             failed = entries[0].model_copy(update={"status": EntryStatus.ERROR, "error": GIVEN_UP})
             return DistilledBatch(failed=(failed,))
 
@@ -127,7 +124,7 @@ class ContentDistillationWorkflow:
         if not batch.answers and not batch.failed:
             return
         save = SaveDistilledInput(answers=batch.answers, failed=batch.failed, policy=self._policy)
-        saved = (await act(DistilActivities.save_distilled_entries, save)).entry_ids
+        saved = (await call(DistilActivities.save_distilled_entries, save)).entry_ids
         for entry_id in saved:
             self._articles.put(entry_id, EntryStatus.COMPLETED)
         for entry in batch.failed:
@@ -138,8 +135,8 @@ class ContentDistillationWorkflow:
         self._show(current_step="index")
         done = tuple(dict.fromkeys((*saved, *(entry.entry_id for entry in batch.failed))))
         await asyncio.gather(
-            attempted(IndexActivities.index_entries_batch, IndexBatchInput(entry_ids=done)),
-            attempted(EmbeddingActivities.compute_embeddings, EntryIds(entry_ids=done, policy=self._policy)),
+            call_best_effort(IndexActivities.index_entries_batch, IndexBatchInput(entry_ids=done)),
+            call_best_effort(EmbeddingActivities.compute_embeddings, EntryIds(entry_ids=done, policy=self._policy)),
         )
 
     def _add(self, **changes: int) -> DistillationState:

@@ -10,6 +10,7 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import RateLimitedError
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
 from pressbox.curator.evaluate.contracts import (
     EvaluationInput,
@@ -22,6 +23,8 @@ from pressbox.curator.evaluate.contracts import (
 )
 from pressbox.curator.evaluate.domain.evaluation import Judged, Measure, averages
 from pressbox.curator.evaluate.ports import Evaluated, Evaluations, Evaluator, ScoreBoard, Subjects
+from pressbox.curator.ids import heavy_queue
+from pressbox.curator.library.call_options import JUDGED
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.waiting import come_back
 
@@ -44,6 +47,7 @@ class EvaluationActivities:
         self._now = now
 
     @activity.defn
+    @call_with(JUDGED, queue=heavy_queue)
     async def evaluate_ragas(self, input: EvaluationInput) -> EvaluationResult:
         """The name is the document's; who judges is a setting."""
         read = self._subjects.research if input.mode is EvaluationMode.RESEARCH else self._subjects.answer
@@ -56,6 +60,7 @@ class EvaluationActivities:
         return EvaluationResult(scores=_scores(measures))
 
     @activity.defn
+    @call_with(JUDGED, queue=heavy_queue)
     async def evaluate_summarization(self, input: SummarizationEvaluationInput) -> SummarizationEvaluationResult:
         """One after the other; another attempt finds what the last one kept, and pays for none of it again."""
         found: list[Sequence[Measure]] = []

@@ -7,7 +7,9 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError, PressboxError
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.context.domain.context import EntryContext
 from pressbox.curator.context.ports import ContextExtractor, Contexts, ContextSource
 from pressbox.curator.graph.contracts import (
@@ -23,6 +25,7 @@ from pressbox.curator.graph.contracts import (
     SelectForGraphInput,
 )
 from pressbox.curator.graph.ports import Addition, Graph, GraphDocument, GraphQueue
+from pressbox.curator.ids import heavy_queue
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.waiting import CANNOT_NOW, LONGEST_REASON, come_back
@@ -50,6 +53,7 @@ class GraphActivities:
         self._now = now
 
     @activity.defn
+    @call_with(QUICK)
     async def get_entries_for_graph_update(self, input: SelectForGraphInput) -> GraphSelection:
         found = await self._queue.pending(input.entry_ids, input.after_entry_id, input.limit, failed=input.failed)
         return GraphSelection(
@@ -57,12 +61,14 @@ class GraphActivities:
         )
 
     @activity.defn
+    @call_with(LONG, queue=heavy_queue)
     async def add_to_global_graph_bulk(self, input: GraphBatchInput) -> GraphBatchResult:
         """What one entry cannot say does not keep the others out; who is to be asked later is not given up."""
         async with Heartbeat():
             return await self._add(input.entry_ids, input.generation, input.policy)
 
     @activity.defn
+    @call_with(QUICK)
     async def mark_entries_graph_added(self, input: GraphMarkInput) -> GraphMarked:
         """Those that are in. What changed meanwhile stays to be added; what failed is shown, with its reason."""
         await self._queue.note_failed([Addition(one.entry_id, one.content_hash, one.reason) for one in input.failed])
@@ -70,11 +76,13 @@ class GraphActivities:
         return GraphMarked(marked=len(marked))
 
     @activity.defn
+    @call_with(LONG)
     async def reset_global_graph(self, input: GraphGeneration) -> GraphGeneration:
         """An empty graph beside the one that is read, unless this run has begun one. Nobody misses anything."""
         return input if input.number else GraphGeneration(number=await self._graph.begin_generation())
 
     @activity.defn
+    @call_with(LONG, queue=heavy_queue)
     async def fetch_and_add_to_graph_bulk(self, input: GraphBatchInput) -> GraphBatchResult:
         """Of a page of entries: all of them into a graph that is built aside, or those that the present one lacks."""
         async with Heartbeat():
@@ -82,12 +90,14 @@ class GraphActivities:
             return await self._add(wanted, input.generation, input.policy)
 
     @activity.defn
+    @call_with(LONG)
     async def swap_global_graph(self, input: GraphGeneration) -> GraphGeneration:
         async with Heartbeat():
             await self._graph.swap(input.number)
         return input
 
     @activity.defn
+    @call_with(LONG)
     async def prune_global_graph(self, _: GraphPruneInput) -> GraphPruned:
         """What no entry says any more: nobody saw it since its last entry went."""
         async with Heartbeat():

@@ -5,7 +5,7 @@ from datetime import timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from pressbox.curator.library.calls import act
+    from pressbox.core.temporal.calls import call
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.search.activities.embedding import CleanupActivities
     from pressbox.curator.search.contracts import (
@@ -41,7 +41,7 @@ class EntriesCleanupWorkflow:
         deleted = 0
         for _ in range(MOST_ROUNDS):
             wanted = CleanupInput(before=before, dry_run=input.dry_run)
-            cleaned = await act(CleanupActivities.cleanup_old_entries, wanted)
+            cleaned = await call(CleanupActivities.cleanup_old_entries, wanted)
             deleted += cleaned.deleted
             self._shown.show(done=deleted, deleted=deleted, message=f"{deleted} deleted")
             if input.dry_run or not cleaned.more:

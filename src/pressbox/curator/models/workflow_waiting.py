@@ -7,7 +7,7 @@ from typing import TypeVar
 from temporalio import workflow
 
 from pressbox.core.contracts import Contract
-from pressbox.curator.library.calls import Method, act
+from pressbox.core.temporal.calls import Method, call
 from pressbox.curator.library.contracts import Waits
 
 InputT = TypeVar("InputT", bound=Contract)
@@ -29,7 +29,7 @@ async def patiently(
 ) -> WaitsT:
     """The activity again and again until its result does not wait any more, or nobody wants `more`."""
     while True:
-        result = await act(method, input)
+        result = await call(method, input)
         if result.retry_at is None or not more():
             return result
         show(current_step=WAITING, message=result.reason)

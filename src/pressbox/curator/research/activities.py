@@ -7,7 +7,11 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import GoneError, PermanentError
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import QUICK
+from pressbox.curator.ids import heavy_queue
+from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.domain.traces import trace_id
 from pressbox.curator.models.waiting import CANNOT_NOW, come_back
@@ -82,6 +86,7 @@ class ResearchActivities:
         self._now = now
 
     @activity.defn
+    @call_with(QUICK)
     async def open_research(self, input: ResearchStepInput) -> ResearchBounds:
         """Where a run stands: nothing of what it did before is lost."""
         run = await self._steps.open(input.run_id, self._researcher.method, self._researcher.model)
@@ -96,6 +101,7 @@ class ResearchActivities:
         )
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def plan_research(self, input: ResearchStepInput) -> ResearchStepDone:
         async def plan(run: Run) -> tuple[Outcome, int]:
             told = await self._researcher.plan(run.user_id, run.question)
@@ -106,6 +112,7 @@ class ResearchActivities:
         return await self._step(input, Step(plan_position(), 0, StepKind.PLAN, "", StepState.RUNNING), plan)
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def search_for_research(self, input: ResearchStepInput) -> ResearchStepDone:
         """Every question of the round, and then which articles are worth reading."""
         run = await self._run(input)
@@ -118,6 +125,7 @@ class ResearchActivities:
         return ResearchStepDone(tokens=run.tokens, to_read=tuple(waiting))
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def read_for_research(self, input: ResearchStepInput) -> ResearchStepDone:
         """One article or page, with what it says to the question, in its own words."""
         planned = (await self._run(input)).step(input.position)
@@ -138,6 +146,7 @@ class ResearchActivities:
         return await self._step(input, planned, read)
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def check_research(self, input: ResearchStepInput) -> ResearchStepDone:
         """What the notes leave open. A round that found nothing new is the last one, whatever anybody says."""
 
@@ -153,6 +162,7 @@ class ResearchActivities:
         return await self._step(input, step, check)
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def write_research(self, input: ResearchStepInput) -> ResearchStepDone:
         run = await self._run(input)
         known, noted = run.step(write_position()), notes_of(run)
@@ -172,6 +182,7 @@ class ResearchActivities:
         return self._done(await self._run(input), step)
 
     @activity.defn
+    @call_with(QUICK)
     async def close_research(self, input: CloseResearchInput) -> None:
         reason = shortened(input.reason, LONGEST_REASON)
         await self._steps.close(input.run_id, input.state, reason, input.seconds, self._now())

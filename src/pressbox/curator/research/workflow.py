@@ -8,10 +8,10 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import Method, call, failure_reason, start_detached
     from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
     from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
     from pressbox.curator.ids import evaluation_workflow_id
-    from pressbox.curator.library.calls import Method, act, explained, start_alone
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.models.workflow_waiting import SHORTEST, WAITING
     from pressbox.curator.research.activities import ResearchActivities
@@ -78,14 +78,14 @@ class DeepResearchWorkflow:
             except (asyncio.CancelledError, ActivityError) as error:
                 cancelled = is_cancelled_exception(error)
                 state = ResearchState.STOPPED if cancelled else ResearchState.FAILED
-                await self._close(state, "" if cancelled else explained(error))
+                await self._close(state, "" if cancelled else failure_reason(error))
                 raise
             if self._stop:
                 self._shown.show(current_step="", message="stopped")
                 return self._output(ResearchState.STOPPED)
 
     async def _work(self) -> DeepResearchOutput:
-        self._bounds = await act(ResearchActivities.open_research, ResearchStepInput(run_id=self._input.run_id))
+        self._bounds = await call(ResearchActivities.open_research, ResearchStepInput(run_id=self._input.run_id))
         if self._bounds.gone:
             return self._output(ResearchState.STOPPED)
         self._since, self._waited = workflow.now(), NOTHING
@@ -137,7 +137,7 @@ class DeepResearchWorkflow:
                 ended_by=ended_by,
                 policy=self._input.policy,
             )
-            self._done = await act(method, wanted)
+            self._done = await call(method, wanted)
             if self._done.retry_at is None:
                 return self._done
             await self._wait(self._done.retry_at, self._done.reason)
@@ -156,14 +156,14 @@ class DeepResearchWorkflow:
     async def _close(self, state: ResearchState, reason: str) -> None:
         seconds = self._worked().total_seconds()
         closed = CloseResearchInput(run_id=self._input.run_id, state=state, reason=reason, seconds=seconds)
-        await act(ResearchActivities.close_research, closed)
+        await call(ResearchActivities.close_research, closed)
 
     async def _evaluate(self, trace_id: str) -> None:
         """Nobody waits for the judgement."""
         if not self._input.evaluate or not trace_id:
             return
         judged = EvaluationInput(trace_id=trace_id, mode=EvaluationMode.RESEARCH, subject_id=self._input.run_id)
-        await start_alone(EvaluationWorkflow, judged, evaluation_workflow_id(trace_id))
+        await start_detached(EvaluationWorkflow, judged, evaluation_workflow_id(trace_id))
 
     def _worked(self) -> timedelta:
         return timedelta(seconds=self._bounds.seconds) + (workflow.now() - self._since) - self._waited

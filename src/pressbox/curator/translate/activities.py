@@ -7,8 +7,10 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.curator.ids import translation_claim
+from pressbox.core.temporal.options import LONG, QUICK
+from pressbox.curator.ids import heavy_queue, translation_claim
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.entries import EntryStatus
 from pressbox.curator.library.ports import Claims
@@ -40,12 +42,14 @@ class TranslationSelecting:
         self._now = now
 
     @activity.defn
+    @call_with(QUICK)
     async def get_entries_for_translation(self, input: SelectForTranslationInput) -> TranslationSelection:
         found = await self._translations.select(input.entry_ids, input.language, input.after, input.limit)
         entries = (entry.model_copy(update={"title": shortened(entry.title)}) for entry in found.entries)
         return found.model_copy(update={"entries": tuple(entries)})
 
     @activity.defn
+    @call_with(QUICK)
     async def save_translations(self, input: SaveTranslationsInput) -> SavedTranslations:
         """The bodies are there already; from now on they count as whole."""
         saved = await self._translations.finish(input.entry_ids, input.language, self._now())
@@ -68,14 +72,17 @@ class TranslationActivities:
         self._now = now
 
     @activity.defn
+    @call_with(LONG, queue=heavy_queue)
     async def deepl_translate_articles(self, input: TranslateArticlesInput) -> TranslatedArticles:
         return await self._translate(Provider.DEEPL, input)
 
     @activity.defn
+    @call_with(LONG, queue=heavy_queue)
     async def ms_translate_articles(self, input: TranslateArticlesInput) -> TranslatedArticles:
         return await self._translate(Provider.MICROSOFT, input)
 
     @activity.defn
+    @call_with(LONG, queue=heavy_queue)
     async def llm_translate_articles(self, input: TranslateArticlesInput) -> TranslatedArticles:
         return await self._translate(Provider.LLM, input)
 

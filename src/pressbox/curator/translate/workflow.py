@@ -1,13 +1,12 @@
 """TranslationWorkflow: entries in another language, by DeepL, Microsoft or a model."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call, call_locally
     from pressbox.curator.ingest.activities.crawl import CrawlActivities
-    from pressbox.curator.library.calls import act
     from pressbox.curator.library.contracts import EntryProgressState
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
@@ -29,7 +28,6 @@ with workflow.unsafe.imports_passed_through():
 # A page of entries with their titles is one message, which stays below 10 kB.
 PAGE = 40
 BATCH = 5
-SETTINGS_TIME = timedelta(seconds=20)
 DEFAULT_LANGUAGE = "en"
 TRANSLATE = {
     Provider.DEEPL: TranslationActivities.deepl_translate_articles,
@@ -63,9 +61,7 @@ class TranslationWorkflow:
     @workflow.run
     async def run(self, input: TranslationInput) -> TranslationOutput:
         if not self._language:
-            settings = await workflow.execute_local_activity_method(
-                CrawlActivities.get_app_settings, start_to_close_timeout=SETTINGS_TIME
-            )
+            settings = await call_locally(CrawlActivities.get_app_settings)
             self._language = settings.target_language or DEFAULT_LANGUAGE
         page = await self._select()
         self._state = self._add(total=len(page.entries))
@@ -88,7 +84,7 @@ class TranslationWorkflow:
             after=self._state.after,
             limit=min(PAGE, self._input.most_entries - self._state.total),
         )
-        return await act(TranslationSelecting.get_entries_for_translation, wanted)
+        return await call(TranslationSelecting.get_entries_for_translation, wanted)
 
     async def _translate_patiently(self, entries: Sequence[EntryProgressState]) -> None:
         """One batch to its end, however long nobody translates."""
@@ -101,7 +97,7 @@ class TranslationWorkflow:
             wanted = TranslateArticlesInput(
                 entry_ids=left, language=self._language, again=input.again, policy=input.policy
             )
-            batch = await act(TRANSLATE[input.provider], wanted)
+            batch = await call(TRANSLATE[input.provider], wanted)
             await self._save(batch)
             if batch.retry_at is None:
                 return
@@ -118,7 +114,7 @@ class TranslationWorkflow:
         saved: tuple[int, ...] = ()
         if batch.translated:
             done = SaveTranslationsInput(entry_ids=batch.translated, language=self._language)
-            saved = (await act(TranslationSelecting.save_translations, done)).entry_ids
+            saved = (await call(TranslationSelecting.save_translations, done)).entry_ids
         for entry_id in batch.translated:
             self._articles.put(entry_id, EntryStatus.COMPLETED)
         self._state = self._add(translated=len(saved), failed=len(batch.failed))

@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call
     from pressbox.curator.cards.link_activities import LinkedPageActivities
     from pressbox.curator.context.contracts import (
         DeleteEnrichmentInput,
@@ -10,7 +11,6 @@ with workflow.unsafe.imports_passed_through():
         DeleteEnrichmentProgress,
         DeleteInput,
     )
-    from pressbox.curator.library.calls import act
     from pressbox.curator.library.progress import Shown
 
 
@@ -33,6 +33,6 @@ class DeleteEnrichmentWorkflow:
     @workflow.run
     async def run(self, input: DeleteEnrichmentInput) -> DeleteEnrichmentOutput:
         wanted = DeleteInput(enrichment_id=input.enrichment_id)
-        done = await act(LinkedPageActivities.delete_enrichment, wanted)
+        done = await call(LinkedPageActivities.delete_enrichment, wanted)
         self._shown.done()
         return DeleteEnrichmentOutput(deleted=done.deleted)

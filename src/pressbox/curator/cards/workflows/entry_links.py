@@ -4,6 +4,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call, failure_reason
     from pressbox.curator.cards.link_activities import LinkedPageActivities
     from pressbox.curator.context.contracts import (
         FetchEntryLinksInput,
@@ -12,7 +13,6 @@ with workflow.unsafe.imports_passed_through():
         FetchLinksInput,
         LinkResult,
     )
-    from pressbox.curator.library.calls import act, explained
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.text.bounds import shortened
 
@@ -48,8 +48,8 @@ class FetchEntryLinksWorkflow:
     async def _fetched(self, input: FetchEntryLinksInput, url: str) -> LinkResult:
         wanted = FetchLinksInput(entry_id=input.entry_id, urls=(url,), policy=input.policy)
         try:
-            return (await act(LinkedPageActivities.fetch_and_save_entry_links, wanted)).results[0]
+            return (await call(LinkedPageActivities.fetch_and_save_entry_links, wanted)).results[0]
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            return LinkResult(url=shortened(url), fetched=False, reason=explained(error))
+            return LinkResult(url=shortened(url), fetched=False, reason=failure_reason(error))

@@ -6,6 +6,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call, call_best_effort, failure_reason
     from pressbox.curator.cards.github_activities import RepositoryActivities
     from pressbox.curator.context.activities import ContextActivities
     from pressbox.curator.context.contracts import (
@@ -23,7 +24,6 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
     from pressbox.curator.ids import context_workflow_id
-    from pressbox.curator.library.calls import act, attempted, explained
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
     from pressbox.curator.models.workflow_waiting import patiently
@@ -96,7 +96,7 @@ class ContextCollectionWorkflow:
             except ChildWorkflowError as error:
                 if is_cancelled_exception(error):
                     raise
-                self._failed(entry_id, explained(error))
+                self._failed(entry_id, failure_reason(error))
                 return None
         if not found.extracted:
             self._failed(entry_id, found.reason)
@@ -113,10 +113,10 @@ class ContextCollectionWorkflow:
             except ActivityError as error:
                 if is_cancelled_exception(error):
                     raise
-                problem = shortened(f"{name}: {explained(error)}", LONGEST_REASON)
+                problem = shortened(f"{name}: {failure_reason(error)}", LONGEST_REASON)
         self._show(current_step="links", message="")
         # The context brought the links with it; this finds those of HTML that changed while its text did not.
-        await attempted(ContextActivities.save_entry_links, EntryReference(entry_id=found.entry_id))
+        await call_best_effort(ContextActivities.save_entry_links, EntryReference(entry_id=found.entry_id))
         self._articles.put(found.entry_id, EntryStatus.COMPLETED, error=problem)
         self._count(done=1)
 
@@ -137,7 +137,7 @@ class ContextCollectionWorkflow:
         save = SaveGithubInput(
             entry_id=entry_id, name=name, repository=choice.chosen, readme_key=readme.key, by=choice.by
         )
-        saved = await act(RepositoryActivities.save_github_enrichment, save)
+        saved = await call(RepositoryActivities.save_github_enrichment, save)
         return int(saved.enrichment_id is not None)
 
     def _failed(self, entry_id: int, reason: str) -> None:

@@ -4,6 +4,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.errors import NotFoundError
+    from pressbox.core.temporal.calls import call
     from pressbox.curator.context.activities import ContextActivities
     from pressbox.curator.context.contracts import (
         EntryReference,
@@ -15,7 +16,6 @@ with workflow.unsafe.imports_passed_through():
         SaveContextInput,
         SavedContext,
     )
-    from pressbox.curator.library.calls import act
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.models.workflow_waiting import patiently
 
@@ -43,7 +43,7 @@ class ExtractEntryContextWorkflow:
 
     @workflow.run
     async def run(self, input: ExtractEntryContextInput) -> ExtractEntryContextOutput:
-        facts = await act(ContextActivities.get_entry, EntryReference(entry_id=input.entry_id))
+        facts = await call(ContextActivities.get_entry, EntryReference(entry_id=input.entry_id))
         if not facts.found:
             raise NotFoundError(NO_TEXT)
         if facts.known and not input.again:
@@ -71,6 +71,6 @@ class ExtractEntryContextWorkflow:
         if not found.key:
             raise NotFoundError(NO_TEXT)
         self._shown.show(current_step="save", message="")
-        return found, await act(
+        return found, await call(
             ContextActivities.save_entry_context, SaveContextInput(entry_id=input.entry_id, key=found.key)
         )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import start_detached
     from pressbox.curator.distil.contracts import DistilledAnswer
     from pressbox.curator.evaluate.activities import EvaluationActivities
     from pressbox.curator.evaluate.contracts import (
@@ -15,7 +16,6 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.curator.evaluate.workflows.evaluation import has_room
     from pressbox.curator.ids import summarization_evaluation_workflow_id
-    from pressbox.curator.library.calls import start_alone
     from pressbox.curator.library.domain.entries import EXTRACTIVE
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.models.domain.traces import entry_trace_id, trace_id
@@ -68,4 +68,4 @@ async def judge_alone(answers: Sequence[DistilledAnswer], saved: Sequence[int], 
         for answer in written
     )
     input = SummarizationEvaluationInput(trace_id=batch, items=items)
-    await start_alone(SummarizationEvaluationWorkflow, input, summarization_evaluation_workflow_id(batch))
+    await start_detached(SummarizationEvaluationWorkflow, input, summarization_evaluation_workflow_id(batch))

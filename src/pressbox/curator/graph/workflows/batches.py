@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from temporalio import workflow
 
+from pressbox.core.temporal.calls import Method, call
 from pressbox.curator.graph.contracts import GraphBatchInput, GraphBatchResult
-from pressbox.curator.library.calls import Method, act
 from pressbox.curator.models.workflow_waiting import SHORTEST, WAITING
 
 # Ids, hashes and titles of this many entries are one message, which stays below 10 kB.
@@ -24,7 +24,7 @@ async def added_in_rounds(
     """
     left = batch.entry_ids
     while left:
-        result = await act(method, batch.model_copy(update={"entry_ids": left}))
+        result = await call(method, batch.model_copy(update={"entry_ids": left}))
         await take(result)
         if result.retry_at is None:
             return True

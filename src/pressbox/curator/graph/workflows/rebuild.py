@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call
     from pressbox.curator.graph.activities import GraphActivities
     from pressbox.curator.graph.contracts import (
         GraphBatchInput,
@@ -15,7 +16,6 @@ with workflow.unsafe.imports_passed_through():
         GraphRebuildProgress,
     )
     from pressbox.curator.graph.workflows.batches import LARGEST_BATCH, added_in_rounds
-    from pressbox.curator.library.calls import act
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.search.activities.index import IndexSelection
     from pressbox.curator.search.contracts import IndexBatchInput
@@ -45,7 +45,7 @@ class GraphRebuildWorkflow:
     @workflow.run
     async def run(self, input: GraphRebuildInput) -> GraphRebuildOutput:
         if input.clean:
-            begun = await act(GraphActivities.reset_global_graph, GraphGeneration(number=self._state.generation))
+            begun = await call(GraphActivities.reset_global_graph, GraphGeneration(number=self._state.generation))
             self._state = self._state.model_copy(update={"generation": begun.number})
         for _ in range(BATCHES_PER_RUN):
             if not await self._batch():
@@ -53,15 +53,15 @@ class GraphRebuildWorkflow:
         else:
             workflow.continue_as_new(input.model_copy(update={"state": self._state}))
         if input.clean:
-            await act(GraphActivities.swap_global_graph, GraphGeneration(number=self._state.generation))
-        await act(GraphActivities.prune_global_graph, GraphPruneInput())
+            await call(GraphActivities.swap_global_graph, GraphGeneration(number=self._state.generation))
+        await call(GraphActivities.prune_global_graph, GraphPruneInput())
         self._shown.done(message="")
         return GraphRebuildOutput(added=self._state.added, failed=self._state.failed)
 
     async def _batch(self) -> bool:
         size = min(self._input.batch_size, LARGEST_BATCH)
         wanted = IndexBatchInput(after_entry_id=self._state.after_entry_id, limit=size)
-        page = await act(IndexSelection.get_entry_ids_for_indexing, wanted)
+        page = await call(IndexSelection.get_entry_ids_for_indexing, wanted)
         if page.last_entry_id is None:
             return False
         batch = GraphBatchInput(entry_ids=page.entry_ids, generation=self._state.generation, policy=self._input.policy)
@@ -77,7 +77,7 @@ class GraphRebuildWorkflow:
         # What is only in a graph that is built aside must not count: then nothing would bring it up again.
         added = () if self._state.generation else result.added
         if added or result.failed:
-            await act(GraphActivities.mark_entries_graph_added, GraphMarkInput(added=added, failed=result.failed))
+            await call(GraphActivities.mark_entries_graph_added, GraphMarkInput(added=added, failed=result.failed))
         counts = {"added": self._state.added + len(result.added), "failed": self._state.failed + len(result.failed)}
         self._state = self._state.model_copy(update=counts)
         self._show(current_step="add", message=f"{self._state.added} articles")

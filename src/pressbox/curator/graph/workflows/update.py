@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call
     from pressbox.curator.graph.activities import GraphActivities
     from pressbox.curator.graph.contracts import (
         GlobalGraphUpdateInput,
@@ -15,7 +16,6 @@ with workflow.unsafe.imports_passed_through():
         SelectForGraphInput,
     )
     from pressbox.curator.graph.workflows.batches import LARGEST_BATCH, added_in_rounds
-    from pressbox.curator.library.calls import act
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
 
@@ -50,7 +50,7 @@ class GlobalGraphUpdateWorkflow:
                 break
         else:
             workflow.continue_as_new(input.model_copy(update={"state": self._state}))
-        await act(GraphActivities.prune_global_graph, GraphPruneInput())
+        await call(GraphActivities.prune_global_graph, GraphPruneInput())
         self._shown.done(message="")
         return GlobalGraphUpdateOutput(added=self._state.added, failed=self._state.failed)
 
@@ -61,7 +61,7 @@ class GlobalGraphUpdateWorkflow:
             limit=min(self._input.batch_size, LARGEST_BATCH),
             failed=self._input.retry_failed or bool(self._input.entry_ids),
         )
-        found = await act(GraphActivities.get_entries_for_graph_update, wanted)
+        found = await call(GraphActivities.get_entries_for_graph_update, wanted)
         if not found.entries:
             return False
         self._articles = Articles()
@@ -78,7 +78,7 @@ class GlobalGraphUpdateWorkflow:
     async def _take(self, result: GraphBatchResult) -> None:
         if result.added or result.failed:
             done = GraphMarkInput(added=result.added, failed=result.failed)
-            await act(GraphActivities.mark_entries_graph_added, done)
+            await call(GraphActivities.mark_entries_graph_added, done)
         for one in result.added:
             self._articles.put(one.entry_id, EntryStatus.COMPLETED)
         for one in result.failed:

@@ -6,7 +6,9 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.distil.contracts import AppSettings
 from pressbox.curator.ingest.contracts import (
     CrawlFeedInput,
@@ -23,6 +25,7 @@ from pressbox.curator.ingest.contracts import (
 )
 from pressbox.curator.ingest.ports import Crawler
 from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedToCrawl
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.ports import Entries, Feeds
@@ -51,14 +54,17 @@ class CrawlActivities:
         self._now = now
 
     @activity.defn
+    @call_with(QUICK)
     async def get_app_settings(self) -> AppSettings:
         return self._settings
 
     @activity.defn
+    @call_with(QUICK)
     async def list_feeds(self, input: ListFeedsInput) -> FeedPage:
         return await self._feeds.due(input.after_feed_id, input.limit, input.due_at or self._now(), input.only_due)
 
     @activity.defn
+    @call_with(LONG)
     async def probe_feeds(self, input: ProbeFeedsInput) -> ProbeFeedsResult:
         """Every feed of a page by a conditional request; unchanged ones are stored together.
 
@@ -83,6 +89,7 @@ class CrawlActivities:
         )
 
     @activity.defn
+    @call_with(BOUNDED)
     async def crawl_single_feed(self, input: CrawlFeedInput) -> CrawlFeedResult:
         feeds = await self._feeds.to_crawl([input.feed_id])
         if not feeds:
@@ -100,12 +107,14 @@ class CrawlActivities:
         )
 
     @activity.defn
+    @call_with(QUICK)
     async def get_entries_to_fetch(self, input: FeedReference) -> EntriesToFetch:
         found = await self._entries.to_fetch(input.feed_id, input.policy, self._now())
         entries = (entry.model_copy(update={"title": shortened(entry.title)}) for entry in found.entries)
         return found.model_copy(update={"entries": tuple(entries), "feed_name": shortened(found.feed_name)})
 
     @activity.defn
+    @call_with(QUICK)
     async def get_leftovers(self, input: LeftoversInput) -> Leftovers:
         """What no feed that is due would bring up again."""
         embedding = await self._entries.select_for_embedding(self._settings.embedding_model, 0, 1)

@@ -9,8 +9,11 @@ from temporalio import activity
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
+from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.distil.contracts import ReopenInput
+from pressbox.curator.ids import heavy_queue
 from pressbox.curator.ingest.contracts import (
     EntriesToFetch,
     EntryToFetch,
@@ -22,6 +25,7 @@ from pressbox.curator.ingest.contracts import (
 )
 from pressbox.curator.ingest.ports import Extractor, PageReader
 from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
@@ -64,6 +68,7 @@ class FetchActivities:
         self._now = now
 
     @activity.defn
+    @call_with(QUICK)
     async def get_entries(self, input: ReopenInput) -> EntriesToFetch:
         """Entries that are to be done again, those that exist. Their summaries wait from here on."""
         if input.distill:
@@ -77,6 +82,7 @@ class FetchActivities:
         return EntriesToFetch(entries=entries, skipped=len(input.entry_ids) - len(entries))
 
     @activity.defn
+    @call_with(BOUNDED, queue=heavy_queue)
     async def fetch_single_content(self, input: FetchContentInput) -> FetchContentResult:
         async with Heartbeat():
             if input.preview_key:
@@ -84,6 +90,7 @@ class FetchActivities:
             return await self._fetch(input.entry_id, input.from_feed, input.policy)
 
     @activity.defn
+    @call_with(LONG, queue=heavy_queue)
     async def fetch_contents(self, input: FetchContentsInput) -> FetchContentsResult:
         """Several articles; what was done before a crash is not done again."""
         async with ResumableHeartbeat(FetchCursor()) as heart:

@@ -3,13 +3,13 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call, call_locally, failure_reason, start_detached
     from pressbox.curator.distil.contracts import ContentDistillationInput
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
     from pressbox.curator.ids import DISTIL_LEFTOVERS_WORKFLOW, EMBEDDING_WORKFLOW, feed_workflow_id
@@ -27,13 +27,10 @@ with workflow.unsafe.imports_passed_through():
         SingleFeedIngestionInput,
     )
     from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
-    from pressbox.curator.library.calls import act, explained, start_alone
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.search.contracts import EmbeddingBackfillInput
     from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
     from pressbox.curator.search.workflows.indexing import catch_up
-
-SETTINGS_TIME = timedelta(seconds=20)
 
 
 @workflow.defn
@@ -62,9 +59,7 @@ class AllFeedsIngestionWorkflow:
     @workflow.run
     async def run(self, input: AllFeedsIngestionInput) -> AllFeedsIngestionOutput:
         if input.auto_distill:
-            settings = await workflow.execute_local_activity_method(
-                CrawlActivities.get_app_settings, start_to_close_timeout=SETTINGS_TIME
-            )
+            settings = await call_locally(CrawlActivities.get_app_settings)
             self._policy = input.policy.model_copy(update={"target_language": settings.target_language})
         page = await self._list()
         # Before anything new begins: what is found now was left by somebody.
@@ -88,20 +83,20 @@ class AllFeedsIngestionWorkflow:
             due_at=self._state.began_at,
             only_due=self._input.only_due,
         )
-        page = await act(CrawlActivities.list_feeds, wanted)
+        page = await call(CrawlActivities.list_feeds, wanted)
         total = self._state.feeds_total if self._state.pages else page.total
         self._change(pages=self._state.pages + 1, feeds_total=max(total, self._state.feeds_completed))
         return page
 
     async def _leftovers(self, page: FeedPage) -> Leftovers:
         wanted = LeftoversInput(limit=self._policy.page_size, without=page.feed_ids, policy=self._policy)
-        return await act(CrawlActivities.get_leftovers, wanted)
+        return await call(CrawlActivities.get_leftovers, wanted)
 
     async def _probe(self, page: FeedPage) -> Sequence[int]:
         if not page.feed_ids:
             return ()
         self._show(current_step="probe", message=f"Asking {len(page.feed_ids)} sources")
-        probed = await act(CrawlActivities.probe_feeds, ProbeFeedsInput(feed_ids=page.feed_ids, policy=self._policy))
+        probed = await call(CrawlActivities.probe_feeds, ProbeFeedsInput(feed_ids=page.feed_ids, policy=self._policy))
         # Those with news are complete when their own workflow is.
         self._change(
             feeds_completed=self._state.feeds_completed + max(len(page.feed_ids) - len(probed.with_work), 0),
@@ -145,7 +140,7 @@ class AllFeedsIngestionWorkflow:
             except ChildWorkflowError as error:
                 if is_cancelled_exception(error):
                     raise
-                workflow.logger.warning("Feed %s is left for the next run: %s", feed_id, explained(error))
+                workflow.logger.warning("Feed %s is left for the next run: %s", feed_id, failure_reason(error))
                 self._change(feeds_completed=self._state.feeds_completed + 1, feeds_failed=self._state.feeds_failed + 1)
             else:
                 self._change(
@@ -157,12 +152,12 @@ class AllFeedsIngestionWorkflow:
     async def _finish(self, left: Leftovers) -> None:
         if left.undistilled and self._input.auto_distill:
             waiting = ContentDistillationInput(policy=self._policy)
-            await start_alone(ContentDistillationWorkflow, waiting, DISTIL_LEFTOVERS_WORKFLOW)
+            await start_detached(ContentDistillationWorkflow, waiting, DISTIL_LEFTOVERS_WORKFLOW)
         if left.unindexed:
             await catch_up(self._policy.index_batch)
         if left.unembedded:
             backfill = EmbeddingBackfillInput(batch_size=self._policy.embedding_batch, routine=True)
-            await start_alone(EmbeddingBackfillWorkflow, backfill, EMBEDDING_WORKFLOW)
+            await start_detached(EmbeddingBackfillWorkflow, backfill, EMBEDDING_WORKFLOW)
 
     def _change(self, **changes: int) -> None:
         self._state = self._state.model_copy(update=changes)

@@ -4,6 +4,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call, failure_reason, timed_out
     from pressbox.curator.ids import ARTICLES_SIGNAL
     from pressbox.curator.ingest.activities.fetch import FetchActivities
     from pressbox.curator.ingest.contracts import (
@@ -15,7 +16,6 @@ with workflow.unsafe.imports_passed_through():
         FetchContentInput,
         FetchContentResult,
     )
-    from pressbox.curator.library.calls import act, explained, went_silent
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
 
@@ -63,15 +63,15 @@ class DomainFetchWorkflow:
     async def _fetch(self, entry: EntryToFetch) -> FetchContentResult:
         wanted = FetchContentInput(entry_id=entry.entry_id, policy=self._input.policy)
         try:
-            return await act(FetchActivities.fetch_single_content, wanted)
+            return await call(FetchActivities.fetch_single_content, wanted)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            if not went_silent(error):
+            if not timed_out(error):
                 # It still waits, and the next run finds it.
-                return FetchContentResult(entry_id=entry.entry_id, fetched=False, reason=explained(error))
+                return FetchContentResult(entry_id=entry.entry_id, fetched=False, reason=failure_reason(error))
             # The page is what kills the worker: the feed's own text will do.
-            return await act(FetchActivities.fetch_single_content, wanted.model_copy(update={"from_feed": True}))
+            return await call(FetchActivities.fetch_single_content, wanted.model_copy(update={"from_feed": True}))
 
     async def _tell(self, entry: EntryToFetch) -> None:
         parent = workflow.info().parent
@@ -82,7 +82,7 @@ class DomainFetchWorkflow:
             await workflow.get_external_workflow_handle(parent.workflow_id).signal(ARTICLES_SIGNAL, arrived)
         except ApplicationError as error:
             # Nobody is left to hear it; the article is there, and its summary is found by state.
-            workflow.logger.warning("Entry %s waits for its summary: %s", entry.entry_id, explained(error))
+            workflow.logger.warning("Entry %s waits for its summary: %s", entry.entry_id, failure_reason(error))
 
     def _show(self, **changes: object) -> None:
         self._shown.show(

@@ -8,9 +8,9 @@ from temporalio.workflow import ActivityConfig
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.contracts import Progress
+    from pressbox.core.temporal.calls import call
     from pressbox.curator.ingest.activities.fetch import FetchActivities
     from pressbox.curator.ingest.contracts import FetchContentInput, PreviewFetchInput, PreviewFetchOutput
-    from pressbox.curator.library.calls import act
 
 # Somebody looks at an empty page meanwhile.
 SOON = ActivityConfig(
@@ -35,7 +35,7 @@ class PreviewFetchWorkflow:
     @workflow.run
     async def run(self, input: PreviewFetchInput) -> PreviewFetchOutput:
         wanted = FetchContentInput(url=input.url, rules=input.rules, preview_key=input.preview_key, policy=input.policy)
-        result = await act(FetchActivities.fetch_single_content, wanted, SOON)
+        result = await call(FetchActivities.fetch_single_content, wanted, SOON)
         return PreviewFetchOutput(
             ok=result.fetched,
             preview_key=input.preview_key if result.fetched else "",

@@ -4,6 +4,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call, failure_reason
     from pressbox.curator.distil.contracts import (
         ContentDistillationInput,
         ReopenInput,
@@ -15,7 +16,6 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.ids import distil_workflow_id
     from pressbox.curator.ingest.activities.fetch import FetchActivities
     from pressbox.curator.ingest.contracts import EntryToFetch, FetchContentsInput
-    from pressbox.curator.library.calls import act, explained
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
 
@@ -47,7 +47,7 @@ class ReprocessEntriesWorkflow:
         size = input.policy.entries_per_fetch
         for begin in range(0, len(input.entry_ids), size):
             wanted = ReopenInput(entry_ids=input.entry_ids[begin : begin + size], distill=input.distill)
-            found = await act(FetchActivities.get_entries, wanted)
+            found = await call(FetchActivities.get_entries, wanted)
             existing += [entry.entry_id for entry in found.entries]
             if input.fetch:
                 await self._fetch(found.entries)
@@ -62,11 +62,11 @@ class ReprocessEntriesWorkflow:
         ids = tuple(entry.entry_id for entry in entries)
         wanted = FetchContentsInput(entry_ids=ids, policy=self._input.policy)
         try:
-            results = (await act(FetchActivities.fetch_contents, wanted)).results
+            results = (await call(FetchActivities.fetch_contents, wanted)).results
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            workflow.logger.warning("%s articles could not be fetched again: %s", len(ids), explained(error))
+            workflow.logger.warning("%s articles could not be fetched again: %s", len(ids), failure_reason(error))
             self._failed += len(ids)
             return
         for result in results:

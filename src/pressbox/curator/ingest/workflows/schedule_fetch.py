@@ -9,6 +9,7 @@ from temporalio.exceptions import ChildWorkflowError, is_cancelled_exception
 from temporalio.workflow import ChildWorkflowHandle
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import failure_reason, start_detached
     from pressbox.curator.distil.contracts import ContentDistillationInput, ContentDistillationOutput
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
     from pressbox.curator.ids import distil_workflow_id, domain_workflow_id
@@ -21,7 +22,6 @@ with workflow.unsafe.imports_passed_through():
         ScheduleFetchProgress,
     )
     from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
-    from pressbox.curator.library.calls import explained, start_alone
     from pressbox.curator.library.progress import Shown
 
 
@@ -101,7 +101,7 @@ class ScheduleFetchWorkflow:
             if is_cancelled_exception(error):
                 raise
             # Its articles still wait, and the next run finds them.
-            workflow.logger.warning("The articles of %s are left for the next run: %s", domain, explained(error))
+            workflow.logger.warning("The articles of %s are left for the next run: %s", domain, failure_reason(error))
             self._failed += len(entries)
         else:
             self._fetched += len(done.fetched_ids)
@@ -139,7 +139,7 @@ class ScheduleFetchWorkflow:
         )
         # Where one of an earlier run still waits for a model, these are found by their state.
         workflow_id = distil_workflow_id(own_id, self._batches)
-        child = await start_alone(ContentDistillationWorkflow, distillation, workflow_id, ContentDistillationOutput)
+        child = await start_detached(ContentDistillationWorkflow, distillation, workflow_id, ContentDistillationOutput)
         if child is not None:
             self._counting.append(asyncio.create_task(self._count(child)))
 

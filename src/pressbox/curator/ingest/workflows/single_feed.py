@@ -6,6 +6,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call, failure_reason, start_detached
     from pressbox.curator.distil.activities import DistilActivities
     from pressbox.curator.distil.contracts import ContentDistillationInput, SelectForDistillationInput
     from pressbox.curator.distil.workflow import PAGE, ContentDistillationWorkflow
@@ -24,7 +25,6 @@ with workflow.unsafe.imports_passed_through():
         SingleFeedIngestionProgress,
     )
     from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
-    from pressbox.curator.library.calls import act, explained, start_alone
     from pressbox.curator.library.progress import Shown
 
 PROCESSED_TOGETHER = 4
@@ -81,14 +81,14 @@ class SingleFeedIngestionWorkflow:
             return self._input.feed_id, ""
         self._show(current_step="crawl")
         wanted = CrawlFeedInput(feed_id=self._input.feed_id, policy=self._input.policy)
-        crawled = await act(CrawlActivities.crawl_single_feed, wanted)
+        crawled = await call(CrawlActivities.crawl_single_feed, wanted)
         self._created = crawled.created
         self._show(feed_name=crawled.feed_name, title=crawled.feed_name or self._shown.now.title)
         return crawled.feed_id, crawled.reason
 
     async def _select(self, feed_id: int) -> EntriesToFetch:
         wanted = FeedReference(feed_id=feed_id, policy=self._input.policy)
-        found = await act(CrawlActivities.get_entries_to_fetch, wanted)
+        found = await call(CrawlActivities.get_entries_to_fetch, wanted)
         name = found.feed_name or self._shown.now.feed_name
         self._show(feed_name=name, title=name or self._shown.now.title, skipped_count=found.skipped)
         return found
@@ -111,7 +111,7 @@ class SingleFeedIngestionWorkflow:
             if is_cancelled_exception(error):
                 raise
             # Its articles still wait, and the next run finds them.
-            workflow.logger.warning("The articles of feed %s wait: %s", feed_id, explained(error))
+            workflow.logger.warning("The articles of feed %s wait: %s", feed_id, failure_reason(error))
             self._failed += len(entries)
             return
         self._fetched += done.fetched
@@ -127,7 +127,7 @@ class SingleFeedIngestionWorkflow:
     async def _process_one(self, entry: EntryToFetch) -> None:
         wanted = FetchContentInput(entry_id=entry.entry_id, from_feed=True, policy=self._input.policy)
         try:
-            fetched = (await act(FetchActivities.fetch_single_content, wanted)).fetched
+            fetched = (await call(FetchActivities.fetch_single_content, wanted)).fetched
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -138,7 +138,7 @@ class SingleFeedIngestionWorkflow:
     async def _distil_what_needs_no_fetch(self, feed_id: int) -> None:
         """Fetched articles are with their batches already; here is what the feed holds in full."""
         wanted = SelectForDistillationInput(feed_id=feed_id, limit=PAGE)
-        waiting = await act(DistilActivities.get_entries_for_distillation, wanted)
+        waiting = await call(DistilActivities.get_entries_for_distillation, wanted)
         own = self._input.enable_content_fetch
         entry_ids = [entry.entry_id for entry in waiting.entries if not own or entry.entry_id not in self._seen]
         if not entry_ids:
@@ -151,7 +151,7 @@ class SingleFeedIngestionWorkflow:
             parent_workflow_id=workflow.info().workflow_id,
             policy=self._input.policy,
         )
-        await start_alone(ContentDistillationWorkflow, distillation, feed_distil_workflow_id(feed_id))
+        await start_detached(ContentDistillationWorkflow, distillation, feed_distil_workflow_id(feed_id))
 
     def _show(self, **changes: object) -> None:
         self._shown.show(

@@ -3,8 +3,11 @@
 from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.distil.contracts import EntryIds
+from pressbox.curator.ids import heavy_queue
 from pressbox.curator.ingest.ports import Embedder
 from pressbox.curator.library.ports import Entries
 from pressbox.curator.search.contracts import (
@@ -22,10 +25,12 @@ class EmbeddingActivities:
         self._embedder = embedder
 
     @activity.defn
+    @call_with(QUICK)
     async def get_entries_for_embedding(self, input: SelectForEmbeddingInput) -> EmbeddingSelection:
         return await self._entries.select_for_embedding(self._embedder.model, input.after_entry_id, input.limit)
 
     @activity.defn
+    @call_with(LONG, queue=heavy_queue)
     async def compute_embeddings(self, input: EntryIds) -> EmbeddedBatch:
         async with Heartbeat():
             texts = await self._entries.texts_to_embed(input.entry_ids)
@@ -40,5 +45,6 @@ class CleanupActivities:
         self._now = now
 
     @activity.defn
+    @call_with(QUICK)
     async def cleanup_old_entries(self, input: CleanupInput) -> CleanupResult:
         return await self._entries.clean_up(input.before, input.dry_run, input.limit)

@@ -2,7 +2,10 @@
 
 from temporalio import activity
 
+from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import LONG, QUICK
+from pressbox.curator.ids import index_queue
 from pressbox.curator.library.ports import Entries, SearchIndex
 from pressbox.curator.search.contracts import (
     Generation,
@@ -23,6 +26,7 @@ class IndexSelection:
         self._entries = entries
 
     @activity.defn
+    @call_with(QUICK)
     async def get_entry_ids_for_indexing(self, input: IndexBatchInput) -> IndexPage:
         entry_ids = tuple(await self._entries.ids_after(input.after_entry_id, input.limit))
         return IndexPage(entry_ids=entry_ids, last_entry_id=entry_ids[-1] if entry_ids else None)
@@ -34,22 +38,26 @@ class IndexActivities:
         self._index = index
 
     @activity.defn
+    @call_with(LONG, queue=index_queue)
     async def init_search_index(self, input: Generation) -> Generation:
         """A new generation beside the one that is searched, unless this run has begun one."""
         return input if input.name else Generation(name=await self._index.begin_generation())
 
     @activity.defn
+    @call_with(LONG, queue=index_queue)
     async def clear_search_index(self, input: Generation) -> Generation:
         """Search an empty index from now on, for when the present one is broken or wrong."""
         await self._index.swap(input.name)
         return input
 
     @activity.defn
+    @call_with(LONG, queue=index_queue)
     async def swap_search_index(self, input: Generation) -> Generation:
         await self._index.swap(input.name)
         return input
 
     @activity.defn
+    @call_with(LONG, queue=index_queue)
     async def index_entries_batch(self, input: IndexBatchInput) -> IndexBatchResult:
         """These entries, or without any the next ones that are not indexed as they are shown. Gone ones leave it."""
         async with Heartbeat():
@@ -62,6 +70,7 @@ class IndexActivities:
         return IndexBatchResult(indexed=len(documents), last_entry_id=wanted[-1] if wanted else None)
 
     @activity.defn
+    @call_with(LONG, queue=index_queue)
     async def get_orphaned_document_ids(self, input: PruneInput) -> OrphanedDocuments:
         """Documents whose entry is gone. Asked in this order, an entry that arrives meanwhile is never among them."""
         documents = await self._index.document_ids(input.after_document_id, input.limit)
@@ -72,6 +81,7 @@ class IndexActivities:
         )
 
     @activity.defn
+    @call_with(LONG, queue=index_queue)
     async def remove_documents_from_index(self, input: RemoveDocumentsInput) -> RemovedDocuments:
         """These, or without any those of entries that were removed. One whose entry exists always stays."""
         async with Heartbeat():

@@ -3,8 +3,8 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.temporal.calls import call
     from pressbox.curator.distil.contracts import EntryIds
-    from pressbox.curator.library.calls import act
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.search.activities.embedding import EmbeddingActivities
     from pressbox.curator.search.contracts import (
@@ -49,10 +49,10 @@ class EmbeddingBackfillWorkflow:
 
     async def _compute(self, size: int) -> bool:
         wanted = SelectForEmbeddingInput(after_entry_id=self._state.after_entry_id, limit=size)
-        found = await act(EmbeddingActivities.get_entries_for_embedding, wanted)
+        found = await call(EmbeddingActivities.get_entries_for_embedding, wanted)
         if found.last_entry_id is None:
             return False
-        done = await act(EmbeddingActivities.compute_embeddings, EntryIds(entry_ids=found.entry_ids))
+        done = await call(EmbeddingActivities.compute_embeddings, EntryIds(entry_ids=found.entry_ids))
         computed = self._state.computed + done.computed
         self._state = self._state.model_copy(update={"after_entry_id": found.last_entry_id, "computed": computed})
         total = self._state.computed + max(found.remaining - len(found.entry_ids), 0)

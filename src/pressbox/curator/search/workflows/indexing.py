@@ -1,6 +1,6 @@
 """Bringing the search index up to what is shown, in the middle of another workflow."""
 
-from pressbox.curator.library.calls import attempted
+from pressbox.core.temporal.calls import call_best_effort
 from pressbox.curator.search.activities.index import IndexActivities
 from pressbox.curator.search.contracts import IndexBatchInput, RemoveDocumentsInput
 
@@ -12,7 +12,7 @@ async def catch_up(batch: int) -> int:
     """Entries that are not indexed as they are shown, and documents of entries that are gone. By state, so any time."""
     indexed = 0
     for _ in range(MOST_ROUNDS):
-        done = await attempted(IndexActivities.index_entries_batch, IndexBatchInput(limit=batch))
+        done = await call_best_effort(IndexActivities.index_entries_batch, IndexBatchInput(limit=batch))
         if done is None or not done.indexed:
             break
         indexed += done.indexed
@@ -23,7 +23,7 @@ async def catch_up(batch: int) -> int:
 async def forget_removed() -> int:
     removed = 0
     for _ in range(MOST_ROUNDS):
-        gone = await attempted(IndexActivities.remove_documents_from_index, RemoveDocumentsInput())
+        gone = await call_best_effort(IndexActivities.remove_documents_from_index, RemoveDocumentsInput())
         if gone is None:
             break
         removed += gone.removed

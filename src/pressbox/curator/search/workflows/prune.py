@@ -3,7 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from pressbox.curator.library.calls import act
+    from pressbox.core.temporal.calls import call
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.search.activities.index import IndexActivities
     from pressbox.curator.search.contracts import (
@@ -47,13 +47,13 @@ class SearchPruneWorkflow:
 
     async def _prune(self, size: int) -> bool:
         page = PruneInput(after_document_id=self._state.after_document_id, limit=size)
-        found = await act(IndexActivities.get_orphaned_document_ids, page)
+        found = await call(IndexActivities.get_orphaned_document_ids, page)
         if found.last_document_id is None:
             return False
         removed = self._state.removed
         if found.document_ids:
             wanted = RemoveDocumentsInput(document_ids=found.document_ids)
-            removed += (await act(IndexActivities.remove_documents_from_index, wanted)).removed
+            removed += (await call(IndexActivities.remove_documents_from_index, wanted)).removed
         self._state = self._state.model_copy(update={"after_document_id": found.last_document_id, "removed": removed})
         self._shown.show(done=removed, removed=removed, message=f"{removed} removed")
         return True

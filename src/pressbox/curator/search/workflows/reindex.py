@@ -3,7 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from pressbox.curator.library.calls import act
+    from pressbox.core.temporal.calls import call
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
     from pressbox.curator.search.contracts import (
@@ -39,27 +39,27 @@ class SearchReindexWorkflow:
 
     @workflow.run
     async def run(self, input: SearchReindexInput) -> SearchReindexOutput:
-        generation = await act(IndexActivities.init_search_index, Generation(name=self._state.generation))
+        generation = await call(IndexActivities.init_search_index, Generation(name=self._state.generation))
         if input.clean and not self._state.cleared:
-            await act(IndexActivities.clear_search_index, generation)
+            await call(IndexActivities.clear_search_index, generation)
         self._state = self._state.model_copy(update={"generation": generation.name, "cleared": input.clean})
         for _ in range(BATCHES_PER_RUN):
             if not await self._index(generation, min(input.batch_size, LARGEST_BATCH)):
                 break
         else:
             workflow.continue_as_new(input.model_copy(update={"state": self._state}))
-        await act(IndexActivities.swap_search_index, generation)
+        await call(IndexActivities.swap_search_index, generation)
         await catch_up(min(input.batch_size, LARGEST_BATCH))
         self._shown.done(message="")
         return SearchReindexOutput(indexed=self._state.indexed)
 
     async def _index(self, generation: Generation, size: int) -> bool:
         wanted = IndexBatchInput(after_entry_id=self._state.after_entry_id, limit=size)
-        page = await act(IndexSelection.get_entry_ids_for_indexing, wanted)
+        page = await call(IndexSelection.get_entry_ids_for_indexing, wanted)
         if page.last_entry_id is None:
             return False
         batch = IndexBatchInput(entry_ids=page.entry_ids, generation=generation.name)
-        done = await act(IndexActivities.index_entries_batch, batch)
+        done = await call(IndexActivities.index_entries_batch, batch)
         indexed = self._state.indexed + done.indexed
         self._state = self._state.model_copy(update={"after_entry_id": page.last_entry_id, "indexed": indexed})
         self._shown.show(done=indexed, indexed=indexed, message=f"{indexed} articles")
