@@ -25,6 +25,7 @@ from pressbox.core.logs import configure_logs
 from pressbox.core.temporal import calls
 from pressbox.core.temporal import worker as temporal_worker
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.core.temporal.options import BEST_EFFORT
 from pressbox.entry import worker
 from pressbox.entry.manifests import manifests
 from pressbox.soonish.adapters.apprise_sender import _load_plugins
@@ -49,7 +50,7 @@ def hurry() -> None:
     rounds = calls.call_until_success.__kwdefaults__
     assert rounds is not None
     rounds["pauses"] = calls.Pauses(first=timedelta(seconds=PAUSE))
-    mock.patch.object(calls, "BEST_EFFORT", hurried(calls.BEST_EFFORT)).start()
+    mock.patch.object(calls, "BEST_EFFORT", hurried(BEST_EFFORT)).start()
     defaults = Heartbeat.__init__.__kwdefaults__
     assert defaults is not None
     defaults["every_seconds"] = BEAT
