@@ -1,10 +1,6 @@
 """The offline judge on made-up clips: it reads their clocks, and says no more than it knows."""
 
-import asyncio
-import os
-import signal
 from collections.abc import AsyncIterator, Iterable
-from datetime import timedelta
 from itertools import islice
 
 import cv2
@@ -13,7 +9,7 @@ import pytest
 
 from pressbox.bench.clock import Reading, read_one
 from pressbox.bench.scorebugs import Contrast, Notation, Place, Quality, Scorebug, drawn
-from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.core.errors import InvalidInputError
 from pressbox.demo.clips.disguises import disguise
 from pressbox.demo.clips.encoding import decoded
 from pressbox.demo.clips.making import make_clip
@@ -134,44 +130,6 @@ async def test_scorebugs_of_many_kinds_are_read(
     bug = Scorebug(notation, place, contrast, quality, "geometric", texts, minute, seed=11)
     judged = await judge.judge([drawn(bug).jpeg])
     assert read_one(bug, judged[0]) is Reading.RIGHT
-
-
-async def test_a_process_that_dies_is_transient_and_is_replaced() -> None:
-    own = OfflineJudge()
-    frames = [jpeg(np.zeros((360, 640, 3), np.uint8))]
-    try:
-        await own.judge([])
-        child = own.child.process
-        assert child is not None
-        asking = asyncio.create_task(own.judge(frames))
-        # Stopped, it cannot answer before it is ended.
-        os.kill(child.pid, signal.SIGSTOP)
-        while not own.child.busy:
-            await asyncio.sleep(0)
-        os.kill(child.pid, signal.SIGKILL)
-        with pytest.raises(TransientError):
-            await asking
-        own.child.idle_seconds = 0.01
-        assert await own.judge([]) == ()
-        # What nobody needs goes, and its memory with it.
-        while own.child.process is not None:
-            await asyncio.sleep(0.01)
-    finally:
-        await own.close()
-
-
-async def test_a_process_that_stays_silent_is_transient() -> None:
-    own = OfflineJudge()
-    try:
-        await own.judge([])
-        assert own.child.process is not None
-        os.kill(own.child.process.pid, signal.SIGSTOP)
-        own.child.longest_answer = timedelta(seconds=0.1)
-        with pytest.raises(TransientError, match="took too long"):
-            await own.judge([])
-        assert own.child.process is None
-    finally:
-        await own.close()
 
 
 async def test_bytes_that_are_no_picture_are_refused_and_the_judge_goes_on(judge: OfflineJudge) -> None:

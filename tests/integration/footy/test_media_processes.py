@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import signal
 import struct
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,9 +20,8 @@ from av.video.stream import VideoStream
 from pressbox.core.errors import NotFoundError, PermanentError, TransientError
 from pressbox.demo.clips.making import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Scene
-from pressbox.footy.adapters.media.messages import Limits
 from pressbox.footy.adapters.media.playing import index_is_in_front
-from pressbox.footy.adapters.media.processes import MediaProcesses
+from pressbox.footy.adapters.media.processes import LIMITS, MediaProcesses
 from pressbox.footy.domain.fingerprints import PHASES, unpack
 from pressbox.footy.domain.troubles import NotAVideoError
 
@@ -235,7 +236,7 @@ async def test_a_file_that_is_gone_is_not_found(media: MediaProcesses, tmp_path:
 
 
 async def test_a_file_that_takes_too_much_processor_time_ends_the_child_and_not_us(clip: Path) -> None:
-    processes = MediaProcesses(1, limits=Limits(processor_seconds=0))
+    processes = MediaProcesses(1, limits=replace(LIMITS, processor_seconds=0))
     try:
         with pytest.raises(NotAVideoError, match="processor time"):
             await processes.frames(clip, [0.99] * 3000)
@@ -246,7 +247,7 @@ async def test_a_file_that_takes_too_much_processor_time_ends_the_child_and_not_
 
 async def test_a_file_that_takes_too_much_memory_is_refused(clip: Path, tmp_path: Path) -> None:
     large = written(tmp_path / "large.mp4", "mpeg4", (3840, 2160), count=3)
-    processes = MediaProcesses(1, limits=Limits(memory_bytes=30_000_000))
+    processes = MediaProcesses(1, limits=replace(LIMITS, memory_bytes=30_000_000))
     try:
         with pytest.raises(PermanentError):
             await processes.fingerprint(large)
@@ -259,39 +260,16 @@ async def test_a_child_killed_from_outside_is_no_fault_of_the_file(clip: Path) -
     processes = MediaProcesses(1)
     try:
         await processes.probe(clip)
-        child = processes._idle[0]
+        (child,) = processes.pool.process_ids
         asked = asyncio.create_task(processes.frames(clip, [number / 200 for number in range(200)]))
-        while processes._idle:
+        while processes.pool.is_idle:
             await asyncio.sleep(0)
-        os.kill(child.process.pid, 9)
+        os.kill(child, signal.SIGKILL)
         with pytest.raises(TransientError):
             await asked
         assert (await processes.probe(clip)).duration_seconds == 4.0
     finally:
         await processes.close()
-
-
-async def test_a_child_that_nobody_asks_is_retired(clip: Path) -> None:
-    processes = MediaProcesses(1, idle_seconds=0.05)
-    await processes.probe(clip)
-    child = processes._idle[0]
-    await asyncio.wait_for(child.process.wait(), 20)
-    assert processes._idle == []
-    await processes.close()
-
-
-async def test_a_caller_that_gives_up_leaves_no_child_behind(clip: Path) -> None:
-    processes = MediaProcesses(1)
-    await processes.probe(clip)
-    child = processes._idle[0]
-    asked = asyncio.create_task(processes.frames(clip, [number / 200 for number in range(200)]))
-    while processes._idle:
-        await asyncio.sleep(0)
-    asked.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asked
-    assert child.process.returncode is not None
-    await processes.close()
 
 
 async def test_clips_without_football_are_read_as_well(media: MediaProcesses, tmp_path: Path) -> None:

@@ -6,15 +6,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from pressbox.core.errors import InvalidInputError
 from pressbox.footy.adapters.judges.pitch import pitch_vote
 from pressbox.footy.adapters.judges.reading import ScorebugReader
 from pressbox.footy.adapters.judges.screen import screen_vote
 from pressbox.footy.domain.judging import FrameJudgement, Vote
 from pressbox.footy.domain.scorebug import ScorebugTexts
-
-
-class UnreadableFrameError(Exception):
-    """What should be a picture is none."""
 
 
 def look(frames: Sequence[bytes], reader: ScorebugReader) -> list[FrameJudgement]:
@@ -43,5 +40,5 @@ def _judgement(soccer: Vote, screen: Vote, found: ScorebugTexts) -> FrameJudgeme
 def _picture(frame: bytes) -> NDArray[np.uint8]:
     decoded = cv2.imdecode(np.frombuffer(frame, np.uint8), cv2.IMREAD_COLOR) if frame else None
     if decoded is None:
-        raise UnreadableFrameError("A frame is not a picture.")
+        raise InvalidInputError("A frame is not a picture.", field="clip")
     return np.asarray(decoded, dtype=np.uint8)

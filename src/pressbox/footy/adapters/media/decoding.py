@@ -16,6 +16,8 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
+from pressbox.footy.domain.troubles import NotAVideoError
+
 Picture = NDArray[np.uint8]
 
 # A playlist or a script named .mp4 must not make the library open other files or addresses.
@@ -25,10 +27,6 @@ _MOST_DAMAGED_PACKETS = 500
 _LONGEST_GAP_SECONDS = 10.0
 LONGEST_READ_SECONDS = 600.0
 _MOST_PACKETS = 200_000
-
-
-class UnusableError(Exception):
-    """The file cannot be used as a clip. The message is for people."""
 
 
 @dataclass(frozen=True)
@@ -43,23 +41,25 @@ class Timed:
 def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """The file and its first moving picture."""
     if path.stat().st_size == 0:
-        raise UnusableError("The file is empty.")
+        raise NotAVideoError("The file is empty.")
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
     try:
         container = av.open(str(path), options=options)
     # Which of its many errors the library raises for a stranger's bytes is the choice of the bytes.
     except (av.FFmpegError, ValueError, UnicodeDecodeError) as error:
-        raise UnusableError(f"The file is not a video: {_reason(error)}") from error
+        raise NotAVideoError(f"The file is not a video: {_reason(error)}") from error
     with container:
         # A cover picture of a sound file is a video stream too.
         pictures = [stream for stream in container.streams.video if not _is_cover(stream)]
         if not pictures:
-            raise UnusableError("The file has sound but no picture." if container.streams.audio else "No video inside.")
+            raise NotAVideoError(
+                "The file has sound but no picture." if container.streams.audio else "No video inside."
+            )
         stream = pictures[0]
         if stream.codec_context is None:
-            raise UnusableError("The video is of a kind that we cannot decode.")
+            raise NotAVideoError("The video is of a kind that we cannot decode.")
         if stream.width * stream.height > _LARGEST_PIXELS:
-            raise UnusableError(f"The picture is too large: {stream.width}×{stream.height}.")
+            raise NotAVideoError(f"The picture is too large: {stream.width}×{stream.height}.")
         stream.codec_context.thread_count = 1
         yield container, stream
 
@@ -127,7 +127,7 @@ def turned(shown: Picture, rotation: int) -> Picture:
 def as_jpeg(shown: Picture, quality: int = 88) -> bytes:
     done, encoded = cv2.imencode(".jpg", shown, [cv2.IMWRITE_JPEG_QUALITY, quality])
     if not done:
-        raise UnusableError("The picture could not be written as JPEG.")
+        raise NotAVideoError("The picture could not be written as JPEG.")
     return encoded.tobytes()
 
 

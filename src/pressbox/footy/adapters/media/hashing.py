@@ -8,8 +8,9 @@ import numpy as np
 from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
-from pressbox.footy.adapters.media.decoding import Picture, Timed, UnusableError, frames, opened, quick, turned
+from pressbox.footy.adapters.media.decoding import Picture, Timed, frames, opened, quick, turned
 from pressbox.footy.domain.fingerprints import PHASES, REFERENCE_STEP, VIEWS, Fingerprint
+from pressbox.footy.domain.troubles import NotAVideoError
 
 SMALL_WIDTH, SMALL_HEIGHT = 160, 90
 LONGEST_SECONDS = 120.0
@@ -53,7 +54,7 @@ def sampled(moving: Iterable[Timed], phases: int) -> tuple[NDArray[np.uint8], ND
             holes.append(timed.seconds - len(small) * step > _HOLE_SECONDS)
             small.append(grey)
     if not small:
-        raise UnusableError("No frame of the video can be decoded.")
+        raise NotAVideoError("No frame of the video can be decoded.")
     return np.stack(small), np.array(holes)
 
 

@@ -13,13 +13,13 @@ from av.video.stream import VideoStream
 
 from pressbox.footy.adapters.media.decoding import (
     Picture,
-    UnusableError,
     as_jpeg,
     frames,
     measured_duration,
     opened,
     picture,
 )
+from pressbox.footy.domain.troubles import NotAVideoError
 
 JUDGE_HEIGHT = 1080
 POSTER_WIDTH = 640
@@ -34,7 +34,7 @@ def frames_at(path: Path, fractions: Sequence[float], height: int = JUDGE_HEIGHT
     with opened(path) as (container, stream):
         first = next(frames(container, stream), None)
         if first is None:
-            raise UnusableError("No frame of the video can be decoded.")
+            raise NotAVideoError("No frame of the video can be decoded.")
         found = []
         for fraction in fractions:
             moment = (first.frame.time or 0.0) + min(max(fraction, 0.0), 1.0) * duration

@@ -20,7 +20,8 @@ from av.packet import Packet
 from av.stream import Stream
 from av.video.stream import VideoStream
 
-from pressbox.footy.adapters.media.decoding import UnusableError, frames, opened, sound
+from pressbox.footy.adapters.media.decoding import frames, opened, sound
+from pressbox.footy.domain.troubles import NotAVideoError
 
 TALLEST = 720
 AnyPacket: TypeAlias = "Packet[Stream]"
@@ -106,7 +107,7 @@ def _encoded(container: InputContainer, stream: VideoStream, target: Path) -> No
             written += 1
         output.mux(picture.encode(None))
     if written == 0:
-        raise UnusableError("No frame of the video can be decoded.")
+        raise NotAVideoError("No frame of the video can be decoded.")
 
 
 def _picture_stream(output: OutputContainer, stream: VideoStream, width: int, height: int) -> VideoStream:

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from pressbox.footy.adapters.media.decoding import UnusableError, frames, measured_duration, opened, sound
+from pressbox.footy.adapters.media.decoding import frames, measured_duration, opened, sound
 from pressbox.footy.domain.candidates import Probe
+from pressbox.footy.domain.troubles import NotAVideoError
 
 
 def probe(path: Path) -> Probe:
@@ -15,7 +16,7 @@ def probe(path: Path) -> Probe:
     with opened(path) as (container, stream):
         first = next(frames(container, stream), None)
         if first is None:
-            raise UnusableError("No frame of the video can be decoded.")
+            raise NotAVideoError("No frame of the video can be decoded.")
         ratio = stream.sample_aspect_ratio
         width, height = first.frame.width, first.frame.height
         if ratio:

@@ -1,0 +1,48 @@
+"""What the media child processes do with a video file, so that a hostile one can take down nothing but its process.
+
+The libraries are imported inside the functions: the worker, which only names them, stays light.
+"""
+
+from pathlib import Path
+
+from pressbox.footy.domain.candidates import Probe
+from pressbox.footy.domain.fingerprints import pack
+
+
+def load_libraries() -> None:
+    import av
+    import cv2
+
+    av.logging.set_level(av.logging.PANIC)
+    cv2.setNumThreads(1)
+
+
+def probe(path: Path) -> Probe:
+    from pressbox.footy.adapters.media import probing
+
+    return probing.probe(path)
+
+
+def fingerprint(path: Path, phases: int) -> bytes:
+    from pressbox.footy.adapters.media import hashing
+
+    return pack(hashing.fingerprint(path, phases))
+
+
+def frames(path: Path, fractions: tuple[float, ...]) -> tuple[bytes, ...]:
+    from pressbox.footy.adapters.media import pictures
+
+    return tuple(pictures.judged_frames(path, fractions))
+
+
+def poster(path: Path) -> bytes:
+    from pressbox.footy.adapters.media import pictures
+
+    return pictures.poster(path)
+
+
+def playable(path: Path, target: Path) -> Probe:
+    from pressbox.footy.adapters.media import playing, probing
+
+    playing.write_playable(path, target)
+    return probing.probe(target)
