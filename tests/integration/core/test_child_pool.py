@@ -104,7 +104,7 @@ async def test_calls_run_side_by_side_up_to_the_size_of_the_pool() -> None:
     await asyncio.gather(*calls)
     assert len(pool.process_ids) == 2
     await pool.close()
-    assert pool.process_ids == ()
+    assert not pool.process_ids
 
 
 async def test_a_caller_that_gives_up_leaves_no_child_behind(pool: ChildPool) -> None:
@@ -145,4 +145,3 @@ async def test_only_plain_functions_of_a_module_can_be_called(pool: ChildPool) -
 
     with pytest.raises((ValueError, AttributeError)):
         await pool.run(inner)
-
