@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import psycopg
 import pytest
 from pydantic import SecretStr
@@ -24,6 +25,10 @@ from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.temporal_server import EmbeddedTemporal
 from tests.databases import TEMPLATE, Databases
+
+# How long one example takes says how busy the machine is.
+hypothesis.settings.register_profile("tests", hypothesis.settings(), deadline=None)
+hypothesis.settings.load_profile("tests")
 
 # As entry points make sure that there is one.
 TEST_KEY = SecretStr("the instance key of the tests, long enough")

@@ -148,7 +148,7 @@ async def test_titles_and_passages_are_escaped(folder: Path) -> None:
 
 
 @given(query=st.text(max_size=60) | st.text(alphabet='ab "-:()[]*~^\\/+.東京', max_size=30))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_typed_is_answered(library: TantivyReader, query: str) -> None:
     found, total = asyncio.run(library.search(query, [1, 2], 5, 0, False))
     assert len(found) <= total

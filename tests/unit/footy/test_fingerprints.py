@@ -144,7 +144,7 @@ def slow_longest(left: np.ndarray, right: np.ndarray, rule: Evidence) -> int:
     return best if best >= rule.run else 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 40), st.integers(0, 16), st.integers(0, 12))
 def test_the_fast_search_finds_what_the_plain_loop_finds(
     seed: int, left_samples: int, right_samples: int, shared: int, bits: int

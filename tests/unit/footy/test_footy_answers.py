@@ -193,7 +193,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from(["fixture", "league", "teams", "goals", "score", "events"]), JSON)
 def test_nonsense_anywhere_is_read_or_refused_but_never_a_crash(part: str, nonsense: Any) -> None:
     raw = answer(1, 0, goal(10), status="2H")

@@ -32,7 +32,7 @@ def total(
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(problems())
 def test_no_other_way_to_pair_is_cheaper(problem: tuple[list[list[int | None]], list[int], list[int]]) -> None:
     costs, row_alone, column_alone = problem

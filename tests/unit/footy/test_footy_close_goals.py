@@ -36,7 +36,7 @@ def answer(events: list[Observation]) -> ObservedFixture:
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(GOALS, st.lists(st.tuples(st.randoms(use_true_random=False), st.floats(0, 1)), max_size=6))
 def test_an_id_stays_with_its_goal_however_close_the_next_one_is(
     goals: list[Observation], polls: list[tuple[Random, float]]

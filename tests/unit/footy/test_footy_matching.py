@@ -196,6 +196,20 @@ def test_two_goals_of_one_minute_keep_their_order_when_the_list_is_turned() -> N
     assert sightings(result) == {"a": Sighting.UNCHANGED, "b": Sighting.UNCHANGED}
 
 
+def test_a_new_goal_comes_after_one_of_the_same_minute_that_the_answer_lacks() -> None:
+    first, equaliser = stored("a", observation(5)), stored("b", observation(11, 4, AWAY), (1, 1))
+    result = poll([first, equaliser], observed(observation(11)))
+    assert [one.score for one in result.created] == [Score(2, 1)]
+
+
+def test_the_score_of_a_goal_that_stands_unlisted_follows_when_earlier_ones_are_removed() -> None:
+    gone = [stored("a", observation(5), drops=2), stored("b", observation(7), (2, 0), drops=2)]
+    unlisted, listed = stored("c", observation(11, 4, AWAY), (2, 1)), stored("d", observation(11), (3, 1))
+    result = poll([*gone, unlisted, listed], observed(observation(11)))
+    assert result.seen[0].score == Score(1, 1)
+    assert result.rescored == {"c": Score(0, 1)}
+
+
 def test_a_removed_goal_that_returns_within_the_grace_is_restored() -> None:
     result = poll([stored("g", observation(10), removed=timedelta(hours=23))], observed(observation(10)))
     assert sightings(result) == {"g": Sighting.RESTORED}

@@ -103,6 +103,8 @@ class Ledger:
             known = self.goals[miss.event_id]
             removed_at = now if miss.removes else None
             self.goals[miss.event_id] = replace(known, drop_runs=known.drop_runs | {run_id}, removed_at=removed_at)
+        for event_id, score in result.rescored.items():
+            self.goals[event_id] = replace(self.goals[event_id], score=score)
 
     def start_searches(self) -> None:
         for name, goal in self.goals.items():
@@ -270,6 +272,4 @@ class MatchDay(RuleBasedStateMachine):
 
 
 TestMatchDay = MatchDay.TestCase
-TestMatchDay.settings = settings(
-    max_examples=80, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+TestMatchDay.settings = settings(max_examples=80, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow])

@@ -19,7 +19,7 @@ copies = st.lists(st.tuples(st.floats(3, 60), st.integers(1, 50)), min_size=1, m
 
 
 @given(copies)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_of_two_copies_the_rule_of_two_decides(found: list[SceneCopy]) -> None:
     for one, other in itertools.permutations(found, 2):
         if (one.file_size, one.duration_seconds) != (other.file_size, other.duration_seconds) and better(
@@ -29,7 +29,7 @@ def test_of_two_copies_the_rule_of_two_decides(found: list[SceneCopy]) -> None:
 
 
 @given(copies, st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_keeping_only_what_is_kept_ends_with_the_best_of_all(found: list[SceneCopy], order: random.Random) -> None:
     """As an upload does it: one copy after the other arrives, and files that are not kept are gone for good."""
     arriving, held = list(found), []

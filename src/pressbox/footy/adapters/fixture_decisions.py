@@ -173,7 +173,7 @@ def batched(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
 
 
 def _quiet(comparison: Comparison) -> bool:
-    if comparison.created or comparison.missed:
+    if comparison.created or comparison.missed or comparison.rescored:
         return False
     return all(goal.sighting is Sighting.UNCHANGED and not goal.registers for goal in comparison.seen)
 
@@ -181,7 +181,7 @@ def _quiet(comparison: Comparison) -> bool:
 def _loud(comparison: Comparison) -> bool:
     """Whether people see a difference in the goals."""
     changed = any(goal.sighting is not Sighting.UNCHANGED for goal in comparison.seen)
-    return bool(comparison.created) or changed or any(goal.removes for goal in comparison.missed)
+    return bool(comparison.created or comparison.rescored) or changed or any(goal.removes for goal in comparison.missed)
 
 
 def _row(number: int, version: int, decision: Decision) -> dict[str, Any]:

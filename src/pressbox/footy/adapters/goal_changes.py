@@ -105,6 +105,15 @@ class _Writer:
             row.download_complete = True
         self.note(goal.event_id, REMOVED, _told(row), "")
 
+    def rescore(self, event_id: str, score: Score) -> None:
+        row = self._rows.get(event_id)
+        if row is None:
+            return
+        before = _told(row)
+        row.home_score, row.away_score = score.home, score.away
+        row.last_activity = max(row.last_activity, self._now)
+        self.note(event_id, Sighting.CORRECTED, before, _told(row))
+
     def note(self, event_id: str, what: str, before: str, after: str) -> None:
         self._notes.append(
             {
@@ -161,6 +170,8 @@ async def write_comparisons(
             writer.see(seen)
         for missed in comparison.missed:
             writer.miss(missed)
+        for event_id, score in comparison.rescored.items():
+            writer.rescore(event_id, score)
     seen_again = [goal.event_id for comparison in comparisons.values() for goal in comparison.seen]
     if seen_again:
         names = one_of_names(seen_again)

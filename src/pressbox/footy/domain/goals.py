@@ -3,7 +3,8 @@
 The rules that make a `Comparison` are in `matching`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -118,11 +119,13 @@ class Comparison:
     """What one answer means for the goals of a fixture.
 
     When the answer cannot be trusted to be complete (`distrusted` says why), nothing is counted as missed.
+    `rescored` has the new score after goals that stand although the answer lacks them, by their ids.
     """
 
     created: tuple[NewGoal, ...] = ()
     seen: tuple[SeenGoal, ...] = ()
     missed: tuple[MissedGoal, ...] = ()
+    rescored: Mapping[str, Score] = field(default_factory=dict)
     distrusted: str = ""
     problems: tuple[str, ...] = ()
 

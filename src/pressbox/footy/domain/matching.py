@@ -77,11 +77,13 @@ def compare(
     # A run that saw a goal does not miss it, whatever a second look says.
     missed = [] if distrusted else [_missed(goal, run_id, policy) for goal in unseen if run_id not in goal.monitor_runs]
     gone = {miss.event_id for miss in missed if miss.removes}
-    scores = _scores_among_all(observed, seen, pairs, [goal for goal in unseen if goal.event_id not in gone])
+    standing = [goal for goal in unseen if goal.event_id not in gone]
+    scores = _scores_among_all(observed, seen, pairs, standing)
     return Comparison(
         created=_created(observed.fixture_id, [one for one in seen if one.place not in taken], sequences, scores),
         seen=tuple(_sighted(goal, found.goal, scores[found.place]) for goal, found in pairs),
         missed=tuple(missed),
+        rescored={goal.event_id: scores[goal.event_id] for goal in standing if scores[goal.event_id] != goal.score},
         distrusted=distrusted,
         problems=observed.problems,
     )
@@ -195,7 +197,7 @@ def _missed(goal: StoredGoal, run_id: str, policy: FootyPolicy) -> MissedGoal:
 
 
 def _created(
-    fixture_id: int, found: Sequence[_Seen], sequences: Mapping[tuple[int, int], int], scores: Mapping[int, Score]
+    fixture_id: int, found: Sequence[_Seen], sequences: Mapping[tuple[int, int], int], scores: Mapping[int | str, Score]
 ) -> tuple[NewGoal, ...]:
     given = dict(sequences)
     created = []
@@ -247,27 +249,28 @@ def _scores_among_all(
     seen: Sequence[_Seen],
     pairs: Sequence[tuple[StoredGoal, _Seen]],
     unlisted: Sequence[StoredGoal],
-) -> dict[int, Score]:
-    """The score after each observation, by its place, with the goals that this answer lacks but that still stand.
+) -> dict[int | str, Score]:
+    """The score after each observation, by its place, and after each goal that still stands unlisted, by its id.
 
     Otherwise a goal that is missing from one answer would change the score of all that came after it. In one minute
     the goals keep the order in which they were first listed.
     """
     before = {found.place: goal.score.home + goal.score.away for goal, found in pairs}
-    latest = len(seen) + max(before.values(), default=0)
-    moments = [
-        (one.goal.elapsed, one.goal.extra or 0, before.get(one.place, latest), one.place, one.goal.team_id)
+    kept = {goal.event_id: goal.score.home + goal.score.away for goal in unlisted}
+    latest = len(seen) + max((*before.values(), *kept.values()), default=0)
+    moments: list[tuple[tuple[int, int, int, int], int | str, int]] = [
+        ((one.goal.elapsed, one.goal.extra or 0, before.get(one.place, latest), one.place), one.place, one.goal.team_id)
         for one in seen
     ]
     moments += [
-        (goal.elapsed, goal.extra or 0, goal.score.home + goal.score.away, -1, goal.team_id) for goal in unlisted
+        ((goal.elapsed, goal.extra or 0, kept[goal.event_id], -1), goal.event_id, goal.team_id) for goal in unlisted
     ]
-    scores: dict[int, Score] = {}
+    scores: dict[int | str, Score] = {}
     home = away = 0
-    for _, _, _, place, team_id in sorted(moments):
+    for _, goal_or_place, team_id in sorted(moments, key=lambda moment: moment[0]):
         if team_id == observed.home.id:
             home += 1
         else:
             away += 1
-        scores[place] = Score(home, away)
+        scores[goal_or_place] = Score(home, away)
     return scores
