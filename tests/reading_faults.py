@@ -15,7 +15,7 @@ from pathlib import Path
 from sqlalchemy import text
 from temporalio.client import Client, WorkflowFailureError
 
-from pressbox.core.config import CuratorSettings, HttpSettings, Settings, child_environment
+from pressbox.core.config import HttpSettings, Settings, child_environment
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import planted
@@ -31,6 +31,7 @@ from pressbox.curator.search.contracts import (
     SearchReindexInput,
 )
 from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.news.library import articles, variation
 from pressbox.demo.simulators.distilling import distils
 from pressbox.demo.simulators.model import MODEL, ModelService
@@ -207,7 +208,7 @@ async def disturbed(
         allowed = (f"127.0.0.1:{site.port}", f"127.0.0.1:{model.port}")
         curator = CuratorSettings(host_delay_seconds=0.0)
         settings = Settings(
-            home=folder / "home", secret_key=TEST_KEY, http=HttpSettings(allow=allowed), curator=curator
+            home=folder / "home", secret_key=TEST_KEY, http=HttpSettings(allow=allowed), applications=(curator,)
         )
         environment = {
             "PRESSBOX_HOME": str(folder / "home"),

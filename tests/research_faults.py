@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import text, update
 from temporalio.client import Client
 
-from pressbox.core.config import CuratorSettings, Settings
+from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import Fault, plant, planted
 from pressbox.curator.ids import research_workflow_id
@@ -21,6 +21,7 @@ from pressbox.curator.library.rows import EntryBodyRow
 from pressbox.curator.research import wiring as researching
 from pressbox.curator.research.domain.research import Limits, ResearchState, Run, StepKind
 from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.model import MODEL, ModelService
 from pressbox.demo.simulators.researching import Researching
 from tests.conftest import TEST_KEY, Parts
@@ -104,7 +105,7 @@ async def disturbed(
         plant(folder / "faults", fault)
     async with ModelService(script=Researching()) as model:
         curator = CuratorSettings(model_url=model.base_url, model_name=MODEL)
-        settings = Settings(home=folder / "home", secret_key=TEST_KEY, curator=curator)
+        settings = Settings(home=folder / "home", secret_key=TEST_KEY, applications=(curator,))
         environment = {
             "PRESSBOX_HOME": str(folder / "home"),
             "PRESSBOX_DATABASE_URL": database_url,

@@ -14,6 +14,7 @@ from pressbox.core import config
 from pressbox.core.config import Settings, Variable, variables
 from pressbox.core.temporal.schedules import timetable
 from pressbox.entry.cli import cli
+from pressbox.entry.manifests import settings_groups
 from tests.architecture.source import ROOT
 from tests.architecture.test_registration import MANIFESTS, activities
 
@@ -30,7 +31,7 @@ def settings_page() -> str:
         "are reported.",
     ]
     group: tuple[str, ...] | None = None
-    for variable in variables():
+    for variable in variables(settings_groups()):
         if variable.path[:-1] != group:
             group = variable.path[:-1]
             lines += [
@@ -52,8 +53,10 @@ def _title(group: tuple[str, ...]) -> str:
 
 
 def _about(group: tuple[str, ...]) -> str:
-    model = Settings.model_fields[group[0]].annotation if group else None
-    return inspect.getdoc(model) or "" if model else "What concerns the whole instance."
+    if not group:
+        return "What concerns the whole instance."
+    model = settings_groups().get(group[0]) or Settings.model_fields[group[0]].annotation
+    return inspect.getdoc(model) or ""
 
 
 def _default(variable: Variable) -> str:

@@ -24,7 +24,7 @@ from typer.core import TyperGroup
 
 from pressbox.core.config import load_settings, unknown_variables, variables
 from pressbox.entry.cli import cli
-from pressbox.entry.manifests import APPLICATIONS
+from pressbox.entry.manifests import APPLICATIONS, settings_groups
 from pressbox.entry.version import VERSION
 from tests.architecture.source import ROOT
 
@@ -129,8 +129,8 @@ def test_every_variable_is_a_setting() -> None:
     written = [file for ending in WRITTEN for file in DEPLOY.rglob(ending)]
     names = {name for file in written for name in named_variables(file)}
     assert "PRESSBOX_DATABASE_URL_FILE" in names
-    assert unknown_variables(dict.fromkeys(names, ""), dotenv=None) == ()
-    assert {"HEALTH_PORT"} <= {name for variable in variables() for name in variable.names}
+    assert unknown_variables(dict.fromkeys(names, ""), groups=settings_groups(), dotenv=None) == ()
+    assert {"HEALTH_PORT"} <= {name for variable in variables(settings_groups()) for name in variable.names}
 
 
 def named_variables(file: Path) -> set[str]:
@@ -146,13 +146,13 @@ def test_the_values_of_settings_can_be_read() -> None:
     for environment in plain:
         # Compose itself fills in ${…}; the files of secrets exist only where it runs.
         values = {name: value for name, value in environment.items() if "$" not in value and "_FILE" not in name}
-        settings = load_settings(values, dotenv=None)
+        settings = load_settings(values, groups=settings_groups(), dotenv=None)
         assert settings.temporal.address
         assert settings.objects.bucket
 
 
 def test_every_secret_comes_from_a_file_that_is_mounted() -> None:
-    secret = {variable.name for variable in variables() if variable.secret}
+    secret = {variable.name for variable in variables(settings_groups()) if variable.secret}
     config, template = kubernetes_objects_of("ConfigMap")[0]["data"], kubernetes_objects_of("Secret")[0]["stringData"]
     for environment in (config, *(service["environment"] for service in compose_services().values())):
         assert secret.isdisjoint(environment)

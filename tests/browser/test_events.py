@@ -13,12 +13,13 @@ from playwright.async_api import Page, expect
 
 from pressbox.core.accounts.models import Role
 from pressbox.core.app import Resources
-from pressbox.core.config import HttpSettings, Settings, SmtpSecurity, SoonishSettings, WebSettings
+from pressbox.core.config import HttpSettings, Settings, WebSettings
 from pressbox.core.progress.sink import ProgressSink
 from pressbox.core.temporal.worker import build_workers
 from pressbox.demo.simulators.mail_sink import MailSink
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.manifest import APP
+from pressbox.soonish.settings import SmtpSecurity, SoonishSettings
 from tests.browser.conftest import (
     DESKTOP,
     PHONE,
@@ -59,19 +60,15 @@ async def world(settings: Settings, resources: Resources, database_url: str, wat
     # Databases are new for every test, Temporal is not: ids must not be those of another test.
     execute(database_url, f"ALTER SEQUENCE soonish.events_id_seq RESTART WITH {secrets.randbelow(10**12) + 10**6}")
     async with NotificationTarget() as target, MailSink() as mail:
-        own = settings.model_copy(
-            update={
-                "web": WebSettings(port=free_port()),
-                "http": HttpSettings(allow=("127.0.0.0/8",)),
-                "soonish": SoonishSettings(
-                    merge_window_seconds=1,
-                    smtp_host="127.0.0.1",
-                    smtp_port=mail.smtp_port,
-                    smtp_security=SmtpSecurity.NONE,
-                    smtp_from="events@example.org",
-                ),
-            }
+        soonish = SoonishSettings(
+            merge_window_seconds=1,
+            smtp_host="127.0.0.1",
+            smtp_port=mail.smtp_port,
+            smtp_security=SmtpSecurity.NONE,
+            smtp_from="events@example.org",
         )
+        web, http = WebSettings(port=free_port()), HttpSettings(allow=("127.0.0.0/8",))
+        own = settings.model_copy(update={"web": web, "http": http}).with_group(soonish)
         site = Site(own, replace(resources, settings=own))
         await site.start()
         for email in ("ada@example.org", "grace@example.org"):

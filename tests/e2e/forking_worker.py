@@ -27,7 +27,7 @@ from pressbox.core.temporal import worker as temporal_worker
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import BEST_EFFORT
 from pressbox.entry import worker
-from pressbox.entry.manifests import manifests
+from pressbox.entry.manifests import manifests, settings_groups
 from pressbox.soonish.adapters.apprise_sender import _load_plugins
 
 # In seconds. A killed activity is noticed when its time is over, and there are many kills.
@@ -99,7 +99,7 @@ def forked(settings: Settings, name: str) -> int:
 
 
 def main(queues: list[str]) -> None:
-    settings = load_settings(dotenv=None)
+    settings = load_settings(groups=settings_groups(), dotenv=None)
     configure_logs(settings)
     if "soonish" in queues:
         _load_plugins()

@@ -18,13 +18,13 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
-from pressbox.core.config import ContextKind, DistillerKind, EvaluatorKind
 from pressbox.core.contracts import Contract
 from pressbox.core.web.app import create_app
 from pressbox.curator.library.domain.entries import DistilState
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.manifest import APP
 from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.settings import ContextKind, CuratorSettings, DistillerKind, EvaluatorKind
 from pressbox.curator.wiring import activities
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.model import MODEL, ModelService
@@ -154,7 +154,7 @@ async def besieged(
 ) -> AsyncIterator[Besieged]:
     """With these attacks, and further settings of the curator."""
     async with Canary() as canary, ModelService(script=Gullible(canary.url), key="key") as model:
-        curator = resources.settings.curator.model_copy(
+        curator = resources.settings.group(CuratorSettings).model_copy(
             update={
                 "distiller": DistillerKind.LLM,
                 "model_url": model.base_url,
@@ -166,7 +166,7 @@ async def besieged(
                 **settings,
             }
         )
-        inside = replace(resources, settings=resources.settings.model_copy(update={"curator": curator}))
+        inside = replace(resources, settings=resources.settings.with_group(curator))
         library = Library(inside)
         accounts = AccountService(inside.database, inside.settings, passwords=cheap_passwords())
         reader = (await accounts.add_user(READER, PASSWORD)).id

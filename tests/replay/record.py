@@ -16,7 +16,7 @@ from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.worker import Worker
 
-from pressbox.core.config import MaintenanceSettings, TemporalSettings
+from pressbox.core.config import TemporalSettings
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError
 from pressbox.core.temporal.client import connect
@@ -28,6 +28,7 @@ from pressbox.embedded.home import Home
 from pressbox.embedded.temporal_server import EmbeddedTemporal
 from pressbox.maintenance.activities import MaintenanceActivities
 from pressbox.maintenance.contracts import MaintenanceWorkflowInput
+from pressbox.maintenance.settings import MaintenanceSettings
 from pressbox.maintenance.wiring import policy
 from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
 from tests.fakes.maintenance import FakeRecords, FakeScratch

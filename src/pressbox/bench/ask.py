@@ -19,7 +19,6 @@ from pressbox.bench import ask_library as library
 from pressbox.bench.ask_library import Asked, Document
 from pressbox.bench.instance import temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
-from pressbox.core.config import CuratorSettings
 from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import upgrade
 from pressbox.curator.ask.wiring import retriever_over
@@ -30,6 +29,7 @@ from pressbox.curator.ingest.offline import Workshop, context_finder
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.parts import embedder, entry_store, search_index
 from pressbox.curator.search.domain.retrieval import FoundBy
+from pressbox.curator.settings import CuratorSettings
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 

@@ -20,7 +20,7 @@ from pressbox.bench.report import Figure, Report, Say, this_machine
 from pressbox.bench.simulator import simulator
 from pressbox.bench.worker import our_worker
 from pressbox.core.app import AppManifest, Resources, TaskQueue
-from pressbox.core.config import FootySettings, HttpSettings, ObjectsSettings, Settings, TemporalSettings
+from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
@@ -32,6 +32,7 @@ from pressbox.footy.contracts.monitor import MonitorWorkflowInput
 from pressbox.footy.domain.answers import read_fixture
 from pressbox.footy.ids import QUEUE as FOOTY_QUEUE
 from pressbox.footy.manifest import APP as FOOTY
+from pressbox.footy.settings import FootySettings
 from pressbox.footy.workflows.monitor import MonitorWorkflow
 
 API = "pressbox.demo.simulators.fixtures_api"
@@ -217,7 +218,7 @@ async def pointed_at(resources: Resources, url: str) -> AsyncIterator[Resources]
     """The same resources for a process that asks this fixtures API."""
     footy = FootySettings(api_key=SecretStr(DEMO_KEY), api_url=url)
     async with GuardedClient(HttpSettings(allow=(httpx.URL(url).netloc.decode(),))) as http:
-        yield replace(resources, settings=resources.settings.model_copy(update={"footy": footy}), http=http)
+        yield replace(resources, settings=resources.settings.with_group(footy), http=http)
 
 
 def _figures(found: Measured) -> tuple[Figure, ...]:

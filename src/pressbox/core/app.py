@@ -15,7 +15,7 @@ from fastapi import APIRouter
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
 
-from pressbox.core.config import Settings
+from pressbox.core.config import Group, Settings
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.http.client import GuardedClient
@@ -103,6 +103,7 @@ class AppManifest:
     name: str
     title: str
     summary: str
+    settings: type[Group] | None = None
     queues: tuple[TaskQueue, ...] = ()
     workflows: Mapping[str, Sequence[type]] = field(default_factory=dict)
     activities: Callable[[Resources], Mapping[str, Sequence[Callable[..., Any]]]] = lambda _: {}

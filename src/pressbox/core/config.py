@@ -1,8 +1,8 @@
 """Settings: one typed tree, read once by an entry point from the environment and `.env`.
 
 A field `group.name` is set by `PRESSBOX_GROUP_NAME`; a secret also by `PRESSBOX_GROUP_NAME_FILE`, which names a
-file that holds it. The bare names of the original documents work as aliases. This is the only module that reads
-the environment.
+file that holds it. The bare names of the original documents work as aliases. An application's group is a class of its
+own, which its manifest names: `settings.group(FootySettings)`. This is the only module that reads the environment.
 """
 
 import os
@@ -10,34 +10,41 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import platformdirs
 from dotenv import dotenv_values
-from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
-# The groups of the applications are offered from here too: one place to import settings from.
-from pressbox.core.application_settings import AliasKind as AliasKind
-from pressbox.core.application_settings import BareName, CommaSeparated, Port
-from pressbox.core.application_settings import ContextKind as ContextKind
-from pressbox.core.application_settings import CuratorSettings as CuratorSettings
-from pressbox.core.application_settings import DistillerKind as DistillerKind
-from pressbox.core.application_settings import DuplicateRule as DuplicateRule
-from pressbox.core.application_settings import EmbedderKind as EmbedderKind
-from pressbox.core.application_settings import EvaluatorKind as EvaluatorKind
-from pressbox.core.application_settings import FootySettings as FootySettings
-from pressbox.core.application_settings import GraphKind as GraphKind
-from pressbox.core.application_settings import Group as Group
-from pressbox.core.application_settings import JudgeKind as JudgeKind
-from pressbox.core.application_settings import LightRagStorage as LightRagStorage
-from pressbox.core.application_settings import SmtpSecurity as SmtpSecurity
-from pressbox.core.application_settings import SoonishSettings as SoonishSettings
-from pressbox.core.application_settings import TranslatorKind as TranslatorKind
 from pressbox.core.errors import ConfigurationError
 
 PREFIX = "PRESSBOX_"
 ROOT_HOME = Path("/var/lib/pressbox")
+
+AnyGroup = TypeVar("AnyGroup", bound="Group")
+
+
+def _split_list(value: object) -> object:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+CommaSeparated = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
+Numbers = Annotated[tuple[int, ...], BeforeValidator(_split_list)]
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+@dataclass(frozen=True)
+class BareName:
+    """A name without our prefix under which the original documents know a setting."""
+
+    name: str
+
+
+class Group(BaseModel):
+    """A group of settings. Every field has a default and a description."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class LogFormat(StrEnum):
@@ -143,14 +150,6 @@ class LogSettings(Group):
     level: Annotated[LogLevel, BareName("LOG_LEVEL")] = Field(LogLevel.INFO, description="Least level that is written.")
 
 
-class MaintenanceSettings(Group):
-    """What the hourly MaintenanceWorkflow keeps."""
-
-    changes_minutes: int = Field(60, ge=1, description="Minutes that a browser can be away and still catch up.")
-    progress_days: int = Field(7, ge=1, description="Days that finished workflows stay on the activity page.")
-    scratch_hours: int = Field(24, ge=1, description="Hours that scratch objects are kept.")
-
-
 class TestingSettings(Group):
     """For tests and the demo only."""
 
@@ -171,11 +170,21 @@ class Settings(Group):
     worker: WorkerSettings = WorkerSettings()
     http: HttpSettings = HttpSettings()
     log: LogSettings = LogSettings()
-    maintenance: MaintenanceSettings = MaintenanceSettings()
-    soonish: SoonishSettings = SoonishSettings()
-    footy: FootySettings = FootySettings()
-    curator: CuratorSettings = CuratorSettings()
     testing: TestingSettings = TestingSettings()
+    applications: tuple[Group, ...] = Field((), description="The groups of the applications; see `group`.")
+
+    def group(self, kind: type[AnyGroup]) -> AnyGroup:
+        """The settings of an application."""
+        return next((found for found in self.applications if isinstance(found, kind)), None) or kind()
+
+    def with_group(self, group: Group) -> "Settings":
+        others = tuple(found for found in self.applications if type(found) is not type(group))
+        return self.model_copy(update={"applications": (*others, group)})
+
+
+# The groups of the applications, by the word that stands in the names of their variables.
+Groups = Mapping[str, type[Group]]
+NO_GROUPS: Groups = {}
 
 
 @dataclass(frozen=True)
@@ -198,16 +207,17 @@ def default_home() -> Path:
     return ROOT_HOME if os.geteuid() == 0 else Path(platformdirs.user_data_dir("pressbox", appauthor=False))
 
 
-def variables() -> tuple[Variable, ...]:
-    """Every setting, in the order of the tree."""
-    return tuple(_walk(Settings, ()))
+def variables(groups: Groups = NO_GROUPS) -> tuple[Variable, ...]:
+    """Every setting of the core, then those of the given groups of applications."""
+    own = {name: field for name, field in Settings.model_fields.items() if name != "applications"}
+    return (*_walk(own, ()), *(found for name, kind in groups.items() for found in _walk(kind.model_fields, (name,))))
 
 
-def _walk(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[Variable]:
-    for name, field in model.model_fields.items():
+def _walk(fields: Mapping[str, FieldInfo], path: tuple[str, ...]) -> Iterator[Variable]:
+    for name, field in fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, Group):
-            yield from _walk(kind, (*path, name))
+            yield from _walk(kind.model_fields, (*path, name))
             continue
         yield Variable(
             path=(*path, name),
@@ -222,34 +232,50 @@ def _is_secret(kind: object) -> bool:
     return kind is SecretStr or (get_origin(kind) is not None and SecretStr in get_args(kind))
 
 
-def load_settings(environment: Mapping[str, str] | None = None, *, dotenv: Path | None = Path(".env")) -> Settings:
+def load_settings(
+    environment: Mapping[str, str] | None = None, *, groups: Groups = NO_GROUPS, dotenv: Path | None = Path(".env")
+) -> Settings:
     """Read the tree, or raise one ConfigurationError that names every wrong variable."""
     merged = _dotenv(dotenv) | dict(os.environ if environment is None else environment)
-    problems: list[str] = []
+    known, problems = variables(groups), list[str]()
     tree: dict[str, Any] = {}
-    for variable in variables():
+    for variable in known:
         value = _value(variable, merged, problems)
         if value is not None:
             _put(tree, variable.path, value)
-    try:
-        settings = Settings.model_validate(tree)
-    except ValidationError as error:
-        names = {variable.path: variable.name for variable in variables()}
-        for item in error.errors(include_url=False, include_input=False):
-            path = tuple(str(part) for part in item["loc"])
-            problems.append(f"{names.get(path[:2], names.get(path[:1], '.'.join(path)))}: {item['msg']}")
+    names = {variable.path: variable.name for variable in known}
+    own = {name: value for name, value in tree.items() if name not in groups}
+    applications = tuple(_validate(kind, tree.get(name, {}), (name,), names, problems) for name, kind in groups.items())
+    settings = _validate(Settings, own, (), names, problems)
     if problems:
         raise ConfigurationError("Settings cannot be used:\n  " + "\n  ".join(problems))
-    return settings
+    return settings.model_copy(update={"applications": applications})
+
+
+def _validate(
+    kind: type[AnyGroup],
+    values: dict[str, Any],
+    path: tuple[str, ...],
+    names: Mapping[tuple[str, ...], str],
+    problems: list[str],
+) -> AnyGroup:
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        for item in error.errors(include_url=False, include_input=False):
+            place = (*path, *(str(part) for part in item["loc"]))
+            name = names.get(place[:2]) or names.get(place[:1]) or ".".join(place)
+            problems.append(f"{name}: {item['msg']}")
+        return kind()
 
 
 def unknown_variables(
-    environment: Mapping[str, str] | None = None, *, dotenv: Path | None = Path(".env")
+    environment: Mapping[str, str] | None = None, *, groups: Groups = NO_GROUPS, dotenv: Path | None = Path(".env")
 ) -> tuple[str, ...]:
     """Names that begin with PRESSBOX_ and mean nothing: most likely a typing error."""
     merged = _dotenv(dotenv) | dict(os.environ if environment is None else environment)
-    known = {variable.name for variable in variables()}
-    known |= {variable.name + "_FILE" for variable in variables() if variable.secret}
+    known = {variable.name for variable in variables(groups)}
+    known |= {variable.name + "_FILE" for variable in variables(groups) if variable.secret}
     return tuple(sorted(name for name in merged if name.startswith(PREFIX) and name not in known))
 
 

@@ -58,6 +58,9 @@ def secret_values(group: Group) -> Iterable[str]:
                 yield urlsplit(secret).password or ""
         elif isinstance(value, Group):
             yield from secret_values(value)
+        elif name == "applications":
+            for application in value:
+                yield from secret_values(application)
 
 
 def configure_logs(settings: Settings, stream: TextIO | None = None) -> None:

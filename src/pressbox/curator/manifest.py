@@ -48,6 +48,7 @@ from pressbox.curator.search.contracts import EntriesCleanupInput
 from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
 from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
 from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
+from pressbox.curator.settings import CuratorSettings
 from pressbox.curator.translate.workflow import TranslationWorkflow
 from pressbox.curator.wiring import activities, service
 
@@ -57,7 +58,7 @@ SHORTEST_INGEST = timedelta(seconds=5)
 
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
-    rules, curator = policy(settings), settings.curator
+    rules, curator = policy(settings), settings.group(CuratorSettings)
     return (
         ScheduleDeclaration(
             id=INGEST_SCHEDULE,
@@ -109,6 +110,7 @@ def commands() -> typer.Typer:
 
 APP = AppManifest(
     name="curator",
+    settings=CuratorSettings,
     title="Reader",
     summary="Feeds, the articles behind them, their gist, and an answer to what you know about a subject.",
     queues=(TaskQueue(QUEUE), TaskQueue(HEAVY_QUEUE, HEAVY_AT_ONCE), TaskQueue(INDEX_QUEUE, 1)),

@@ -25,6 +25,7 @@ from pressbox.curator.reading.states import StateService
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.research import wiring as researching
 from pressbox.curator.service import Curator
+from pressbox.curator.settings import CuratorSettings
 from pressbox.curator.sources.outlines import OutlineService
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
@@ -58,7 +59,7 @@ def service(resources: Resources) -> Curator:
     discovery = FeedDiscovery(resources.http, FeedReader(), rules.feed_bytes)
     sources = SourceService(subscriptions, SqlCategories(database), discovery, starter)
     states = StateService(SqlReadingStates(database), SqlLabels(database))
-    reading = ReadingService(lists, search_reader(resources), embedder(settings.curator).model)
+    reading = ReadingService(lists, search_reader(resources), embedder(settings.group(CuratorSettings)).model)
     return Curator(
         sources=sources,
         outlines=OutlineService(subscriptions, OpmlOutlines(), objects, starter),

@@ -21,6 +21,7 @@ from pressbox.footy.ids import (
     UPKEEP_SCHEDULE,
     UPKEEP_WORKFLOW,
 )
+from pressbox.footy.settings import FootySettings
 from pressbox.footy.web.access import PATH
 from pressbox.footy.web.health import build_health
 from pressbox.footy.web.topics import TOPICS
@@ -40,7 +41,8 @@ SHORTEST_POLL = timedelta(seconds=1)
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     rules = policy(settings)
-    poll = timedelta(seconds=settings.footy.monitor_seconds / settings.footy.speed)
+    footy = settings.group(FootySettings)
+    poll = timedelta(seconds=footy.monitor_seconds / footy.speed)
     return (
         ScheduleDeclaration(
             id=INGEST_SCHEDULE,
@@ -91,6 +93,7 @@ def commands() -> typer.Typer:
 
 APP = AppManifest(
     name="footy",
+    settings=FootySettings,
     title="Matches",
     summary="Live fixtures, confirmed goals and the best clip of each, while the match is on.",
     queues=(TaskQueue(QUEUE), TaskQueue(MEDIA_QUEUE, MEDIA_AT_ONCE)),

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from pressbox.core.app import Resources
-from pressbox.core.config import AliasKind, DuplicateRule, FootySettings, JudgeKind, Settings
+from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
@@ -46,6 +46,7 @@ from pressbox.footy.service.goals import GoalService
 from pressbox.footy.service.matches import MatchService
 from pressbox.footy.service.status import StatusService
 from pressbox.footy.service.teams import TeamService
+from pressbox.footy.settings import AliasKind, DuplicateRule, FootySettings, JudgeKind
 
 Functions = Sequence[Callable[..., Any]]
 NO_KEY = (
@@ -56,7 +57,7 @@ NO_KEY = (
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
     workflows = TemporalWorkflows(resources.temporal, QUEUE, policy(resources.settings))
-    api = ApiFootball(resources.http, resources.settings.footy)
+    api = ApiFootball(resources.http, resources.settings.group(FootySettings))
     return {
         QUEUE: (*polling_activities(resources, api, workflows), *clip_activities(resources, workflows)),
         MEDIA_QUEUE: media_activities(resources, workflows),
@@ -66,7 +67,8 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
 def polling_activities(resources: Resources, api: FixturesApi, workflows: Workflows) -> Functions:
     """Those of Ingest and Monitor, with the API in the caller's hands: benchmarks measure it."""
     settings, database = resources.settings, resources.database
-    fixtures, missing = SqlFixtures(database, followed(settings)), "" if settings.footy.api_key else NO_KEY
+    fixtures = SqlFixtures(database, followed(settings))
+    missing = "" if settings.group(FootySettings).api_key else NO_KEY
     ingest = IngestActivities(api, fixtures, SqlClips(database), resources.objects, missing)
     monitor = MonitorActivities(api, fixtures, SqlGoals(database), workflows, missing)
     return (
@@ -91,9 +93,10 @@ def clip_activities(resources: Resources, workflows: Workflows) -> Functions:
     """Those of RAG, Twitter, Download and Upload that decode nothing."""
     settings, database, objects = resources.settings, resources.database, resources.objects
     goals, candidates = SqlGoals(database), SqlCandidates(database)
-    sources = configured_sources(settings.footy, resources.http)
-    downloader = ClipDownloader(resources.http, GuardedProxy(settings.http), archive_folder(settings.footy))
-    aliases = AliasActivities(SqlTeamStore(database), alias_source(settings.footy, resources.http))
+    footy = settings.group(FootySettings)
+    sources = configured_sources(footy, resources.http)
+    downloader = ClipDownloader(resources.http, GuardedProxy(settings.http), archive_folder(footy))
+    aliases = AliasActivities(SqlTeamStore(database), alias_source(footy, resources.http))
     search = SearchActivities(goals, candidates, sources)
     download = DownloadActivities(goals, candidates, downloader, media(settings), objects, workflows)
     upload = UploadActivities(SqlClips(database), candidates, objects)
@@ -131,7 +134,7 @@ def media_activities(resources: Resources, workflows: Workflows) -> Functions:
     """Those that decode, or ask a judge."""
     database, objects = resources.database, resources.objects
     goals, clips, decoder = SqlGoals(database), SqlClips(database), media(resources.settings)
-    onlooker = Onlooker(decoder, judge(resources.settings.footy))
+    onlooker = Onlooker(decoder, judge(resources.settings.group(FootySettings)))
     validation = ValidationActivities(goals, SqlCandidates(database), decoder, objects, onlooker)
     scenes = SceneActivities(clips, decoder, objects)
     return (
@@ -145,8 +148,9 @@ def media_activities(resources: Resources, workflows: Workflows) -> Functions:
 
 
 def media(settings: Settings) -> MediaProcesses:
-    rule = DOCUMENT if settings.footy.duplicates is DuplicateRule.DOCUMENT else BETTER
-    return MediaProcesses(settings.footy.media_concurrency, rule=rule)
+    footy = settings.group(FootySettings)
+    rule = DOCUMENT if footy.duplicates is DuplicateRule.DOCUMENT else BETTER
+    return MediaProcesses(footy.media_concurrency, rule=rule)
 
 
 def judge(settings: FootySettings) -> Judge:
@@ -167,7 +171,8 @@ def alias_source(settings: FootySettings, http: GuardedClient) -> AliasSource:
 
 
 def followed(settings: Settings) -> Followed:
-    return Followed(frozenset(settings.footy.leagues), frozenset(settings.footy.teams))
+    footy = settings.group(FootySettings)
+    return Followed(frozenset(footy.leagues), frozenset(footy.teams))
 
 
 def service(resources: Resources) -> Footy:
@@ -180,13 +185,13 @@ def service(resources: Resources) -> Footy:
         goals=GoalService(SqlTrailStore(database), matches, rules.runs_to_confirm),
         clips=ClipService(SqlClipFiles(database)),
         teams=TeamService(SqlFollowStore(database, followed(settings)), workflows),
-        status=StatusService(SqlSourceHealth(database), settings.footy, workflows),
+        status=StatusService(SqlSourceHealth(database), settings.group(FootySettings), workflows),
     )
 
 
 def policy(settings: Settings) -> FootyPolicy:
     """The rules with the times of the settings, on their clock."""
-    footy = settings.footy
+    footy = settings.group(FootySettings)
     return FootyPolicy(
         retention=timedelta(days=footy.retention_days),
         removal_grace=timedelta(hours=footy.removal_grace_hours),

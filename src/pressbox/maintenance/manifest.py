@@ -7,6 +7,7 @@ from pressbox.core.app import AppManifest, ScheduleDeclaration, TaskQueue
 from pressbox.core.config import Settings
 from pressbox.maintenance.contracts import MaintenanceWorkflowInput
 from pressbox.maintenance.ids import QUEUE, SCHEDULE_ID, WORKFLOW_ID
+from pressbox.maintenance.settings import MaintenanceSettings
 from pressbox.maintenance.wiring import activities, policy
 from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
 
@@ -18,7 +19,7 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
             workflow=MaintenanceWorkflow.__name__,
             workflow_id=WORKFLOW_ID,
             task_queue=QUEUE,
-            input=MaintenanceWorkflowInput(policy=policy(settings.maintenance)),
+            input=MaintenanceWorkflowInput(policy=policy(settings.group(MaintenanceSettings))),
             summary="Removes expired sessions, tokens, scratch objects, old changes and old progress",
             every=timedelta(hours=1),
         ),
@@ -27,6 +28,7 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
 
 APP = AppManifest(
     name="maintenance",
+    settings=MaintenanceSettings,
     title="Maintenance",
     summary="Keeps the instance small.",
     queues=(TaskQueue(QUEUE),),

@@ -5,12 +5,12 @@ from datetime import timedelta
 from typing import Any
 
 from pressbox.core.app import Resources
-from pressbox.core.config import MaintenanceSettings
 from pressbox.maintenance.activities import MaintenanceActivities
 from pressbox.maintenance.adapters.records import SqlRecords
 from pressbox.maintenance.adapters.scratch import ObjectScratch
 from pressbox.maintenance.contracts import MaintenancePolicy
 from pressbox.maintenance.ids import QUEUE
+from pressbox.maintenance.settings import MaintenanceSettings
 
 
 def activities(resources: Resources) -> Mapping[str, Sequence[Callable[..., Any]]]:

@@ -10,6 +10,7 @@ from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration,
 from pressbox.core.config import Settings
 from pressbox.soonish.contracts import ReconcileWorkflowInput
 from pressbox.soonish.ids import QUEUE, RECONCILE_SCHEDULE, RECONCILE_WORKFLOW
+from pressbox.soonish.settings import SoonishSettings
 from pressbox.soonish.web.access import PATH
 from pressbox.soonish.web.topics import TOPICS
 from pressbox.soonish.wiring import activities, policy, rotate_keys, service
@@ -47,6 +48,7 @@ def commands() -> typer.Typer:
 
 APP = AppManifest(
     name="soonish",
+    settings=SoonishSettings,
     title="Events",
     summary="Events, announcements to everybody who must hear of them, and reminders that move with the date.",
     queues=(TaskQueue(QUEUE),),

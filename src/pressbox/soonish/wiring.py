@@ -40,6 +40,7 @@ from pressbox.soonish.service.events import EventService
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.service.subscriptions import SubscriptionService
 from pressbox.soonish.service.telling import Teller
+from pressbox.soonish.settings import SoonishSettings
 
 
 def activities(resources: Resources) -> Mapping[str, Sequence[Callable[..., Any]]]:
@@ -57,7 +58,7 @@ def activities_on(resources: Resources, sender: Sender, schedules: ReminderSched
     of_events = EventActivities(events)
     deliveries = DeliveryActivities(ledger, reminders, post, reminder_post)
     of_schedules = ScheduleActivities(events, reminders, schedules)
-    mailer = Mailer(resources.settings.soonish)
+    mailer = Mailer(resources.settings.group(SoonishSettings))
     upkeep = UpkeepActivities(
         events, SqlBrokenChannels(resources.database), sender, mailer if mailer.configured else None
     )
@@ -89,7 +90,7 @@ def service(resources: Resources) -> Soonish:
     events, subscriptions = SqlEventStore(database), SqlSubscriptionStore(database)
     teller = Teller(SqlOutbox(database), SqlReminders(database), workflows(resources))
     signed, sealing, limits = links(settings), vault(settings), RateLimits(database)
-    addresses, mailer = apprise_sender(settings), Mailer(settings.soonish)
+    addresses, mailer = apprise_sender(settings), Mailer(settings.group(SoonishSettings))
     return Soonish(
         events=EventService(events, SqlInvitationStore(database), signed, teller),
         channels=ChannelService(
@@ -116,10 +117,11 @@ def reminder_schedules(resources: Resources) -> TemporalReminderSchedules:
 
 
 def policy(settings: Settings) -> SoonishPolicy:
+    soonish = settings.group(SoonishSettings)
     return SoonishPolicy(
-        merge_window=timedelta(seconds=settings.soonish.merge_window_seconds),
-        batch_size=settings.soonish.batch_size,
-        concurrent_deliveries=settings.soonish.concurrent_deliveries,
+        merge_window=timedelta(seconds=soonish.merge_window_seconds),
+        batch_size=soonish.batch_size,
+        concurrent_deliveries=soonish.concurrent_deliveries,
     )
 
 
@@ -134,7 +136,8 @@ def links(settings: Settings) -> SignedLinks:
 
 def secret_keys(settings: Settings) -> tuple[str, ...]:
     """The instance key first, then those that it replaced."""
-    old = settings.soonish.old_secret_keys.get_secret_value() if settings.soonish.old_secret_keys else ""
+    replaced = settings.group(SoonishSettings).old_secret_keys
+    old = replaced.get_secret_value() if replaced else ""
     present = settings.secret_key.get_secret_value() if settings.secret_key else ""
     keys = tuple(filter(None, (present, *(key.strip() for key in old.split(",")))))
     # Logs know the setting as one secret; each key in it is one.

@@ -9,8 +9,9 @@ import pytest
 from playwright.async_api import Page, expect
 from temporalio.client import Client
 
-from pressbox.core.config import CuratorSettings, HttpSettings, Settings
+from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.db.database import Database
+from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.news_evil import Evil
 from pressbox.demo.simulators.news_site import PUBLICATIONS, NewsSite
 from tests.browser.conftest import Site, Watch, serving
@@ -41,7 +42,7 @@ async def kiosk(databases: Databases, temporal: Client, reachable_folder: Path) 
             home=reachable_folder / "kiosk",
             secret_key=TEST_KEY,
             http=HttpSettings(allow=(press.url.removeprefix("http://"),)),
-            curator=CuratorSettings(host_delay_seconds=0.2),
+            applications=(CuratorSettings(host_delay_seconds=0.2),),
         )
         async with reading_resources(settings, database, temporal) as resources:
             await open_room(resources)

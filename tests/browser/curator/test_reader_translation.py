@@ -14,6 +14,7 @@ from pressbox.core.temporal.worker import build_workers
 from pressbox.curator.articles.sanitizer import sanitise
 from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
 from pressbox.curator.manifest import APP
+from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators import deepl
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.deepl import DeepLSimulator
@@ -45,10 +46,10 @@ async def bureau(site: Site, stand: Newsstand, watch: Watch) -> AsyncIterator[Bu
     )
     async with AsyncExitStack() as stack:
         simulator = await stack.enter_async_context(DeepLSimulator())
-        curator = site.settings.curator.model_copy(
+        curator = site.settings.group(CuratorSettings).model_copy(
             update={"deepl_url": simulator.url, "deepl_key": SecretStr(deepl.KEY), "speed": 100.0}
         )
-        settings = site.settings.model_copy(update={"curator": curator})
+        settings = site.settings.with_group(curator)
         resources = replace(site.resources, settings=settings)
         sink = ProgressSink(resources.database)
         writing = asyncio.create_task(sink.run())

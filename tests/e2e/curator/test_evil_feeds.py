@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from pressbox.core.config import CuratorSettings, HttpSettings, Settings
+from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.db.database import Database
 from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.news_evil import RETRY_SECONDS, SCRIPT, Evil, EvilPage
 from pressbox.demo.simulators.news_pages import CHROME
 from pressbox.demo.simulators.news_site import PUBLICATIONS, NewsSite
@@ -107,7 +108,7 @@ async def test_each_evil_feed_has_a_defined_visible_outcome_and_no_other_feed_no
             http=HttpSettings(
                 allow=tuple(site.url.removeprefix("http://") for site in press.sites), timeout_seconds=PATIENCE_SECONDS
             ),
-            curator=CuratorSettings(host_delay_seconds=0.01),
+            applications=(CuratorSettings(host_delay_seconds=0.01),),
         )
         async with reading_resources(settings, database, temporal) as resources:
             room = await open_room(resources)

@@ -24,7 +24,7 @@ from sqlalchemy import TextClause, text
 from temporalio.client import Client
 
 from pressbox.core.app import Resources
-from pressbox.core.config import HttpSettings, Settings, SoonishSettings, child_environment
+from pressbox.core.config import HttpSettings, Settings, child_environment
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import Action, every_fault, plant, planted
 from pressbox.demo.simulators.behaviour import Kind
@@ -35,6 +35,7 @@ from pressbox.soonish.domain.views import EventView, Viewer
 from pressbox.soonish.ids import QUEUE
 from pressbox.soonish.service.inputs import Announcement, EventInput
 from pressbox.soonish.service.soonish import Soonish
+from pressbox.soonish.settings import SoonishSettings
 from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
 from tests.conftest import Parts, open_test_resources
 
@@ -203,7 +204,7 @@ async def scene(database: Database, temporal: Client, home: Path) -> AsyncIterat
             home=home,
             secret_key=SecretStr(secrets.token_urlsafe(32)),
             http=HttpSettings(allow=(f"127.0.0.1:{target.port}",)),
-            soonish=SoonishSettings(merge_window_seconds=0.2),
+            applications=(SoonishSettings(merge_window_seconds=0.2),),
         )
         async with database.unit_of_work() as work:
             # Other tests have used the small numbers in the ids of workflows on the same Temporal.

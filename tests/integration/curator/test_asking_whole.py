@@ -9,7 +9,7 @@ import pytest
 from temporalio.worker import Worker
 
 from pressbox.core.app import Resources
-from pressbox.core.config import CuratorSettings, Settings
+from pressbox.core.config import Settings
 from pressbox.core.errors import PressboxError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.ask import wiring as asking
@@ -24,6 +24,7 @@ from pressbox.curator.ids import HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.parts import index_path
 from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.asking import Answering, Slip
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelService
 from tests.fakes.asking import written
@@ -42,9 +43,7 @@ async def model() -> AsyncIterator[ModelService]:
 
 @pytest.fixture
 def settings(settings: Settings, model: ModelService) -> Settings:
-    return settings.model_copy(
-        update={"curator": CuratorSettings(model_url=model.base_url, model_name=MODEL, model_timeout_seconds=10)}
-    )
+    return settings.with_group(CuratorSettings(model_url=model.base_url, model_name=MODEL, model_timeout_seconds=10))
 
 
 class Desk:

@@ -12,7 +12,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from pressbox.core.app import Resources
-from pressbox.core.config import ContextKind, CuratorSettings, HttpSettings, Settings
+from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import PressboxError
 from pressbox.core.http.client import GuardedClient
@@ -27,6 +27,7 @@ from pressbox.curator.ids import HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import EntryBodyRow, ModelCallRow
 from pressbox.curator.manifest import APP
+from pressbox.curator.settings import ContextKind, CuratorSettings
 from pressbox.demo.simulators.github import GitHubService
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.model import ModelService
@@ -62,7 +63,7 @@ async def connected(
         model_url=model.base_url, model_name="simulated-model", context=ContextKind.LLM, github_url=github.url
     )
     allowed = tuple(f"127.0.0.1:{service.port}" for service in (github, site))
-    settings = Settings(home=tmp_path, secret_key=TEST_KEY, curator=curator)
+    settings = Settings(home=tmp_path, secret_key=TEST_KEY, applications=(curator,))
     async with (
         open_test_resources(settings, database, temporal) as resources,
         GuardedClient(HttpSettings(allow=allowed)) as http,

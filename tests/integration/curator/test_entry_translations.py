@@ -25,6 +25,7 @@ from pressbox.curator.reading.ports import ReadingLists
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.routes import build_router
 from pressbox.curator.service import Curator
+from pressbox.curator.settings import CuratorSettings
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.domain.article_blocks import blocks_of
 from pressbox.curator.translate.domain.segments import Done, Why
@@ -180,7 +181,7 @@ async def test_only_own_entries_known_languages_and_configured_providers(shelf: 
 
 
 def test_the_provider_of_the_settings_comes_first_when_it_has_its_key(settings: Settings) -> None:
-    curator = settings.curator
+    curator = settings.group(CuratorSettings)
     assert configured(curator) == ()
     keys = curator.model_copy(update={"deepl_key": SecretStr("k"), "model_url": "http://x/v1", "model_name": "m"})
     assert configured(keys) == (Provider.DEEPL, Provider.LLM)

@@ -9,7 +9,6 @@ from pydantic import TypeAdapter
 from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
-from pressbox.core.config import EvaluatorKind
 from pressbox.core.db.changes import ChangeRow
 from pressbox.curator.ask.rows import AnswerRow, ConversationRow, EvaluationRow, ResearchRunRow
 from pressbox.curator.evaluate import wiring as evaluating
@@ -25,6 +24,7 @@ from pressbox.curator.library.domain.entries import Distilled
 from pressbox.curator.library.ports import PaidCall
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.research.domain.research import Material, Quote, Source
+from pressbox.curator.settings import CuratorSettings, EvaluatorKind
 from tests.fakes.curator_rows import NOW, Rows, entry, read
 
 TRACE = "0123456789abcdef" * 2
@@ -200,8 +200,8 @@ async def test_scores_are_averages_per_day_model_and_prompt(desk: Desk) -> None:
 
 async def test_the_settings_choose_who_judges(resources: Resources) -> None:
     assert isinstance(evaluating.evaluator(resources), OfflineEvaluator)
-    curator = resources.settings.curator.model_copy(update={"evaluator": EvaluatorKind.RAGAS})
-    chosen = replace(resources, settings=resources.settings.model_copy(update={"curator": curator}))
+    curator = resources.settings.group(CuratorSettings).model_copy(update={"evaluator": EvaluatorKind.RAGAS})
+    chosen = replace(resources, settings=resources.settings.with_group(curator))
     assert isinstance(evaluating.evaluator(chosen), RagasEvaluator)
     (first, _) = evaluating.activities(chosen)[HEAVY_QUEUE]
     assert isinstance(first.__self__, EvaluationActivities)  # type: ignore[attr-defined]

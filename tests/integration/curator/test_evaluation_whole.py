@@ -14,7 +14,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from pressbox.core.app import Resources
-from pressbox.core.config import CuratorSettings, DistillerKind, EvaluatorKind, Settings
+from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.ask.rows import AnswerRow, EvaluationRow
@@ -25,6 +25,7 @@ from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import APP
 from pressbox.curator.models.domain.traces import trace_id
 from pressbox.curator.operations.starter import TemporalWorkflows
+from pressbox.curator.settings import CuratorSettings, DistillerKind, EvaluatorKind
 from pressbox.curator.wiring import service
 from pressbox.demo.simulators.langfuse import PUBLIC_KEY, SECRET_KEY, LangfuseService
 from pressbox.demo.simulators.model import ModelService
@@ -63,7 +64,7 @@ async def connected(
         langfuse_public_key=PUBLIC_KEY,
         langfuse_secret_key=SecretStr(SECRET_KEY),
     )
-    settings = Settings(home=tmp_path, secret_key=TEST_KEY, curator=curator)
+    settings = Settings(home=tmp_path, secret_key=TEST_KEY, applications=(curator,))
     async with open_test_resources(settings, database, temporal) as resources:
         yield resources
 

@@ -13,13 +13,13 @@ from sqlalchemy import select
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.app import Resources
-from pressbox.core.config import CuratorSettings, GraphKind
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.curator.graph.lightrag import LightRagGraph
 from pressbox.curator.graph.lightrag_library import _Characters, library, writing_alone
 from pressbox.curator.graph.ports import Addition, GraphDocument
 from pressbox.curator.graph.wiring import graph_of
 from pressbox.curator.library.rows import ModelCallRow
+from pressbox.curator.settings import CuratorSettings, GraphKind
 from pressbox.demo.simulators.model import MODEL, Asked, Mistake, ModelService
 from tests.fakes.graph import Stacks
 
@@ -48,7 +48,7 @@ async def model() -> AsyncIterator[ModelService]:
 @pytest.fixture
 def rag(resources: Resources, model: ModelService) -> LightRagGraph:
     curator = CuratorSettings(graph=GraphKind.LIGHTRAG, model_url=model.base_url, model_name=MODEL)
-    settings = resources.settings.model_copy(update={"curator": curator})
+    settings = resources.settings.with_group(curator)
     graph = graph_of(replace(resources, settings=settings))
     assert isinstance(graph, LightRagGraph)
     return graph
@@ -140,7 +140,7 @@ async def test_a_text_that_lightrag_fails_on_is_an_error_and_a_model_that_is_awa
 
 
 async def test_without_a_model_lightrag_says_which_settings_it_needs(resources: Resources) -> None:
-    settings = resources.settings.model_copy(update={"curator": CuratorSettings(graph=GraphKind.LIGHTRAG)})
+    settings = resources.settings.with_group(CuratorSettings(graph=GraphKind.LIGHTRAG))
     graph = graph_of(replace(resources, settings=settings))
     with pytest.raises(ConfigurationError, match="PRESSBOX_CURATOR_MODEL_URL"):
         await graph.add([])

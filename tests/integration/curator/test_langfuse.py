@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import SecretStr
 
-from pressbox.core.config import CuratorSettings
 from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
 from pressbox.curator.evaluate.domain.evaluation import Measure, Metric
 from pressbox.curator.evaluate.langfuse import Langfuse
 from pressbox.curator.evaluate.ports import Evaluated
 from pressbox.curator.evaluate.wiring import board
+from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.langfuse import INGESTION, PUBLIC_KEY, SECRET_KEY, LangfuseService
 from tests.fakes.evaluating import judged

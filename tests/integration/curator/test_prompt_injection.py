@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import select
 
 from pressbox.core.app import Resources
-from pressbox.core.config import EvaluatorKind, HttpSettings
+from pressbox.core.config import HttpSettings
 from pressbox.core.http.client import GuardedClient
 from pressbox.curator.ask.contracts import AnswerInput
 from pressbox.curator.ask.rows import AnswerRow, ResearchRunRow
@@ -43,6 +43,7 @@ from pressbox.curator.research.domain.research import Limits
 from pressbox.curator.research.ports import Draft
 from pressbox.curator.research.store import SqlResearch
 from pressbox.curator.search.contracts import IndexBatchInput
+from pressbox.curator.settings import EvaluatorKind
 from pressbox.curator.translate.contracts import SaveTranslationsInput, TranslateArticlesInput
 from pressbox.demo.simulators.github import GitHubService, SimulatedRepository
 from tests.fakes.attacks import ATTACKS, EVIL, words_in

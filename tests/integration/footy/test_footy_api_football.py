@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pressbox.core.config import FootySettings, HttpSettings
+from pressbox.core.config import HttpSettings
 from pressbox.core.errors import (
     ConfigurationError,
     InvalidInputError,
@@ -27,6 +27,7 @@ from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.footy.adapters import api_football
 from pressbox.footy.adapters.api_football import ApiFootball
 from pressbox.footy.domain.answers import read_fixture
+from pressbox.footy.settings import FootySettings
 
 RECORDED = Path(__file__).parents[2] / "unit" / "footy" / "api_football"
 START = datetime(2026, 6, 11, 18, 0, tzinfo=UTC)

@@ -12,11 +12,12 @@ from structlog.testing import capture_logs
 from typer.testing import CliRunner, Result
 
 from pressbox.core.app import Resources
-from pressbox.core.config import DatabaseSettings, FootySettings, Settings, TemporalSettings
+from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError, InvalidInputError, NotFoundError
 from pressbox.entry.wiring import open_resources
 from pressbox.footy.manifest import APP
+from pressbox.footy.settings import FootySettings
 from tests.conftest import Parts
 from tests.integration.footy.footy_world import World
 
@@ -109,7 +110,7 @@ def test_without_a_key_a_run_by_hand_says_what_to_set(run: Run, settings: Settin
         refused = run(*command)
         assert isinstance(refused.exception, ConfigurationError)
         assert "PRESSBOX_FOOTY_API_KEY" in str(refused.exception)
-    known = settings.model_copy(update={"footy": FootySettings(api_key=SecretStr("of nobody"))})
+    known = settings.with_group(FootySettings(api_key=SecretStr("of nobody")))
     ingest = run("ingest", "--fixture", "7", known=known)
     assert end(settings, ingest.output).startswith("ingest-by-hand-")
     monitor = run("monitor", "--once", known=known)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pressbox.core.config import FootySettings, HttpSettings
+from pressbox.core.config import HttpSettings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
@@ -25,6 +25,7 @@ from pressbox.footy.adapters.sources.reddit import RedditLogin, RedditSource
 from pressbox.footy.adapters.sources.x_api import XApiSource
 from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.ports.outside import ClipSource, DownloadLimits, SearchRequest
+from pressbox.footy.settings import FootySettings
 
 NOW = datetime(2026, 11, 15, 20, 0, 0, tzinfo=UTC)
 VIDEO = b"\x00\x00\x00\x18ftypmp42 a clip"

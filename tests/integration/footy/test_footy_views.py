@@ -4,7 +4,6 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from pressbox.core.config import FootySettings, JudgeKind
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.footy.contracts.downloading import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome
@@ -13,6 +12,7 @@ from pressbox.footy.domain.goals import SearchEnd
 from pressbox.footy.ports.storage import SourceAnswer
 from pressbox.footy.service.matches import MatchService, by_competition
 from pressbox.footy.service.status import readiness
+from pressbox.footy.settings import FootySettings, JudgeKind
 from tests.integration.footy.footy_world import START, World, goal, match, uploaded, video, with_goals
 
 DAY = START.date()

@@ -14,7 +14,7 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.worker import Worker
 
 from pressbox.core.app import Resources
-from pressbox.core.config import AliasKind, FootySettings, Settings
+from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import PressboxError
 from pressbox.core.temporal.errors import ErrorInterceptor
@@ -27,6 +27,7 @@ from pressbox.footy.contracts.monitor import MonitorWorkflowInput
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import media_queue, upload_workflow_id
 from pressbox.footy.manifest import APP
+from pressbox.footy.settings import AliasKind, FootySettings
 from pressbox.footy.wiring import clip_activities, media_activities, polling_activities, service
 from tests.conftest import open_test_resources
 from tests.fakes.footy import LIVERPOOL, PLAYER, FakeApi, raw_fixture, raw_goal
@@ -108,7 +109,7 @@ async def test_a_goal_goes_from_the_first_poll_to_ranked_clips_and_the_match_to_
     archive.mkdir()
     await asyncio.to_thread(clips, archive)
     footy = FootySettings(api_key=SecretStr("a key"), folder=str(archive), aliases=AliasKind.CLUBS)
-    settings = settings.model_copy(update={"footy": footy})
+    settings = settings.with_group(footy)
     async with open_test_resources(settings, database, temporal) as resources:
         day = Day(resources, temporal)
         plain, media = day.workers()

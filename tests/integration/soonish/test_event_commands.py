@@ -14,12 +14,13 @@ from typer.testing import CliRunner, Result
 from pressbox.core.accounts.models import Role, User
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
-from pressbox.core.config import DatabaseSettings, Settings, SoonishSettings, TemporalSettings
+from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 from pressbox.entry.wiring import open_resources
 from pressbox.soonish.domain.views import Viewer
 from pressbox.soonish.manifest import APP
 from pressbox.soonish.service.inputs import ChannelInput, Choice
+from pressbox.soonish.settings import SoonishSettings
 from pressbox.soonish.wiring import service
 from tests.conftest import Parts
 
@@ -122,6 +123,6 @@ def test_a_new_instance_key_takes_over(run: Run, settings: Settings) -> None:
     )
     asyncio.run(subscribe(settings, json.loads(made.stdout)["slug"], anna.id))
     old = SoonishSettings(old_secret_keys=SecretStr("the instance key of this test"))
-    both = settings.model_copy(update={"secret_key": SecretStr("the next key"), "soonish": old})
+    both = settings.model_copy(update={"secret_key": SecretStr("the next key")}).with_group(old)
     assert run("rotate-key", known=both).stdout.startswith("1 addresses")
     assert run("rotate-key", known=both).stdout.startswith("0 addresses")

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from pressbox.core.config import SmtpSecurity, SoonishSettings
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.mail_sink import MailSink
 from pressbox.soonish.adapters import mail_sender
 from pressbox.soonish.adapters.mail_sender import Mailer, one_click
 from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.soonish.settings import SmtpSecurity, SoonishSettings
 
 ANNA = "anna@example.org"
 

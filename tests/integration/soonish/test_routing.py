@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from sqlalchemy import event, update
 
-from pressbox.core.config import HttpSettings, Settings, SmtpSecurity, SoonishSettings
+from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
@@ -18,6 +18,7 @@ from pressbox.soonish.adapters.secrets import AddressVault
 from pressbox.soonish.adapters.sender import routing_sender
 from pressbox.soonish.domain.delivery import AttemptResult, Level
 from pressbox.soonish.ports import Outgoing
+from pressbox.soonish.settings import SmtpSecurity, SoonishSettings
 from tests.integration.soonish.conftest import World
 
 MESSAGE = Outgoing(
@@ -37,12 +38,14 @@ class Outside:
     def settings(self, api: str | None = None) -> Settings:
         return Settings(
             http=HttpSettings(allow=(f"127.0.0.1:{self.target.port}",)),
-            soonish=SoonishSettings(
-                smtp_host="127.0.0.1",
-                smtp_port=self.mail.smtp_port,
-                smtp_from="events@example.org",
-                smtp_security=SmtpSecurity.NONE,
-                apprise_api_url=api,
+            applications=(
+                SoonishSettings(
+                    smtp_host="127.0.0.1",
+                    smtp_port=self.mail.smtp_port,
+                    smtp_from="events@example.org",
+                    smtp_security=SmtpSecurity.NONE,
+                    apprise_api_url=api,
+                ),
             ),
         )
 

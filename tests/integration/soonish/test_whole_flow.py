@@ -14,7 +14,6 @@ from temporalio.worker import Worker
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
-from pressbox.core.config import SoonishSettings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.soonish.adapters.rows import DeliveryRow, OutboxRow, ReminderScheduleRow
@@ -26,6 +25,7 @@ from pressbox.soonish.manifest import APP
 from pressbox.soonish.ports import Attempt, Holder, Outgoing
 from pressbox.soonish.service.inputs import Announcement, ChannelInput, Choice, EventInput
 from pressbox.soonish.service.soonish import Soonish
+from pressbox.soonish.settings import SoonishSettings
 from pressbox.soonish.wiring import activities_on, reminder_schedules, service
 from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
 
@@ -76,9 +76,8 @@ async def person(database: Database) -> int:
 
 @pytest.fixture
 async def day(resources: Resources, temporal: Client) -> AsyncIterator[Day]:
-    settings = resources.settings.model_copy(
-        update={"secret_key": SecretStr("for tests"), "soonish": SoonishSettings(merge_window_seconds=0.5)}
-    )
+    settings = resources.settings.model_copy(update={"secret_key": SecretStr("for tests")})
+    settings = settings.with_group(SoonishSettings(merge_window_seconds=0.5))
     connected = replace(resources, settings=settings)
     # Workflow ids hold the event's, and other tests with databases of their own use the same server.
     async with connected.database.unit_of_work() as work:

@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
+from pydantic import Field, SecretStr
 
-from pressbox.core.config import LogFormat, load_settings, unknown_variables, variables
+from pressbox.core.config import Group, LogFormat, Settings, load_settings, unknown_variables, variables
 from pressbox.core.errors import ConfigurationError
+from pressbox.core.logs import secret_values
+from pressbox.entry.manifests import settings_groups
 
 
 def test_defaults_need_nothing() -> None:
@@ -74,5 +77,29 @@ def test_empty_means_unset() -> None:
     assert load_settings({"PRESSBOX_WEB_PORT": "", "PRESSBOX_DATABASE_URL": ""}, dotenv=None).database.url is None
 
 
+class PianoSettings(Group):
+    strings: int = Field(230, ge=1, description="How many strings it has.")
+    tuner_key: SecretStr | None = Field(None, description="Key of the tuner.")
+
+
+def test_an_application_has_a_group_of_its_own() -> None:
+    environment = {"PRESSBOX_PIANO_STRINGS": "88", "PRESSBOX_PIANO_TUNER_KEY": "planted"}
+    settings = load_settings(environment, groups={"piano": PianoSettings}, dotenv=None)
+    assert settings.group(PianoSettings).strings == 88
+    assert settings.with_group(PianoSettings(strings=1)).group(PianoSettings).strings == 1
+    assert "planted" in secret_values(settings)
+    assert unknown_variables(environment, groups={"piano": PianoSettings}, dotenv=None) == ()
+    assert unknown_variables(environment, dotenv=None) == ("PRESSBOX_PIANO_STRINGS", "PRESSBOX_PIANO_TUNER_KEY")
+
+
+def test_the_group_of_an_application_that_is_not_installed_has_its_defaults() -> None:
+    assert Settings().group(PianoSettings) == PianoSettings()
+
+
+def test_a_wrong_variable_of_an_application_is_named() -> None:
+    with pytest.raises(ConfigurationError, match="PRESSBOX_PIANO_STRINGS"):
+        load_settings({"PRESSBOX_PIANO_STRINGS": "0"}, groups={"piano": PianoSettings}, dotenv=None)
+
+
 def test_every_setting_is_described() -> None:
-    assert [variable.name for variable in variables() if not variable.field.description] == []
+    assert [variable.name for variable in variables(settings_groups()) if not variable.field.description] == []

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import SecretStr
 
-from pressbox.core.config import CuratorSettings, Settings
+from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.health import HealthState
 from pressbox.curator.ingest.wiring import model_distiller
@@ -16,6 +16,7 @@ from pressbox.curator.library.parts import embedder
 from pressbox.curator.library.ports import Hit
 from pressbox.curator.manifest import schedules
 from pressbox.curator.reading.health import feeds_part, search_part
+from pressbox.curator.settings import CuratorSettings
 
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 FINE = FeedHealth(CrawlOutcome.NEW, "", 200, 0, None, SINCE, SINCE, SINCE, SINCE, timedelta(hours=1))
@@ -69,7 +70,7 @@ def test_the_default_vectors_are_made_offline() -> None:
 
 def test_a_faster_clock_makes_the_schedule_faster_but_never_restless() -> None:
     def every(speed: float) -> timedelta | None:
-        return schedules(Settings(curator=CuratorSettings(speed=speed)))[0].every
+        return schedules(Settings(applications=(CuratorSettings(speed=speed),)))[0].every
 
     assert every(1) == timedelta(minutes=5)
     assert every(10) == timedelta(seconds=30)

@@ -4,22 +4,27 @@ from datetime import timedelta
 
 import pytest
 
-from pressbox.core.config import DistillerKind, load_settings
+from pressbox.core.config import Settings, load_settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.parts import policy
+from pressbox.curator.settings import CuratorSettings, DistillerKind
+
+
+def load(environment: dict[str, str]) -> Settings:
+    return load_settings(environment, groups={"curator": CuratorSettings}, dotenv=None)
 
 
 def test_without_settings_the_rules_are_those_of_the_specification() -> None:
-    settings = load_settings({}, dotenv=None)
+    settings = load({})
     assert policy(settings) == CuratorPolicy()
     assert policy(settings).host_delay == timedelta(seconds=2)
-    assert settings.curator.distiller is DistillerKind.EXTRACTIVE
-    assert settings.curator.keep_days == 7
+    assert settings.group(CuratorSettings).distiller is DistillerKind.EXTRACTIVE
+    assert settings.group(CuratorSettings).keep_days == 7
 
 
 def test_the_name_of_the_original_document_sets_the_window_of_feeds() -> None:
-    assert policy(load_settings({"FEED_INGESTION_CONCURRENCY": "25"}, dotenv=None)).feeds_at_once == 25
+    assert policy(load({"FEED_INGESTION_CONCURRENCY": "25"})).feeds_at_once == 25
 
 
 def test_every_rule_that_people_set_arrives() -> None:
@@ -32,18 +37,18 @@ def test_every_rule_that_people_set_arrives() -> None:
         "PRESSBOX_CURATOR_TOKENS_PER_DAY": "9",
         "PRESSBOX_CURATOR_KEEP_DAYS": "14",
     }
-    made = policy(load_settings(environment, dotenv=None))
+    made = policy(load(environment))
     assert (made.shortest_interval, made.longest_interval) == (timedelta(minutes=5), timedelta(days=2))
     assert (made.entries_per_crawl, made.host_delay) == (30, timedelta(seconds=1.5))
     assert (made.target_language, made.tokens_per_day, made.keep_days) == ("de", 9, 14)
 
 
 def test_a_fast_clock_shortens_waits_and_nothing_else() -> None:
-    fast = policy(load_settings({"PRESSBOX_CURATOR_SPEED": "60"}, dotenv=None))
+    fast = policy(load({"PRESSBOX_CURATOR_SPEED": "60"}))
     assert fast.shortest_interval == timedelta(seconds=15)
     assert fast.entries_per_crawl == CuratorPolicy().entries_per_crawl
 
 
 def test_a_wrong_distiller_is_named() -> None:
     with pytest.raises(ConfigurationError, match="PRESSBOX_CURATOR_DISTILLER"):
-        load_settings({"PRESSBOX_CURATOR_DISTILLER": "oracle"}, dotenv=None)
+        load({"PRESSBOX_CURATOR_DISTILLER": "oracle"})

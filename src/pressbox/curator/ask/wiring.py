@@ -18,12 +18,15 @@ from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.retrieval_store import RetrievalArticles
 from pressbox.curator.search.retriever import HybridRetriever
+from pressbox.curator.settings import CuratorSettings
 
 
 def retriever(resources: Resources) -> HybridRetriever:
     """For workers only: it holds the embedding model in memory while questions come."""
     settings = resources.settings
-    return retriever_over(resources.database, index_path(settings), embedder(settings.curator), graph_reader(resources))
+    return retriever_over(
+        resources.database, index_path(settings), embedder(settings.group(CuratorSettings)), graph_reader(resources)
+    )
 
 
 def retriever_over(database: Database, index: Path, vectors: Embedder, graph: GraphReader | None) -> HybridRetriever:
@@ -40,9 +43,12 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
 
 
 def service(resources: Resources) -> AskService:
-    curator = resources.settings.curator
+    curator = resources.settings.group(CuratorSettings)
     starter = AnswerStarter(resources.temporal, QUEUE, policy(resources.settings), evaluate=curator.evaluation)
     database = resources.database
     return AskService(
-        SqlConversations(database), SqlAnswerDesk(database), starter, has_model=has_model(resources.settings.curator)
+        SqlConversations(database),
+        SqlAnswerDesk(database),
+        starter,
+        has_model=has_model(resources.settings.group(CuratorSettings)),
     )

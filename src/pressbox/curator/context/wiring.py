@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from pressbox.core.app import Resources
 from pressbox.core.clock import utc_now
-from pressbox.core.config import ContextKind
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.articles.extractor import WorkshopExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
@@ -29,12 +28,14 @@ from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.parts import Functions, policy
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.parsers.pool import Workshop
+from pressbox.curator.settings import ContextKind, CuratorSettings
 
 
 def context_extractor(resources: Resources, workshop: Workshop | None = None) -> ContextExtractor:
     """The one of the settings. Processes start with the first piece of work."""
-    offline = OfflineContextExtractor(workshop or Workshop(resources.settings.curator.heavy_concurrency))
-    if resources.settings.curator.context is ContextKind.OFFLINE:
+    curator = resources.settings.group(CuratorSettings)
+    offline = OfflineContextExtractor(workshop or Workshop(curator.heavy_concurrency))
+    if curator.context is ContextKind.OFFLINE:
         return offline
     model = paid_model(resources)
     if model is None:
@@ -51,14 +52,14 @@ def contexts(resources: Resources) -> Contexts:
 
 def context_way(resources: Resources) -> Way:
     """How contexts are made by these settings."""
-    curator = resources.settings.curator
+    curator = resources.settings.group(CuratorSettings)
     if curator.context is ContextKind.OFFLINE:
         return Way(ContextMethod.OFFLINE, "", VERSION)
     return Way(ContextMethod.LLM, curator.model_name or "", PROMPT_VERSION)
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
-    curator, database = resources.settings.curator, resources.database
+    curator, database = resources.settings.group(CuratorSettings), resources.database
     workshop = Workshop(curator.heavy_concurrency)
     store, cards, turns = SqlContexts(database), SqlEnrichments(database), Turns(SqlHostTurns(database), utc_now)
     model = paid_model(resources)

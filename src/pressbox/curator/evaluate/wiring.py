@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from pressbox.core.app import Resources
-from pressbox.core.config import CuratorSettings, EvaluatorKind
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.evaluate.activities import EvaluationActivities
 from pressbox.curator.evaluate.judged_store import SqlSubjects
@@ -16,6 +15,7 @@ from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores
 from pressbox.curator.ids import HEAVY_QUEUE
 from pressbox.curator.library.parts import Functions, embedder, policy
 from pressbox.curator.models.wiring import paid_model
+from pressbox.curator.settings import CuratorSettings, EvaluatorKind
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
@@ -24,19 +24,19 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
         SqlSubjects(database),
         evaluator(resources),
         SqlEvaluations(database),
-        board(settings.curator),
+        board(settings.group(CuratorSettings)),
         policy(settings),
     )
     return {HEAVY_QUEUE: (judging.evaluate_ragas, judging.evaluate_summarization)}
 
 
 def service(resources: Resources) -> EvaluationService:
-    settings = resources.settings.curator
+    settings = resources.settings.group(CuratorSettings)
     return EvaluationService(SqlScores(resources.database), enabled=settings.evaluation, evaluator=settings.evaluator)
 
 
 def evaluator(resources: Resources) -> Evaluator:
-    settings = resources.settings.curator
+    settings = resources.settings.group(CuratorSettings)
     if settings.evaluator is EvaluatorKind.OFFLINE:
         return OfflineEvaluator(embedder(settings))
     return RagasEvaluator(paid_model(resources), embedder(settings))

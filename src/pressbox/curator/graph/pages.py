@@ -16,6 +16,7 @@ from pressbox.curator.graph.domain.layout import drawn, legend
 from pressbox.curator.graph.service import MOST_NEIGHBOURS, NEIGHBOURS
 from pressbox.curator.library.domain.changes import GRAPH_CHANGED
 from pressbox.curator.reading.access import PATH, Reader, Service, cursor
+from pressbox.curator.settings import CuratorSettings
 
 router = APIRouter(include_in_schema=False)
 
@@ -101,5 +102,5 @@ def _fragment(words: list[str]) -> str:
 
 
 def _every(parts: Resources) -> timedelta:
-    settings = parts.settings.curator
+    settings = parts.settings.group(CuratorSettings)
     return timedelta(minutes=settings.graph_minutes / settings.speed)

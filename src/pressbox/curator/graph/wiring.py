@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from pressbox.core.app import Resources
-from pressbox.core.config import GraphKind, LightRagStorage
 from pressbox.core.db.database import Database
 from pressbox.curator.context.wiring import context_extractor, contexts
 from pressbox.curator.graph.activities import GraphActivities
@@ -18,6 +17,7 @@ from pressbox.curator.graph.store import PostgresGraph
 from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.parts import Functions, embedder, policy
 from pressbox.curator.models.wiring import paid_model
+from pressbox.curator.settings import CuratorSettings, GraphKind, LightRagStorage
 
 STORAGES = {LightRagStorage.NETWORKX: "NetworkXStorage", LightRagStorage.MEMGRAPH: "MemgraphStorage"}
 
@@ -44,11 +44,12 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
 def graph_of(resources: Resources) -> Graph:
     """The one of the settings."""
     settings, own = resources.settings, PostgresGraph(resources.database)
-    if settings.curator.graph is GraphKind.POSTGRES:
+    curator = settings.group(CuratorSettings)
+    if curator.graph is GraphKind.POSTGRES:
         return own
-    folder = settings.curator.lightrag_path or settings.home / "lightrag"
-    storage = STORAGES[settings.curator.lightrag_storage]
-    return LightRagGraph(folder, own, paid_model(resources), embedder(settings.curator), storage)
+    folder = curator.lightrag_path or settings.home / "lightrag"
+    storage = STORAGES[curator.lightrag_storage]
+    return LightRagGraph(folder, own, paid_model(resources), embedder(curator), storage)
 
 
 def service(resources: Resources) -> GraphService:

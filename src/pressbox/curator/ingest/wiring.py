@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from pressbox.core.app import Resources
 from pressbox.core.clock import utc_now
-from pressbox.core.config import CuratorSettings, DistillerKind, Settings
+from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.articles.extractor import WorkshopExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
@@ -31,6 +31,7 @@ from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.search.activities.embedding import CleanupActivities, EmbeddingActivities
 from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
 from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.settings import CuratorSettings, DistillerKind
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
@@ -41,9 +42,9 @@ def activities_on(resources: Resources, crawler: Crawler) -> Mapping[str, Functi
     """The activities, with the crawler in the caller's hands: benchmarks measure it."""
     settings, entries = resources.settings, SqlEntries(resources.database)
     # Pages and texts of strangers share these processes; they start with the first piece of work.
-    workshop = Workshop(settings.curator.heavy_concurrency)
+    workshop = Workshop(settings.group(CuratorSettings).heavy_concurrency)
     turns = Turns(SqlHostTurns(resources.database), utc_now)
-    vectors = embedder(settings.curator)
+    vectors = embedder(settings.group(CuratorSettings))
     crawl = CrawlActivities(
         SqlFeeds(resources.database), entries, crawler, turns, app_settings(settings, vectors.model)
     )
@@ -88,7 +89,7 @@ def activities_on(resources: Resources, crawler: Crawler) -> Mapping[str, Functi
 
 
 def distil_activities(resources: Resources, entries: SqlEntries, workshop: Workshop) -> DistilActivities:
-    settings, claims = resources.settings.curator, SqlClaims(resources.database)
+    settings, claims = resources.settings.group(CuratorSettings), SqlClaims(resources.database)
     offline = ExtractiveDistiller(workshop)
     if settings.distiller is DistillerKind.EXTRACTIVE:
         return DistilActivities(entries, claims, offline)
@@ -115,9 +116,10 @@ def model_distiller(settings: CuratorSettings) -> Distiller:
 
 
 def app_settings(settings: Settings, embedding_model: str) -> AppSettings:
+    curator = settings.group(CuratorSettings)
     return AppSettings(
-        target_language=settings.curator.target_language,
-        distiller=settings.curator.distiller,
+        target_language=curator.target_language,
+        distiller=curator.distiller,
         embedding_model=embedding_model,
-        evaluation=settings.curator.evaluation and settings.curator.distiller is DistillerKind.LLM,
+        evaluation=curator.evaluation and curator.distiller is DistillerKind.LLM,
     )

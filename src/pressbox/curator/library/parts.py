@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pressbox.core.app import Resources
-from pressbox.core.config import CuratorSettings, EmbedderKind, Settings
+from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.curator.ids import QUEUE
 from pressbox.curator.ingest.ports import Embedder
@@ -20,6 +20,7 @@ from pressbox.curator.search.embedders.bundled import BundledEmbedder
 from pressbox.curator.search.embedders.fastembed import FastEmbedEmbedder
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.settings import CuratorSettings, EmbedderKind
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 Functions = Sequence[Callable[..., Any]]
@@ -36,7 +37,7 @@ def _embedder(kind: EmbedderKind, model: str, path: Path | None) -> Embedder:
 
 
 def workflows(resources: Resources) -> TemporalWorkflows:
-    curator = resources.settings.curator
+    curator = resources.settings.group(CuratorSettings)
     return TemporalWorkflows(
         resources.temporal,
         QUEUE,
@@ -65,12 +66,12 @@ def subscription_store(database: Database) -> Subscriptions:
 
 def index_path(settings: Settings) -> Path:
     """Shared by the web and by the one worker of the queue `curator-index`."""
-    return settings.curator.index_path or settings.home / "index"
+    return settings.group(CuratorSettings).index_path or settings.home / "index"
 
 
 def policy(settings: Settings) -> CuratorPolicy:
     """The rules with the times and limits of the settings, on their clock."""
-    curator = settings.curator
+    curator = settings.group(CuratorSettings)
     return CuratorPolicy(
         feeds_at_once=curator.feeds_at_once,
         shortest_interval=timedelta(minutes=curator.shortest_interval_minutes),

@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 from pressbox.core.app import Resources
-from pressbox.core.config import CuratorSettings
 from pressbox.core.models.chat import ChatModel, Endpoint
 from pressbox.curator.models.claims import SqlClaims
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.models.paid_model import LedgerModel, Prices
 from pressbox.curator.models.ports import PaidModel
+from pressbox.curator.settings import CuratorSettings
 
 AT_ONCE = 4
 
@@ -19,7 +19,7 @@ def has_model(settings: CuratorSettings) -> bool:
 
 def paid_model(resources: Resources) -> PaidModel | None:
     """For asking, research, context and translation: whoever configured a model may use it."""
-    settings, database = resources.settings.curator, resources.database
+    settings, database = resources.settings.group(CuratorSettings), resources.database
     if not settings.model_url or not settings.model_name:
         return None
     chat = ChatModel(

@@ -8,6 +8,7 @@ from pressbox.core.health import HealthState, PartHealth
 from pressbox.curator.library.domain.views import BudgetView, FeedView
 from pressbox.curator.library.ports import SearchReader
 from pressbox.curator.reading.access import MakeService
+from pressbox.curator.settings import CuratorSettings
 
 NAMED = 3
 # Any word will do: a broken index says so whatever is looked for.
@@ -21,7 +22,7 @@ def build_health(make: MakeService, search: MakeSearch) -> Callable[[Resources],
         service = make(resources)
         feeds = await service.sources.everything()
         parts = [feeds_part(feeds), await search_part(search(resources))]
-        if resources.settings.curator.model_name:
+        if resources.settings.group(CuratorSettings).model_name:
             parts.append(budget_part(await service.work.budget()))
         return parts
 

@@ -28,6 +28,7 @@ from pressbox.curator.reading.access import PATH, cursor, wants_images
 from pressbox.curator.reading.addresses import Place, milliseconds
 from pressbox.curator.reading.progress import WorkLine, works
 from pressbox.curator.service import Curator
+from pressbox.curator.settings import CuratorSettings
 
 # As many as fit a small page; more come while scrolling.
 ENTRIES_SHOWN = 15
@@ -241,7 +242,7 @@ async def with_works(asked: Asked, page: Panes) -> Panes:
     chosen = asked.place.selection
     only = chosen.id if chosen.kind is ListKind.FEED else None
     lines = await works(asked.parts.database, {feed.id for feed in page.sources.feeds}, only)
-    has_model = asked.parts.settings.curator.model_name
+    has_model = asked.parts.settings.group(CuratorSettings).model_name
     return replace(page, works=lines, budget=await asked.service.work.spent_budget() if has_model else None)
 
 

@@ -24,6 +24,7 @@ from pressbox.curator.research.ports import Researcher
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.starter import ResearchStarter
 from pressbox.curator.research.store import SqlReadings, SqlResearch
+from pressbox.curator.settings import CuratorSettings
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
@@ -58,7 +59,7 @@ def researcher(resources: Resources) -> Researcher:
 
 
 def service(resources: Resources) -> ResearchService:
-    settings = resources.settings.curator
+    settings = resources.settings.group(CuratorSettings)
     starter = ResearchStarter(resources.temporal, QUEUE, policy(resources.settings), evaluate=settings.evaluation)
     limits = Limits(settings.research_rounds, settings.research_tokens, settings.research_minutes)
     return ResearchService(SqlResearch(resources.database), starter, limits, has_model=has_model(settings))

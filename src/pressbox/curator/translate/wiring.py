@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from pressbox.core.app import Resources
-from pressbox.core.config import CuratorSettings
 from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.parts import Functions, policy
 from pressbox.curator.models.claims import SqlClaims
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.reading.store import SqlReadingLists
+from pressbox.curator.settings import CuratorSettings
 from pressbox.curator.translate.activities import TranslationActivities, TranslationSelecting
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.ports import Translator
@@ -44,7 +44,7 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
 
 
 def translators(resources: Resources) -> Mapping[Provider, Translator]:
-    settings, ledger = resources.settings.curator, SqlModelLedger(resources.database)
+    settings, ledger = resources.settings.group(CuratorSettings), SqlModelLedger(resources.database)
     found: dict[Provider, Translator] = {one: UnsetTranslator(one, needs) for one, needs in NEEDS.items()}
     price = settings.price_per_million_characters
     if settings.deepl_key is not None:
@@ -59,7 +59,7 @@ def translators(resources: Resources) -> Mapping[Provider, Translator]:
 
 
 def service(resources: Resources) -> TranslationService:
-    curator, database = resources.settings.curator, resources.database
+    curator, database = resources.settings.group(CuratorSettings), resources.database
     return TranslationService(
         SqlReadingLists(database),
         SqlTranslations(database),

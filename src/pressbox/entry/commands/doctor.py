@@ -13,7 +13,7 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.core.health import HealthState, PartHealth, check_parts, worst
 from pressbox.core.logs import configure_logs, redact
 from pressbox.embedded.diagnosis import diagnose
-from pressbox.entry.manifests import manifests
+from pressbox.entry.manifests import manifests, settings_groups
 from pressbox.entry.wiring import open_resources
 
 _WORDS = {HealthState.OK: "ok", HealthState.WARNING: "warning", HealthState.FAILED: "FAILED"}
@@ -33,7 +33,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for 
 
 def _examine() -> tuple[PartHealth, ...]:
     try:
-        settings = load_settings()
+        settings = load_settings(groups=settings_groups())
     except ConfigurationError as error:
         return (
             PartHealth(
@@ -41,7 +41,7 @@ def _examine() -> tuple[PartHealth, ...]:
             ),
         )
     configure_logs(settings)
-    machine = diagnose(settings, unknown_variables())
+    machine = diagnose(settings, unknown_variables(groups=settings_groups()))
     known = {part.name for part in machine}
     return (*machine, *(part for part in asyncio.run(_ask_parts(settings)) if part.name not in known))
 

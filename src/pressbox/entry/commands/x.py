@@ -14,6 +14,7 @@ from pressbox.core.sealing import Seal
 from pressbox.embedded.home import Home
 from pressbox.entry.commands.process import prepared_settings
 from pressbox.entry.wiring import with_secret_key
+from pressbox.footy.settings import FootySettings
 from pressbox.footy.x.service import build_service
 from pressbox.footy.x.session import PURPOSE, StoredSession
 
@@ -27,7 +28,7 @@ x_commands = typer.Typer(help="Search X with a browser that you logged in.", no_
 def serve() -> None:
     """Answer searches: POST /search with the token of PRESSBOX_FOOTY_X_BROWSER_TOKEN, GET /health without."""
     settings = prepared_settings()
-    token = settings.footy.x_browser_token
+    token = settings.group(FootySettings).x_browser_token
     if token is None:
         raise ConfigurationError(
             "The service needs a token: set PRESSBOX_FOOTY_X_BROWSER_TOKEN here and where Pressbox runs."
@@ -52,7 +53,7 @@ def _with_home(settings: Settings) -> Settings:
 
 
 async def _serve(settings: Settings, token: str) -> None:
-    footy = settings.footy
+    footy = settings.group(FootySettings)
     async with GuardedProxy(settings.http) as proxy, _browser(settings, proxy).running() as browser:
         if not browser.authenticated:
             typer.echo(
@@ -79,6 +80,6 @@ def _browser(settings: Settings, proxy: GuardedProxy) -> "XBrowser":
             " (`playwright install chromium`, or the package of your system)."
         ) from error
     key = settings.secret_key.get_secret_value() if settings.secret_key else ""
-    url = settings.footy.x_page_url
+    url = settings.group(FootySettings).x_page_url
     session = StoredSession(Home(settings.home).secrets, Seal(key, PURPOSE), (urlsplit(url).hostname or "").lower())
-    return XBrowser(url, session, proxy, settings.footy.x_chromium)
+    return XBrowser(url, session, proxy, settings.group(FootySettings).x_chromium)

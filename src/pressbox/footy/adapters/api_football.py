@@ -9,12 +9,12 @@ from urllib.parse import urlencode, urlsplit
 
 import httpx
 
-from pressbox.core.config import FootySettings
 from pressbox.core.errors import ConfigurationError, InvalidInputError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.footy.domain.answers import MalformedAnswerError, fixture_id_of, read_fixture
 from pressbox.footy.ports.outside import DayAnswer, LiveAnswer
 from pressbox.footy.ports.storage import RawFixture
+from pressbox.footy.settings import FootySettings
 
 NAME = "API-Football"
 TIMEOUT = timedelta(seconds=10)

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from pressbox.core.config import FootySettings, JudgeKind
 from pressbox.footy.domain.views import MissingSetting, PollView, Readiness, SourceView
 from pressbox.footy.ports.starting import Workflows
 from pressbox.footy.service.stores import StatusStore
+from pressbox.footy.settings import FootySettings, JudgeKind
 
 MOST_LISTED = 100
 

@@ -13,11 +13,11 @@ from email.policy import SMTP, SMTPUTF8
 from email.utils import format_datetime, make_msgid, parseaddr
 from types import MappingProxyType
 
-from pressbox.core.config import SmtpSecurity, SoonishSettings
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.ports import Attempt
+from pressbox.soonish.settings import SmtpSecurity, SoonishSettings
 
 log = get_logger(__name__)
 

@@ -10,6 +10,7 @@ from pressbox.soonish.adapters.limits import SendLimits
 from pressbox.soonish.adapters.mail_sender import NO_HEADERS, Mailer, one_click
 from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.ports import Attempt, Outgoing
+from pressbox.soonish.settings import SoonishSettings
 
 
 class RoutingSender:
@@ -36,7 +37,7 @@ class RoutingSender:
 
 def apprise_sender(settings: Settings) -> AppriseSender:
     """As the settings say; also what tells which Apprise URLs can be used."""
-    soonish = settings.soonish
+    soonish = settings.group(SoonishSettings)
     at_once = soonish.concurrent_deliveries
     return AppriseSender(
         AllowList.parse(settings.http.allow),
@@ -52,11 +53,11 @@ def apprise_sender(settings: Settings) -> AppriseSender:
 
 def routing_sender(settings: Settings, database: Database, reveal: Reveal, *, in_worker: bool = False) -> RoutingSender:
     """Everything that sends. A worker sends much, and makes room for it among its threads."""
-    apprise = apprise_sender(settings)
+    soonish, apprise = settings.group(SoonishSettings), apprise_sender(settings)
     if in_worker:
         apprise.prepare_to_send()
-    api = AppriseApi(settings.soonish.apprise_api_url) if settings.soonish.apprise_api_url else None
-    return RoutingSender(AddressBook(database, reveal), apprise, Mailer(settings.soonish), api)
+    api = AppriseApi(soonish.apprise_api_url) if soonish.apprise_api_url else None
+    return RoutingSender(AddressBook(database, reveal), apprise, Mailer(soonish), api)
 
 
 def signed(message: Outgoing) -> str:

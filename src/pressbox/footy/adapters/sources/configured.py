@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pressbox.core.config import FootySettings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
 from pressbox.footy.adapters.sources import bluesky, folder, reddit, x_api, x_browser
 from pressbox.footy.ports.outside import ClipSource
+from pressbox.footy.settings import FootySettings
 
 SETTING = "PRESSBOX_FOOTY_SOURCES"
 

@@ -1,0 +1,132 @@
+"""Settings of the curator: PRESSBOX_CURATOR_…"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+
+from pressbox.core.config import BareName, Group
+
+
+class DistillerKind(StrEnum):
+    EXTRACTIVE = "extractive"
+    LLM = "llm"
+
+
+class EmbedderKind(StrEnum):
+    BUNDLED = "bundled"
+    FASTEMBED = "fastembed"
+
+
+class TranslatorKind(StrEnum):
+    DEEPL = "deepl"
+    MICROSOFT = "microsoft"
+    LLM = "llm"
+
+
+class ContextKind(StrEnum):
+    OFFLINE = "offline"
+    LLM = "llm"
+
+
+class GraphKind(StrEnum):
+    POSTGRES = "postgres"
+    LIGHTRAG = "lightrag"
+
+
+class LightRagStorage(StrEnum):
+    NETWORKX = "networkx"
+    MEMGRAPH = "memgraph"
+
+
+class EvaluatorKind(StrEnum):
+    OFFLINE = "offline"
+    RAGAS = "ragas"
+
+
+class CuratorSettings(Group):
+    """Feeds, articles and their summaries. Works without any of these: offline, without a key."""
+
+    ingest_minutes: float = Field(
+        5.0, ge=0.1, le=1440, description="Minutes from one look for due feeds to the next; each has its own interval."
+    )
+    shortest_interval_minutes: float = Field(15.0, gt=0, description="Least minutes between two crawls of a feed.")
+    longest_interval_hours: float = Field(24.0, gt=0, description="Most hours between two crawls of a feed.")
+    feeds_at_once: Annotated[int, BareName("FEED_INGESTION_CONCURRENCY")] = Field(
+        10, ge=1, le=500, description="Feeds with news that are worked on at the same time."
+    )
+    entries_per_crawl: int = Field(200, ge=1, le=10_000, description="Most new entries taken from one crawl of a feed.")
+    full_text: bool = Field(True, description="Fetch the pages of articles; 0 uses what the feeds hold.")
+    auto_distill: bool = Field(True, description="Summarise new entries at once; 0 waits until somebody asks.")
+    host_delay_seconds: float = Field(
+        2.0, ge=0, le=3600, description="Seconds between two requests for pages of one host, for the whole instance."
+    )
+    distiller: DistillerKind = Field(
+        DistillerKind.EXTRACTIVE, description="extractive, offline, or llm for an OpenAI-compatible endpoint."
+    )
+    model_url: str | None = Field(None, description="Base address of the endpoint, as http://localhost:1234/v1.")
+    model_key: SecretStr | None = Field(None, description="Key of the endpoint, when it wants one.")
+    model_name: str | None = Field(None, description="Name of the model.")
+    model_timeout_seconds: float = Field(120.0, gt=0, le=600, description="Longest wait for one answer of the model.")
+    model_fallback: bool = Field(
+        False, description="1 summarises offline when the model does not answer; otherwise the work waits for it."
+    )
+    target_language: str = Field("", description="Language of summaries, such as de; otherwise that of the article.")
+    tokens_per_day: int = Field(200_000, ge=0, description="Tokens that models may use from midnight to midnight, UTC.")
+    price_per_million_in: float = Field(0.0, ge=0, description="Price of a million tokens sent, for the cost pages.")
+    price_per_million_out: float = Field(0.0, ge=0, description="Price of a million tokens answered.")
+    embedder: EmbedderKind = Field(
+        EmbedderKind.BUNDLED, description="bundled, offline, or fastembed for a model of your own."
+    )
+    embedding_model: Annotated[str, BareName("EMBEDDING_MODEL")] = Field(
+        "sentence-transformers/paraphrase-multilingual-mpnet-base-v2", description="Name of the fastembed model."
+    )
+    embedding_path: Path | None = Field(None, description="Folder with the files of that model; nothing is downloaded.")
+    index_path: Path | None = Field(
+        None, description="Folder of the search index; otherwise `index` in the home. Web and its worker share it."
+    )
+    heavy_concurrency: int = Field(2, ge=1, le=64, description="Pieces of model and CPU work at once per worker.")
+    keep_days: int = Field(7, ge=1, description="Days that entries stay which everybody has read and nobody kept.")
+    translator: Annotated[TranslatorKind, BareName("TRANSLATION_PROVIDER")] = Field(
+        TranslatorKind.MICROSOFT, description="Who translates: deepl, microsoft, or llm for the model above."
+    )
+    deepl_url: str = Field("https://api-free.deepl.com", description="DeepL's address; paid keys use api.deepl.com.")
+    deepl_key: Annotated[SecretStr | None, BareName("DEEPL_API_KEY")] = Field(None, description="Key of DeepL.")
+    microsoft_url: str = Field(
+        "https://api.cognitive.microsofttranslator.com", description="Address of Microsoft's translator."
+    )
+    microsoft_key: SecretStr | None = Field(None, description="Key of Microsoft's translator.")
+    microsoft_region: str = Field("", description="Region of that key, such as westeurope; empty for a global one.")
+    price_per_million_characters: float = Field(
+        0.0, ge=0, description="Price of a million characters at DeepL or Microsoft, for the cost pages."
+    )
+    context: ContextKind = Field(
+        ContextKind.OFFLINE, description="Who finds entities and relations: offline rules, or llm for the model above."
+    )
+    github_url: str = Field("https://api.github.com", description="Where repositories of software are looked for.")
+    github_key: SecretStr | None = Field(None, description="A GitHub token; it raises the limit of requests.")
+    graph: GraphKind = Field(GraphKind.POSTGRES, description="postgres, or lightrag, which is an extra.")
+    graph_minutes: float = Field(60.0, ge=0.1, description="Minutes between two updates of the graph.")
+    lightrag_storage: LightRagStorage = Field(
+        LightRagStorage.NETWORKX,
+        description="Where LightRAG keeps its graph: networkx, a file, or memgraph by LightRAG's own MEMGRAPH_URI.",
+    )
+    lightrag_path: Path | None = Field(None, description="LightRAG's folder; otherwise `lightrag` in the home.")
+    research_rounds: int = Field(3, ge=1, le=10, description="Most rounds of searching and reading per research.")
+    research_tokens: int = Field(60_000, ge=1_000, description="Most tokens that one research may use.")
+    research_minutes: float = Field(20.0, gt=0, description="Longest time that one research may work.")
+    evaluation: Annotated[bool, BareName("AI_EVALUATION_ENABLED")] = Field(
+        False, description="1 judges answers, and summaries written by a model."
+    )
+    evaluator: EvaluatorKind = Field(EvaluatorKind.OFFLINE, description="offline, or ragas, which is an extra.")
+    langfuse_url: Annotated[str | None, BareName("LANGFUSE_HOST")] = Field(
+        None, description="Langfuse server that scores are sent to as well."
+    )
+    langfuse_public_key: Annotated[str | None, BareName("LANGFUSE_PUBLIC_KEY")] = Field(
+        None, description="Its public key."
+    )
+    langfuse_secret_key: Annotated[SecretStr | None, BareName("LANGFUSE_SECRET_KEY")] = Field(
+        None, description="Its secret key."
+    )
+    speed: float = Field(1.0, gt=0, le=10_000, description="Divides all times. For the demo only.")

@@ -1,0 +1,76 @@
+"""Settings of footy: PRESSBOX_FOOTY_…"""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+
+from pressbox.core.config import BareName, CommaSeparated, Group, Numbers, Port
+
+
+class JudgeKind(StrEnum):
+    OFFLINE = "offline"
+    VISION_LLM = "vision-llm"
+
+
+class AliasKind(StrEnum):
+    WIKIDATA = "wikidata"
+    CLUBS = "clubs"
+
+
+class DuplicateRule(StrEnum):
+    BETTER = "better"
+    DOCUMENT = "document"
+
+
+class FootySettings(Group):
+    """Live fixtures, goals and their clips. Without an API key nothing is polled; `pressbox demo` needs none."""
+
+    api_key: Annotated[SecretStr | None, BareName("API_FOOTBALL_KEY")] = Field(
+        None, description="Key of API-Football; without it there are no fixtures."
+    )
+    api_url: str = Field("https://v3.football.api-sports.io", description="Address of API-Football.")
+    leagues: Numbers = Field((39, 140, 78, 135, 61), description="Leagues whose fixtures are all followed, by API id.")
+    teams: Numbers = Field((), description="Teams that are followed in every competition, by API id.")
+    monitor_seconds: float = Field(30.0, ge=0.2, le=3600, description="Seconds from one poll to the next.")
+    removal_grace_hours: float = Field(
+        24.0, ge=0, description="Hours that a disallowed goal can return with its clips."
+    )
+    completion_deadline_minutes: float = Field(
+        45.0, gt=0, description="Minutes after its confirmation when a goal is complete whatever is stuck."
+    )
+    retention_days: int = Field(14, ge=1, description="Days that fixtures and their clips are kept.")
+    sources: CommaSeparated = Field(
+        (), description="Clip sources to search, such as x-browser,bluesky,folder; otherwise all that are configured."
+    )
+    x_browser_url: str | None = Field(None, description="Address of a running `pressbox x serve`.")
+    x_browser_token: SecretStr | None = Field(None, description="Token of the X search service, on both sides.")
+    x_page_url: str = Field("https://x.com", description="Where `pressbox x serve` searches.")
+    x_serve_host: str = Field("127.0.0.1", description="Address on which `pressbox x serve` listens.")
+    x_serve_port: Port = Field(8031, description="Port on which `pressbox x serve` listens.")
+    x_chromium: str | None = Field(None, description="Program of the browser; otherwise the one of the system.")
+    x_api_url: str = Field("https://api.x.com", description="Address of the official API of X.")
+    x_api_token: SecretStr | None = Field(None, description="Bearer token of the official API of X.")
+    bluesky_url: str = Field("https://public.api.bsky.app", description="Address of Bluesky's search.")
+    bluesky_login_url: str = Field("https://bsky.social", description="Where the Bluesky app password is valid.")
+    bluesky_handle: str | None = Field(None, description="Account for the search on Bluesky.")
+    bluesky_app_password: SecretStr | None = Field(None, description="App password of that account.")
+    reddit_url: str | None = Field(None, description="Address of Reddit, when not the public one.")
+    reddit_client_id: str | None = Field(None, description="Client id of a Reddit script application.")
+    reddit_client_secret: SecretStr | None = Field(None, description="Its secret.")
+    reddit_subreddits: CommaSeparated = Field((), description="Subreddits to read, such as soccer,footballhighlights.")
+    folder: str | None = Field(None, description="A directory, or the address of an index, with clips and side-cars.")
+    largest_bytes: int = Field(200_000_000, ge=1_000, description="Largest clip that is downloaded.")
+    judge: JudgeKind = Field(JudgeKind.OFFLINE, description="offline, or vision-llm for an OpenAI-compatible endpoint.")
+    vision_url: str | None = Field(None, description="Base address of the endpoint, as http://localhost:1234/v1.")
+    vision_key: SecretStr | None = Field(None, description="Key of the endpoint, when it wants one.")
+    vision_model: str | None = Field(None, description="Name of a model that sees pictures.")
+    aliases: AliasKind = Field(AliasKind.WIKIDATA, description="wikidata, or clubs for the built-in list, offline.")
+    wikidata_url: str = Field("https://www.wikidata.org", description="Address of the search of Wikidata.")
+    wikidata_query_url: str = Field("https://query.wikidata.org/sparql", description="Address of its SPARQL service.")
+    duplicates: DuplicateRule = Field(
+        DuplicateRule.BETTER,
+        description="Which clips are copies: better, or the rule of the original document (3 frames, 10 bits).",
+    )
+    media_concurrency: int = Field(2, ge=1, le=64, description="Videos that one worker decodes at the same time.")
+    speed: float = Field(1.0, gt=0, le=10_000, description="Divides all times. For the demo only.")
