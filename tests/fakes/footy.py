@@ -16,27 +16,26 @@ from typing import Any
 from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
 from pressbox.core.objects.store import ObjectInfo
 from pressbox.footy.activities.aliases import AliasActivities
+from pressbox.footy.activities.clip_inspector import Onlooker
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
 from pressbox.footy.activities.ingest import IngestActivities
-from pressbox.footy.activities.looking import Onlooker
 from pressbox.footy.activities.monitor import MonitorActivities
 from pressbox.footy.activities.scenes import SceneActivities
 from pressbox.footy.activities.search import SearchActivities
 from pressbox.footy.activities.upkeep import CanaryActivities, RecheckActivities
 from pressbox.footy.activities.upload import UploadActivities
 from pressbox.footy.contracts.aliases import TeamAliases
-from pressbox.footy.contracts.downloading import CompletionResult, SettledCandidate, Video
+from pressbox.footy.contracts.download import CompletionResult, SettledCandidate, Video
 from pressbox.footy.contracts.ingest import CleanedUp, StoredFixtures
 from pressbox.footy.contracts.monitor import CompletedFixtures, GoalToSearch, RegisteredRun
-from pressbox.footy.contracts.searching import DownloadCount
-from pressbox.footy.contracts.uploading import GoalData, UploadedVideo
+from pressbox.footy.contracts.search import DownloadCount
+from pressbox.footy.contracts.upload import GoalData, UploadedVideo
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo, Probe
 from pressbox.footy.domain.fixtures import Followed, ObservedFixture
 from pressbox.footy.domain.goals import SearchEnd, StoredGoal
-from pressbox.footy.domain.judging import FrameJudgement, Vote
+from pressbox.footy.domain.judgements import FrameJudgement, Vote
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ports.outside import DayAnswer, DownloadedFile, DownloadLimits, LiveAnswer, SearchRequest
-from pressbox.footy.ports.starting import Workflows
 from pressbox.footy.ports.storage import (
     Aliases,
     Candidate,
@@ -48,6 +47,7 @@ from pressbox.footy.ports.storage import (
     TeamName,
     ToCompare,
 )
+from pressbox.footy.ports.workflows import Workflows
 
 LIVERPOOL, CITY = 40, 50
 PLAYER = 234

@@ -15,14 +15,14 @@ from temporalio.worker import Worker
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError, PressboxError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.footy.adapters.starter import TemporalWorkflows
+from pressbox.footy.adapters.workflows import TemporalWorkflows
 from pressbox.footy.contracts.aliases import RAGWorkflowInput
-from pressbox.footy.contracts.downloading import Batch, DownloadWorkflowInput
+from pressbox.footy.contracts.download import Batch, DownloadWorkflowInput
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
 from pressbox.footy.contracts.monitor import GoalToSearch, MonitorWorkflowInput
-from pressbox.footy.contracts.searching import TwitterWorkflowInput
+from pressbox.footy.contracts.search import TwitterWorkflowInput
 from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
-from pressbox.footy.contracts.uploading import UploadWorkflowInput
+from pressbox.footy.contracts.upload import UploadWorkflowInput
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import media_queue, twitter_workflow_id, upload_workflow_id
 from pressbox.footy.manifest import APP

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.bench.scorebugs import Sample, Scorebug, drawn, scorebugs
 from pressbox.footy.domain.clock import Doubt, possible_times
-from pressbox.footy.domain.judging import FrameJudgement
+from pressbox.footy.domain.judgements import FrameJudgement
 from pressbox.footy.ports.outside import Judge
 from pressbox.footy.settings import FootySettings, JudgeKind
 from pressbox.footy.wiring import judge

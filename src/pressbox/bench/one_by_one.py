@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.demo.simulators.fixtures_api import DEMO_KEY
-from pressbox.footy.domain.answers import read_fixture
+from pressbox.footy.domain.fixture_parser import read_fixture
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.domain.goals import GoalDetail, Score, StoredGoal
 from pressbox.footy.domain.matching import compare

@@ -10,9 +10,9 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
 from pressbox.footy.activities.aliases import AliasActivities
+from pressbox.footy.activities.clip_inspector import Onlooker
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
 from pressbox.footy.activities.ingest import IngestActivities
-from pressbox.footy.activities.looking import Onlooker
 from pressbox.footy.activities.monitor import MonitorActivities
 from pressbox.footy.activities.scenes import SceneActivities
 from pressbox.footy.activities.search import SearchActivities
@@ -30,16 +30,16 @@ from pressbox.footy.adapters.judges.offline import OfflineJudge
 from pressbox.footy.adapters.judges.vision_llm import VisionJudge
 from pressbox.footy.adapters.match_store import SqlMatchStore
 from pressbox.footy.adapters.media.processes import MediaProcesses
-from pressbox.footy.adapters.sources.configured import archive_folder, configured_sources
-from pressbox.footy.adapters.starter import TemporalWorkflows
+from pressbox.footy.adapters.sources.registry import archive_folder, configured_sources
 from pressbox.footy.adapters.team_store import SqlFollowStore, SqlSourceHealth, SqlTeamStore
 from pressbox.footy.adapters.trail_store import SqlClipFiles, SqlTrailStore
+from pressbox.footy.adapters.workflows import TemporalWorkflows
 from pressbox.footy.domain.fixtures import Followed
 from pressbox.footy.domain.match_rule import BETTER, DOCUMENT
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import MEDIA_QUEUE, QUEUE
 from pressbox.footy.ports.outside import AliasSource, FixturesApi, Judge
-from pressbox.footy.ports.starting import Workflows
+from pressbox.footy.ports.workflows import Workflows
 from pressbox.footy.service.clips import ClipService
 from pressbox.footy.service.footy import Footy
 from pressbox.footy.service.goals import GoalService

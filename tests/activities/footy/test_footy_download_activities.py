@@ -9,10 +9,10 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
 from pressbox.core.temporal.calls import CallOptions, call_options
+from pressbox.footy.activities.clip_inspector import Onlooker
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
-from pressbox.footy.activities.looking import Onlooker
 from pressbox.footy.activities.upload import UploadActivities
-from pressbox.footy.contracts.downloading import (
+from pressbox.footy.contracts.download import (
     Batch,
     DownloadVideoInput,
     QueueVideosInput,
@@ -20,7 +20,7 @@ from pressbox.footy.contracts.downloading import (
     Video,
     VideoInput,
 )
-from pressbox.footy.contracts.uploading import (
+from pressbox.footy.contracts.upload import (
     BumpPopularityInput,
     Duplicate,
     SaveVideosInput,

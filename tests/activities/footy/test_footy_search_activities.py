@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.footy.activities.search import SearchActivities
-from pressbox.footy.contracts.searching import ExecuteSearchInput, SearchDataInput
+from pressbox.footy.contracts.search import ExecuteSearchInput, SearchDataInput
 from pressbox.footy.domain.policy import FootyPolicy
 from tests.fakes.footy import FakeSource, FakeWorld
 

@@ -2,7 +2,7 @@
 
 from pressbox.bench.clock import Reading, read_one, run_clock
 from pressbox.bench.scorebugs import Contrast, Notation, Place, Quality, Scorebug, drawn, scorebugs
-from pressbox.footy.domain.judging import FrameJudgement
+from pressbox.footy.domain.judgements import FrameJudgement
 
 
 def a_scorebug(minute: int | None, *texts: str) -> Scorebug:

@@ -14,8 +14,8 @@ from pressbox.footy.adapters.goal_store import SqlGoals
 from pressbox.footy.adapters.match_store import SqlMatchStore
 from pressbox.footy.adapters.team_store import SqlFollowStore, SqlSourceHealth, SqlTeamStore
 from pressbox.footy.adapters.trail_store import SqlClipFiles, SqlTrailStore
-from pressbox.footy.contracts.downloading import Video
-from pressbox.footy.contracts.uploading import UploadedVideo
+from pressbox.footy.contracts.download import Video
+from pressbox.footy.contracts.upload import UploadedVideo
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, League, ObservedFixture, Team

@@ -26,7 +26,7 @@ from pressbox.demo.simulators.fixtures_api import DEMO_KEY, FixturesApi, Mistake
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.footy.adapters import api_football
 from pressbox.footy.adapters.api_football import ApiFootball
-from pressbox.footy.domain.answers import read_fixture
+from pressbox.footy.domain.fixture_parser import read_fixture
 from pressbox.footy.settings import FootySettings
 
 RECORDED = Path(__file__).parents[2] / "unit" / "footy" / "api_football"

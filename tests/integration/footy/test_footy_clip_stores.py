@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from pressbox.core.errors import GoneError, NotFoundError
-from pressbox.footy.contracts.downloading import SettledCandidate
+from pressbox.footy.contracts.download import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.goals import CompletionReason, SearchEnd

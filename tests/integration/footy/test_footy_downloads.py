@@ -17,7 +17,7 @@ from pressbox.footy.adapters.downloads.downloader import ClipDownloader
 from pressbox.footy.adapters.downloads.files import looks_like_video
 from pressbox.footy.adapters.downloads.page_program import extractors_for
 from pressbox.footy.domain.candidates import FoundVideo
-from pressbox.footy.domain.troubles import ClipGoneError, NotAVideoError, TooLargeError
+from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError, TooLargeError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 LIMITS = DownloadLimits(largest_bytes=1_000_000, time=timedelta(seconds=20))

@@ -16,7 +16,7 @@ from pressbox.demo.clips.making import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
 from pressbox.footy.adapters.judges.offline import OfflineJudge
 from pressbox.footy.domain.clock import TimestampStatus, validate_timestamp
-from pressbox.footy.domain.judging import Decision, FrameJudgement, RejectReason, Vote, judge_clip
+from pressbox.footy.domain.judgements import Decision, FrameJudgement, RejectReason, Vote, judge_clip
 
 SECONDS = (0.25, 0.75)
 

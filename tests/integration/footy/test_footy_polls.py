@@ -9,7 +9,7 @@ from sqlalchemy import event, select
 from structlog.testing import capture_logs
 
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow
-from pressbox.footy.contracts.downloading import SettledCandidate
+from pressbox.footy.contracts.download import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, Stage
 from pressbox.footy.domain.goals import Comparison, SearchEnd

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pressbox.footy.adapters.judges.reading import Line, Picture, ScorebugReader
+from pressbox.footy.adapters.judges.scorebug_reader import Line, Picture, ScorebugReader
 from pressbox.footy.domain.scorebug import ScorebugTexts
 
 NOTHING = ScorebugTexts()

@@ -19,11 +19,11 @@ from pressbox.demo.simulators.social_posts import SocialPost
 from pressbox.demo.simulators.social_site import Mood, SocialSite
 from pressbox.footy.adapters.downloads.downloader import ClipDownloader
 from pressbox.footy.adapters.sources.bluesky import BlueskyLogin, BlueskySource
-from pressbox.footy.adapters.sources.configured import archive_folder, configured_sources
 from pressbox.footy.adapters.sources.folder import FolderSource, HttpFolderSource, folder_source
 from pressbox.footy.adapters.sources.reddit import RedditLogin, RedditSource
+from pressbox.footy.adapters.sources.registry import archive_folder, configured_sources
 from pressbox.footy.adapters.sources.x_api import XApiSource
-from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
+from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.ports.outside import ClipSource, DownloadLimits, SearchRequest
 from pressbox.footy.settings import FootySettings
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from pressbox.core.errors import InvalidInputError, NotFoundError
-from pressbox.footy.contracts.downloading import SettledCandidate
+from pressbox.footy.contracts.download import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.fixtures import FixtureStatus, League, Team
 from pressbox.footy.domain.goals import SearchEnd

@@ -15,7 +15,7 @@ from pressbox.demo.simulators.http_service import Answer, Request
 from pressbox.demo.simulators.model import MODEL, Asked, Mistake, ModelService
 from pressbox.footy.adapters.judges.vision_llm import LLM_SEMAPHORE, VisionJudge
 from pressbox.footy.domain.clock import TimestampStatus, validate_timestamp
-from pressbox.footy.domain.judging import Decision, FrameJudgement, Vote, judge_clip
+from pressbox.footy.domain.judgements import Decision, FrameJudgement, Vote, judge_clip
 
 FRAMES = (b"\xff\xd8 first", b"\xff\xd8 second")
 COMPLETIONS = "v1/chat/completions"

@@ -21,7 +21,7 @@ from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.demo.clips.disguises import disguise
 from pressbox.demo.clips.making import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
-from pressbox.footy.adapters.starter import TemporalWorkflows
+from pressbox.footy.adapters.workflows import TemporalWorkflows
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
 from pressbox.footy.contracts.monitor import MonitorWorkflowInput
 from pressbox.footy.domain.policy import FootyPolicy

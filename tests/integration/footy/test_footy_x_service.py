@@ -23,7 +23,7 @@ from pressbox.core.sealing import Seal
 from pressbox.demo.simulators.social_posts import SocialPost
 from pressbox.demo.simulators.social_site import Mood, SocialSite
 from pressbox.footy.adapters.sources.x_browser import XBrowserSource
-from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError
+from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.x.browser import XBrowser
 from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, SearchStatus

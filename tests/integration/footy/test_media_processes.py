@@ -20,10 +20,10 @@ from av.video.stream import VideoStream
 from pressbox.core.errors import NotFoundError, PermanentError, TransientError
 from pressbox.demo.clips.making import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Scene
-from pressbox.footy.adapters.media.playing import index_is_in_front
+from pressbox.footy.adapters.media.playable import index_is_in_front
 from pressbox.footy.adapters.media.processes import LIMITS, MediaProcesses
+from pressbox.footy.domain.errors import NotAVideoError
 from pressbox.footy.domain.fingerprints import PHASES, unpack
-from pressbox.footy.domain.troubles import NotAVideoError
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.match_day.matches import ScriptedMatch
 from pressbox.demo.match_day.records import recorded_matches
-from pressbox.footy.domain.answers import read_fixture
+from pressbox.footy.domain.fixture_parser import read_fixture
 from pressbox.footy.domain.fixtures import FixtureStatus
 from pressbox.footy.domain.goals import StoredGoal
 from pressbox.footy.domain.matching import compare

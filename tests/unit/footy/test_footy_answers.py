@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pressbox.footy.domain.answers import MalformedAnswerError, read_fixture
+from pressbox.footy.domain.fixture_parser import MalformedAnswerError, read_fixture
 from pressbox.footy.domain.fixtures import FixtureStatus
 from pressbox.footy.domain.goals import GoalDetail
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pressbox.footy.domain.judging import (
+from pressbox.footy.domain.judgements import (
     Decision,
     FrameJudgement,
     RejectReason,

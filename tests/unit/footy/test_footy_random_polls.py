@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from pressbox.footy.domain.answers import read_fixture
+from pressbox.footy.domain.fixture_parser import read_fixture
 from pressbox.footy.domain.goals import Comparison, GoalDetail, StoredGoal
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.policy import FootyPolicy

@@ -6,7 +6,7 @@ import pytest
 
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.goals import GoalDetail
-from pressbox.footy.domain.trail import Trail, summary
+from pressbox.footy.domain.trail_summary import Trail, summary
 from pressbox.footy.domain.views import GoalState, GoalView, OutcomeCount, RunView, SearchView
 
 NOW = datetime(2026, 10, 3, 15, 0, tzinfo=UTC)

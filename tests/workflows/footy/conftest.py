@@ -20,7 +20,7 @@ from pressbox.core.errors import PressboxError
 from pressbox.core.progress.contracts import ProgressUpdate
 from pressbox.core.progress.interceptor import ProgressInterceptor
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.footy.adapters.starter import TemporalWorkflows
+from pressbox.footy.adapters.workflows import TemporalWorkflows
 from pressbox.footy.contracts.monitor import GoalToSearch
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import media_queue

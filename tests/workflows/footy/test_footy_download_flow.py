@@ -7,9 +7,9 @@ import pytest
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 
 from pressbox.core.errors import RefusedAddressError
-from pressbox.footy.contracts.downloading import DownloadWorkflowInput
+from pressbox.footy.contracts.download import DownloadWorkflowInput
 from pressbox.footy.domain.candidates import CandidateOutcome
-from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
+from pressbox.footy.domain.errors import NotAVideoError, TooLargeError
 from pressbox.footy.ids import download_workflow_id, upload_workflow_id
 from pressbox.footy.workflows.download import DownloadWorkflow
 from tests.fakes.footy import FakeWorld, clip

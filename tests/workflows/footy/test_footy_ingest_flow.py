@@ -8,7 +8,7 @@ from temporalio.client import Client, WorkflowFailureError
 
 from pressbox.core.errors import PermanentError
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
-from pressbox.footy.domain.answers import read_fixture
+from pressbox.footy.domain.fixture_parser import read_fixture
 from pressbox.footy.workflows.ingest import IngestWorkflow
 from tests.fakes.footy import FakeWorld, raw_fixture
 from tests.workflows.footy.conftest import Stage, staged

@@ -8,10 +8,10 @@ from temporalio.client import Client, WorkflowFailureError
 
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.footy.contracts.aliases import RAGWorkflowInput
-from pressbox.footy.contracts.searching import TwitterWorkflowInput
+from pressbox.footy.contracts.search import TwitterWorkflowInput
 from pressbox.footy.domain.candidates import CandidateOutcome
+from pressbox.footy.domain.errors import SourceLoginError
 from pressbox.footy.domain.goals import SearchEnd
-from pressbox.footy.domain.troubles import SourceLoginError
 from pressbox.footy.ids import rag_workflow_id, twitter_workflow_id, upload_workflow_id
 from pressbox.footy.workflows.rag import RAGWorkflow
 from pressbox.footy.workflows.twitter import TwitterWorkflow

@@ -10,9 +10,9 @@ from temporalio.client import Client
 
 from pressbox.core.errors import TransientError
 from pressbox.footy.activities.files import FINGERPRINT, VIDEO
-from pressbox.footy.contracts.downloading import Batch, Video
+from pressbox.footy.contracts.download import Batch, Video
 from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
-from pressbox.footy.contracts.uploading import UploadState, UploadWorkflowInput
+from pressbox.footy.contracts.upload import UploadState, UploadWorkflowInput
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.ids import scratch_key, upload_workflow_id

@@ -12,10 +12,10 @@ from pressbox.core.errors import PermanentError, RefusedAddressError, TransientE
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.footy.activities.clip_inspector import JudgeAwayError, Onlooker
 from pressbox.footy.activities.files import FINGERPRINT, VIDEO, local_copy, remove_scratch, working_folder
 from pressbox.footy.activities.limits import HOUR, limits
-from pressbox.footy.activities.looking import JudgeAwayError, Onlooker
-from pressbox.footy.contracts.downloading import (
+from pressbox.footy.contracts.download import (
     Batch,
     CompletionResult,
     DownloadedVideo,
@@ -30,14 +30,14 @@ from pressbox.footy.contracts.downloading import (
     Video,
     VideoInput,
 )
-from pressbox.footy.contracts.searching import GoalReference
+from pressbox.footy.contracts.search import GoalReference
 from pressbox.footy.domain.candidates import CandidateOutcome, unfit
 from pressbox.footy.domain.clock import TimestampStatus
-from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
+from pressbox.footy.domain.errors import NotAVideoError, TooLargeError
 from pressbox.footy.ids import media_queue, scratch_key
 from pressbox.footy.ports.outside import Downloader, DownloadLimits, Media
-from pressbox.footy.ports.starting import Workflows
 from pressbox.footy.ports.storage import Candidates, Goals
+from pressbox.footy.ports.workflows import Workflows
 
 
 class DownloadActivities:

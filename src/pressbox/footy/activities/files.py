@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from pressbox.core.objects.store import ObjectStore
-from pressbox.footy.contracts.downloading import Video
+from pressbox.footy.contracts.download import Video
 from pressbox.footy.ids import scratch_key
 
 VIDEO = "video"

@@ -11,7 +11,7 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.ingest import CleanedUp, FetchedFixtures, FetchFixturesInput, RunReference, StoredFixtures
-from pressbox.footy.domain.answers import MalformedAnswerError, read_fixture
+from pressbox.footy.domain.fixture_parser import MalformedAnswerError, read_fixture
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.ids import clips_prefix, fixture_of, scratch_prefix
 from pressbox.footy.ports.outside import FixturesApi

@@ -26,15 +26,15 @@ from pressbox.footy.contracts.monitor import (
     RegisteredRun,
     WorkflowIds,
 )
-from pressbox.footy.domain.answers import MalformedAnswerError, read_fixture
+from pressbox.footy.domain.fixture_parser import MalformedAnswerError, read_fixture
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.domain.goals import Comparison, Sighting
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.names import slug
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ports.outside import FixturesApi, LiveAnswer
-from pressbox.footy.ports.starting import Workflows
 from pressbox.footy.ports.storage import Decision, Fixtures, Goals, RawFixture, ToCompare
+from pressbox.footy.ports.workflows import Workflows
 
 Recorder = Callable[[LiveAnswer], Awaitable[None]]
 

@@ -10,8 +10,8 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.files import fingerprint_of, local_copy, working_folder
 from pressbox.footy.activities.limits import HOUR, limits
-from pressbox.footy.contracts.downloading import Video
-from pressbox.footy.contracts.uploading import (
+from pressbox.footy.contracts.download import Video
+from pressbox.footy.contracts.upload import (
     DeduplicateInput,
     DeduplicateResult,
     ReplaceVideoInput,

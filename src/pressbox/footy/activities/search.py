@@ -12,7 +12,7 @@ from pressbox.core.errors import PressboxError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.limits import limits
-from pressbox.footy.contracts.searching import (
+from pressbox.footy.contracts.search import (
     DownloadCount,
     ExecuteSearchInput,
     FinishSearchInput,

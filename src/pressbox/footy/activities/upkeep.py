@@ -10,19 +10,19 @@ from pressbox.core.errors import NotFoundError, PermanentError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.footy.activities.clip_inspector import JudgeAwayError, Looked, Onlooker
 from pressbox.footy.activities.files import local_copy
 from pressbox.footy.activities.limits import HOUR, limits
-from pressbox.footy.activities.looking import JudgeAwayError, Looked, Onlooker
 from pressbox.footy.activities.search import SOURCE_TIME, ask_all
-from pressbox.footy.contracts.downloading import Batch, SettledCandidate, Video
+from pressbox.footy.contracts.download import Batch, SettledCandidate, Video
 from pressbox.footy.contracts.ingest import RunReference
-from pressbox.footy.contracts.searching import SourceFailure
+from pressbox.footy.contracts.search import SourceFailure
 from pressbox.footy.contracts.upkeep import CanaryResult, RecheckResult
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.ids import fixture_of, media_queue, poster_key
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
-from pressbox.footy.ports.starting import Workflows
 from pressbox.footy.ports.storage import ClipFile, Clips, Goals, SourceHealth
+from pressbox.footy.ports.workflows import Workflows
 
 RECHECKED_TOGETHER = 20
 # Something that is always talked about: an empty answer would be as telling as an error.

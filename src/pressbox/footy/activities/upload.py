@@ -8,10 +8,10 @@ from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.footy.activities.files import fingerprint_of, remove_scratch
 from pressbox.footy.activities.limits import limits
-from pressbox.footy.contracts.downloading import ScratchInput, Video
+from pressbox.footy.contracts.download import ScratchInput, Video
 from pressbox.footy.contracts.monitor import FixtureReferences
-from pressbox.footy.contracts.searching import GoalReference
-from pressbox.footy.contracts.uploading import (
+from pressbox.footy.contracts.search import GoalReference
+from pressbox.footy.contracts.upload import (
     BumpPopularityInput,
     Duplicate,
     GoalData,

@@ -11,7 +11,7 @@ import httpx
 
 from pressbox.core.errors import ConfigurationError, InvalidInputError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
-from pressbox.footy.domain.answers import MalformedAnswerError, fixture_id_of, read_fixture
+from pressbox.footy.domain.fixture_parser import MalformedAnswerError, fixture_id_of, read_fixture
 from pressbox.footy.ports.outside import DayAnswer, LiveAnswer
 from pressbox.footy.ports.storage import RawFixture
 from pressbox.footy.settings import FootySettings

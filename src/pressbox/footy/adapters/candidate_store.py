@@ -8,9 +8,9 @@ from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError, bounded
-from pressbox.footy.adapters.facts import GOAL_CHANGED
+from pressbox.footy.adapters.fixture_columns import GOAL_CHANGED
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipSearchRow
-from pressbox.footy.contracts.downloading import SettledCandidate
+from pressbox.footy.contracts.download import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo, longest_first
 from pressbox.footy.ports.storage import Candidate, SourceAnswer
 

@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
 from pressbox.footy.adapters.candidate_store import OPEN
-from pressbox.footy.adapters.facts import FIXTURE_CHANGED, GOAL_CHANGED, one_of, one_of_names
+from pressbox.footy.adapters.fixture_columns import FIXTURE_CHANGED, GOAL_CHANGED, one_of, one_of_names
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipRow, GoalRow
-from pressbox.footy.contracts.downloading import SettledCandidate, Video
-from pressbox.footy.contracts.uploading import GoalData, UploadedVideo
+from pressbox.footy.contracts.download import SettledCandidate, Video
+from pressbox.footy.contracts.upload import GoalData, UploadedVideo
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.ports.storage import ClipFile, StoredCopy

@@ -1,10 +1,10 @@
 """Fixtures in PostgreSQL, as Ingest and Monitor need them: four sides of one store."""
 
 from pressbox.core.db.database import Database
-from pressbox.footy.adapters.fixture_closing import FixtureClosing
-from pressbox.footy.adapters.fixture_decisions import FixtureDecisions
-from pressbox.footy.adapters.fixture_intake import FixtureIntake
-from pressbox.footy.adapters.fixture_polls import FixturePolls
+from pressbox.footy.adapters.comparisons import FixtureDecisions
+from pressbox.footy.adapters.fixture_archive import FixtureClosing
+from pressbox.footy.adapters.fixture_imports import FixtureIntake
+from pressbox.footy.adapters.polls import FixturePolls
 from pressbox.footy.domain.fixtures import Followed
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import Update, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.footy.adapters.facts import one_of, one_of_names
+from pressbox.footy.adapters.fixture_columns import one_of, one_of_names
 from pressbox.footy.adapters.rows import ClipCandidateRow, FixtureRow, GoalNoteRow, GoalRow, GoalRunRow
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.goals import (

@@ -9,12 +9,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
-from pressbox.footy.adapters.completing import complete, download_counts
-from pressbox.footy.adapters.facts import FIXTURE_CHANGED, GOAL_CHANGED
+from pressbox.footy.adapters.completion import complete, download_counts
+from pressbox.footy.adapters.fixture_columns import FIXTURE_CHANGED, GOAL_CHANGED
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipSearchRow, GoalNoteRow, GoalRow, GoalRunRow
-from pressbox.footy.contracts.downloading import CompletionResult
+from pressbox.footy.contracts.download import CompletionResult
 from pressbox.footy.contracts.monitor import GoalToSearch
-from pressbox.footy.contracts.searching import DownloadCount
+from pressbox.footy.contracts.search import DownloadCount
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.goals import CompletionReason, SearchEnd
 from pressbox.footy.domain.policy import FootyPolicy

@@ -10,7 +10,7 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
 from pressbox.footy.adapters.name_search import has_word, team_has_word
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow, TeamRow
-from pressbox.footy.adapters.seen import clip_views, fixture_views, goal_view
+from pressbox.footy.adapters.views import clip_views, fixture_views, goal_view
 from pressbox.footy.domain.fixtures import FixtureStatus, Stage
 from pressbox.footy.domain.views import DayView, FixtureView, GoalHit, Page
 

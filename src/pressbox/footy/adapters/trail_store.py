@@ -10,7 +10,7 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import GoneError, NotFoundError
 from pressbox.footy.adapters.match_store import goals_with_fixtures, hits, on_day
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipRow, ClipSearchRow, GoalNoteRow, GoalRow, GoalRunRow
-from pressbox.footy.adapters.seen import clip_views, goal_view
+from pressbox.footy.adapters.views import clip_views, goal_view
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.views import (
     CandidateView,

@@ -2,7 +2,7 @@
 
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
-from pressbox.footy.contracts.searching import SourceFailure
+from pressbox.footy.contracts.search import SourceFailure
 from pressbox.footy.domain.policy import FootyPolicy
 
 

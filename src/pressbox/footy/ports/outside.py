@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pressbox.footy.domain.candidates import FoundVideo, Probe
 from pressbox.footy.domain.fixtures import ObservedFixture
-from pressbox.footy.domain.judging import FrameJudgement
+from pressbox.footy.domain.judgements import FrameJudgement
 from pressbox.footy.ports.storage import Aliases, RawFixture, TeamName
 
 

@@ -6,11 +6,11 @@ from datetime import date, datetime, timedelta
 from typing import Any, Protocol
 
 from pressbox.footy.contracts.aliases import TeamAliases
-from pressbox.footy.contracts.downloading import CompletionResult, SettledCandidate, Video
+from pressbox.footy.contracts.download import CompletionResult, SettledCandidate, Video
 from pressbox.footy.contracts.ingest import CleanedUp, StoredFixtures
 from pressbox.footy.contracts.monitor import CompletedFixtures, GoalToSearch, RegisteredRun
-from pressbox.footy.contracts.searching import DownloadCount
-from pressbox.footy.contracts.uploading import GoalData, UploadedVideo
+from pressbox.footy.contracts.search import DownloadCount
+from pressbox.footy.contracts.upload import GoalData, UploadedVideo
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.fixtures import Followed, ObservedFixture
 from pressbox.footy.domain.goals import Comparison, SearchEnd, StoredGoal

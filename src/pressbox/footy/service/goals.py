@@ -3,7 +3,7 @@
 from datetime import date
 
 from pressbox.core.errors import GoneError
-from pressbox.footy.domain.trail import Trail, summary
+from pressbox.footy.domain.trail_summary import Trail, summary
 from pressbox.footy.domain.views import AuditView, CandidateView, GoalHit, GoalView, Page
 from pressbox.footy.service.stores import MatchStore, TrailStore
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pressbox.footy.domain.views import MissingSetting, PollView, Readiness, SourceView
-from pressbox.footy.ports.starting import Workflows
+from pressbox.footy.ports.workflows import Workflows
 from pressbox.footy.service.stores import StatusStore
 from pressbox.footy.settings import FootySettings, JudgeKind
 

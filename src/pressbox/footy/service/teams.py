@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.logs import get_logger
 from pressbox.footy.domain.views import FollowKind, FollowView, Page, TeamView
-from pressbox.footy.ports.starting import Workflows
+from pressbox.footy.ports.workflows import Workflows
 from pressbox.footy.service.stores import FollowStore
 
 log = get_logger(__name__)

@@ -18,7 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
     from pressbox.footy.activities.limits import ROUNDS_PER_FILE
     from pressbox.footy.activities.search import SearchActivities
-    from pressbox.footy.contracts.downloading import (
+    from pressbox.footy.contracts.download import (
         DownloadProgress,
         DownloadVideoInput,
         DownloadWorkflowInput,
@@ -32,9 +32,9 @@ with workflow.unsafe.imports_passed_through():
         Video,
         VideoInput,
     )
-    from pressbox.footy.contracts.searching import GoalReference
+    from pressbox.footy.contracts.search import GoalReference
     from pressbox.footy.domain.candidates import CandidateOutcome
-    from pressbox.footy.workflows.merging import merge_same_files
+    from pressbox.footy.workflows.same_files import merge_same_files
 
 FINISHED = "finished"
 

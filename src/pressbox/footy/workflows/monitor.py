@@ -26,7 +26,7 @@ with workflow.unsafe.imports_passed_through():
         MonitorWorkflowResult,
         WorkflowIds,
     )
-    from pressbox.footy.contracts.searching import TwitterWorkflowInput
+    from pressbox.footy.contracts.search import TwitterWorkflowInput
     from pressbox.footy.ids import twitter_workflow_id
     from pressbox.footy.workflows.twitter import TwitterWorkflow
 

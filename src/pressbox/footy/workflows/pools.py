@@ -11,9 +11,9 @@ from pressbox.footy.activities.download import DownloadActivities
 from pressbox.footy.activities.limits import ROUNDS_PER_FILE
 from pressbox.footy.activities.scenes import SceneActivities
 from pressbox.footy.activities.upload import UploadActivities
-from pressbox.footy.contracts.downloading import Batch, SettledCandidate, SettleInput, Video
-from pressbox.footy.contracts.searching import GoalReference
-from pressbox.footy.contracts.uploading import (
+from pressbox.footy.contracts.download import Batch, SettledCandidate, SettleInput, Video
+from pressbox.footy.contracts.search import GoalReference
+from pressbox.footy.contracts.upload import (
     BumpPopularityInput,
     DeduplicateInput,
     Duplicate,

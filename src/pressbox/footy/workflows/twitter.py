@@ -20,8 +20,8 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.footy.activities.download import DownloadActivities
     from pressbox.footy.activities.search import SearchActivities
     from pressbox.footy.contracts.aliases import RAGWorkflowInput, TeamReference
-    from pressbox.footy.contracts.downloading import DownloadWorkflowInput
-    from pressbox.footy.contracts.searching import (
+    from pressbox.footy.contracts.download import DownloadWorkflowInput
+    from pressbox.footy.contracts.search import (
         ExecuteSearchInput,
         FinishSearchInput,
         GoalReference,

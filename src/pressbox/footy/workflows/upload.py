@@ -12,9 +12,9 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, call_until_success, failure_reason
     from pressbox.footy.activities.download import DownloadActivities
     from pressbox.footy.activities.upload import UploadActivities
-    from pressbox.footy.contracts.downloading import Batch, ScratchInput, SettledCandidate, SettleInput, Video
-    from pressbox.footy.contracts.searching import GoalReference
-    from pressbox.footy.contracts.uploading import (
+    from pressbox.footy.contracts.download import Batch, ScratchInput, SettledCandidate, SettleInput, Video
+    from pressbox.footy.contracts.search import GoalReference
+    from pressbox.footy.contracts.upload import (
         BumpPopularityInput,
         Md5Input,
         UploadProgress,

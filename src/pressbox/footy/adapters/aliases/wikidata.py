@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 from pydantic import Field
 
 from pressbox.core.http.client import GuardedClient
-from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
+from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
+from pressbox.footy.domain.errors import SourceError
 from pressbox.footy.domain.names import KnownName, folded, rank_aliases, without_legal_form
-from pressbox.footy.domain.troubles import SourceError
 from pressbox.footy.ports.storage import Aliases, TeamName
 
 NAME = "wikidata"

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 from pressbox.core.errors import TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
+from pressbox.footy.adapters.downloads.direct import PlaylistError, copied_file, fetch_file
 from pressbox.footy.adapters.downloads.files import VIDEO_FILE, removed_on_failure
 from pressbox.footy.adapters.downloads.pages import fetch_from_page
-from pressbox.footy.adapters.downloads.plain import PlaylistError, copied_file, fetch_file
 from pressbox.footy.domain.candidates import FoundVideo
-from pressbox.footy.domain.troubles import ClipGoneError, NotAVideoError
+from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 PAGES_AT_ONCE = 3

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 
 from pressbox.core.errors import TransientError
-from pressbox.footy.domain.troubles import NotAVideoError, TooLargeError
+from pressbox.footy.domain.errors import NotAVideoError, TooLargeError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 HEAD_BYTES = 4096

@@ -16,7 +16,7 @@ from pressbox.core.http.proxy import GuardedProxy, Lease
 from pressbox.core.http.url import checked_url
 from pressbox.footy.adapters.downloads.files import check_space, measured, too_large
 from pressbox.footy.adapters.downloads.page_program import End, Job, Told
-from pressbox.footy.domain.troubles import ClipGoneError, NotAVideoError
+from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 PROGRAM = "pressbox.footy.adapters.downloads.page_program"

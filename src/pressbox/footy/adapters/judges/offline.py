@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pressbox.core.processes.calls import Limits
 from pressbox.core.processes.pool import IDLE_SECONDS, ChildPool
 from pressbox.footy.adapters.judges import tasks
-from pressbox.footy.domain.judging import FrameJudgement
+from pressbox.footy.domain.judgements import FrameJudgement
 
 # Three frames take a second on a quiet machine; beside many others, much longer.
 # The frames are pictures that we made ourselves, so the process needs no limit of memory.

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pressbox.footy.domain.judging import Vote
+from pressbox.footy.domain.judgements import Vote
 
 Picture = NDArray[np.uint8]
 Mask = NDArray[np.uint8]

@@ -6,10 +6,10 @@ The libraries are imported inside the functions: the worker, which only names th
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pressbox.footy.domain.judging import FrameJudgement
+from pressbox.footy.domain.judgements import FrameJudgement
 
 if TYPE_CHECKING:
-    from pressbox.footy.adapters.judges.reading import ScorebugReader
+    from pressbox.footy.adapters.judges.scorebug_reader import ScorebugReader
 
 
 def load_models() -> None:
@@ -20,13 +20,13 @@ def load_models() -> None:
 
 
 def judge(frames: tuple[bytes, ...]) -> tuple[FrameJudgement, ...]:
-    from pressbox.footy.adapters.judges.looking import look
+    from pressbox.footy.adapters.judges.frames import look
 
     return tuple(look(frames, _scorebug_reader()))
 
 
 @cache
 def _scorebug_reader() -> "ScorebugReader":
-    from pressbox.footy.adapters.judges.reading import RapidReader, ScorebugReader
+    from pressbox.footy.adapters.judges.scorebug_reader import RapidReader, ScorebugReader
 
     return ScorebugReader(RapidReader())

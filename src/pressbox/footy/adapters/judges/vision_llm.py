@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from pressbox.core.errors import TransientError
 from pressbox.core.models.chat import ChatModel, Endpoint, json_in
-from pressbox.footy.domain.judging import FrameJudgement, Vote
+from pressbox.footy.domain.judgements import FrameJudgement, Vote
 from pressbox.footy.domain.scorebug import LONGEST_TEXT
 
 # Calls at the same time per worker, as the documents have it.

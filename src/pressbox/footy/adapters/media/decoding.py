@@ -16,7 +16,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
-from pressbox.footy.domain.troubles import NotAVideoError
+from pressbox.footy.domain.errors import NotAVideoError
 
 Picture = NDArray[np.uint8]
 

@@ -9,8 +9,8 @@ from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from pressbox.footy.adapters.media.decoding import Picture, Timed, frames, opened, quick, turned
+from pressbox.footy.domain.errors import NotAVideoError
 from pressbox.footy.domain.fingerprints import PHASES, REFERENCE_STEP, VIEWS, Fingerprint
-from pressbox.footy.domain.troubles import NotAVideoError
 
 SMALL_WIDTH, SMALL_HEIGHT = 160, 90
 LONGEST_SECONDS = 120.0

@@ -19,7 +19,7 @@ from pressbox.footy.adapters.media.decoding import (
     opened,
     picture,
 )
-from pressbox.footy.domain.troubles import NotAVideoError
+from pressbox.footy.domain.errors import NotAVideoError
 
 JUDGE_HEIGHT = 1080
 POSTER_WIDTH = 640

@@ -11,9 +11,9 @@ from pressbox.core.processes.calls import CallFailedError, Limits
 from pressbox.core.processes.pool import IDLE_SECONDS, ChildDiedError, ChildPool
 from pressbox.footy.adapters.media import tasks
 from pressbox.footy.domain.candidates import Probe
+from pressbox.footy.domain.errors import NotAVideoError
 from pressbox.footy.domain.fingerprints import PHASES, match, unpack
 from pressbox.footy.domain.match_rule import BETTER, MatchRule
-from pressbox.footy.domain.troubles import NotAVideoError
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -18,9 +18,9 @@ def load_libraries() -> None:
 
 
 def probe(path: Path) -> Probe:
-    from pressbox.footy.adapters.media import probing
+    from pressbox.footy.adapters.media.probe import probe_video
 
-    return probing.probe(path)
+    return probe_video(path)
 
 
 def fingerprint(path: Path, phases: int) -> bytes:
@@ -42,7 +42,7 @@ def poster(path: Path) -> bytes:
 
 
 def playable(path: Path, target: Path) -> Probe:
-    from pressbox.footy.adapters.media import playing, probing
+    from pressbox.footy.adapters.media.playable import write_playable
 
-    playing.write_playable(path, target)
-    return probing.probe(target)
+    write_playable(path, target)
+    return probe(target)

@@ -12,11 +12,11 @@ from urllib.parse import urlencode
 from pydantic import AwareDatetime, Field
 
 from pressbox.core.http.client import GuardedClient
-from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
-from pressbox.footy.adapters.sources.matching import matching
+from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
+from pressbox.footy.adapters.sources.selection import matching
 from pressbox.footy.domain.candidates import FoundVideo
+from pressbox.footy.domain.errors import SourceLoginError, SourceRefusedError
 from pressbox.footy.domain.names import folded
-from pressbox.footy.domain.troubles import SourceLoginError, SourceRefusedError
 from pressbox.footy.ports.outside import SearchRequest
 
 NAME = "bluesky"

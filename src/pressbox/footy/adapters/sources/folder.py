@@ -17,10 +17,10 @@ from pydantic import AwareDatetime, ValidationError
 
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.logs import get_logger
-from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
-from pressbox.footy.adapters.sources.matching import matching
+from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
+from pressbox.footy.adapters.sources.selection import matching
 from pressbox.footy.domain.candidates import FoundVideo
-from pressbox.footy.domain.troubles import SourceError
+from pressbox.footy.domain.errors import SourceError
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
 
 log = get_logger(__name__)

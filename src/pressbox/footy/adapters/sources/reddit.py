@@ -14,10 +14,10 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field
 
 from pressbox.core.http.client import GuardedClient
-from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
-from pressbox.footy.adapters.sources.matching import matching
+from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
+from pressbox.footy.adapters.sources.selection import matching
 from pressbox.footy.domain.candidates import FoundVideo
-from pressbox.footy.domain.troubles import SourceLoginError
+from pressbox.footy.domain.errors import SourceLoginError
 from pressbox.footy.ports.outside import SearchRequest
 
 NAME = "reddit"

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from pydantic import AwareDatetime, Field
 
 from pressbox.core.http.client import GuardedClient
-from pressbox.footy.adapters.sources.answers import Asker, Clock, Shape, utc_now
+from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.names import LONGEST_QUERY
 from pressbox.footy.ports.outside import SearchRequest

@@ -7,9 +7,9 @@ import httpx
 from pydantic import ValidationError
 
 from pressbox.core.http.pauses import pause
-from pressbox.footy.adapters.sources.answers import DEFAULT_PAUSE, utc_now
+from pressbox.footy.adapters.sources.client import DEFAULT_PAUSE, utc_now
 from pressbox.footy.domain.candidates import FoundVideo
-from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
+from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, SearchStatus
 

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import Database
 from pressbox.core.errors import bounded
 from pressbox.core.logs import get_logger
-from pressbox.footy.adapters.facts import facts, one_of, one_of_names
+from pressbox.footy.adapters.fixture_columns import facts, one_of, one_of_names
 from pressbox.footy.adapters.goal_changes import write_comparisons
 from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow
 from pressbox.footy.domain.fixtures import ObservedFixture

@@ -8,8 +8,8 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
-from pressbox.footy.adapters.completing import complete
-from pressbox.footy.adapters.facts import GOAL_CHANGED, one_of, one_of_names, tell_fixture
+from pressbox.footy.adapters.completion import complete
+from pressbox.footy.adapters.fixture_columns import GOAL_CHANGED, one_of, one_of_names, tell_fixture
 from pressbox.footy.adapters.rows import ClipRow, FixtureRow, GoalNoteRow, GoalRow
 from pressbox.footy.contracts.ingest import CleanedUp
 from pressbox.footy.contracts.monitor import CompletedFixtures

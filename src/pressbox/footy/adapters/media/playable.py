@@ -21,7 +21,7 @@ from av.stream import Stream
 from av.video.stream import VideoStream
 
 from pressbox.footy.adapters.media.decoding import frames, opened, sound
-from pressbox.footy.domain.troubles import NotAVideoError
+from pressbox.footy.domain.errors import NotAVideoError
 
 TALLEST = 720
 AnyPacket: TypeAlias = "Packet[Stream]"

@@ -2,7 +2,7 @@
 
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
-from pressbox.footy.contracts.downloading import Batch, Video
+from pressbox.footy.contracts.download import Batch, Video
 from pressbox.footy.domain.policy import FootyPolicy
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.footy.adapters.facts import one_of_names
+from pressbox.footy.adapters.fixture_columns import one_of_names
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow, GoalRunRow
 from pressbox.footy.domain.completion import Work, completion
 from pressbox.footy.domain.fixtures import FixtureStatus

@@ -12,10 +12,10 @@ from temporalio.service import RPCError, RPCStatusCode
 from pressbox.core.contracts import Contract
 from pressbox.core.temporal.client import reaching_temporal
 from pressbox.footy.contracts.aliases import RAGWorkflowInput
-from pressbox.footy.contracts.downloading import Batch
+from pressbox.footy.contracts.download import Batch
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
 from pressbox.footy.contracts.monitor import MonitorWorkflowInput
-from pressbox.footy.contracts.uploading import UploadWorkflowInput
+from pressbox.footy.contracts.upload import UploadWorkflowInput
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import (
     ADD_VIDEOS_SIGNAL,

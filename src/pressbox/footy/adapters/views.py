@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer
 
-from pressbox.footy.adapters.facts import one_of, one_of_names
+from pressbox.footy.adapters.fixture_columns import one_of, one_of_names
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipRow, FixtureRow, GoalRow
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.fixtures import FixtureStatus, Stage

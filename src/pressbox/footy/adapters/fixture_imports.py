@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database, UnitOfWork
-from pressbox.footy.adapters.facts import facts, names, one_of, tell_fixture
+from pressbox.footy.adapters.fixture_columns import facts, names, one_of, tell_fixture
 from pressbox.footy.adapters.rows import FetchedFixtureRow, FixtureRow, FollowRow, TeamRow
 from pressbox.footy.contracts.ingest import StoredFixtures
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, ObservedFixture, Stage

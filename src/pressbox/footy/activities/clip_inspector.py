@@ -7,7 +7,7 @@ from pathlib import Path
 from pressbox.core.errors import PermanentError, PressboxError
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampCheck, expected_minute, validate_timestamp
-from pressbox.footy.domain.judging import (
+from pressbox.footy.domain.judgements import (
     DECIDING_FRAME,
     FIRST_FRAMES,
     Decision,

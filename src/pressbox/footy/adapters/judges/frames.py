@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.footy.adapters.judges.pitch import pitch_vote
-from pressbox.footy.adapters.judges.reading import ScorebugReader
+from pressbox.footy.adapters.judges.scorebug_reader import ScorebugReader
 from pressbox.footy.adapters.judges.screen import screen_vote
-from pressbox.footy.domain.judging import FrameJudgement, Vote
+from pressbox.footy.domain.judgements import FrameJudgement, Vote
 from pressbox.footy.domain.scorebug import ScorebugTexts
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pressbox.footy.adapters.media.decoding import frames, measured_duration, opened, sound
 from pressbox.footy.domain.candidates import Probe
-from pressbox.footy.domain.troubles import NotAVideoError
+from pressbox.footy.domain.errors import NotAVideoError
 
 
-def probe(path: Path) -> Probe:
+def probe_video(path: Path) -> Probe:
     """Length by reading all packets, size of the picture from a decoded frame."""
     with opened(path) as (container, stream):
         duration = measured_duration(container, stream)

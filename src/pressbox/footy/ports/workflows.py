@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from pressbox.footy.contracts.downloading import Batch
+from pressbox.footy.contracts.download import Batch
 from pressbox.footy.domain.policy import FootyPolicy
 
 

@@ -12,7 +12,7 @@ from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.pauses import number, pause
 from pressbox.core.logs import get_logger
-from pressbox.footy.domain.troubles import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
+from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 
 log = get_logger(__name__)
 

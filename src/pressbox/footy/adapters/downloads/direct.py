@@ -17,7 +17,7 @@ from pressbox.footy.adapters.downloads.files import (
     removed_on_failure,
     too_large,
 )
-from pressbox.footy.domain.troubles import ClipGoneError, NotAVideoError
+from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 _PLAYLIST_TYPES = ("application/vnd.apple.mpegurl", "application/x-mpegurl", "audio/mpegurl", "application/dash+xml")

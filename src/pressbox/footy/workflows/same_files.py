@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pressbox.footy.contracts.downloading import Video
+from pressbox.footy.contracts.download import Video
 
 
 def merge_same_files(videos: Iterable[Video]) -> tuple[list[Video], dict[int, int]]:

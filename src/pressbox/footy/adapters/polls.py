@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
-from pressbox.footy.adapters.facts import differs, facts, names, one_of, one_of_names, tell_fixture
+from pressbox.footy.adapters.fixture_columns import differs, facts, names, one_of, one_of_names, tell_fixture
 from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow, MonitorRunRow
 from pressbox.footy.contracts.monitor import RegisteredRun
 from pressbox.footy.domain.fixtures import FixtureStatus, ObservedFixture, Stage, activates, quarter
