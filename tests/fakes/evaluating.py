@@ -6,7 +6,7 @@ from typing import Any
 from pressbox.core.errors import PressboxError
 from pressbox.curator.evaluate.activities import EvaluationActivities
 from pressbox.curator.evaluate.domain.evaluation import Judged, Measure, Metric, SubjectKind
-from pressbox.curator.evaluate.ports import Evaluated
+from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 
@@ -24,24 +24,16 @@ def judged(subject_id: int = 1, kind: SubjectKind = SubjectKind.ANSWER, **change
 
 
 class FakeSubjects:
-    """Every text is there; those in `gone` are not."""
+    """Texts of one kind. Every text is there; those in `gone` are not."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: SubjectKind) -> None:
+        self.kind = kind
         self.gone: set[int] = set()
-        self.read: list[tuple[SubjectKind, int]] = []
+        self.loaded: list[int] = []
 
-    async def answer(self, answer_id: int) -> Judged | None:
-        return self._found(SubjectKind.ANSWER, answer_id)
-
-    async def research(self, run_id: int) -> Judged | None:
-        return self._found(SubjectKind.RESEARCH, run_id)
-
-    async def summary(self, entry_id: int) -> Judged | None:
-        return self._found(SubjectKind.SUMMARY, entry_id)
-
-    def _found(self, kind: SubjectKind, subject_id: int) -> Judged | None:
-        self.read.append((kind, subject_id))
-        return None if subject_id in self.gone else judged(subject_id, kind)
+    async def load(self, subject_id: int) -> Judged | None:
+        self.loaded.append(subject_id)
+        return None if subject_id in self.gone else judged(subject_id, self.kind)
 
 
 class FakeEvaluator:
@@ -64,33 +56,33 @@ class FakeEvaluations:
     def __init__(self) -> None:
         self.rows: dict[tuple[str, int, str, str, str], float] = {}
 
-    async def known(self, judged: Judged, evaluator: str, trace_id: str) -> Sequence[Measure]:
+    async def find(self, judged: Judged, evaluator: str, trace_id: str) -> Sequence[Measure]:
         wanted = (judged.kind, judged.subject_id, evaluator, trace_id)
         return [Measure(Metric(key[4]), score) for key, score in self.rows.items() if key[:4] == wanted]
 
-    async def keep(self, evaluated: Evaluated) -> None:
-        judged = evaluated.judged
-        for measure in evaluated.measures:
-            key = (str(judged.kind), judged.subject_id, evaluated.evaluator, evaluated.trace_id, str(measure.metric))
+    async def add(self, evaluation: Evaluation) -> None:
+        judged = evaluation.judged
+        for measure in evaluation.measures:
+            key = (str(judged.kind), judged.subject_id, evaluation.evaluator, evaluation.trace_id, str(measure.metric))
             self.rows.setdefault(key, measure.score)
 
 
 class FakeBoard:
     def __init__(self) -> None:
         self.trouble: list[PressboxError] = []
-        self.told: list[Evaluated] = []
+        self.sent: list[Evaluation] = []
 
-    async def tell(self, evaluated: Evaluated) -> None:
+    async def send(self, evaluation: Evaluation) -> None:
         if self.trouble:
             raise self.trouble.pop(0)
-        self.told.append(evaluated)
+        self.sent.append(evaluation)
 
 
 class FakeBench:
     """A judge with all that he needs, and the activities on them."""
 
     def __init__(self) -> None:
-        self.subjects = FakeSubjects()
+        self.subjects = {kind: FakeSubjects(kind) for kind in SubjectKind}
         self.evaluator = FakeEvaluator()
         self.evaluations = FakeEvaluations()
         self.board = FakeBoard()

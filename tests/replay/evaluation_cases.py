@@ -15,8 +15,7 @@ from pressbox.curator.evaluate.contracts import (
     SummarizationEvaluationInput,
     SummarizationEvaluationItem,
 )
-from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
-from pressbox.curator.evaluate.workflows.summarization import SummarizationEvaluationWorkflow
+from pressbox.curator.evaluate.workflows import EvaluationWorkflow, SummarizationEvaluationWorkflow
 from tests.fakes.curator import FakeWorld
 from tests.fakes.evaluating import FakeBench
 from tests.replay.curator_cases import POLICY, Handle, Play, working

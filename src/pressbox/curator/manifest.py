@@ -15,8 +15,7 @@ from pressbox.curator.cards.workflows.entry_links import FetchEntryLinksWorkflow
 from pressbox.curator.context.workflows.collection import ContextCollectionWorkflow
 from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
-from pressbox.curator.evaluate.workflows.summarization import SummarizationEvaluationWorkflow
+from pressbox.curator.evaluate.workflows import EvaluationWorkflow, SummarizationEvaluationWorkflow
 from pressbox.curator.graph.contracts import GlobalGraphUpdateInput
 from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
 from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow

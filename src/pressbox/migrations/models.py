@@ -7,8 +7,10 @@ import pressbox.core.temporal.rows
 import pressbox.curator.apps.rows
 import pressbox.curator.ask.rows
 import pressbox.curator.context.rows
+import pressbox.curator.evaluate.rows
 import pressbox.curator.graph.rows
 import pressbox.curator.library.rows
+import pressbox.curator.research.rows
 import pressbox.footy.adapters.rows
 import pressbox.soonish.adapters.rows  # noqa: F401
 from pressbox.core.db.base import Base

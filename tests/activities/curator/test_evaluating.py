@@ -44,12 +44,12 @@ async def test_an_answer_is_judged_kept_and_told(bench: FakeBench) -> None:
         ("answer_relevancy", 0.5),
     ]
     assert len(bench.evaluations.rows) == 2
-    assert [told.trace_id for told in bench.board.told] == [ANSWER.trace_id]
+    assert [told.trace_id for told in bench.board.sent] == [ANSWER.trace_id]
 
 
 async def test_in_research_mode_the_report_is_judged(bench: FakeBench) -> None:
     await run(bench.judging.evaluate_ragas, ANSWER.model_copy(update={"mode": EvaluationMode.RESEARCH}))
-    assert bench.subjects.read == [(SubjectKind.RESEARCH, 5)]
+    assert bench.subjects[SubjectKind.RESEARCH].loaded == [5]
 
 
 async def test_a_second_attempt_judges_nothing_again_and_tells_what_was_not_told(bench: FakeBench) -> None:
@@ -58,7 +58,7 @@ async def test_a_second_attempt_judges_nothing_again_and_tells_what_was_not_told
         await run(bench.judging.evaluate_ragas, ANSWER)
     assert len(bench.evaluations.rows) == 2
     result = await run(bench.judging.evaluate_ragas, ANSWER)
-    assert (len(result.scores), bench.evaluator.judged, len(bench.board.told)) == (2, [5], 1)
+    assert (len(result.scores), bench.evaluator.judged, len(bench.board.sent)) == (2, [5], 1)
     assert len(bench.evaluations.rows) == 2
 
 
@@ -78,7 +78,7 @@ async def test_a_used_up_budget_says_when_to_come_back(bench: FakeBench) -> None
 
 
 async def test_an_answer_that_is_gone_has_no_scores(bench: FakeBench) -> None:
-    bench.subjects.gone = {5}
+    bench.subjects[SubjectKind.ANSWER].gone = {5}
     assert (await run(bench.judging.evaluate_ragas, ANSWER)).scores == ()
     assert bench.evaluator.judged == []
 
@@ -86,7 +86,7 @@ async def test_an_answer_that_is_gone_has_no_scores(bench: FakeBench) -> None:
 async def test_at_most_five_summaries_of_a_batch_are_judged_each_under_its_own_trace(bench: FakeBench) -> None:
     result = await run(bench.judging.evaluate_summarization, summaries(*range(1, 9)))
     assert (result.evaluated, bench.evaluator.judged) == (5, [1, 2, 3, 4, 5])
-    assert {told.trace_id for told in bench.board.told} == {f"{number:032x}" for number in range(1, 6)}
+    assert {told.trace_id for told in bench.board.sent} == {f"{number:032x}" for number in range(1, 6)}
     assert [(score.metric, score.score) for score in result.scores] == [
         ("faithfulness", 0.75),
         ("answer_relevancy", 0.5),
@@ -94,7 +94,7 @@ async def test_at_most_five_summaries_of_a_batch_are_judged_each_under_its_own_t
 
 
 async def test_summaries_that_are_gone_do_not_count(bench: FakeBench) -> None:
-    bench.subjects.gone = {1}
+    bench.subjects[SubjectKind.SUMMARY].gone = {1}
     assert (await run(bench.judging.evaluate_summarization, summaries(1, 2, max_samples=2))).evaluated == 1
 
 

@@ -8,9 +8,10 @@ from playwright.async_api import Page
 from sqlalchemy import delete, insert, update
 
 from pressbox.core.app import Resources
-from pressbox.curator.ask.rows import AnswerRow, ConversationRow, EvaluationRow
+from pressbox.curator.ask.rows import AnswerRow, ConversationRow
 from pressbox.curator.evaluate.domain.evaluation import Measure, Metric
-from pressbox.curator.evaluate.ports import Evaluated
+from pressbox.curator.evaluate.ports import Evaluation
+from pressbox.curator.evaluate.rows import EvaluationRow
 from pressbox.curator.evaluate.store import SqlEvaluations
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
@@ -112,8 +113,8 @@ async def test_scores_come_to_an_answer_that_was_followed_while_it_was_written(
     await page.get_by_text("In 1931.").wait_for()
     assert await page.locator(".scores").count() == 0
     measures = (Measure(Metric.FAITHFULNESS, 0.917), Measure(Metric.SUPPORT_ESTIMATE, 0.8))
-    evaluated = Evaluated(text(subject_id=answer.id), "ragas", "trace", measures, stand.now)
-    await SqlEvaluations(stand.resources.database).keep(evaluated)
+    evaluated = Evaluation(text(subject_id=answer.id), "ragas", "trace", measures, stand.now)
+    await SqlEvaluations(stand.resources.database).add(evaluated)
     await page.locator(".scores").wait_for()
     shown = await page.locator(".scores").inner_text()
     assert "faithfulness 0.92" in shown

@@ -10,20 +10,21 @@ from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
 from pressbox.core.db.changes import ChangeRow
-from pressbox.curator.ask.rows import AnswerRow, ConversationRow, EvaluationRow, ResearchRunRow
+from pressbox.curator.ask.rows import AnswerRow, ConversationRow
 from pressbox.curator.evaluate import wiring as evaluating
 from pressbox.curator.evaluate.activities import EvaluationActivities
 from pressbox.curator.evaluate.domain.evaluation import LONGEST_CONTEXT, Judged, Measure, Metric, SubjectKind
-from pressbox.curator.evaluate.judged_store import SqlSubjects
 from pressbox.curator.evaluate.offline import OfflineEvaluator
-from pressbox.curator.evaluate.ports import Evaluated
+from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.evaluate.ragas import RagasEvaluator
+from pressbox.curator.evaluate.rows import EvaluationRow
 from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores
 from pressbox.curator.ids import HEAVY_QUEUE
 from pressbox.curator.library.domain.entries import Distilled
 from pressbox.curator.library.ports import PaidCall
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.research.domain.research import Material, Quote, Source
+from pressbox.curator.research.rows import ResearchRunRow
 from pressbox.curator.settings import CuratorSettings, EvaluatorKind
 from tests.fakes.curator_rows import NOW, Rows, entry, read
 
@@ -38,9 +39,9 @@ class Desk:
 
     def __init__(self, resources: Resources) -> None:
         self.rows = Rows(resources.database)
-        self.subjects = SqlSubjects(resources.database)
+        self.answers, self.reports, self.summaries = evaluating.subjects(resources.database)
         self.evaluations = SqlEvaluations(resources.database)
-        self.scores = SqlScores(resources.database)
+        self.scores = SqlScores(resources.database, evaluating.subjects(resources.database))
         self.ledger = SqlModelLedger(resources.database)
 
     async def answer(self, user_id: int, **values: Any) -> int:
@@ -83,7 +84,7 @@ class Desk:
 
     async def keep(self, judged: Judged, score: float = 0.5, trace: str = TRACE, days: int = 0) -> None:
         measures = (Measure(Metric.FAITHFULNESS, score),)
-        await self.evaluations.keep(Evaluated(judged, "ragas", trace, measures, NOW - timedelta(days=days)))
+        await self.evaluations.add(Evaluation(judged, "ragas", trace, measures, NOW - timedelta(days=days)))
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def desk(resources: Resources) -> Desk:
 
 
 async def test_an_answer_is_judged_by_its_passages_in_order(desk: Desk) -> None:
-    found = await desk.subjects.answer(await desk.answer(await desk.rows.user()))
+    found = await desk.answers.load(await desk.answer(await desk.rows.user()))
     assert found is not None
     assert (found.question, found.text, found.model) == ("When was it opened?", "In 1931 [1].", "writer")
     assert found.contexts == ("It was opened in 1931.", "It is long.")
@@ -103,26 +104,26 @@ async def test_an_answer_is_judged_by_its_passages_in_order(desk: Desk) -> None:
 async def test_an_answer_that_no_model_wrote_or_that_is_not_finished_is_not_judged(
     desk: Desk, values: dict[str, Any]
 ) -> None:
-    assert await desk.subjects.answer(await desk.answer(await desk.rows.user(), **values)) is None
+    assert await desk.answers.load(await desk.answer(await desk.rows.user(), **values)) is None
 
 
 async def test_what_is_not_there_is_not_judged(desk: Desk) -> None:
-    assert await desk.subjects.answer(1) is None
-    assert await desk.subjects.research(1) is None
-    assert await desk.subjects.summary(1) is None
+    assert await desk.answers.load(1) is None
+    assert await desk.reports.load(1) is None
+    assert await desk.summaries.load(1) is None
 
 
 async def test_a_report_is_judged_by_what_it_quotes(desk: Desk) -> None:
-    found = await desk.subjects.research(await desk.report(await desk.rows.user()))
+    found = await desk.reports.load(await desk.report(await desk.rows.user()))
     assert found is not None
     assert (found.kind, found.contexts) == (SubjectKind.RESEARCH, ("It was opened.", "Nobody came."))
     assert found.prompt_version.startswith("research-")
-    assert await desk.subjects.research(await desk.report(await desk.rows.user(), model="")) is None
+    assert await desk.reports.load(await desk.report(await desk.rows.user(), model="")) is None
 
 
 async def test_a_summary_is_judged_by_the_whole_text_and_known_by_model_and_prompt(desk: Desk) -> None:
     entry_id = await desk.summary()
-    found = await desk.subjects.summary(entry_id)
+    found = await desk.summaries.load(entry_id)
     assert found is not None
     assert (found.text, found.contexts) == ("It opened.", ("The bridge was opened in 1931.\nNobody came.",))
     assert (found.model, found.prompt_version, found.entry_id) == ("writer", "1-de", entry_id)
@@ -130,26 +131,26 @@ async def test_a_summary_is_judged_by_the_whole_text_and_known_by_model_and_prom
 
 
 async def test_an_extract_and_a_summary_of_an_older_text_are_not_judged(desk: Desk) -> None:
-    assert await desk.subjects.summary(await desk.summary(model="extractive")) is None
+    assert await desk.summaries.load(await desk.summary(model="extractive")) is None
     changed = await desk.summary()
     await desk.rows.fetched(changed, "Another text.")
-    assert await desk.subjects.summary(changed) is None
+    assert await desk.summaries.load(changed) is None
 
 
 async def test_a_long_text_is_judged_by_as_much_as_a_model_saw(desk: Desk) -> None:
     passages = [{"text": "a" * 10_000}, {"text": "b" * 10_000}]
-    found = await desk.subjects.answer(await desk.answer(await desk.rows.user(), passages=passages))
+    found = await desk.answers.load(await desk.answer(await desk.rows.user(), passages=passages))
     assert found is not None
     assert sum(len(context) for context in found.contexts) == LONGEST_CONTEXT
 
 
 async def test_a_score_is_kept_once_per_trace_and_wakes_the_page_of_its_answer(desk: Desk) -> None:
-    judged = await desk.subjects.answer(await desk.answer(await desk.rows.user()))
+    judged = await desk.answers.load(await desk.answer(await desk.rows.user()))
     assert judged is not None
     await desk.keep(judged, 0.5)
     await desk.keep(judged, 0.9)
-    assert await desk.evaluations.known(judged, "ragas", TRACE) == [Measure(Metric.FAITHFULNESS, 0.5)]
-    assert await desk.evaluations.known(judged, "offline", TRACE) == []
+    assert await desk.evaluations.find(judged, "ragas", TRACE) == [Measure(Metric.FAITHFULNESS, 0.5)]
+    assert await desk.evaluations.find(judged, "offline", TRACE) == []
     woken = await desk.rows.all(select(ChangeRow.key).where(ChangeRow.kind == "curator.answer"))
     assert woken == [str(judged.subject_id)]
     await desk.keep(judged, 0.7, "another trace")
@@ -160,12 +161,12 @@ async def test_a_score_is_kept_once_per_trace_and_wakes_the_page_of_its_answer(d
 async def test_people_see_scores_of_their_own_and_administrators_all(desk: Desk) -> None:
     anna, ben = await desk.rows.user(), await desk.rows.user()
     texts = [
-        await desk.subjects.answer(await desk.answer(anna)),
-        await desk.subjects.research(await desk.report(anna)),
-        await desk.subjects.summary(await desk.summary(anna)),
-        await desk.subjects.answer(await desk.answer(ben)),
-        await desk.subjects.research(await desk.report(ben)),
-        await desk.subjects.summary(await desk.summary()),
+        await desk.answers.load(await desk.answer(anna)),
+        await desk.reports.load(await desk.report(anna)),
+        await desk.summaries.load(await desk.summary(anna)),
+        await desk.answers.load(await desk.answer(ben)),
+        await desk.reports.load(await desk.report(ben)),
+        await desk.summaries.load(await desk.summary()),
     ]
     for number, judged in enumerate(texts):
         assert judged is not None
@@ -188,7 +189,7 @@ async def test_people_see_scores_of_their_own_and_administrators_all(desk: Desk)
 async def test_scores_are_averages_per_day_model_and_prompt(desk: Desk) -> None:
     anna = await desk.rows.user()
     for number, (version, days) in enumerate([("1", 1), ("1", 1), ("2", 0), ("2", 40)]):
-        judged = await desk.subjects.answer(await desk.answer(anna, prompt_version=version))
+        judged = await desk.answers.load(await desk.answer(anna, prompt_version=version))
         assert judged is not None
         await desk.keep(judged, number * 0.25, days=days)
     found = await desk.scores.by_day(anna, NOW - timedelta(days=30))
@@ -210,7 +211,7 @@ async def test_the_settings_choose_who_judges(resources: Resources) -> None:
 async def test_a_deleted_conversation_leaves_scores_that_only_count(desk: Desk) -> None:
     """They have no text; for the figures of a model it does not matter whose question it was."""
     anna = await desk.rows.user()
-    judged = await desk.subjects.answer(await desk.answer(anna))
+    judged = await desk.answers.load(await desk.answer(anna))
     assert judged is not None
     await desk.keep(judged)
     async with desk.rows.database.unit_of_work() as work:

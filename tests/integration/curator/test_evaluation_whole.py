@@ -17,9 +17,10 @@ from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.ask.rows import AnswerRow, EvaluationRow
+from pressbox.curator.ask.rows import AnswerRow
 from pressbox.curator.ask.starter import AnswerStarter
 from pressbox.curator.ask.store import SqlConversations
+from pressbox.curator.evaluate.rows import EvaluationRow
 from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE, heavy_queue, index_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import APP

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
 from pressbox.curator.evaluate.domain.evaluation import Measure, Metric
 from pressbox.curator.evaluate.langfuse import Langfuse
-from pressbox.curator.evaluate.ports import Evaluated
+from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.evaluate.wiring import board
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.behaviour import Kind
@@ -18,7 +18,7 @@ from tests.fakes.evaluating import judged
 
 TRACE = "0123456789abcdef" * 2
 KEY = INGESTION.lstrip("/")
-EVALUATED = Evaluated(
+EVALUATED = Evaluation(
     judged(subject_id=5),
     "ragas",
     TRACE,
@@ -41,7 +41,7 @@ async def langfuse(service: LangfuseService) -> AsyncIterator[Langfuse]:
 
 
 async def test_scores_belong_to_a_trace_of_the_same_id(langfuse: Langfuse, service: LangfuseService) -> None:
-    await langfuse.tell(EVALUATED)
+    await langfuse.send(EVALUATED)
     assert list(service.traces) == [TRACE]
     scores = [(score["traceId"], score["name"], score["value"], score["dataType"]) for score in service.scores.values()]
     assert scores == [(TRACE, "faithfulness", 0.92, "NUMERIC"), (TRACE, "answer_relevancy", 0.5, "NUMERIC")]
@@ -50,13 +50,13 @@ async def test_scores_belong_to_a_trace_of_the_same_id(langfuse: Langfuse, servi
 async def test_told_twice_a_score_is_there_once(langfuse: Langfuse, service: LangfuseService) -> None:
     service.tell(KEY, Kind.RESET, times=1)
     with pytest.raises(TransientError, match="cannot be reached"):
-        await langfuse.tell(EVALUATED)
-    await langfuse.tell(EVALUATED)
+        await langfuse.send(EVALUATED)
+    await langfuse.send(EVALUATED)
     assert (len(service.traces), len(service.scores), len(service.bodies)) == (1, 2, 2)
 
 
 async def test_no_question_no_answer_and_no_passage_is_sent(langfuse: Langfuse, service: LangfuseService) -> None:
-    await langfuse.tell(EVALUATED)
+    await langfuse.send(EVALUATED)
     sent = service.bodies[0].decode()
     assert "writer" in sent
     for private in (EVALUATED.judged.question, EVALUATED.judged.text, *EVALUATED.judged.contexts, "bridge"):
@@ -72,7 +72,7 @@ async def test_trouble_of_the_server_is_worth_another_try(
 ) -> None:
     service.tell(KEY, kind, seconds=seconds, times=1)
     with pytest.raises(expected) as raised:
-        await langfuse.tell(EVALUATED)
+        await langfuse.send(EVALUATED)
     if isinstance(raised.value, RateLimitedError):
         assert raised.value.retry_after == timedelta(seconds=30)
 
@@ -82,13 +82,13 @@ async def test_a_score_that_is_refused_inside_a_good_answer_is_a_failure(
 ) -> None:
     service.refuse = {"faithfulness"}
     with pytest.raises(TransientError, match="1 of the scores"):
-        await langfuse.tell(EVALUATED)
+        await langfuse.send(EVALUATED)
 
 
 async def test_wrong_keys_name_the_settings_and_not_the_key(service: LangfuseService) -> None:
     langfuse = Langfuse(service.url, PUBLIC_KEY, SecretStr("sk-lf-wrong"))
     with pytest.raises(ConfigurationError, match="LANGFUSE_SECRET_KEY") as raised:
-        await langfuse.tell(EVALUATED)
+        await langfuse.send(EVALUATED)
     assert "sk-lf-wrong" not in str(raised.value)
     await langfuse.close()
 
@@ -96,7 +96,7 @@ async def test_wrong_keys_name_the_settings_and_not_the_key(service: LangfuseSer
 async def test_an_address_that_is_none_is_told() -> None:
     langfuse = Langfuse("langfuse.example.org", PUBLIC_KEY, SecretStr(SECRET_KEY))
     with pytest.raises(ConfigurationError, match="LANGFUSE_HOST"):
-        await langfuse.tell(EVALUATED)
+        await langfuse.send(EVALUATED)
     await langfuse.close()
 
 

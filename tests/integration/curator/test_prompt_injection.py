@@ -19,7 +19,7 @@ from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings
 from pressbox.core.http.client import GuardedClient
 from pressbox.curator.ask.contracts import AnswerInput
-from pressbox.curator.ask.rows import AnswerRow, ResearchRunRow
+from pressbox.curator.ask.rows import AnswerRow
 from pressbox.curator.ask.store import SqlConversations
 from pressbox.curator.context.contracts import (
     EntryReference,
@@ -41,6 +41,7 @@ from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.research.contracts import ResearchStepInput
 from pressbox.curator.research.domain.research import Limits
 from pressbox.curator.research.ports import Draft
+from pressbox.curator.research.rows import ResearchRunRow
 from pressbox.curator.research.store import SqlResearch
 from pressbox.curator.search.contracts import IndexBatchInput
 from pressbox.curator.settings import EvaluatorKind

@@ -11,12 +11,12 @@ from pressbox.curator.evaluate.domain.evaluation import (
     Metric,
     SubjectKind,
     averages,
-    bounded,
-    plain,
-    said,
+    best_overlap,
+    clamp,
+    content_words,
+    limit_contexts,
     statements,
-    telling_words,
-    within,
+    strip_markup,
 )
 from pressbox.curator.evaluate.domain.scores import MOST_CURVES, ScoreLine, pictures
 from pressbox.curator.evaluate.offline import OfflineEvaluator, nearest
@@ -36,7 +36,7 @@ class OneHotEmbedder:
 
 
 def test_marks_of_citations_and_markdown_say_nothing() -> None:
-    assert plain("## It **opened** [1].\n- `Now` it is closed [2, 3].") == "It opened.\nNow it is closed."
+    assert strip_markup("## It **opened** [1].\n- `Now` it is closed [2, 3].") == "It opened.\nNow it is closed."
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_a_text_is_judged_by_its_sentences(text: str, expected: list[str]) -> No
 )
 def test_a_sentence_is_said_where_most_of_its_telling_words_are(statement: str, share: float) -> None:
     texts = ["The weather was fine.", "In October 1931 the bridge was opened to traffic."]
-    places = [telling_words(text, "en") for text in texts]
-    assert said(telling_words(statement, "en"), places) == pytest.approx(share)
-    assert said(telling_words(statement, "en"), []) == 0.0
+    places = [content_words(text, "en") for text in texts]
+    assert best_overlap(content_words(statement, "en"), places) == pytest.approx(share)
+    assert best_overlap(content_words(statement, "en"), []) == 0.0
 
 
 def test_contexts_are_as_long_together_as_a_model_saw_them() -> None:
-    assert bounded(("a" * 6, "b" * 6, "c"), longest=10) == ("aaaaaa", "bbbb")
-    assert bounded(("  ", "b")) == ("b",)
+    assert limit_contexts(("a" * 6, "b" * 6, "c"), longest=10) == ("aaaaaa", "bbbb")
+    assert limit_contexts(("  ", "b")) == ("b",)
 
 
 def test_each_vector_has_its_nearest_and_one_of_nothing_is_near_to_none() -> None:
@@ -78,7 +78,7 @@ def test_each_vector_has_its_nearest_and_one_of_nothing_is_near_to_none() -> Non
 
 
 def test_a_score_stays_between_zero_and_one() -> None:
-    assert (within(-0.2), within(1.0000001), within(0.4)) == (0.0, 1.0, 0.4)
+    assert (clamp(-0.2), clamp(1.0000001), clamp(0.4)) == (0.0, 1.0, 0.4)
 
 
 async def test_the_estimate_counts_sentences_that_stand_in_the_passages() -> None:

@@ -18,8 +18,7 @@ from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.distil.contracts import ContentDistillationInput
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
-from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
-from pressbox.curator.evaluate.workflows.summarization import SummarizationEvaluationWorkflow
+from pressbox.curator.evaluate.workflows import EvaluationWorkflow, SummarizationEvaluationWorkflow
 from pressbox.curator.ids import evaluation_workflow_id, heavy_queue, index_queue
 from pressbox.curator.library import call_options
 from pressbox.curator.library.domain.entries import EXTRACTIVE, DistilState
@@ -91,7 +90,7 @@ class Desk:
         return found
 
     async def until_judged(self, number: int) -> None:
-        while len(self.bench.board.told) < number:
+        while len(self.bench.board.sent) < number:
             await asyncio.sleep(0.02)
 
 
@@ -154,7 +153,7 @@ async def test_a_board_that_is_down_fails_the_workflow_and_our_scores_stay(desk:
     # Started again, it tells what it knows, and judges nothing a second time.
     again = await desk.judge(handle.id.removeprefix("evaluate-"))
     assert len((await again.result())["scores"]) == 2
-    assert (desk.bench.evaluator.judged, len(desk.bench.board.told)) == ([5], 1)
+    assert (desk.bench.evaluator.judged, len(desk.bench.board.sent)) == ([5], 1)
 
 
 async def test_a_used_up_budget_is_waited_for_and_seen(desk: Desk) -> None:
@@ -176,7 +175,7 @@ async def test_after_distilling_the_summaries_of_a_model_are_judged_and_nobody_w
     assert {entry.distil_state for entry in entries} == {DistilState.DISTILLED}
     # One batch of five, whose judging failed, and one of two.
     await desk.until_judged(2)
-    judged = {told.judged.subject_id: told.trace_id for told in desk.bench.board.told}
+    judged = {told.judged.subject_id: told.trace_id for told in desk.bench.board.sent}
     assert judged.keys() <= {entry.entry_id for entry in entries}
     assert len(set(judged.values())) == len(judged)
     states = [child.status for child in await desk.ended(2)]
@@ -191,7 +190,7 @@ async def test_the_same_summaries_have_the_same_traces_when_they_are_made_again(
         await desk.world.entry_store.distil_again([entry.entry_id])
     await desk.distil()
     await desk.until_judged(4)
-    assert len({told.trace_id for told in desk.bench.board.told}) == 2
+    assert len({told.trace_id for told in desk.bench.board.sent}) == 2
     assert (len(desk.bench.evaluator.judged), len(desk.bench.evaluations.rows)) == (2, 4)
 
 

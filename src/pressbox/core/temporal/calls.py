@@ -117,12 +117,12 @@ async def call_best_effort(method: "Method[InputT, ResultT]", input: InputT) -> 
 
 
 async def start_detached(
-    kind: type, input: Contract, workflow_id: str, result_type: type[Contract] | None = None
+    kind: type | str, input: Contract, workflow_id: str, result_type: type[Contract] | None = None
 ) -> ChildWorkflowHandle[Any, Any] | None:
-    """Start a child that outlives its parent. None when a workflow with this id is already running."""
+    """Start a child that outlives its parent, by its class or name. None when its id is already running."""
     try:
         return await workflow.start_child_workflow(
-            kind.__name__,
+            kind if isinstance(kind, str) else kind.__name__,
             input,
             id=workflow_id,
             result_type=result_type,

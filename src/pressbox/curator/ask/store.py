@@ -22,6 +22,7 @@ from pressbox.curator.ask.domain.answers import (
     title_of,
 )
 from pressbox.curator.ask.rows import AnswerRow, ConversationRow
+from pressbox.curator.evaluate.domain.evaluation import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
@@ -190,6 +191,35 @@ class SqlConversations(SqlStore):
         )
         async with self._database.unit_of_work() as work:
             return await work.session.scalar(statement) or ""
+
+
+class AnswerSubjects(SqlStore):
+    """Answers that can be judged. Only a model's are: passages are word for word what somebody else wrote."""
+
+    kind = SubjectKind.ANSWER
+
+    async def load(self, subject_id: int) -> Judged | None:
+        async with self._database.unit_of_work() as work:
+            row = await work.session.get(AnswerRow, subject_id)
+        if row is None or not row.model or row.finished_at is None:
+            return None
+        passages = [passage["text"] for passage in row.passages]
+        return Judged(
+            kind=self.kind,
+            subject_id=row.id,
+            question=row.question,
+            text=row.text[:LONGEST_TEXT],
+            contexts=limit_contexts(passages),
+            model=row.model,
+            prompt_version=row.prompt_version,
+        )
+
+    def owned_by(self, user_id: int) -> Select[tuple[int]]:
+        return (
+            select(AnswerRow.id)
+            .join(ConversationRow, ConversationRow.id == AnswerRow.conversation_id)
+            .where(ConversationRow.user_id == user_id)
+        )
 
 
 def _lines(user_id: int) -> Select[tuple[int, str, int | None, str, datetime, int]]:

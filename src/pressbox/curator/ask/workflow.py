@@ -15,8 +15,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.curator.ask.domain.answers import AnswerMethod
     from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
-    from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
-    from pressbox.curator.ids import evaluation_workflow_id
+    from pressbox.curator.ids import EVALUATION, evaluation_workflow_id
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.models.workflow_waiting import patiently
     from pressbox.curator.text.bounds import shortened
@@ -76,4 +75,4 @@ async def _judge(input: AnswerInput, written: WrittenAnswer) -> None:
     if not input.evaluate or written.method is not AnswerMethod.MODEL:
         return
     judged = EvaluationInput(trace_id=written.trace_id, mode=EvaluationMode.DIALOGUE, subject_id=input.answer_id)
-    await start_detached(EvaluationWorkflow, judged, evaluation_workflow_id(written.trace_id))
+    await start_detached(EVALUATION, judged, evaluation_workflow_id(written.trace_id))

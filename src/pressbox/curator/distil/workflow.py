@@ -21,7 +21,7 @@ with workflow.unsafe.imports_passed_through():
         SaveDistilledInput,
         SelectForDistillationInput,
     )
-    from pressbox.curator.evaluate.workflows.summarization import judge_alone
+    from pressbox.curator.distil.evaluation import start_evaluation
     from pressbox.curator.ingest.activities.crawl import CrawlActivities
     from pressbox.curator.library.contracts import EntryProgressState
     from pressbox.curator.library.domain.entries import EntryStatus
@@ -131,7 +131,7 @@ class ContentDistillationWorkflow:
             self._articles.put(entry.entry_id, EntryStatus.ERROR, error=entry.error)
         self._state = self._add(distilled=len(saved), failed=len(batch.failed))
         if self._judged:
-            await judge_alone(batch.answers, saved, self._state.distilled)
+            await start_evaluation(batch.answers, saved, self._state.distilled)
         self._show(current_step="index")
         done = tuple(dict.fromkeys((*saved, *(entry.entry_id for entry in batch.failed))))
         await asyncio.gather(

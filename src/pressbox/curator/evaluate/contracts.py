@@ -1,4 +1,4 @@
-"""Judging answers and summaries. Texts stay in the database: messages carry ids."""
+"""Messages about scoring answers, reports and summaries. Texts stay in the database: messages carry ids."""
 
 from enum import StrEnum
 
@@ -63,9 +63,3 @@ class SummarizationEvaluationOutput(CamelContract):
 
 class EvaluationProgress(CuratorProgress):
     scores: tuple[Score, ...] = ()
-
-
-class JudgedSoFar(Contract):
-    """Cursor of the heartbeat: how many items are judged and kept."""
-
-    done: int = 0

@@ -1,7 +1,7 @@
-"""Scores for Langfuse, by its documented batch endpoint: a trace without any text, and its scores.
+"""Sends scores to Langfuse by its documented batch endpoint: a trace without any text, and its scores.
 
 Langfuse learns ids, names, figures, and which model wrote by which prompt. No question, no answer, no article and no
-person is sent. All ids are made from the trace, so that whatever is told twice is there once.
+person is sent. All ids are made from the trace, so that what is sent twice is there once.
 """
 
 from datetime import timedelta
@@ -12,7 +12,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.http.pauses import pause
-from pressbox.curator.evaluate.ports import Evaluated
+from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.models.domain.traces import trace_id
 
 LONGEST_CALL = timedelta(seconds=20)
@@ -43,32 +43,32 @@ class Langfuse:
             auth=httpx.BasicAuth(public_key, secret_key.get_secret_value()),
         )
 
-    async def tell(self, evaluated: Evaluated) -> None:
+    async def send(self, evaluation: Evaluation) -> None:
         try:
-            answer = await self._client.post(self._url, json={"batch": events(evaluated)})
+            answer = await self._client.post(self._url, json={"batch": events(evaluation)})
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise ConfigurationError(
-                "Langfuse: the address is not one. Set LANGFUSE_HOST, as https://langfuse.example.org."
+                "LANGFUSE_HOST is not an address. Set it like https://langfuse.example.org."
             ) from error
         except httpx.HTTPError as error:
             # Texts of the library may quote the request, so only the kind is kept.
             raise TransientError(f"Langfuse cannot be reached ({type(error).__name__}).") from error
         if answer.status_code not in (httpx.codes.OK, httpx.codes.CREATED, httpx.codes.MULTI_STATUS):
-            raise _refusal(answer, evaluated)
+            raise _error(answer, evaluation)
         try:
             errors = _Answer.model_validate_json(answer.content).errors
         except ValidationError as error:
-            raise TransientError("Langfuse answers something else than outcomes of events.") from error
+            raise TransientError("Langfuse answered something other than the outcome of each event.") from error
         if errors:
-            raise TransientError(f"Langfuse took {len(errors)} of the scores not ({errors[0].status}).")
+            raise TransientError(f"Langfuse did not accept {len(errors)} of the scores ({errors[0].status}).")
 
     async def close(self) -> None:
         await self._client.aclose()
 
 
-def events(evaluated: Evaluated) -> list[dict[str, Any]]:
+def events(evaluation: Evaluation) -> list[dict[str, Any]]:
     """The trace first, then a score for each measure."""
-    judged, trace, at = evaluated.judged, evaluated.trace_id, evaluated.at.isoformat()
+    judged, trace, at = evaluation.judged, evaluation.trace_id, evaluation.at.isoformat()
     described = {
         "id": trace,
         "timestamp": at,
@@ -77,14 +77,14 @@ def events(evaluated: Evaluated) -> list[dict[str, Any]]:
     }
     scores = [
         {
-            "id": trace_id("score", trace, measure.metric, evaluated.evaluator),
+            "id": trace_id("score", trace, measure.metric, evaluation.evaluator),
             "traceId": trace,
             "name": str(measure.metric),
             "value": measure.score,
             "dataType": "NUMERIC",
-            "comment": evaluated.evaluator,
+            "comment": evaluation.evaluator,
         }
-        for measure in evaluated.measures
+        for measure in evaluation.measures
     ]
     return [_event("trace-create", described, at), *(_event("score-create", score, at) for score in scores)]
 
@@ -93,12 +93,12 @@ def _event(kind: str, body: dict[str, Any], at: str) -> dict[str, Any]:
     return {"id": trace_id("event", kind, body["id"]), "type": kind, "timestamp": at, "body": body}
 
 
-def _refusal(answer: httpx.Response, evaluated: Evaluated) -> PressboxError:
+def _error(answer: httpx.Response, evaluation: Evaluation) -> PressboxError:
     status = answer.status_code
     if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
         return ConfigurationError(f"Langfuse refuses the keys ({status}). Check {_SETTINGS}.")
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        return RateLimitedError("Langfuse wants fewer requests.", retry_after=pause(answer.headers, evaluated.at))
+        return RateLimitedError("Langfuse asks for fewer requests.", retry_after=pause(answer.headers, evaluation.at))
     if status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT:
         return TransientError(f"Langfuse answers {status}.")
-    return ConfigurationError(f"Langfuse does not take the scores ({status}). Check {_SETTINGS}.")
+    return ConfigurationError(f"Langfuse does not accept the scores ({status}). Check {_SETTINGS}.")

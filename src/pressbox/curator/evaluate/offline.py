@@ -1,21 +1,21 @@
-"""The evaluator that needs no model: an estimate by shared words and by vectors, and named as one."""
+"""The evaluator that needs no model: it estimates by shared words and by vectors, and its metrics say so."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from pressbox.curator.evaluate.domain.evaluation import (
-    MEANT_THERE,
+    MIN_OVERLAP,
+    MIN_SIMILARITY,
     MOST_PASSAGES,
-    SAID_THERE,
     Judged,
     Measure,
     Metric,
-    plain,
-    said,
+    best_overlap,
+    clamp,
+    content_words,
     statements,
-    telling_words,
-    within,
+    strip_markup,
 )
 from pressbox.curator.ingest.ports import Embedder
 
@@ -39,29 +39,29 @@ class OfflineEvaluator:
         places = [place for context in judged.contexts for place in statements(context, MOST_PASSAGES)][:MOST_PASSAGES]
         if not sentences or not places:
             return ()
-        question, whole = await self._embedder.embed((judged.question, plain(judged.text)))
+        question, whole = await self._embedder.embed((judged.question, strip_markup(judged.text)))
         (near,) = nearest([question], [whole])
-        supported = await self._supported(sentences, places, judged.language)
+        supported = await self._count_supported(sentences, places, judged.language)
         return (
             Measure(Metric.SUPPORT_ESTIMATE, supported / len(sentences)),
-            Measure(Metric.RELEVANCE_ESTIMATE, within(near)),
+            Measure(Metric.RELEVANCE_ESTIMATE, clamp(near)),
         )
 
-    async def _supported(self, sentences: Sequence[str], places: Sequence[str], language: str) -> int:
-        """How many are. Vectors take most of the time, so only what words leave in doubt is compared by them."""
+    async def _count_supported(self, sentences: Sequence[str], places: Sequence[str], language: str) -> int:
+        """Count supported sentences. Vectors take most of the time, so they only decide what words leave in doubt."""
         # Thousands of comparisons: beside the event loop, not on it.
-        by_words = await asyncio.to_thread(_by_words, sentences, places, language)
-        doubtful = [sentence for sentence, score in zip(sentences, by_words, strict=True) if score < SAID_THERE]
+        by_words = await asyncio.to_thread(_overlaps, sentences, places, language)
+        doubtful = [sentence for sentence, score in zip(sentences, by_words, strict=True) if score < MIN_OVERLAP]
         if not doubtful:
             return len(sentences)
         vectors = await self._embedder.embed([*doubtful, *places])
         by_meaning = await asyncio.to_thread(nearest, vectors[: len(doubtful)], vectors[len(doubtful) :])
-        return len(sentences) - sum(score < MEANT_THERE for score in by_meaning)
+        return len(sentences) - sum(score < MIN_SIMILARITY for score in by_meaning)
 
 
-def _by_words(sentences: Sequence[str], places: Sequence[str], language: str) -> list[float]:
-    there = [telling_words(place, language) for place in places]
-    return [said(telling_words(sentence, language), there) for sentence in sentences]
+def _overlaps(sentences: Sequence[str], places: Sequence[str], language: str) -> list[float]:
+    there = [content_words(place, language) for place in places]
+    return [best_overlap(content_words(sentence, language), there) for sentence in sentences]
 
 
 def nearest(vectors: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> list[float]:
@@ -69,11 +69,11 @@ def nearest(vectors: Sequence[Sequence[float]], others: Sequence[Sequence[float]
     # Comes with the embedders: nothing is loaded here that is not there already.
     import numpy
 
-    one, other = (_unit(numpy.asarray(given, dtype=numpy.float32)) for given in (vectors, others))
+    one, other = (_normalise(numpy.asarray(given, dtype=numpy.float32)) for given in (vectors, others))
     return [float(value) for value in (one @ other.T).max(axis=1)]
 
 
-def _unit(vectors: Any) -> Any:
-    """Of length 1; a vector of nothing stays one, and is near to none."""
+def _normalise(vectors: Any) -> Any:
+    """Scale to length 1; the zero vector stays as it is, and is near to none."""
     lengths = (vectors**2).sum(axis=1, keepdims=True) ** 0.5
     return vectors / lengths.clip(min=1e-12)

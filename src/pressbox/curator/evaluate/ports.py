@@ -1,12 +1,11 @@
-"""What judging needs: who judges, what is judged, where scores are kept, and who else is told."""
+"""What evaluation needs: texts, somebody who judges them, and places that keep scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from pressbox.curator.evaluate.domain.evaluation import Judged, Measure, SubjectKind
-from pressbox.curator.evaluate.domain.scores import ScoreLine, SubjectScore
+from pressbox.curator.evaluate.domain.evaluation import Judged, Measure
 
 
 class Evaluator(Protocol):
@@ -16,23 +15,21 @@ class Evaluator(Protocol):
     def name(self) -> str: ...
 
     async def judge(self, judged: Judged) -> Sequence[Measure]:
-        """A measure that says nothing about this text is left out."""
+        """Leaves out a measure that says nothing about this text."""
         ...
 
 
 class Subjects(Protocol):
-    """None: it is gone, or nothing was written."""
+    """One kind of text that can be judged. The feature that writes such texts offers them."""
 
-    async def answer(self, answer_id: int) -> Judged | None: ...
-
-    async def research(self, run_id: int) -> Judged | None: ...
-
-    async def summary(self, entry_id: int) -> Judged | None: ...
+    async def load(self, subject_id: int) -> Judged | None:
+        """None when the text is gone, unfinished, or not written by a model."""
+        ...
 
 
 @dataclass(frozen=True)
-class Evaluated:
-    """The scores of one text, as they are kept and told."""
+class Evaluation:
+    """The scores of one text, as they are stored and sent."""
 
     judged: Judged
     evaluator: str
@@ -42,26 +39,16 @@ class Evaluated:
 
 
 class Evaluations(Protocol):
-    async def known(self, judged: Judged, evaluator: str, trace_id: str) -> Sequence[Measure]:
-        """What was kept before for exactly this."""
+    async def find(self, judged: Judged, evaluator: str, trace_id: str) -> Sequence[Measure]:
+        """What was stored before for exactly this."""
         ...
 
-    async def keep(self, evaluated: Evaluated) -> None:
-        """Each metric once: what is there stays."""
-        ...
-
-
-class ScoreReader(Protocol):
-    async def by_day(self, user_id: int | None, since: datetime) -> Sequence[ScoreLine]:
-        """Oldest first: of the person's answers, research and feeds; None is everybody."""
-        ...
-
-    async def of_subjects(self, kind: SubjectKind, subject_ids: Sequence[int]) -> Sequence[SubjectScore]:
-        """The newest of each metric. Whoever asks made sure that the person may see the subjects."""
+    async def add(self, evaluation: Evaluation) -> None:
+        """Each metric is stored once: the first score stays."""
         ...
 
 
 class ScoreBoard(Protocol):
-    """Somebody else who keeps scores, such as Langfuse. Told twice, they keep one."""
+    """An outside service that keeps scores, such as Langfuse. The same evaluation sent twice is kept once."""
 
-    async def tell(self, evaluated: Evaluated) -> None: ...
+    async def send(self, evaluation: Evaluation) -> None: ...

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from pressbox.core.errors import ConfigurationError, PermanentError
 from pressbox.core.models.chat import json_in
-from pressbox.curator.evaluate.domain.evaluation import Judged, Measure, Metric, plain, within
+from pressbox.curator.evaluate.domain.evaluation import Judged, Measure, Metric, clamp, strip_markup
 from pressbox.curator.ingest.ports import Embedder
 from pressbox.curator.models.paid_model import UnusableAnswerError
 from pressbox.curator.models.ports import Feature, PaidModel, Question
@@ -64,7 +64,7 @@ class RagasEvaluator:
     async def judge(self, judged: Judged) -> Sequence[Measure]:
         if self._model is None:
             raise ConfigurationError(NO_MODEL)
-        text, contexts = plain(judged.text), list(judged.contexts)
+        text, contexts = strip_markup(judged.text), list(judged.contexts)
         if not text:
             return ()
         library = await asyncio.to_thread(_library)
@@ -79,7 +79,7 @@ class RagasEvaluator:
         ).ascore(user_input=judged.question, response=text)
         found = ((Metric.FAITHFULNESS, faithful), (Metric.ANSWER_RELEVANCY, relevant))
         # Not a number: nothing in the text could be true or false.
-        return [Measure(metric, within(result.value)) for metric, result in found if math.isfinite(result.value)]
+        return [Measure(metric, clamp(result.value)) for metric, result in found if math.isfinite(result.value)]
 
 
 class _Library:

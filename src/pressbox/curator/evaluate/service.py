@@ -1,11 +1,12 @@
-"""How good answers, reports and summaries are, as one person may see it."""
+"""The scores that one person may see."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.curator.evaluate.domain.evaluation import SubjectKind
 from pressbox.curator.evaluate.domain.scores import ScoresView, SubjectScore, pictures
-from pressbox.curator.evaluate.ports import ScoreReader
+from pressbox.curator.evaluate.store import SqlScores
 
 SCORE_DAYS = 30
 
@@ -15,11 +16,11 @@ class EvaluationService:
 
     def __init__(
         self,
-        scores: ScoreReader,
+        scores: SqlScores,
         *,
         enabled: bool,
         evaluator: str,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Clock = utc_now,
     ) -> None:
         self._scores = scores
         self._enabled = enabled
@@ -27,7 +28,7 @@ class EvaluationService:
         self._now = now
 
     async def over_time(self, user_id: int, *, administrator: bool = False, days: int = SCORE_DAYS) -> ScoresView:
-        """Per day of UTC, model and prompt: of the person's own texts and feeds, for an administrator of all."""
+        """Averages per day of UTC, model and prompt: of the person's own texts and feeds; an administrator sees all."""
         now = self._now()
         first = (now - timedelta(days=days - 1)).date()
         since = datetime(first.year, first.month, first.day, tzinfo=UTC)
@@ -35,11 +36,11 @@ class EvaluationService:
         return ScoresView(lines, pictures(lines, first, now.date()), self._enabled, self._evaluator, days)
 
     async def of_answers(self, answer_ids: Sequence[int]) -> Mapping[int, Sequence[SubjectScore]]:
-        """By answer. Only for answers that were read in the person's name: this does not ask whose they are."""
+        """Scores by answer. The caller has checked that the person may see these answers."""
         return await self._of(SubjectKind.ANSWER, answer_ids)
 
     async def of_research(self, run_ids: Sequence[int]) -> Mapping[int, Sequence[SubjectScore]]:
-        """By run; see `of_answers`."""
+        """Scores by run; see `of_answers`."""
         return await self._of(SubjectKind.RESEARCH, run_ids)
 
     async def _of(self, kind: SubjectKind, subject_ids: Sequence[int]) -> Mapping[int, Sequence[SubjectScore]]:

@@ -1,24 +1,46 @@
-"""Scores in PostgreSQL: each metric of a text once per trace, and their averages over time."""
+"""Scores in PostgreSQL, and the summaries that can be judged."""
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 
-from sqlalchemy import ColumnElement, Date, and_, cast, func, or_, select
+from sqlalchemy import ColumnElement, Date, Select, and_, cast, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
-from pressbox.curator.ask.rows import AnswerRow, ConversationRow, EvaluationRow, ResearchRunRow
-from pressbox.curator.evaluate.domain.evaluation import Judged, Measure, Metric, SubjectKind
+from pressbox.core.db.database import Database
+from pressbox.curator.evaluate.domain.evaluation import (
+    LONGEST_TEXT,
+    Judged,
+    Measure,
+    Metric,
+    SubjectKind,
+    limit_contexts,
+)
 from pressbox.curator.evaluate.domain.scores import ScoreLine, SubjectScore
-from pressbox.curator.evaluate.ports import Evaluated
+from pressbox.curator.evaluate.ports import Evaluation, Subjects
+from pressbox.curator.evaluate.rows import EvaluationRow
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED, RESEARCH_CHANGED
-from pressbox.curator.library.rows import EntryRow, SubscriptionRow
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow, ModelCallRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
+from pressbox.curator.models.ports import Feature
 
 _CHANGES = {SubjectKind.ANSWER: ANSWER_CHANGED, SubjectKind.RESEARCH: RESEARCH_CHANGED}
+# The question that a summary answers. The title is a stranger's: it goes to models as data, like the rest.
+_SUMMARY_QUESTION = "What does the article “{title}” say?"
+_LONGEST_TITLE = 300
+
+
+class SubjectTable(Subjects, Protocol):
+    """Subjects that lie in a table and belong to people."""
+
+    @property
+    def kind(self) -> SubjectKind: ...
+
+    def owned_by(self, user_id: int) -> Select[tuple[int]]: ...
 
 
 class SqlEvaluations(SqlStore):
-    async def known(self, judged: Judged, evaluator: str, trace_id: str) -> Sequence[Measure]:
+    async def find(self, judged: Judged, evaluator: str, trace_id: str) -> Sequence[Measure]:
         statement = select(EvaluationRow.metric, EvaluationRow.score).where(
             EvaluationRow.kind == judged.kind,
             EvaluationRow.subject_id == judged.subject_id,
@@ -29,32 +51,39 @@ class SqlEvaluations(SqlStore):
             rows = (await work.session.execute(statement.order_by(EvaluationRow.id))).tuples()
             return [Measure(Metric(metric), score) for metric, score in rows]
 
-    async def keep(self, evaluated: Evaluated) -> None:
-        judged = evaluated.judged
+    async def add(self, evaluation: Evaluation) -> None:
+        judged = evaluation.judged
         rows = [
             {
                 "kind": judged.kind,
                 "subject_id": judged.subject_id,
                 "metric": measure.metric,
                 "score": measure.score,
-                "evaluator": evaluated.evaluator,
+                "evaluator": evaluation.evaluator,
                 "model": judged.model,
                 "prompt_version": judged.prompt_version,
-                "trace_id": evaluated.trace_id,
-                "at": evaluated.at,
+                "trace_id": evaluation.trace_id,
+                "at": evaluation.at,
             }
-            for measure in evaluated.measures
+            for measure in evaluation.measures
         ]
         statement = insert(EvaluationRow).values(rows).on_conflict_do_nothing().returning(EvaluationRow.id)
         async with self._database.unit_of_work() as work:
-            kept = (await work.session.execute(statement)).all()
+            added = (await work.session.execute(statement)).all()
             change = _CHANGES.get(judged.kind)
-            if kept and change is not None:
+            if added and change is not None:
                 work.changed(change, str(judged.subject_id))
 
 
-class SqlScores(SqlStore):
+class SqlScores:
+    """`subjects` say whose texts are judged: a person sees the scores of their own."""
+
+    def __init__(self, database: Database, subjects: Sequence[SubjectTable]) -> None:
+        self._database = database
+        self._subjects = subjects
+
     async def by_day(self, user_id: int | None, since: datetime) -> Sequence[ScoreLine]:
+        """Averages, oldest first: of what this person wrote, asked or reads; None is everybody."""
         day = cast(func.timezone("UTC", EvaluationRow.at), Date)
         what = (
             EvaluationRow.kind,
@@ -71,12 +100,13 @@ class SqlScores(SqlStore):
             .order_by(day, *what)
         )
         if user_id is not None:
-            statement = statement.where(_own(user_id))
+            statement = statement.where(self._is_owned_by(user_id))
         async with self._database.unit_of_work() as work:
             rows = (await work.session.execute(statement)).tuples()
             return [ScoreLine(at, SubjectKind(kind), *rest) for at, kind, *rest in rows]
 
     async def of_subjects(self, kind: SubjectKind, subject_ids: Sequence[int]) -> Sequence[SubjectScore]:
+        """The newest score of each metric. The caller has checked that the person may see the subjects."""
         newest = (
             select(EvaluationRow.subject_id, EvaluationRow.metric, EvaluationRow.score, EvaluationRow.evaluator)
             .where(EvaluationRow.kind == kind, EvaluationRow.subject_id.in_(subject_ids))
@@ -86,23 +116,60 @@ class SqlScores(SqlStore):
         async with self._database.unit_of_work() as work:
             return [SubjectScore(*row) for row in (await work.session.execute(newest)).tuples()]
 
+    def _is_owned_by(self, user_id: int) -> ColumnElement[bool]:
+        return or_(
+            *(
+                and_(EvaluationRow.kind == table.kind, EvaluationRow.subject_id.in_(table.owned_by(user_id)))
+                for table in self._subjects
+            )
+        )
 
-def _own(user_id: int) -> ColumnElement[bool]:
-    """Answers and reports of the person, and summaries of what they subscribe to."""
-    answers = (
-        select(AnswerRow.id)
-        .join(ConversationRow, ConversationRow.id == AnswerRow.conversation_id)
-        .where(ConversationRow.user_id == user_id)
-    )
-    reports = select(ResearchRunRow.id).where(ResearchRunRow.user_id == user_id)
-    entries = (
-        select(EntryRow.id)
-        .join(SubscriptionRow, SubscriptionRow.feed_id == EntryRow.feed_id)
-        .where(SubscriptionRow.user_id == user_id)
-    )
-    of = EvaluationRow.subject_id
-    return or_(
-        and_(EvaluationRow.kind == SubjectKind.ANSWER, of.in_(answers)),
-        and_(EvaluationRow.kind == SubjectKind.RESEARCH, of.in_(reports)),
-        and_(EvaluationRow.kind == SubjectKind.SUMMARY, of.in_(entries)),
-    )
+
+class SummarySubjects(SqlStore):
+    """Only what a model wrote is judged: an extract is word for word what somebody else wrote."""
+
+    kind = SubjectKind.SUMMARY
+
+    async def load(self, subject_id: int) -> Judged | None:
+        text = func.coalesce(func.nullif(EntryBodyRow.content_text, ""), EntryBodyRow.filtered_content)
+        # The ledger knows by which prompt the summary was made; an extract was never paid for.
+        version = (
+            select(ModelCallRow.prompt_version)
+            .where(
+                ModelCallRow.content_hash == EntryRow.distilled_hash,
+                ModelCallRow.model == EntryRow.distil_model,
+                ModelCallRow.feature == Feature.DISTIL,
+            )
+            .order_by(ModelCallRow.at.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        statement = (
+            select(EntryRow.title, EntryRow.summary, text, EntryRow.distil_model, version, EntryRow.language)
+            .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
+            .where(EntryRow.id == subject_id, EntryRow.summary != "", EntryRow.distilled_hash == EntryRow.content_hash)
+        )
+        async with self._database.unit_of_work() as work:
+            found = (await work.session.execute(statement)).tuples().one_or_none()
+        if found is None or found[4] is None:
+            return None
+        title, summary, whole, model, prompt_version, language = found
+        return Judged(
+            SubjectKind.SUMMARY,
+            subject_id,
+            _SUMMARY_QUESTION.format(title=" ".join(title.split())[:_LONGEST_TITLE]),
+            summary[:LONGEST_TEXT],
+            limit_contexts((whole,)),
+            model,
+            prompt_version,
+            language,
+            subject_id,
+        )
+
+    def owned_by(self, user_id: int) -> Select[tuple[int]]:
+        """Summaries of what the person subscribes to."""
+        return (
+            select(EntryRow.id)
+            .join(SubscriptionRow, SubscriptionRow.feed_id == EntryRow.feed_id)
+            .where(SubscriptionRow.user_id == user_id)
+        )

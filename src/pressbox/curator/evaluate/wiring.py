@@ -1,38 +1,46 @@
-"""Judging answers and summaries: who judges, where scores are kept, and Langfuse when it is set."""
+"""Evaluation: who judges, which texts, where scores are stored, and Langfuse when it is set."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pressbox.core.app import Resources
+from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError
+from pressbox.curator.ask.store import AnswerSubjects
 from pressbox.curator.evaluate.activities import EvaluationActivities
-from pressbox.curator.evaluate.judged_store import SqlSubjects
 from pressbox.curator.evaluate.langfuse import Langfuse
 from pressbox.curator.evaluate.offline import OfflineEvaluator
 from pressbox.curator.evaluate.ports import Evaluator, ScoreBoard
 from pressbox.curator.evaluate.ragas import RagasEvaluator
 from pressbox.curator.evaluate.service import EvaluationService
-from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores
+from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores, SubjectTable, SummarySubjects
 from pressbox.curator.ids import HEAVY_QUEUE
 from pressbox.curator.library.parts import Functions, embedder, policy
 from pressbox.curator.models.wiring import paid_model
+from pressbox.curator.research.store import ReportSubjects
 from pressbox.curator.settings import CuratorSettings, EvaluatorKind
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
     database, settings = resources.database, resources.settings
-    judging = EvaluationActivities(
-        SqlSubjects(database),
+    evaluation = EvaluationActivities(
+        {table.kind: table for table in subjects(database)},
         evaluator(resources),
         SqlEvaluations(database),
         board(settings.group(CuratorSettings)),
         policy(settings),
     )
-    return {HEAVY_QUEUE: (judging.evaluate_ragas, judging.evaluate_summarization)}
+    return {HEAVY_QUEUE: (evaluation.evaluate_ragas, evaluation.evaluate_summarization)}
 
 
 def service(resources: Resources) -> EvaluationService:
     settings = resources.settings.group(CuratorSettings)
-    return EvaluationService(SqlScores(resources.database), enabled=settings.evaluation, evaluator=settings.evaluator)
+    scores = SqlScores(resources.database, subjects(resources.database))
+    return EvaluationService(scores, enabled=settings.evaluation, evaluator=settings.evaluator)
+
+
+def subjects(database: Database) -> Sequence[SubjectTable]:
+    """Every kind of text that is judged, from the features that write them."""
+    return (AnswerSubjects(database), ReportSubjects(database), SummarySubjects(database))
 
 
 def evaluator(resources: Resources) -> Evaluator:

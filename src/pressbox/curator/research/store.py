@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import delete, select, update
+from sqlalchemy import Select, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import UnitOfWork
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.ask.rows import ResearchRunRow, ResearchStepRow
 from pressbox.curator.context.rows import EntryLinkRow
+from pressbox.curator.evaluate.domain.evaluation import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
 from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
@@ -31,6 +31,8 @@ from pressbox.curator.research.domain.research import (
     StepState,
 )
 from pressbox.curator.research.ports import Draft
+from pressbox.curator.research.prompt import PROMPT_VERSION
+from pressbox.curator.research.rows import ResearchRunRow, ResearchStepRow
 
 _OUTCOME = TypeAdapter(Outcome)
 _LIMITS = TypeAdapter(Limits)
@@ -234,3 +236,29 @@ def _step(row: ResearchStepRow) -> Step:
         tokens=row.tokens,
         at=row.at,
     )
+
+
+class ReportSubjects(SqlStore):
+    """Reports that can be judged, by the places that they quote. Only a model's are."""
+
+    kind = SubjectKind.RESEARCH
+
+    async def load(self, subject_id: int) -> Judged | None:
+        async with self._database.unit_of_work() as work:
+            row = await work.session.get(ResearchRunRow, subject_id)
+        if row is None or not row.model or not row.report:
+            return None
+        quotes = [quote.text for source in _SOURCES.validate_python(row.sources) for quote in source.quotes]
+        return Judged(
+            kind=self.kind,
+            subject_id=row.id,
+            question=row.question,
+            text=row.report[:LONGEST_TEXT],
+            contexts=limit_contexts(quotes),
+            model=row.model,
+            # A report is judged right after it was written: by the prompts of today.
+            prompt_version=PROMPT_VERSION,
+        )
+
+    def owned_by(self, user_id: int) -> Select[tuple[int]]:
+        return select(ResearchRunRow.id).where(ResearchRunRow.user_id == user_id)

@@ -10,8 +10,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import Method, call, failure_reason, start_detached
     from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
-    from pressbox.curator.evaluate.workflows.evaluation import EvaluationWorkflow
-    from pressbox.curator.ids import evaluation_workflow_id
+    from pressbox.curator.ids import EVALUATION, evaluation_workflow_id
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.models.workflow_waiting import SHORTEST, WAITING
     from pressbox.curator.research.activities import ResearchActivities
@@ -163,7 +162,7 @@ class DeepResearchWorkflow:
         if not self._input.evaluate or not trace_id:
             return
         judged = EvaluationInput(trace_id=trace_id, mode=EvaluationMode.RESEARCH, subject_id=self._input.run_id)
-        await start_detached(EvaluationWorkflow, judged, evaluation_workflow_id(trace_id))
+        await start_detached(EVALUATION, judged, evaluation_workflow_id(trace_id))
 
     def _worked(self) -> timedelta:
         return timedelta(seconds=self._bounds.seconds) + (workflow.now() - self._since) - self._waited

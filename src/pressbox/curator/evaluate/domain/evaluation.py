@@ -1,4 +1,4 @@
-"""What is judged, by which measures, and the estimate that needs no model. Pure."""
+"""What is judged, by which measures, and the estimate that needs no model."""
 
 import re
 from collections.abc import Sequence
@@ -7,16 +7,16 @@ from enum import StrEnum
 
 from pressbox.curator.text.sentences import terms
 
-# As much as a model gets of an article when it summarises it: nobody is judged by what he did not see.
+# As much as a model gets of an article when it summarises it: it is not judged by what it did not see.
 LONGEST_CONTEXT = 16_000
 LONGEST_TEXT = 8_000
 MOST_SENTENCES = 40
 MOST_PASSAGES = 400
-# Of the words of a sentence that carry meaning, so many are in one place of what it stands on.
-SAID_THERE = 0.75
-# So near in meaning are sentences that say the same, as the bundled vectors measure it: between the 0.68 of the
-# farthest paraphrase and the 0.62 of the nearest other sentence in the sixteen pairs of test_evaluation_pairs.py.
-MEANT_THERE = 0.66
+# A sentence counts as supported when one place has this share of its words that carry meaning.
+MIN_OVERLAP = 0.75
+# Sentences this close say the same, measured with the bundled vectors: the farthest paraphrase has 0.68, the nearest
+# other sentence 0.62 in the sixteen pairs of test_evaluation_pairs.py.
+MIN_SIMILARITY = 0.66
 _CITATION = re.compile(r"\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\]")
 _MARKUP = re.compile(r"^\s*(?:[#>*-]+|\d+\.)\s+|[*_`]{1,3}", re.MULTILINE)
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
@@ -29,7 +29,7 @@ class SubjectKind(StrEnum):
 
 
 class Metric(StrEnum):
-    """Estimates have names of their own: they never pass for what a model judged."""
+    """Estimates have names of their own, so that nobody takes them for a model's judgement."""
 
     FAITHFULNESS = "faithfulness"
     ANSWER_RELEVANCY = "answer_relevancy"
@@ -39,7 +39,7 @@ class Metric(StrEnum):
 
 @dataclass(frozen=True)
 class Judged:
-    """A text that somebody wrote to a question, standing on `contexts`; `model` and `prompt_version` are his."""
+    """A text that a model wrote to a question, based on `contexts`. `model` and `prompt_version` say who wrote it."""
 
     kind: SubjectKind
     subject_id: int
@@ -64,19 +64,19 @@ class Measure:
     score: float
 
 
-def plain(text: str) -> str:
-    """Without the marks of citations and of Markdown: they say nothing that could be true or false."""
+def strip_markup(text: str) -> str:
+    """Remove citations and Markdown: they say nothing that could be true or false."""
     return _MARKUP.sub("", _CITATION.sub("", text)).strip()
 
 
 def statements(text: str, most: int = MOST_SENTENCES) -> list[str]:
     """The sentences of a text, roughly: an estimate needs no better ends."""
-    found = (" ".join(part.split()) for part in _ENDS.split(plain(text)))
+    found = (" ".join(part.split()) for part in _ENDS.split(strip_markup(text)))
     return [part for part in found if any(character.isalnum() for character in part)][:most]
 
 
-def bounded(contexts: Sequence[str], longest: int = LONGEST_CONTEXT) -> tuple[str, ...]:
-    """The first contexts, together not longer than that."""
+def limit_contexts(contexts: Sequence[str], longest: int = LONGEST_CONTEXT) -> tuple[str, ...]:
+    """The first contexts, together not longer than `longest`."""
     kept, left = [], longest
     for context in contexts:
         if left <= 0:
@@ -86,16 +86,16 @@ def bounded(contexts: Sequence[str], longest: int = LONGEST_CONTEXT) -> tuple[st
     return tuple(one for one in kept if one.strip())
 
 
-def telling_words(text: str, language: str) -> frozenset[str]:
+def content_words(text: str, language: str) -> frozenset[str]:
     return frozenset(terms(text, language))
 
 
-def said(words: frozenset[str], places: Sequence[frozenset[str]]) -> float:
-    """The largest share of a statement's telling words that one place has. Without any, words prove nothing."""
+def best_overlap(words: frozenset[str], places: Sequence[frozenset[str]]) -> float:
+    """The largest share of a statement's words that one place has; 0 for a statement without such words."""
     return max((len(words & place) / len(words) for place in places), default=0.0) if words else 0.0
 
 
-def within(score: float) -> float:
+def clamp(score: float) -> float:
     """Between 0 and 1: a cosine may be below, and rounding above."""
     return min(1.0, max(0.0, score))
 

@@ -1,0 +1,80 @@
+"""EvaluationWorkflow judges answers and reports, SummarizationEvaluationWorkflow summaries."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from pressbox.curator.evaluate.activities import EvaluationActivities
+    from pressbox.curator.evaluate.contracts import (
+        EvaluationInput,
+        EvaluationMode,
+        EvaluationOutput,
+        EvaluationProgress,
+        SummarizationEvaluationInput,
+        SummarizationEvaluationOutput,
+    )
+    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.models.workflow_waiting import patiently
+
+TITLES = {EvaluationMode.DIALOGUE: "Judging an answer", EvaluationMode.RESEARCH: "Judging a report"}
+
+
+@workflow.defn
+class EvaluationWorkflow:
+    """Judges one answer, or in research mode one report, against the passages that it stands on.
+
+    Id `evaluate-…` with the trace id; started after an answer, by who answered, and not waited for. It fails when the
+    judging fails, after two attempts; another start of the same id judges again and keeps each score once.
+    """
+
+    @workflow.init
+    def __init__(self, input: EvaluationInput) -> None:
+        self._shown = Shown(EvaluationProgress(title=TITLES[input.mode], total=1, routine=True))
+
+    @workflow.query
+    def get_progress(self) -> EvaluationProgress:
+        return self._shown.now
+
+    @workflow.run
+    async def run(self, input: EvaluationInput) -> EvaluationOutput:
+        self._shown.show(current_step="judge")
+        result = await patiently(EvaluationActivities.evaluate_ragas, input, self._shown.show, more=_has_room)
+        if result.retry_at is not None:
+            # Days without a budget.
+            workflow.continue_as_new(input)
+        self._shown.done(done=1, message="", scores=result.scores)
+        return EvaluationOutput(trace_id=input.trace_id, scores=result.scores)
+
+
+@workflow.defn
+class SummarizationEvaluationWorkflow:
+    """Judges some summaries of one batch, each against the text that it sums up.
+
+    Id `evaluate-summaries-…` with the batch's trace id; a child of ContentDistillationWorkflow that outlives it. It
+    fails when the judging fails, after two attempts; scores that were kept before stay.
+    """
+
+    @workflow.init
+    def __init__(self, input: SummarizationEvaluationInput) -> None:
+        total = min(len(input.items), input.max_samples)
+        self._shown = Shown(EvaluationProgress(title="Judging summaries", total=total, routine=True))
+
+    @workflow.query
+    def get_progress(self) -> EvaluationProgress:
+        return self._shown.now
+
+    @workflow.run
+    async def run(self, input: SummarizationEvaluationInput) -> SummarizationEvaluationOutput:
+        self._shown.show(current_step="judge")
+        result = await patiently(EvaluationActivities.evaluate_summarization, input, self._shown.show, more=_has_room)
+        if result.retry_at is not None:
+            # Days without a budget: what was judged is kept.
+            workflow.continue_as_new(input)
+        self._shown.done(done=result.evaluated, message="", scores=result.scores)
+        return SummarizationEvaluationOutput(
+            trace_id=input.trace_id, scores=result.scores, evaluated_count=result.evaluated
+        )
+
+
+def _has_room() -> bool:
+    """There is room for more waiting in this history."""
+    return not workflow.info().is_continue_as_new_suggested()
