@@ -24,7 +24,7 @@ demo: $(VENV)/.ready ## Start everything with the demo world
 	@$(BIN)/pressbox demo
 
 test: $(VENV)/.ready browser ## Run all tests (make test ARGS="tests/unit -x")
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=25 --durations-min=5 $(ARGS) || ( [ $$? -eq 1 ] && echo "Once more, alone: what failed side by side" && $(BIN)/pytest --last-failed --last-failed-no-failures none $(ARGS) )
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=25 --durations-min=5 $(ARGS)
 
 soak: $(VENV)/.ready ## Kill everything again and again during a match day (minutes, wants a quiet machine)
 	$(BIN)/pytest -p no:randomly $(or $(ARGS),tests/soak)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pressbox.core.errors import PressboxError
+from pressbox.core.errors import PressboxError, TransientError
 from pressbox.curator.evaluate.activities import EvaluationActivities
 from pressbox.curator.evaluate.domain.evaluation import Judged, Measure, Metric, SubjectKind
 from pressbox.curator.evaluate.ports import Evaluation
@@ -37,17 +37,20 @@ class FakeSubjects:
 
 
 class FakeEvaluator:
-    """`trouble` is raised, one for each call, before it judges again."""
+    """`trouble` is raised, one for each call, before it judges again; `refused` has the subjects it never judges."""
 
     name = "fake-judge"
 
     def __init__(self) -> None:
         self.trouble: list[PressboxError] = []
+        self.refused: set[int] = set()
         self.judged: list[int] = []
 
     async def judge(self, judged: Judged) -> Sequence[Measure]:
         if self.trouble:
             raise self.trouble.pop(0)
+        if judged.subject_id in self.refused:
+            raise TransientError("The model does not answer.")
         self.judged.append(judged.subject_id)
         return (Measure(Metric.FAITHFULNESS, 0.75), Measure(Metric.ANSWER_RELEVANCY, 0.5))
 

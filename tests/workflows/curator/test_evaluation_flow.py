@@ -170,10 +170,10 @@ async def test_after_distilling_the_summaries_of_a_model_are_judged_and_nobody_w
     desk: Desk, soon_again: None
 ) -> None:
     entries = desk.world.fetched(desk.world.feed(), 7)
-    desk.bench.evaluator.trouble = [DOWN, DOWN]
+    desk.bench.evaluator.refused = {entries[0].entry_id}
     await desk.distil()
     assert {entry.distil_state for entry in entries} == {DistilState.DISTILLED}
-    # One batch of five, whose judging failed, and one of two.
+    # One batch has the summary that cannot be judged; the other one is judged all the same.
     await desk.until_judged(2)
     judged = {told.judged.subject_id: told.trace_id for told in desk.bench.board.sent}
     assert judged.keys() <= {entry.entry_id for entry in entries}

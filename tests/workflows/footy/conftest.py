@@ -23,7 +23,7 @@ from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.footy.adapters.workflows import TemporalWorkflows
 from pressbox.footy.contracts.monitor import GoalToSearch
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ids import media_queue
+from pressbox.footy.ids import media_queue, rag_workflow_id
 from pressbox.footy.workflows.download import DownloadWorkflow
 from pressbox.footy.workflows.ingest import IngestWorkflow
 from pressbox.footy.workflows.monitor import MonitorWorkflow
@@ -31,7 +31,7 @@ from pressbox.footy.workflows.rag import RAGWorkflow
 from pressbox.footy.workflows.twitter import TwitterWorkflow
 from pressbox.footy.workflows.upkeep import UpkeepWorkflow
 from pressbox.footy.workflows.upload import UploadWorkflow
-from tests.fakes.footy import LIVERPOOL, FakeWorld
+from tests.fakes.footy import CITY, LIVERPOOL, FakeWorld
 
 WORKFLOWS = [
     IngestWorkflow, MonitorWorkflow, RAGWorkflow, TwitterWorkflow, DownloadWorkflow, UploadWorkflow, UpkeepWorkflow,
@@ -125,6 +125,9 @@ async def staged(
 ) -> AsyncIterator[Stage]:
     queue = f"test-{secrets.token_hex(4)}"
     stage = Stage(client, world, queue, TemporalWorkflows(client, queue, QUICK_POLICY))
+    # Every stage has these two teams, and the list of what runs may have lacked one that an earlier stage started.
+    for team_id in (LIVERPOOL, CITY):
+        await terminate(client, rag_workflow_id(team_id))
     async with worker(stage, queue, world.plain_activities(stage.workflows), list(WORKFLOWS), cached):
         if with_media:
             async with media_worker(stage):
@@ -148,9 +151,13 @@ async def stage(temporal: Client, world: FakeWorld) -> AsyncIterator[Stage]:
 async def end(stage: Stage) -> None:
     """Leave nothing running on the shared server."""
     async for found in stage.client.list_workflows(f"TaskQueue = '{stage.queue}' AND ExecutionStatus = 'Running'"):
-        try:
-            await stage.client.get_workflow_handle(found.id).terminate("the test is over")
-        except RPCError as error:
-            # It may have ended meanwhile.
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise
+        await terminate(stage.client, found.id)
+
+
+async def terminate(client: Client, workflow_id: str) -> None:
+    try:
+        await client.get_workflow_handle(workflow_id).terminate("the test is over")
+    except RPCError as error:
+        # It never ran, or has ended.
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
