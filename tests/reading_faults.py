@@ -20,16 +20,12 @@ from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import planted
 from pressbox.curator import ids
+from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.distil.contracts import ReprocessEntriesInput
 from pressbox.curator.ingest.contracts import PreviewFetchInput, SingleFeedIngestionInput
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.parts import index_path
-from pressbox.curator.search.contracts import (
-    EmbeddingBackfillInput,
-    EntriesCleanupInput,
-    SearchPruneInput,
-    SearchReindexInput,
-)
+from pressbox.curator.search.contracts import EmbeddingBackfillInput, SearchPruneInput, SearchReindexInput
 from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.news.library import articles, variation

@@ -16,11 +16,11 @@ from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import Fault, plant, planted
 from pressbox.curator.ids import research_workflow_id
 from pressbox.curator.library.parts import index_path
-from pressbox.curator.library.ports import IndexDocument
 from pressbox.curator.library.rows import EntryBodyRow
 from pressbox.curator.research import wiring as researching
 from pressbox.curator.research.domain.research import Limits, ResearchState, Run, StepKind
 from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.search.ports import IndexDocument
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.model import MODEL, ModelService
 from pressbox.demo.simulators.researching import Researching

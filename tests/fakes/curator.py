@@ -10,22 +10,27 @@ from itertools import count
 from typing import Any
 
 from pressbox.core.errors import PressboxError
+from pressbox.curator.articles.ports import Page
+from pressbox.curator.cleanup.activities import CleanupActivities
+from pressbox.curator.cleanup.contracts import CleanupResult
 from pressbox.curator.distil.activities import DistilActivities
 from pressbox.curator.distil.contracts import AppSettings, DistilSelection
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
+from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
 from pressbox.curator.ingest.contracts import EntriesToFetch, EntryToFetch, FeedPage, ProbedFeed
-from pressbox.curator.ingest.ports import Page
+from pressbox.curator.ingest.ports import EntrySource
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchedArticle, FetchState, ToDistil
 from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, ExtractionRule, FeedToCrawl, Validators
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
-from pressbox.curator.library.ports import EntrySource, Expected, IndexDocument, PaidCall, Reserved
-from pressbox.curator.search.activities.embedding import CleanupActivities, EmbeddingActivities
+from pressbox.curator.models.ports import Expected, PaidCall, Reserved
+from pressbox.curator.search.activities.embedding import EmbeddingActivities
 from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
-from pressbox.curator.search.contracts import CleanupResult, EmbeddingSelection
+from pressbox.curator.search.contracts import EmbeddingSelection
+from pressbox.curator.search.ports import IndexDocument
 from tests.fakes.footy import FakeObjects
 
 MODEL = "fake-vectors"
@@ -118,9 +123,6 @@ class FakeFeeds:
     async def name(self, feed_id: int) -> str:
         return self._world.feeds[feed_id].name
 
-    async def rules(self, feed_id: int) -> Sequence[ExtractionRule]:
-        return ()
-
 
 class FakeEntries:
     """Selects by state, as the real one does."""
@@ -209,9 +211,6 @@ class FakeEntries:
 
     async def documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]:
         return [_document(self.all[entry_id]) for entry_id in entry_ids if entry_id in self.all]
-
-    async def documents_after(self, after_entry_id: int, limit: int) -> Sequence[IndexDocument]:
-        return await self.documents(await self.ids_after(after_entry_id, limit))
 
     async def ids_after(self, after_entry_id: int, limit: int) -> Sequence[int]:
         return [entry_id for entry_id in sorted(self.all) if entry_id > after_entry_id][:limit]
@@ -547,13 +546,15 @@ class FakeWorld:
             target_language="de", distiller=self.distiller.name, embedding_model=MODEL, evaluation=self.judged
         )
         crawl = CrawlActivities(FakeFeeds(self), self.entry_store, self.crawler, Turns(self.turns, now), settings)
+        store = self.entry_store
+        leftovers = LeftoverActivities(FakeFeeds(self), store, store, store, MODEL)
         return [
             crawl.get_app_settings,
             crawl.list_feeds,
             crawl.probe_feeds,
             crawl.crawl_single_feed,
             crawl.get_entries_to_fetch,
-            crawl.get_leftovers,
+            leftovers.get_leftovers,
             self._fetching().get_entries,
             self._distilling().get_entries_for_distillation,
             self._distilling().save_distilled_entries,
@@ -583,7 +584,9 @@ class FakeWorld:
         ]
 
     def _fetching(self) -> FetchActivities:
-        return FetchActivities(self.entry_store, self.pages, self.pages, Turns(self.turns, now), self.objects)
+        return FetchActivities(
+            self.entry_store, self.entry_store, self.pages, self.pages, Turns(self.turns, now), self.objects
+        )
 
     def _distilling(self) -> DistilActivities:
         ledger = self.ledger if self.paid else None

@@ -10,12 +10,14 @@ from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
+from pressbox.curator.cleanup.store import SqlCleanupStore
+from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.ingest.contracts import ProbedFeed
 from pressbox.curator.ingest.feed_store import SqlFeeds
+from pressbox.curator.ingest.fetch_store import SqlFetchStore
 from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedEntry, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.entry_store import SqlEntries
 from pressbox.curator.library.rows import (
     EntryBodyRow,
     EntryRow,
@@ -25,6 +27,8 @@ from pressbox.curator.library.rows import (
     LabelRow,
     SubscriptionRow,
 )
+from pressbox.curator.search.embedding_store import SqlEmbeddingStore
+from pressbox.curator.search.index_store import SqlIndexStore
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 POLICY = CuratorPolicy()
@@ -54,7 +58,11 @@ class Rows:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.feeds = SqlFeeds(database)
-        self.entries = SqlEntries(database)
+        self.fetches = SqlFetchStore(database)
+        self.summaries = SqlDistilStore(database)
+        self.documents = SqlIndexStore(database)
+        self.embeddings = SqlEmbeddingStore(database)
+        self.cleanup = SqlCleanupStore(database)
 
     async def add(self, row: Any) -> Any:
         async with self.database.unit_of_work() as work:
@@ -133,4 +141,4 @@ class Rows:
         return int(number)
 
     async def fetched(self, entry_id: int, text: str, now: datetime = NOW) -> bool:
-        return await self.entries.save_article(entry_id, FetchedArticle(html=f"<p>{text}</p>", text=text), now)
+        return await self.fetches.save_article(entry_id, FetchedArticle(html=f"<p>{text}</p>", text=text), now)

@@ -15,11 +15,10 @@ from pressbox.core.app import Resources
 from pressbox.core.errors import TransientError
 from pressbox.curator.apps import wiring as own_apps
 from pressbox.curator.feeds.opml import OpmlOutlines
+from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.ingest.contracts import PreviewFetchOutput
-from pressbox.curator.ingest.ports import FoundFeed
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule, ParsedFeed
-from pressbox.curator.library.ports import Hit
 from pressbox.curator.library.rows import (
     EntryBodyRow,
     EntryEmbeddingRow,
@@ -38,6 +37,7 @@ from pressbox.curator.reading.service import ReadingService
 from pressbox.curator.reading.state_store import SqlReadingStates
 from pressbox.curator.reading.states import StateService
 from pressbox.curator.reading.store import SqlReadingLists
+from pressbox.curator.search.ports import Hit
 from pressbox.curator.service import Curator
 from pressbox.curator.sources.outlines import OutlineService
 from pressbox.curator.sources.service import SourceService

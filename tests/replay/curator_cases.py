@@ -15,6 +15,8 @@ from temporalio.worker import Worker
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.curator.cleanup.contracts import EntriesCleanupInput
+from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
 from pressbox.curator.distil.contracts import ContentDistillationInput, ReprocessEntriesInput
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.ids import domain_workflow_id, feed_workflow_id, fetch_workflow_id, heavy_queue, index_queue
@@ -31,16 +33,10 @@ from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
-from pressbox.curator.library.cleanup_workflow import EntriesCleanupWorkflow
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
 from pressbox.curator.manifest import APP
-from pressbox.curator.search.contracts import (
-    EmbeddingBackfillInput,
-    EntriesCleanupInput,
-    SearchPruneInput,
-    SearchReindexInput,
-)
+from pressbox.curator.search.contracts import EmbeddingBackfillInput, SearchPruneInput, SearchReindexInput
 from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
 from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
 from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow

@@ -8,10 +8,11 @@ from temporalio.client import Client
 
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import Action, every_fault, plant
+from pressbox.curator.cleanup.activities import CleanupActivities
 from pressbox.curator.distil.activities import DistilActivities
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
-from pressbox.curator.search.activities.embedding import CleanupActivities, EmbeddingActivities
+from pressbox.curator.search.activities.embedding import EmbeddingActivities
 from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
 from tests.conftest import Parts
 from tests.reading_faults import disturbed

@@ -27,8 +27,9 @@ from pressbox.curator.graph.ports import GraphDocument
 from pressbox.curator.graph.wiring import graph_store
 from pressbox.curator.ingest.offline import Workshop, context_finder
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.parts import embedder, entry_store, search_index
+from pressbox.curator.library.parts import embedder, search_index
 from pressbox.curator.search.domain.retrieval import FoundBy
+from pressbox.curator.search.embedding_store import SqlEmbeddingStore
 from pressbox.curator.settings import CuratorSettings
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
@@ -126,7 +127,7 @@ async def _quality(
     try:
         await index.add(library.index_document(number, one) for number, one in enumerate(found, start=1))
         say("Vectors of all pages")
-        store, numbers = entry_store(database), list(range(1, len(found) + 1))
+        store, numbers = SqlEmbeddingStore(database), list(range(1, len(found) + 1))
         for begin in range(0, len(numbers), CuratorPolicy().embedding_batch):
             texts = await store.texts_to_embed(numbers[begin : begin + CuratorPolicy().embedding_batch])
             await store.save_embeddings(
@@ -177,7 +178,7 @@ async def _timed(
     (vector,) = await vectors.embed(["How long is a vector?"])
     say("Vectors and their index")
     library.fill_vectors(url, vectors.model, entries, len(vector))
-    await entry_store(database).save_embeddings(vectors.model, {1: vector})
+    await SqlEmbeddingStore(database).save_embeddings(vectors.model, {1: vector})
     retriever = retriever_over(database, folder, vectors, graph_store(database)[2])
     try:
         async with database.engine.connect() as connection:

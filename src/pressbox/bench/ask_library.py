@@ -15,7 +15,7 @@ from pressbox.bench.library import articles
 from pressbox.core.errors import ConfigurationError, PressboxError
 from pressbox.curator.ingest.offline import FeedReader, plain_text, text_of
 from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.ports import IndexDocument
+from pressbox.curator.search.ports import IndexDocument
 
 FEEDS = 500
 PUBLISHED = datetime(2026, 1, 1, tzinfo=UTC)

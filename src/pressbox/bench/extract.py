@@ -15,8 +15,8 @@ import psutil
 
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.errors import ConfigurationError, PermanentError
+from pressbox.curator.articles.ports import Page
 from pressbox.curator.ingest.offline import Workshop, article_of, extractor, summarise, text_of
-from pressbox.curator.ingest.ports import Page
 from pressbox.curator.library.domain.entries import FetchedArticle, ToDistil
 
 DATA = Path("../shared/data/articles")

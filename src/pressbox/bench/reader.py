@@ -18,8 +18,9 @@ from pressbox.bench.memory import MEGABYTE, PartMemory, measure_memory
 from pressbox.bench.reader_library import CATEGORIES, fill, mark_read
 from pressbox.bench.report import Figure, Report, Say, this_machine
 from pressbox.core.db.database import Database
-from pressbox.curator.library.parts import embedder, entry_store
+from pressbox.curator.library.parts import embedder
 from pressbox.curator.reading.access import PATH
+from pressbox.curator.search.embedding_store import SqlEmbeddingStore
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.instance import Instance
 from pressbox.embedded.leftovers import load_parts
@@ -133,7 +134,7 @@ def owner_of(client: httpx.Client, url: str) -> int:
 async def _add_vectors(url: str, count: int) -> None:
     """By chance: what they mean does not matter for how long it takes to find the nearest."""
     chance, database = random.Random(count), Database(url)  # noqa: S311 - the same in every run
-    store, model = entry_store(database), embedder(CuratorSettings()).model
+    store, model = SqlEmbeddingStore(database), embedder(CuratorSettings()).model
     try:
         for start in range(1, count + 1, VECTORS_AT_ONCE):
             numbers = range(start, min(start + VECTORS_AT_ONCE, count + 1))

@@ -12,6 +12,8 @@ from pressbox.curator.apps.reader_api.bases import COOKIELESS
 from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.cards.workflows.delete_enrichment import DeleteEnrichmentWorkflow
 from pressbox.curator.cards.workflows.entry_links import FetchEntryLinksWorkflow
+from pressbox.curator.cleanup.contracts import EntriesCleanupInput
+from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
 from pressbox.curator.context.workflows.collection import ContextCollectionWorkflow
 from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
@@ -37,13 +39,11 @@ from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
-from pressbox.curator.library.cleanup_workflow import EntriesCleanupWorkflow
 from pressbox.curator.library.parts import policy, search_reader
 from pressbox.curator.reading.access import PATH
 from pressbox.curator.reading.health import build_health
 from pressbox.curator.reading.topics import TOPICS
 from pressbox.curator.research.workflow import DeepResearchWorkflow
-from pressbox.curator.search.contracts import EntriesCleanupInput
 from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
 from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
 from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow

@@ -7,6 +7,7 @@ from typing import Any
 from pressbox.core.app import Resources
 from pressbox.curator.apps import wiring as own_apps
 from pressbox.curator.ask import wiring as asking
+from pressbox.curator.cleanup import wiring as cleanup
 from pressbox.curator.context import wiring as enriching
 from pressbox.curator.evaluate import wiring as evaluating
 from pressbox.curator.feeds.discovery import FeedDiscovery
@@ -34,6 +35,7 @@ from pressbox.curator.translate import wiring as translating
 # Each gives the activities of its queues.
 PARTS = (
     ingesting.activities,
+    cleanup.activities,
     translating.activities,
     enriching.activities,
     evaluating.activities,

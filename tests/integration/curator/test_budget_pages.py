@@ -6,8 +6,8 @@ import pytest
 
 from pressbox.core.app import Resources
 from pressbox.core.health import HealthState
-from pressbox.curator.library.ports import PaidCall
 from pressbox.curator.manifest import APP
+from pressbox.curator.models.ports import PaidCall
 from pressbox.curator.operations import service as work
 from tests.fakes.besieged import Besieged, besieged, browser
 

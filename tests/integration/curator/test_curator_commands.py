@@ -19,10 +19,10 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources, ScheduleDeclaration
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
+from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.commands import build_commands
 from pressbox.curator.ids import CLEANUP_SCHEDULE, INGEST_SCHEDULE
 from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.search.contracts import EntriesCleanupInput
 from pressbox.curator.service import Curator
 from pressbox.entry.wiring import open_resources
 from tests.conftest import Parts

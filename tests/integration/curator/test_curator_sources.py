@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from pressbox.curator.ingest.ports import FoundFeed
+from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule, ParsedFeed
 from pressbox.curator.library.domain.views import FeedSettings, ListKind, Preference, Selection

@@ -9,9 +9,9 @@ from sqlalchemy import func, select
 from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError
 from pressbox.curator.library.domain.views import ListKind, Selection
-from pressbox.curator.library.ports import PaidCall
 from pressbox.curator.library.rows import EntryRow, EntryStateRow, SubscriptionRow
 from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.models.ports import PaidCall
 from tests.fakes.reader import NOW, Library
 
 

@@ -21,8 +21,8 @@ from pressbox.curator.evaluate.rows import EvaluationRow
 from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores
 from pressbox.curator.ids import HEAVY_QUEUE
 from pressbox.curator.library.domain.entries import Distilled
-from pressbox.curator.library.ports import PaidCall
 from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.models.ports import PaidCall
 from pressbox.curator.research.domain.research import Material, Quote, Source
 from pressbox.curator.research.rows import ResearchRunRow
 from pressbox.curator.settings import CuratorSettings, EvaluatorKind
@@ -74,9 +74,9 @@ class Desk:
         await self.rows.crawl(feed, read(entry(1)))
         (entry_id,) = await self.rows.ids(feed)
         await self.rows.fetched(entry_id, "The bridge was opened in 1931.\nNobody came.")
-        (waiting,) = await self.rows.entries.to_distil([entry_id])
+        (waiting,) = await self.rows.summaries.to_distil([entry_id])
         said = Distilled(entry_id, "It opened.", 0, 0, "en", model, "1", content_hash=waiting.content_hash)
-        await self.rows.entries.save_distilled([said], NOW)
+        await self.rows.summaries.save_distilled([said], NOW)
         if model == "writer":
             call = PaidCall(waiting.content_hash, "1-de", model, "distil", entry_id, feed)
             await self.ledger.record(call, "{}", 10, 10, 0.0, NOW)

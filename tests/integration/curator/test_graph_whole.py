@@ -24,9 +24,9 @@ from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
 from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.ids import GRAPH_REBUILD_WORKFLOW, GRAPH_SCHEDULE, HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.parts import entry_store
 from pressbox.curator.manifest import schedules
 from pressbox.curator.search.activities.index import IndexSelection
+from pressbox.curator.search.index_store import SqlIndexStore
 from pressbox.curator.wiring import service
 from pressbox.entry.wiring import open_resources
 from tests.conftest import TEST_KEY, Parts
@@ -42,7 +42,7 @@ TEXT = (
 async def working(resources: Resources) -> AsyncIterator[str]:
     """A worker of the product's own activities on queues of its own."""
     queue, made = f"test-{secrets.token_hex(4)}", graph.activities(resources)
-    selection = IndexSelection(entry_store(resources.database))
+    selection = IndexSelection(SqlIndexStore(resources.database))
     async with AsyncExitStack() as workers:
         for name, functions, workflows in (
             (

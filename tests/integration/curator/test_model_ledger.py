@@ -10,12 +10,11 @@ from sqlalchemy import select
 
 from pressbox.core.db.database import Database
 from pressbox.core.models.chat import Said
-from pressbox.curator.library.ports import Expected, PaidCall
 from pressbox.curator.library.rows import ModelCallRow, ModelReservationRow
 from pressbox.curator.models.claims import SqlClaims
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.models.paid_model import CLAIMED_FOR, LedgerModel, Prices
-from pressbox.curator.models.ports import Feature, OnText, Question
+from pressbox.curator.models.ports import Expected, Feature, OnText, PaidCall, Question
 from tests.fakes.curator_rows import NOW, Rows
 
 UNTIL = NOW + timedelta(minutes=15)

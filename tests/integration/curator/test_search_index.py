@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pressbox.core.errors import ConflictError, TransientError
-from pressbox.curator.library.ports import Hit, IndexDocument
 from pressbox.curator.search.index.folder import IndexFolder
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.search.ports import Hit, IndexDocument
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -264,7 +264,7 @@ WRITER = textwrap.dedent("""
     from datetime import UTC, datetime
     from pathlib import Path
     from pressbox.curator.search.index.writer import TantivyIndex
-    from pressbox.curator.library.ports import IndexDocument
+    from pressbox.curator.search.ports import IndexDocument
 
     async def write(folder, endless):
         index, number = TantivyIndex(Path(folder)), 0

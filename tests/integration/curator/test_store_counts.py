@@ -84,7 +84,7 @@ class Crowd:
         await self.execute(delete(EntryRow).where(EntryRow.id.in_((await self.some())[:1])))
 
     async def clean_up(self) -> None:
-        await self.rows.entries.clean_up(NOW + timedelta(days=1), False, 3)
+        await self.rows.cleanup.clean_up(NOW + timedelta(days=1), False, 3)
 
     async def subscribe(self) -> None:
         user, feed = self.chance.choice(self.users), self.chance.choice(self.feeds)
@@ -189,8 +189,8 @@ async def test_a_feed_that_moved_to_another_becomes_one_with_it(rows: Rows, unch
     await rows.do(both, [second], starred_at=NOW, note="mine")
     await rows.do(both, [twin], read_at=NOW)
     await rows.add(SeenGuidRow(feed_id=old, guid="guid-9"))
-    documents = await rows.entries.documents([first, second, third, twin])
-    await rows.entries.note_indexed({document.entry_id: document.shown_hash for document in documents})
+    documents = await rows.documents.documents([first, second, third, twin])
+    await rows.documents.note_indexed({document.entry_id: document.shown_hash for document in documents})
 
     if unchanged:
         moved = Crawl(CrawlOutcome.UNCHANGED, moved_to=NEW_HOME)
@@ -211,9 +211,9 @@ async def test_a_feed_that_moved_to_another_becomes_one_with_it(rows: Rows, unch
     for user in (anna, ben, both):
         assert await rows.unread(user, new) == await rows.really_unread(user, new)
     assert await rows.unread(anna, new) == len(kept) - 2
-    assert list(await rows.entries.removed(10)) == [second]
+    assert list(await rows.documents.removed(10)) == [second]
     # The index filters by feed: what came over is indexed again.
-    assert {first, third} <= set(await rows.entries.unindexed(10))
+    assert {first, third} <= set(await rows.documents.unindexed(10))
 
 
 async def test_a_feed_that_nobody_reads_wakes_up_when_another_moves_to_it(rows: Rows) -> None:

@@ -252,7 +252,7 @@ async def test_what_is_fetched_and_what_is_not(rows: Rows) -> None:
         (FetchState.FROM_FEED, DistilState.WAITING),
         (FetchState.FROM_FEED, DistilState.NOTHING),
     ]
-    assert (await rows.entries.to_fetch(feed, POLICY, NOW)).skipped == 3
+    assert (await rows.fetches.to_fetch(feed, POLICY, NOW)).skipped == 3
     without_pages = await rows.feed(await rows.user(), full_text=False)
     await rows.crawl(without_pages, read(entry(1)))
     (row,) = await rows.of_feed(without_pages)
@@ -273,7 +273,7 @@ async def test_an_edited_entry_changes_in_place_and_is_done_again(rows: Rows) ->
     assert changed.distil_state == DistilState.WAITING
     assert untouched.distil_state == DistilState.DISTILLED
     assert (await rows.body(first)).filtered_content == "Other words."
-    assert list(await rows.entries.unindexed(10)) == [first]
+    assert list(await rows.documents.unindexed(10)) == [first]
 
 
 async def test_an_edited_entry_is_fetched_again_and_distilled_only_when_its_article_changed(rows: Rows) -> None:
@@ -390,10 +390,10 @@ async def test_two_crawls_of_one_feed_at_the_same_time_store_its_entries_once(ro
 
 
 async def distil(rows: Rows, *entry_ids: int) -> None:
-    waiting = await rows.entries.to_distil(entry_ids)
+    waiting = await rows.summaries.to_distil(entry_ids)
     answers = [
         Distilled(one.entry_id, "In short.", 0, 0, "en", "model", "1", content_hash=one.content_hash) for one in waiting
     ]
-    assert await rows.entries.save_distilled(answers, NOW) == list(entry_ids)
-    documents = await rows.entries.documents(entry_ids)
-    await rows.entries.note_indexed({document.entry_id: document.shown_hash for document in documents})
+    assert await rows.summaries.save_distilled(answers, NOW) == list(entry_ids)
+    documents = await rows.documents.documents(entry_ids)
+    await rows.documents.note_indexed({document.entry_id: document.shown_hash for document in documents})

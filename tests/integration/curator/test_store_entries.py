@@ -11,8 +11,6 @@ from pressbox.core.db.database import Database
 from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchedArticle, FetchState
 from pressbox.curator.library.domain.identity import shown_hash
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.entry_store import SqlEntries
-from pressbox.curator.library.ports import PaidCall
 from pressbox.curator.library.rows import (
     EntryEmbeddingRow,
     EntryLabelRow,
@@ -22,6 +20,7 @@ from pressbox.curator.library.rows import (
     StoryRow,
 )
 from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.models.ports import PaidCall
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 
 LATER = NOW + timedelta(hours=1)
@@ -48,60 +47,60 @@ async def test_a_crash_between_two_steps_loses_nothing(rows: Rows) -> None:
     (number,) = await crawled(rows, 1)
     feed = (await rows.one(EntryRow, number)).feed_id
 
-    def successor() -> SqlEntries:
-        return SqlEntries(rows.database)
+    def successor() -> Rows:
+        return Rows(rows.database)
 
     assert await rows.feeds.with_work([feed], NOW) == [feed]
-    assert [one.entry_id for one in (await successor().to_fetch(feed, POLICY, NOW)).entries] == [number]
-    assert (await successor().select_for_distillation((), 0, 10)).entries == ()
+    assert [one.entry_id for one in (await successor().fetches.to_fetch(feed, POLICY, NOW)).entries] == [number]
+    assert (await successor().summaries.select_for_distillation((), 0, 10)).entries == ()
     await rows.fetched(number, "The article.")
-    assert (await successor().to_fetch(feed, POLICY, NOW)).entries == ()
+    assert (await successor().fetches.to_fetch(feed, POLICY, NOW)).entries == ()
     assert await rows.feeds.with_work([feed], NOW) == [feed]
     assert await rows.feeds.with_work([feed], NOW, distil=False) == []
-    (waiting,) = await successor().to_distil([number])
+    (waiting,) = await successor().summaries.to_distil([number])
     assert waiting.text == "The article."
-    assert await successor().save_distilled([answer(number, waiting.content_hash)], NOW) == [number]
+    assert await successor().summaries.save_distilled([answer(number, waiting.content_hash)], NOW) == [number]
     assert await rows.feeds.with_work([feed], NOW) == []
-    assert await successor().to_distil([number]) == []
-    assert list(await successor().unindexed(10)) == [number]
-    (document,) = await successor().documents([number])
-    await successor().note_indexed({number: document.shown_hash})
-    assert list(await successor().unindexed(10)) == []
-    assert (await successor().select_for_embedding(MODEL, 0, 10)).entry_ids == (number,)
-    await successor().save_embeddings(MODEL, {number: [1.0, 0.0]})
-    assert (await successor().select_for_embedding(MODEL, 0, 10)).entry_ids == ()
+    assert await successor().summaries.to_distil([number]) == []
+    assert list(await successor().documents.unindexed(10)) == [number]
+    (document,) = await successor().documents.documents([number])
+    await successor().documents.note_indexed({number: document.shown_hash})
+    assert list(await successor().documents.unindexed(10)) == []
+    assert (await successor().embeddings.select_for_embedding(MODEL, 0, 10)).entry_ids == (number,)
+    await successor().embeddings.save_embeddings(MODEL, {number: [1.0, 0.0]})
+    assert (await successor().embeddings.select_for_embedding(MODEL, 0, 10)).entry_ids == ()
 
 
 async def test_entries_are_fetched_newest_first_within_the_limit(rows: Rows) -> None:
     feed = await rows.feed(await rows.user())
     await rows.crawl(feed, read(*(entry(number) for number in (3, 1, 2)), title=""))
     first, second, third = await rows.ids(feed)
-    page = await rows.entries.to_fetch(feed, CuratorPolicy(entries_per_fetch=2), NOW)
+    page = await rows.fetches.to_fetch(feed, CuratorPolicy(entries_per_fetch=2), NOW)
     assert [one.entry_id for one in page.entries] == [first, second]
     assert page.more
     assert page.entries[0].domain == "news.example.org"
     assert page.feed_name.endswith("example.org/feed")
-    source = await rows.entries.source(third)
+    source = await rows.fetches.source(third)
     assert source is not None
     assert (source.url, source.full_text) == ("https://news.example.org/article/3", True)
-    assert await rows.entries.source(third + 1000) is None
+    assert await rows.fetches.source(third + 1000) is None
 
 
 async def test_a_failed_fetch_waits_for_its_next_try_and_at_last_keeps_what_the_feed_gave(rows: Rows) -> None:
     (number,) = await crawled(rows, 1)
     feed = (await rows.one(EntryRow, number)).feed_id
-    await rows.entries.note_fetch_failure(number, "The server is busy.", LATER, NOW)
-    assert (await rows.entries.to_fetch(feed, POLICY, NOW)).entries == ()
+    await rows.fetches.note_fetch_failure(number, "The server is busy.", LATER, NOW)
+    assert (await rows.fetches.to_fetch(feed, POLICY, NOW)).entries == ()
     assert await rows.feeds.leftovers([], 10, NOW) == []
     assert await rows.feeds.leftovers([], 10, LATER) == [feed]
     assert await rows.feeds.leftovers([feed], 10, LATER) == []
-    source = await rows.entries.source(number)
+    source = await rows.fetches.source(number)
     assert source is not None
     assert source.tries == 1
-    await rows.entries.note_fetch_failure(number, "There is no such page.", None, LATER)
+    await rows.fetches.note_fetch_failure(number, "There is no such page.", None, LATER)
     row = await rows.one(EntryRow, number)
     assert (row.fetch_state, row.fetch_reason) == (FetchState.FAILED, "There is no such page.")
-    (waiting,) = await rows.entries.to_distil([number])
+    (waiting,) = await rows.summaries.to_distil([number])
     assert waiting.text == "What the feed says of the article with the name b1."
     await rows.fetched(number, "The article after all.")
     row = await rows.one(EntryRow, number)
@@ -113,7 +112,7 @@ async def test_an_entry_without_any_text_has_nothing_to_distil(rows: Rows) -> No
     await rows.crawl(feed, read(entry(1, content=""), entry(2, content="")))
     empty, failed = await rows.ids(feed)
     await rows.fetched(empty, " ")
-    await rows.entries.note_fetch_failure(failed, "Gone.", None, NOW)
+    await rows.fetches.note_fetch_failure(failed, "Gone.", None, NOW)
     assert {row.distil_state for row in await rows.of_feed(feed)} == {DistilState.NOTHING}
 
 
@@ -123,7 +122,7 @@ async def test_what_the_page_knows_fills_what_the_feed_left_out(rows: Rows) -> N
     first, second = await rows.ids(feed)
     article = FetchedArticle("<p>x\x00</p>", "x\x00", title="Found", author="Of the page", language="de")
     for number in (first, second):
-        await rows.entries.save_article(number, article, NOW, from_feed=number == second)
+        await rows.fetches.save_article(number, article, NOW, from_feed=number == second)
     one, two = await rows.of_feed(feed)
     assert (one.title, one.author, one.language) == ("Found", "Of the page", "de")
     assert (two.title, two.author) == ("Article 2", "Of the feed")
@@ -132,9 +131,9 @@ async def test_what_the_page_knows_fills_what_the_feed_left_out(rows: Rows) -> N
 
 async def test_a_summary_of_an_older_text_is_not_saved(rows: Rows) -> None:
     (number,) = await crawled(rows, 1, full_text=False)
-    (waiting,) = await rows.entries.to_distil([number])
+    (waiting,) = await rows.summaries.to_distil([number])
     await rows.fetched(number, "Another text.")
-    assert await rows.entries.save_distilled([answer(number, waiting.content_hash)], NOW) == []
+    assert await rows.summaries.save_distilled([answer(number, waiting.content_hash)], NOW) == []
     assert (await rows.one(EntryRow, number)).distil_state == DistilState.WAITING
 
 
@@ -142,42 +141,42 @@ async def test_line_numbers_always_mean_the_whole_text(rows: Rows) -> None:
     (number,) = await crawled(rows, 1)
     await rows.fetched(number, "Menu\nFirst.\nSecond.\nFooter")
     for lines, kept in (((1, 2), "First.\nSecond."), ((2, 2), "Second."), ((7, 9), "Menu\nFirst.\nSecond.\nFooter")):
-        (waiting,) = await rows.entries.to_distil([number])
+        (waiting,) = await rows.summaries.to_distil([number])
         assert waiting.text == "Menu\nFirst.\nSecond.\nFooter"
-        await rows.entries.save_distilled([answer(number, waiting.content_hash, lines)], NOW)
+        await rows.summaries.save_distilled([answer(number, waiting.content_hash, lines)], NOW)
         assert (await rows.body(number)).filtered_content == kept
-        await rows.entries.distil_again([number])
+        await rows.summaries.distil_again([number])
 
 
 async def test_a_failed_distillation_is_kept_with_its_reason_and_can_be_tried_again(rows: Rows) -> None:
     numbers = await crawled(rows, 1, 2, 3, full_text=False)
-    await rows.entries.note_distil_failure(numbers[0], "Nonsense.", NOW)
-    page = await rows.entries.select_for_distillation((), 0, 1)
+    await rows.summaries.note_distil_failure(numbers[0], "Nonsense.", NOW)
+    page = await rows.summaries.select_for_distillation((), 0, 1)
     assert ([one.entry_id for one in page.entries], page.more) == ([numbers[1]], True)
-    page = await rows.entries.select_for_distillation((), numbers[1], 1)
+    page = await rows.summaries.select_for_distillation((), numbers[1], 1)
     assert ([one.entry_id for one in page.entries], page.more) == ([numbers[2]], False)
     row = await rows.one(EntryRow, numbers[0])
     assert (row.distil_state, row.distil_reason) == (DistilState.FAILED, "Nonsense.")
-    await rows.entries.distil_again(numbers[:1])
-    chosen = await rows.entries.select_for_distillation(numbers[:1], 0, 10)
+    await rows.summaries.distil_again(numbers[:1])
+    chosen = await rows.summaries.select_for_distillation(numbers[:1], 0, 10)
     assert [one.entry_id for one in chosen.entries] == numbers[:1]
-    assert (await rows.entries.select_for_distillation((), 0, 10, feed_id=row.feed_id + 1)).entries == ()
+    assert (await rows.summaries.select_for_distillation((), 0, 10, feed_id=row.feed_id + 1)).entries == ()
 
 
 async def test_pages_hear_of_every_step_of_an_entry(rows: Rows) -> None:
     (number,) = await crawled(rows, 1)
     await rows.fetched(number, "The article.")
-    await rows.entries.save_distilled([answer(number)], NOW)
+    await rows.summaries.save_distilled([answer(number)], NOW)
     kinds = await rows.all(select(ChangeRow.kind).where(ChangeRow.kind == "curator.entry"))
     assert len(kinds) == 2
 
 
 async def test_an_entry_that_changed_while_it_was_indexed_is_indexed_again(rows: Rows) -> None:
     (number,) = await crawled(rows, 1)
-    (document,) = await rows.entries.documents([number])
+    (document,) = await rows.documents.documents([number])
     await rows.fetched(number, "Changed meanwhile.")
-    await rows.entries.note_indexed({number: document.shown_hash})
-    assert list(await rows.entries.unindexed(10)) == [number]
+    await rows.documents.note_indexed({number: document.shown_hash})
+    assert list(await rows.documents.unindexed(10)) == [number]
 
 
 async def test_the_database_and_the_code_agree_on_what_is_shown(rows: Rows) -> None:
@@ -193,37 +192,36 @@ async def test_the_database_and_the_code_agree_on_what_is_shown(rows: Rows) -> N
 async def test_documents_hold_text_and_every_word_once(rows: Rows) -> None:
     fetched, fed = await crawled(rows, 1, 2)
     await rows.fetched(fetched, "The article.")
-    await rows.entries.note_fetch_failure(fed, "No.", None, NOW)
-    one, two = await rows.entries.documents_after(0, 10)
+    await rows.fetches.note_fetch_failure(fed, "No.", None, NOW)
+    one, two = await rows.documents.documents([fetched, fed])
     assert (one.filtered_content, one.feed_content) == (
         "The article.",
         "What the feed says of the article with the name b1.",
     )
     assert (two.filtered_content, two.feed_content) == ("What the feed says of the article with the name c2.", "")
-    assert [document.entry_id for document in await rows.entries.documents_after(one.entry_id, 10)] == [two.entry_id]
-    assert list(await rows.entries.ids_after(0, 1)) == [fetched]
-    assert await rows.entries.existing([fetched, fed, 10**9]) == {fetched, fed}
+    assert list(await rows.documents.ids_after(0, 1)) == [fetched]
+    assert await rows.documents.existing([fetched, fed, 10**9]) == {fetched, fed}
 
 
 async def test_vectors_are_made_of_the_best_text_and_made_anew_when_it_changed(rows: Rows) -> None:
     first, second = await crawled(rows, 1, 2)
-    assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == ()
+    assert (await rows.embeddings.select_for_embedding(MODEL, 0, 10)).entry_ids == ()
     for number in (first, second):
         await rows.fetched(number, f"Article {number}.")
-        await rows.entries.save_distilled([answer(number)], NOW)
-    chosen = await rows.entries.select_for_embedding(MODEL, 0, 1)
+        await rows.summaries.save_distilled([answer(number)], NOW)
+    chosen = await rows.embeddings.select_for_embedding(MODEL, 0, 1)
     assert (chosen.entry_ids, chosen.last_entry_id, chosen.remaining) == ((first,), first, 2)
-    assert await rows.entries.texts_to_embed([first, second]) == {
+    assert await rows.embeddings.texts_to_embed([first, second]) == {
         first: f"Article {first}.",
         second: f"Article {second}.",
     }
-    assert await rows.entries.save_embeddings(MODEL, {first: [1.0, 0.0], second: [0.0, 1.0], 10**9: [1.0, 1.0]}) == 2
-    assert await rows.entries.save_embeddings(MODEL, {first: [0.6, 0.8]}) == 1
-    assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == ()
-    assert (await rows.entries.select_for_embedding("another model", 0, 10)).entry_ids == (first, second)
+    assert await rows.embeddings.save_embeddings(MODEL, {first: [1.0, 0.0], second: [0.0, 1.0], 10**9: [1.0, 1.0]}) == 2
+    assert await rows.embeddings.save_embeddings(MODEL, {first: [0.6, 0.8]}) == 1
+    assert (await rows.embeddings.select_for_embedding(MODEL, 0, 10)).entry_ids == ()
+    assert (await rows.embeddings.select_for_embedding("another model", 0, 10)).entry_ids == (first, second)
     await rows.fetched(first, "Edited.", LATER)
-    await rows.entries.save_distilled([answer(first)], LATER)
-    assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == (first,)
+    await rows.summaries.save_distilled([answer(first)], LATER)
+    assert (await rows.embeddings.select_for_embedding(MODEL, 0, 10)).entry_ids == (first,)
 
 
 async def test_a_vector_waits_for_the_summary_but_not_for_ever(rows: Rows) -> None:
@@ -232,9 +230,9 @@ async def test_a_vector_waits_for_the_summary_but_not_for_ever(rows: Rows) -> No
     await rows.crawl(feed, read(entry(1)), long_ago)
     await rows.crawl(feed, read(entry(1), entry(2)), now)
     waited, fresh = await rows.ids(feed)
-    assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == (waited,)
-    await rows.entries.save_distilled([answer(fresh)], now)
-    assert (await rows.entries.select_for_embedding(MODEL, 0, 10)).entry_ids == (waited, fresh)
+    assert (await rows.embeddings.select_for_embedding(MODEL, 0, 10)).entry_ids == (waited,)
+    await rows.summaries.save_distilled([answer(fresh)], now)
+    assert (await rows.embeddings.select_for_embedding(MODEL, 0, 10)).entry_ids == (waited, fresh)
 
 
 async def test_each_model_has_an_index_of_its_own_that_its_searches_use(rows: Rows) -> None:
@@ -243,7 +241,7 @@ async def test_each_model_has_an_index_of_its_own_that_its_searches_use(rows: Ro
     for model, size in ((MODEL, 2), ("another", 3)):
         sized = {number: [*vector, 0.0][:size] for number, vector in vectors.items()}
         for _ in range(2):
-            await rows.entries.save_embeddings(model, sized)
+            await rows.embeddings.save_embeddings(model, sized)
     made = await rows.all(text("SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%hnsw%' ORDER BY 1"))
     assert len(made) == 2
     async with rows.database.unit_of_work() as work:
@@ -274,23 +272,23 @@ async def test_cleanup_takes_only_what_every_subscriber_read_and_nobody_kept(row
     await rows.do(ben, [down], preference=-1)
     await rows.do(former, [kept_by_former], starred_at=NOW)
     await rows.add(EntryLabelRow(label_id=await rows.label(ben), entry_id=labelled))
-    await rows.entries.save_embeddings(MODEL, {old: [1.0, 0.0]})
+    await rows.embeddings.save_embeddings(MODEL, {old: [1.0, 0.0]})
 
-    assert (await rows.entries.clean_up(NOW - timedelta(days=7), False, 10)).deleted == 0
-    trial = await rows.entries.clean_up(NOW, True, 1)
+    assert (await rows.cleanup.clean_up(NOW - timedelta(days=7), False, 10)).deleted == 0
+    trial = await rows.cleanup.clean_up(NOW, True, 1)
     assert (trial.deleted, trial.more) == (2, False)
     assert await rows.ids(feed) == numbers
-    first = await rows.entries.clean_up(NOW, False, 1)
+    first = await rows.cleanup.clean_up(NOW, False, 1)
     assert (first.deleted, first.more, first.removed) == (1, True, (old,))
-    second = await rows.entries.clean_up(NOW, False, 10)
+    second = await rows.cleanup.clean_up(NOW, False, 10)
     assert (second.removed, second.more) == ((down,), False)
     assert await rows.ids(feed) == [number for number in numbers if number not in (old, down)]
     assert sorted(await rows.all(select(SeenGuidRow.guid))) == ["guid-1", "guid-7"]
     assert await rows.all(select(EntryEmbeddingRow.entry_id)) == []
     assert len(await rows.all(select(StoryRow.id))) == 6
-    assert list(await rows.entries.removed(10)) == [old, down]
-    await rows.entries.note_removed([old])
-    assert list(await rows.entries.removed(10)) == [down]
+    assert list(await rows.documents.removed(10)) == [old, down]
+    await rows.documents.note_removed([old])
+    assert list(await rows.documents.removed(10)) == [down]
     again = await rows.crawl(feed, read(*(entry(number) for number in range(1, 9))), LATER)
     assert (again.created, again.updated) == (0, 0)
     assert (await rows.unread(anna, feed), await rows.unread(ben, feed)) == (0, 1)

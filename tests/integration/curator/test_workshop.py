@@ -11,8 +11,8 @@ import pytest
 
 from pressbox.core.errors import InvalidInputError, PermanentError, TransientError
 from pressbox.curator.articles.extractor import WorkshopExtractor
+from pressbox.curator.articles.ports import Page
 from pressbox.curator.distil.extractive import ExtractiveDistiller
-from pressbox.curator.ingest.ports import Page
 from pressbox.curator.library.domain.entries import ToDistil
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.parsers.pool import Workshop

@@ -20,6 +20,7 @@ from pressbox.core.errors import PressboxError
 from pressbox.core.progress.contracts import ProgressUpdate
 from pressbox.core.progress.interceptor import ProgressInterceptor
 from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.ids import heavy_queue, index_queue
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
@@ -28,7 +29,6 @@ from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
-from pressbox.curator.library.cleanup_workflow import EntriesCleanupWorkflow
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.operations.starter import TemporalWorkflows
 from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow

@@ -1,14 +1,10 @@
 """Upkeep: the search index built anew and pruned, vectors, cleanup, and the preview of rules."""
 
 from pressbox.core.errors import PermanentError
-from pressbox.curator.library.cleanup_workflow import EntriesCleanupWorkflow
+from pressbox.curator.cleanup.contracts import EntriesCleanupInput
+from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.search.contracts import (
-    EmbeddingBackfillInput,
-    EntriesCleanupInput,
-    SearchPruneInput,
-    SearchReindexInput,
-)
+from pressbox.curator.search.contracts import EmbeddingBackfillInput, SearchPruneInput, SearchReindexInput
 from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
 from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
 from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pressbox.curator.ingest.ports import Page
+from pressbox.curator.articles.ports import Page
 from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.parsers.messages import ExtractTask, FeedTextTask, Outcome

@@ -8,8 +8,8 @@ import httpx
 from pressbox.core.errors import GoneError, NotFoundError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.pauses import pause
+from pressbox.curator.articles.ports import Page
 from pressbox.curator.feeds.charsets import decode
-from pressbox.curator.ingest.ports import Page
 
 TIMEOUT = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(hours=24)

@@ -12,10 +12,10 @@ from pressbox.curator.ask.store import SqlAnswerDesk, SqlConversations
 from pressbox.curator.graph.ports import GraphReader
 from pressbox.curator.graph.wiring import graph_reader
 from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
-from pressbox.curator.ingest.ports import Embedder
 from pressbox.curator.library.parts import Functions, embedder, index_path, policy
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.search.index.reader import TantivyReader
+from pressbox.curator.search.ports import Embedder
 from pressbox.curator.search.retrieval_store import RetrievalArticles
 from pressbox.curator.search.retriever import HybridRetriever
 from pressbox.curator.settings import CuratorSettings

@@ -7,6 +7,7 @@ from pressbox.core.errors import PermanentError, RateLimitedError, TransientErro
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import QUICK
+from pressbox.curator.articles.ports import Extractor, PageReader
 from pressbox.curator.cards.domain.cards import LONGEST_BODY, EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.ports import Enrichments
 from pressbox.curator.context.contracts import (
@@ -17,7 +18,6 @@ from pressbox.curator.context.contracts import (
     LinkResult,
 )
 from pressbox.curator.ids import heavy_queue
-from pressbox.curator.ingest.ports import Extractor, PageReader
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.domain.entries import FetchedArticle

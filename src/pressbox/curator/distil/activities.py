@@ -22,15 +22,15 @@ from pressbox.curator.distil.contracts import (
     SaveDistilledInput,
     SelectForDistillationInput,
 )
+from pressbox.curator.distil.ports import Distiller, DistilStore
 from pressbox.curator.ids import distil_claim, heavy_queue, paid_claim
-from pressbox.curator.ingest.ports import Distiller
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.entries import Distilled, EntryStatus, ToDistil
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.ports import Claims, Entries, ModelLedger, PaidCall
 from pressbox.curator.models.budget import Budget, recorded
 from pressbox.curator.models.domain.money import Prices, about_tokens
+from pressbox.curator.models.ports import Claims, ModelLedger, PaidCall
 from pressbox.curator.text.bounds import SUMMARY_BYTES, shortened
 
 LONGEST_REASON = 300
@@ -64,7 +64,7 @@ class DistilActivities:
 
     def __init__(
         self,
-        entries: Entries,
+        entries: DistilStore,
         claims: Claims,
         distiller: Distiller,
         ledger: ModelLedger | None = None,

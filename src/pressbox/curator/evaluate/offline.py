@@ -17,7 +17,7 @@ from pressbox.curator.evaluate.domain.evaluation import (
     statements,
     strip_markup,
 )
-from pressbox.curator.ingest.ports import Embedder
+from pressbox.curator.search.ports import Embedder
 
 NAME = "offline"
 

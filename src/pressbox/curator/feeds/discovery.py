@@ -11,8 +11,8 @@ from pressbox.curator.feeds.charsets import decode
 from pressbox.curator.feeds.crawler import ACCEPT
 from pressbox.curator.feeds.page_links import FeedLink, feed_links
 from pressbox.curator.feeds.parser import NotAFeedError
+from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.feeds.reader import FeedReader
-from pressbox.curator.ingest.ports import FoundFeed
 from pressbox.curator.library.domain.feeds import ParsedFeed
 from pressbox.curator.library.domain.urls import absolute_url, canonical_url, is_web_url
 

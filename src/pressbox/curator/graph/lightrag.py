@@ -20,9 +20,9 @@ from pressbox.curator.graph.lightrag_library import Library, library, writing_al
 from pressbox.curator.graph.lightrag_rows import said_in
 from pressbox.curator.graph.ports import Addition, GraphDocument
 from pressbox.curator.graph.store import PostgresGraph
-from pressbox.curator.ingest.ports import Embedder
 from pressbox.curator.models.ports import Feature, PaidModel, Question
 from pressbox.curator.models.waiting import CANNOT_NOW
+from pressbox.curator.search.ports import Embedder
 
 NO_MODEL = (
     "The graph lightrag needs PRESSBOX_CURATOR_MODEL_URL and PRESSBOX_CURATOR_MODEL_NAME. "

@@ -19,7 +19,6 @@ from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import (
     Crawl,
     CrawlOutcome,
-    ExtractionRule,
     FeedToCrawl,
     ParsedFeed,
     Validators,
@@ -27,7 +26,6 @@ from pressbox.curator.library.domain.feeds import (
 from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import EntryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
-from pressbox.curator.sources.feed_views import rules_of
 
 log = get_logger(__name__)
 
@@ -119,9 +117,6 @@ class SqlFeeds:
     async def name(self, feed_id: int) -> str:
         row = await self._row(feed_id)
         return row.title or row.url
-
-    async def rules(self, feed_id: int) -> Sequence[ExtractionRule]:
-        return rules_of((await self._row(feed_id)).extraction_rules)
 
     async def _row(self, feed_id: int) -> FeedRow:
         async with self._database.unit_of_work() as work:

@@ -3,11 +3,11 @@
 from pressbox.curator.articles.extraction import article_of as article_of
 from pressbox.curator.articles.extractor import WorkshopExtractor
 from pressbox.curator.articles.html_text import text_of as text_of
+from pressbox.curator.articles.ports import Extractor
 from pressbox.curator.context.offline import OfflineContextExtractor
 from pressbox.curator.context.ports import ContextExtractor
 from pressbox.curator.distil.summary import summarise as summarise
 from pressbox.curator.feeds.reader import FeedReader as FeedReader
-from pressbox.curator.ingest.ports import Extractor
 from pressbox.curator.parsers.pool import Workshop as Workshop
 from pressbox.curator.text.plain_text import plain_text as plain_text
 

@@ -1,64 +1,20 @@
-"""What the curator needs from the outside world. Times are aware UTC."""
+"""What ingestion needs from storage and the outside world. Times are aware UTC."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from pressbox.curator.feeds.outline import OutlineFeed, OutlineList
-from pressbox.curator.library.domain.entries import Distilled, FetchedArticle, ToDistil
-from pressbox.curator.library.domain.feeds import Crawl, ExtractionRule, FeedToCrawl, ParsedFeed
+from pressbox.curator.ingest.contracts import EntriesToFetch, FeedPage, ProbedFeed
+from pressbox.curator.library.domain.entries import FetchedArticle
+from pressbox.curator.library.domain.feeds import Crawl, ExtractionRule, FeedToCrawl
+from pressbox.curator.library.domain.policy import CuratorPolicy
 
 
 class Crawler(Protocol):
     """Reads one feed by a conditional request. What the other side does is a Crawl, never an exception."""
 
     async def crawl(self, feed: FeedToCrawl) -> Crawl: ...
-
-
-class Discovery(Protocol):
-    """From the address of a site to its feeds, best first; a feed's own address gives itself.
-
-    None found is an empty answer. A site that cannot be asked raises a TransientError, or a PermanentError with why.
-    """
-
-    async def discover(self, url: str) -> Sequence["FoundFeed"]: ...
-
-
-@dataclass(frozen=True)
-class FoundFeed:
-    url: str
-    title: str
-    parsed: ParsedFeed | None = None
-
-
-class Outlines(Protocol):
-    """Lists of subscriptions (OPML). Reading raises InvalidInputError only when the whole is none."""
-
-    def read(self, content: bytes) -> OutlineList: ...
-
-    def write(self, feeds: Sequence[OutlineFeed], title: str, now: datetime) -> bytes: ...
-
-
-class PageReader(Protocol):
-    """Reads one page through the guard, within the limits. The kind of error says whether to try again."""
-
-    async def read(self, url: str, limit: int) -> "Page": ...
-
-
-@dataclass(frozen=True)
-class Page:
-    url: str
-    html: str
-    content_type: str
-
-
-class Extractor(Protocol):
-    """Finds the article on a page; CPU work, off the event loop."""
-
-    async def extract(self, page: Page, rules: Sequence[ExtractionRule]) -> FetchedArticle: ...
-
-    async def from_feed(self, html: str, base_url: str) -> FetchedArticle: ...
 
 
 class HostTurns(Protocol):
@@ -73,23 +29,69 @@ class HostTurns(Protocol):
         ...
 
 
-class Distiller(Protocol):
-    """Summarises. A model that is down raises TransientError; nothing is marked done that is not.
+class Feeds(Protocol):
+    """Feeds as ingestion sees them."""
 
-    What cannot be summarised is left out, or comes as an answer that is not `usable` when it was paid for.
-    """
+    async def due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage:
+        """Only feeds that somebody subscribes to; never paused ones, and those that are gone only when made due."""
+        ...
 
-    @property
-    def name(self) -> str: ...
+    async def to_crawl(self, feed_ids: Sequence[int]) -> Sequence[FeedToCrawl]: ...
 
-    @property
-    def prompt_version(self) -> str: ...
+    async def store_crawl(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> ProbedFeed:
+        """Entries, validators, health and the next time in one transaction. A failure keeps what was known before.
 
-    async def distil(self, entries: Sequence[ToDistil], language: str, sentences: int) -> Sequence[Distilled]: ...
+        The feed of the result is another one when this one moved to an address that is already there.
+        """
+        ...
+
+    async def store_unchanged(
+        self, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
+    ) -> None:
+        """What `store_crawl` does for UNCHANGED, for a whole page of feeds at the price of one."""
+        ...
+
+    async def with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
+        """Those with entries that wait for a fetch which is due, or for a distillation unless nobody asks for these.
+
+        What only waits for the index is none of it: that is looked for in all feeds together.
+        """
+        ...
+
+    async def leftovers(self, without: Sequence[int], limit: int, now: datetime) -> Sequence[int]:
+        """Other feeds with entries that wait for a fetch which is due, whether or not the feed itself is."""
+        ...
+
+    async def name(self, feed_id: int) -> str: ...
 
 
-class Embedder(Protocol):
-    @property
-    def model(self) -> str: ...
+@dataclass(frozen=True)
+class EntrySource:
+    """What a fetch needs to know of an entry."""
 
-    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...
+    entry_id: int
+    feed_id: int
+    url: str
+    feed_html: str
+    rules: tuple[ExtractionRule, ...]
+    full_text: bool
+    title: str = ""
+    tries: int = 0
+
+
+class FetchStore(Protocol):
+    """Entries that wait for their full text. Selection is by state; each write is one transaction."""
+
+    async def to_fetch(self, feed_id: int, policy: CuratorPolicy, now: datetime) -> EntriesToFetch: ...
+
+    async def source(self, entry_id: int) -> EntrySource | None: ...
+
+    async def save_article(
+        self, entry_id: int, article: FetchedArticle, now: datetime, *, from_feed: bool = False
+    ) -> bool:
+        """True when the content is another one than before: then it is distilled and indexed again."""
+        ...
+
+    async def note_fetch_failure(self, entry_id: int, reason: str, next_try: datetime | None, now: datetime) -> None:
+        """None: no more tries; the entry keeps what the feed gave."""
+        ...

@@ -1,4 +1,4 @@
-"""Ingestion, distilling, index, vectors and cleanup: from feeds to what people read."""
+"""Ingestion, distilling, index and vectors: from feeds to what people read."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -13,24 +13,29 @@ from pressbox.curator.distil.activities import DistilActivities
 from pressbox.curator.distil.contracts import AppSettings
 from pressbox.curator.distil.extractive import ExtractiveDistiller
 from pressbox.curator.distil.model import ModelDistiller
+from pressbox.curator.distil.ports import Distiller
+from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.reader import FeedReader
 from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
+from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
 from pressbox.curator.ingest.feed_store import SqlFeeds
-from pressbox.curator.ingest.ports import Crawler, Distiller
+from pressbox.curator.ingest.fetch_store import SqlFetchStore
+from pressbox.curator.ingest.ports import Crawler
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
-from pressbox.curator.library.entry_store import SqlEntries
 from pressbox.curator.library.parts import Functions, embedder, index_path, policy
 from pressbox.curator.models.claims import SqlClaims
 from pressbox.curator.models.domain.money import Prices
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.parsers.pool import Workshop
-from pressbox.curator.search.activities.embedding import CleanupActivities, EmbeddingActivities
+from pressbox.curator.search.activities.embedding import EmbeddingActivities
 from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
+from pressbox.curator.search.embedding_store import SqlEmbeddingStore
 from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.search.index_store import SqlIndexStore
 from pressbox.curator.settings import CuratorSettings, DistillerKind
 
 
@@ -40,21 +45,22 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
 
 def activities_on(resources: Resources, crawler: Crawler) -> Mapping[str, Functions]:
     """The activities, with the crawler in the caller's hands: benchmarks measure it."""
-    settings, entries = resources.settings, SqlEntries(resources.database)
+    settings, database = resources.settings, resources.database
+    feeds, entries, summaries = SqlFeeds(database), SqlFetchStore(database), SqlDistilStore(database)
+    documents, embeddings = SqlIndexStore(database), SqlEmbeddingStore(database)
     # Pages and texts of strangers share these processes; they start with the first piece of work.
     workshop = Workshop(settings.group(CuratorSettings).heavy_concurrency)
     turns = Turns(SqlHostTurns(resources.database), utc_now)
     vectors = embedder(settings.group(CuratorSettings))
-    crawl = CrawlActivities(
-        SqlFeeds(resources.database), entries, crawler, turns, app_settings(settings, vectors.model)
-    )
+    crawl = CrawlActivities(feeds, entries, crawler, turns, app_settings(settings, vectors.model))
+    leftovers = LeftoverActivities(feeds, summaries, documents, embeddings, vectors.model)
     fetch = FetchActivities(
-        entries, GuardedPageReader(resources.http), WorkshopExtractor(workshop), turns, resources.objects
+        entries, summaries, GuardedPageReader(resources.http), WorkshopExtractor(workshop), turns, resources.objects
     )
-    distil = distil_activities(resources, entries, workshop)
+    distil = distil_activities(resources, summaries, workshop)
     index, embedding = (
-        IndexActivities(entries, TantivyIndex(index_path(settings))),
-        EmbeddingActivities(entries, vectors),
+        IndexActivities(documents, TantivyIndex(index_path(settings))),
+        EmbeddingActivities(embeddings, vectors),
     )
     return {
         QUEUE: (
@@ -63,13 +69,12 @@ def activities_on(resources: Resources, crawler: Crawler) -> Mapping[str, Functi
             crawl.probe_feeds,
             crawl.crawl_single_feed,
             crawl.get_entries_to_fetch,
-            crawl.get_leftovers,
+            leftovers.get_leftovers,
             fetch.get_entries,
             distil.get_entries_for_distillation,
             distil.save_distilled_entries,
-            IndexSelection(entries).get_entry_ids_for_indexing,
+            IndexSelection(documents).get_entry_ids_for_indexing,
             embedding.get_entries_for_embedding,
-            CleanupActivities(entries).cleanup_old_entries,
         ),
         HEAVY_QUEUE: (
             fetch.fetch_single_content,
@@ -88,7 +93,7 @@ def activities_on(resources: Resources, crawler: Crawler) -> Mapping[str, Functi
     }
 
 
-def distil_activities(resources: Resources, entries: SqlEntries, workshop: Workshop) -> DistilActivities:
+def distil_activities(resources: Resources, entries: SqlDistilStore, workshop: Workshop) -> DistilActivities:
     settings, claims = resources.settings.group(CuratorSettings), SqlClaims(resources.database)
     offline = ExtractiveDistiller(workshop)
     if settings.distiller is DistillerKind.EXTRACTIVE:

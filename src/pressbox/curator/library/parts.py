@@ -10,16 +10,14 @@ from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.curator.ids import QUEUE
-from pressbox.curator.ingest.ports import Embedder
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.entry_store import SqlEntries
-from pressbox.curator.library.ports import Entries, SearchIndex, SearchReader
 from pressbox.curator.operations.starter import TemporalWorkflows
 from pressbox.curator.reading.ports import Subscriptions
 from pressbox.curator.search.embedders.bundled import BundledEmbedder
 from pressbox.curator.search.embedders.fastembed import FastEmbedEmbedder
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.search.ports import Embedder, SearchIndex, SearchReader
 from pressbox.curator.settings import CuratorSettings, EmbedderKind
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
@@ -54,10 +52,6 @@ def search_reader(resources: Resources) -> TantivyReader:
 def search_index(path: Path) -> tuple[SearchIndex, SearchReader]:
     """To write and to search in this folder: benchmarks measure both."""
     return TantivyIndex(path), TantivyReader(path)
-
-
-def entry_store(database: Database) -> Entries:
-    return SqlEntries(database)
 
 
 def subscription_store(database: Database) -> Subscriptions:

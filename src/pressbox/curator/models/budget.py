@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import RateLimitedError, TransientError
-from pressbox.curator.library.ports import Expected, ModelLedger, PaidCall
 from pressbox.curator.models.domain.money import Prices, next_midnight
+from pressbox.curator.models.ports import Expected, ModelLedger, PaidCall
 
 # Longer than a call may take; what is set aside for longer belongs to a worker that died.
 SET_ASIDE_FOR = timedelta(minutes=15)

@@ -9,9 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.curator.library.domain.identity import storable
-from pressbox.curator.library.ports import Expected, PaidCall, Reserved
 from pressbox.curator.library.rows import EntryRow, ModelCallRow, ModelReservationRow
 from pressbox.curator.models.domain.money import midnight_before
+from pressbox.curator.models.ports import Expected, PaidCall, Reserved
 
 _LOCK = 0x4D_4F_4E_45_59  # "MONEY": an advisory lock of our own
 _WORK = ["content_hash", "prompt_version", "model", "feature"]

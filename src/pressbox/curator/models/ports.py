@@ -1,7 +1,8 @@
 """What features need of a language model: an answer that is paid for once, and kept."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -66,3 +67,82 @@ class PaidModel(Protocol):
     ) -> Reply:
         """An answer that is not `usable` is paid, noted as of no use, and raised as an UnusableAnswerError."""
         ...
+
+
+class Claims(Protocol):
+    """Who does a piece of work right now, so that two runs do not do the same. A claim lapses by itself."""
+
+    async def take(self, keys: Sequence[str], owner: str, until: datetime, now: datetime) -> frozenset[str]:
+        """Those that are the owner's now: nobody had them, their time was over, or they were his before."""
+        ...
+
+    async def release(self, keys: Sequence[str], owner: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class PaidCall:
+    """One paid piece of work, keyed so that it is never paid twice."""
+
+    content_hash: str
+    prompt_version: str
+    model: str
+    feature: str
+    entry_id: int | None
+    feed_id: int | None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a call will take at most. `cost` is that of its tokens in: so much is lost when nobody hears the answer."""
+
+    call: PaidCall
+    tokens_in: int
+    tokens_out: int
+    cost: float = 0.0
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """A number for each call; none when there is no room. `spoken_for`: calls that run now have what is left."""
+
+    ids: tuple[int, ...] = ()
+    spoken_for: bool = False
+
+
+class ModelLedger(Protocol):
+    async def known(self, call: PaidCall) -> str | None:
+        """The answer that was paid for, or None."""
+        ...
+
+    async def useless(self, call: PaidCall, since: datetime) -> int:
+        """How often the same was paid since, for an answer that could not be used."""
+        ...
+
+    async def reserve(self, wanted: Sequence[Expected], per_day: int, until: datetime, now: datetime) -> Reserved:
+        """All of them or none, one caller after the other. Room is there while one token of the day is left.
+
+        What was reserved for the same work before, or until a time that is past, belonged to a worker that died: it
+        becomes a line of the ledger, since the question may have been paid.
+        """
+        ...
+
+    async def free(self, reserved: Sequence[int], *, paid: bool = False) -> None:
+        """Nothing was heard. `paid`: the question went out all the same, and is counted."""
+        ...
+
+    async def record(
+        self,
+        call: PaidCall,
+        answer: str,
+        tokens_in: int,
+        tokens_out: int,
+        cost: float,
+        now: datetime,
+        *,
+        usable: bool = True,
+        reserved: int | None = None,
+    ) -> None:
+        """What was of no use is counted, and never given out. It takes the place of what was `reserved` for it."""
+        ...
+
+    async def tokens_today(self, now: datetime) -> int: ...

@@ -14,10 +14,10 @@ from pressbox.core.contracts import Contract
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.core.temporal import schedules
 from pressbox.core.temporal.schedules import ScheduleView, Times
+from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.graph.contracts import GlobalGraphUpdateInput
 from pressbox.curator.ids import CLEANUP_SCHEDULE, GRAPH_SCHEDULE, INGEST_SCHEDULE
 from pressbox.curator.operations.command_context import Json, Result, print_json, with_resources
-from pressbox.curator.search.contracts import EntriesCleanupInput
 
 Declared = Callable[[Settings], Sequence[ScheduleDeclaration]]
 Interval = Annotated[str | None, typer.Option(help="From one run to the next, such as 30m, 1h or 1d12h.")]

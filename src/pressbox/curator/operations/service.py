@@ -7,8 +7,8 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.views import BudgetView, CostsView, PreviewView
-from pressbox.curator.library.ports import ModelLedger
 from pressbox.curator.models.domain.money import midnight_before, next_midnight
+from pressbox.curator.models.ports import ModelLedger
 from pressbox.curator.operations.ports import Workflows
 from pressbox.curator.reading.ports import Costs, ReadingLists, Subscriptions
 from pressbox.curator.sources.service import checked_address, checked_rules

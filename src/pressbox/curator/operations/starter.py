@@ -8,6 +8,7 @@ from temporalio.client import Client, WorkflowFailureError
 
 from pressbox.core.errors import TransientError
 from pressbox.core.temporal.client import reaching_temporal
+from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.distil.contracts import ContentDistillationInput, ReprocessEntriesInput
 from pressbox.curator.ids import (
     ALL_FEEDS_INGESTION,
@@ -41,12 +42,7 @@ from pressbox.curator.ingest.contracts import (
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.starter import Starter
-from pressbox.curator.search.contracts import (
-    EmbeddingBackfillInput,
-    EntriesCleanupInput,
-    SearchPruneInput,
-    SearchReindexInput,
-)
+from pressbox.curator.search.contracts import EmbeddingBackfillInput, SearchPruneInput, SearchReindexInput
 
 PREVIEW_TIME = timedelta(seconds=100)
 BY_HAND = "by-hand"

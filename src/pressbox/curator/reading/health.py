@@ -6,8 +6,8 @@ from pressbox.core.app import Resources
 from pressbox.core.errors import PressboxError
 from pressbox.core.health import HealthState, PartHealth
 from pressbox.curator.library.domain.views import BudgetView, FeedView
-from pressbox.curator.library.ports import SearchReader
 from pressbox.curator.reading.access import MakeService
+from pressbox.curator.search.ports import SearchReader
 from pressbox.curator.settings import CuratorSettings
 
 NAMED = 3

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.curator.library.domain.views import ArticleView, EntryItem, EntryPage, ListKind, Selection, Sort
-from pressbox.curator.library.ports import SearchReader
 from pressbox.curator.reading.ports import ReadingLists
+from pressbox.curator.search.ports import SearchReader
 
 PAGE = 50
 MOST_LISTED = 200

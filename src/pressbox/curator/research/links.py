@@ -1,7 +1,7 @@
 """Pages that articles link to: read politely and through the guard, for one note, and not kept."""
 
 from pressbox.core.errors import TransientError
-from pressbox.curator.ingest.ports import Extractor, PageReader
+from pressbox.curator.articles.ports import Extractor, PageReader
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.domain.policy import CuratorPolicy
 

@@ -1,6 +1,4 @@
-"""The search index, vectors and cleanup."""
-
-from datetime import datetime
+"""The search index and vectors."""
 
 from pydantic import Field
 
@@ -127,32 +125,3 @@ class EmbeddedBatch(Contract):
 
 class EmbeddingBackfillOutput(CamelContract):
     computed: int
-
-
-class EntriesCleanupInput(CamelContract):
-    older_than_days: int = 7
-    dry_run: bool = False
-    routine: bool = False
-
-
-class EntriesCleanupProgress(CuratorProgress):
-    deleted: int = 0
-
-
-class CleanupInput(Contract):
-    before: datetime
-    dry_run: bool = False
-    limit: int = 500
-
-
-class CleanupResult(Contract):
-    """`removed` are those whose documents must leave the search index."""
-
-    deleted: int = 0
-    more: bool = False
-    removed: tuple[int, ...] = ()
-
-
-class EntriesCleanupOutput(CamelContract):
-    deleted_count: int
-    cutoff_date: datetime

@@ -21,7 +21,7 @@ _PATIENCE = text("interval '10 minutes'")
 _LOCK = 0x56_45_43_54  # "VECT": two that meet a new model together take turns
 
 
-class SqlEmbeddings(SqlStore):
+class SqlEmbeddingStore(SqlStore):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         # Models whose index is known to be there.

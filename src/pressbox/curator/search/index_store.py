@@ -7,9 +7,9 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import BigInteger, Text
 
 from pressbox.curator.library.domain.entries import FetchState
-from pressbox.curator.library.ports import IndexDocument
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, RemovedEntryRow
 from pressbox.curator.library.store import SqlStore
+from pressbox.curator.search.ports import IndexDocument
 from pressbox.curator.text.plain_text import plain_text
 
 _NOTE_INDEXED = text("""
@@ -18,12 +18,9 @@ _NOTE_INDEXED = text("""
 """).bindparams(bindparam("ids", type_=ARRAY(BigInteger)), bindparam("hashes", type_=ARRAY(Text)))
 
 
-class SqlIndexing(SqlStore):
+class SqlIndexStore(SqlStore):
     async def documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]:
         return await self._documents(_DOCUMENT.where(EntryRow.id.in_(entry_ids)))
-
-    async def documents_after(self, after_entry_id: int, limit: int) -> Sequence[IndexDocument]:
-        return await self._documents(_DOCUMENT.where(EntryRow.id > after_entry_id).limit(limit))
 
     async def ids_after(self, after_entry_id: int, limit: int) -> Sequence[int]:
         return await self._ids(select(EntryRow.id).where(EntryRow.id > after_entry_id).order_by(EntryRow.id), limit)

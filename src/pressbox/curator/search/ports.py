@@ -1,9 +1,97 @@
-"""How asking and research find what to stand on."""
+"""What the search index, embedding and retrieval need."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
+from pressbox.curator.search.contracts import EmbeddingSelection
 from pressbox.curator.search.domain.retrieval import Passage
+
+
+class Embedder(Protocol):
+    @property
+    def model(self) -> str: ...
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...
+
+
+@dataclass(frozen=True)
+class IndexDocument:
+    entry_id: int
+    feed_id: int
+    title: str
+    summary: str
+    filtered_content: str
+    feed_content: str
+    author: str
+    published_at: datetime
+    # What `note_indexed` is told: an entry that changed meanwhile stays to be indexed.
+    shown_hash: str = ""
+
+
+class SearchIndex(Protocol):
+    """The full-text index. Only the index queue writes, from one process."""
+
+    async def add(self, documents: Iterable[IndexDocument], generation: str = "") -> None: ...
+
+    async def remove(self, entry_ids: Iterable[int]) -> None: ...
+
+    async def begin_generation(self) -> str: ...
+
+    async def swap(self, generation: str) -> None: ...
+
+    async def document_ids(self, after: int, limit: int) -> Sequence[int]: ...
+
+
+@dataclass(frozen=True)
+class Hit:
+    entry_id: int
+    score: float
+    title_html: str
+    snippet_html: str
+
+
+class SearchReader(Protocol):
+    async def search(
+        self, query: str, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
+    ) -> tuple[Sequence[Hit], int]: ...
+
+
+class IndexStore(Protocol):
+    """The documents of the search index, as the database has them, and which of them are stale."""
+
+    async def documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]: ...
+
+    async def ids_after(self, after_entry_id: int, limit: int) -> Sequence[int]:
+        """All entries, in ascending order."""
+        ...
+
+    async def unindexed(self, limit: int) -> Sequence[int]: ...
+
+    async def note_indexed(self, hashes: Mapping[int, str]) -> None:
+        """By entry, the `shown_hash` of the document that is in the index now."""
+        ...
+
+    async def removed(self, limit: int) -> Sequence[int]:
+        """Entries that are gone and whose documents may still be in the index."""
+        ...
+
+    async def note_removed(self, entry_ids: Sequence[int]) -> None:
+        """Their documents are gone too."""
+        ...
+
+    async def existing(self, entry_ids: Sequence[int]) -> frozenset[int]: ...
+
+
+class EmbeddingStore(Protocol):
+    """Vectors of entries, and the entries that have none of the present model."""
+
+    async def select_for_embedding(self, model: str, after_entry_id: int, limit: int) -> EmbeddingSelection: ...
+
+    async def texts_to_embed(self, entry_ids: Sequence[int]) -> Mapping[int, str]: ...
+
+    async def save_embeddings(self, model: str, vectors: Mapping[int, Sequence[float]]) -> int: ...
 
 
 class Retriever(Protocol):

@@ -9,8 +9,8 @@ from pressbox.core.errors import InvalidInputError, NotFoundError, TransientErro
 from pressbox.core.logs import get_logger
 from pressbox.core.objects.store import ObjectStore
 from pressbox.curator.feeds.outline import OutlineFeed
+from pressbox.curator.feeds.ports import Outlines
 from pressbox.curator.ids import import_key
-from pressbox.curator.ingest.ports import Outlines
 from pressbox.curator.library.domain.views import FeedView, ImportView
 from pressbox.curator.operations.ports import Workflows
 from pressbox.curator.reading.ports import Subscriptions

@@ -13,7 +13,7 @@ from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.ids import heavy_queue, translation_claim
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.entries import EntryStatus
-from pressbox.curator.library.ports import Claims
+from pressbox.curator.models.ports import Claims
 from pressbox.curator.models.waiting import CANNOT_NOW, LONGEST_REASON, come_back
 from pressbox.curator.text.bounds import shortened
 from pressbox.curator.translate.contracts import (

@@ -16,19 +16,16 @@ from pressbox.curator.ingest.contracts import (
     EntriesToFetch,
     FeedPage,
     FeedReference,
-    Leftovers,
-    LeftoversInput,
     ListFeedsInput,
     ProbedFeed,
     ProbeFeedsInput,
     ProbeFeedsResult,
 )
-from pressbox.curator.ingest.ports import Crawler
+from pressbox.curator.ingest.ports import Crawler, Feeds, FetchStore
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedToCrawl
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.ports import Entries, Feeds
 from pressbox.curator.text.bounds import shortened
 
 LONGEST_REASON = 500
@@ -40,7 +37,7 @@ class CrawlActivities:
     def __init__(
         self,
         feeds: Feeds,
-        entries: Entries,
+        entries: FetchStore,
         crawler: Crawler,
         turns: Turns,
         settings: AppSettings,
@@ -112,18 +109,6 @@ class CrawlActivities:
         found = await self._entries.to_fetch(input.feed_id, input.policy, self._now())
         entries = (entry.model_copy(update={"title": shortened(entry.title)}) for entry in found.entries)
         return found.model_copy(update={"entries": tuple(entries), "feed_name": shortened(found.feed_name)})
-
-    @activity.defn
-    @call_with(QUICK)
-    async def get_leftovers(self, input: LeftoversInput) -> Leftovers:
-        """What no feed that is due would bring up again."""
-        embedding = await self._entries.select_for_embedding(self._settings.embedding_model, 0, 1)
-        return Leftovers(
-            feed_ids=tuple(await self._feeds.leftovers(input.without, input.limit, self._now())),
-            undistilled=bool((await self._entries.select_for_distillation((), 0, 1)).entries),
-            unindexed=bool(await self._entries.unindexed(1) or await self._entries.removed(1)),
-            unembedded=bool(embedding.entry_ids),
-        )
 
     async def _probe(
         self, feed: FeedToCrawl, policy: CuratorPolicy, at_once: asyncio.Semaphore, storing: asyncio.Semaphore

@@ -12,7 +12,9 @@ from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
 from pressbox.core.temporal.options import LONG, QUICK
+from pressbox.curator.articles.ports import Extractor, PageReader
 from pressbox.curator.distil.contracts import ReopenInput
+from pressbox.curator.distil.ports import DistilStore
 from pressbox.curator.ids import heavy_queue
 from pressbox.curator.ingest.contracts import (
     EntriesToFetch,
@@ -23,14 +25,13 @@ from pressbox.curator.ingest.contracts import (
     FetchContentsResult,
     FetchCursor,
 )
-from pressbox.curator.ingest.ports import Extractor, PageReader
+from pressbox.curator.ingest.ports import EntrySource, FetchStore
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
-from pressbox.curator.library.ports import Entries, EntrySource
 from pressbox.curator.text.bounds import shortened
 
 LONGEST_REASON = 300
@@ -53,7 +54,8 @@ class FetchActivities:
 
     def __init__(
         self,
-        entries: Entries,
+        entries: FetchStore,
+        summaries: DistilStore,
         reader: PageReader,
         extractor: Extractor,
         turns: Turns,
@@ -61,6 +63,7 @@ class FetchActivities:
         now: Clock = utc_now,
     ) -> None:
         self._entries = entries
+        self._summaries = summaries
         self._reader = reader
         self._extractor = extractor
         self._turns = turns
@@ -72,7 +75,7 @@ class FetchActivities:
     async def get_entries(self, input: ReopenInput) -> EntriesToFetch:
         """Entries that are to be done again, those that exist. Their summaries wait from here on."""
         if input.distill:
-            await self._entries.distil_again(input.entry_ids)
+            await self._summaries.distil_again(input.entry_ids)
         sources = [await self._entries.source(entry_id) for entry_id in input.entry_ids]
         entries = tuple(
             EntryToFetch(entry_id=source.entry_id, domain=host_of(source.url), title=shortened(source.title))

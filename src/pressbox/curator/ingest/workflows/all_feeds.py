@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
     from pressbox.curator.ids import DISTIL_LEFTOVERS_WORKFLOW, EMBEDDING_WORKFLOW, feed_workflow_id
     from pressbox.curator.ingest.activities.crawl import CrawlActivities
+    from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
     from pressbox.curator.ingest.contracts import (
         AllFeedsIngestionInput,
         AllFeedsIngestionOutput,
@@ -90,7 +91,7 @@ class AllFeedsIngestionWorkflow:
 
     async def _leftovers(self, page: FeedPage) -> Leftovers:
         wanted = LeftoversInput(limit=self._policy.page_size, without=page.feed_ids, policy=self._policy)
-        return await call(CrawlActivities.get_leftovers, wanted)
+        return await call(LeftoverActivities.get_leftovers, wanted)
 
     async def _probe(self, page: FeedPage) -> Sequence[int]:
         if not page.feed_ids:

@@ -1,26 +1,18 @@
-"""The effects of upkeep: vectors for what has none, and old entries out."""
+"""Vectors for entries that have none."""
 
 from temporalio import activity
 
-from pressbox.core.clock import Clock, utc_now
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.distil.contracts import EntryIds
 from pressbox.curator.ids import heavy_queue
-from pressbox.curator.ingest.ports import Embedder
-from pressbox.curator.library.ports import Entries
-from pressbox.curator.search.contracts import (
-    CleanupInput,
-    CleanupResult,
-    EmbeddedBatch,
-    EmbeddingSelection,
-    SelectForEmbeddingInput,
-)
+from pressbox.curator.search.contracts import EmbeddedBatch, EmbeddingSelection, SelectForEmbeddingInput
+from pressbox.curator.search.ports import Embedder, EmbeddingStore
 
 
 class EmbeddingActivities:
-    def __init__(self, entries: Entries, embedder: Embedder) -> None:
+    def __init__(self, entries: EmbeddingStore, embedder: Embedder) -> None:
         self._entries = entries
         self._embedder = embedder
 
@@ -37,14 +29,3 @@ class EmbeddingActivities:
             vectors = await self._embedder.embed(tuple(texts.values())) if texts else ()
             computed = await self._entries.save_embeddings(self._embedder.model, dict(zip(texts, vectors, strict=True)))
         return EmbeddedBatch(computed=computed, skipped=len(input.entry_ids) - computed)
-
-
-class CleanupActivities:
-    def __init__(self, entries: Entries, now: Clock = utc_now) -> None:
-        self._entries = entries
-        self._now = now
-
-    @activity.defn
-    @call_with(QUICK)
-    async def cleanup_old_entries(self, input: CleanupInput) -> CleanupResult:
-        return await self._entries.clean_up(input.before, input.dry_run, input.limit)

@@ -6,7 +6,6 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.ids import index_queue
-from pressbox.curator.library.ports import Entries, SearchIndex
 from pressbox.curator.search.contracts import (
     Generation,
     IndexBatchInput,
@@ -17,12 +16,13 @@ from pressbox.curator.search.contracts import (
     RemovedDocuments,
     RemoveDocumentsInput,
 )
+from pressbox.curator.search.ports import IndexStore, SearchIndex
 
 
 class IndexSelection:
     """Which entries come next when everything is indexed anew."""
 
-    def __init__(self, entries: Entries) -> None:
+    def __init__(self, entries: IndexStore) -> None:
         self._entries = entries
 
     @activity.defn
@@ -33,7 +33,7 @@ class IndexSelection:
 
 
 class IndexActivities:
-    def __init__(self, entries: Entries, index: SearchIndex) -> None:
+    def __init__(self, entries: IndexStore, index: SearchIndex) -> None:
         self._entries = entries
         self._index = index
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pressbox.core.errors import TransientError
-from pressbox.curator.library.ports import Hit
 from pressbox.curator.search.domain.highlights import Highlighter, Marked, snippet_html, whole_html
 from pressbox.curator.search.domain.query import Field, SearchQuery, may_be_misspelt, may_begin_a_word, parse_query
 from pressbox.curator.search.index.errors import index_trouble
 from pressbox.curator.search.index.folder import IndexFolder
 from pressbox.curator.search.index.queries import QueryBuilder, Tolerance
 from pressbox.curator.search.index.schema import ID, PUBLISHED, SHOWN, Shown, shown_from
+from pressbox.curator.search.ports import Hit
 
 if TYPE_CHECKING:
     import tantivy

@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pressbox.curator.library.ports import IndexDocument
+from pressbox.curator.search.ports import IndexDocument
 from pressbox.curator.text.words import composed, index_terms
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pressbox.core.errors import ConflictError
 from pressbox.core.logs import get_logger
-from pressbox.curator.library.ports import IndexDocument
 from pressbox.curator.search.index.errors import index_trouble
 from pressbox.curator.search.index.folder import IndexFolder
 from pressbox.curator.search.index.schema import ID, schema, to_tantivy
+from pressbox.curator.search.ports import IndexDocument
 
 if TYPE_CHECKING:
     import tantivy

@@ -16,8 +16,7 @@ import httpx
 from pressbox.core.errors import ConfigurationError, PermanentError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.http.pauses import pause
 from pressbox.core.logs import get_logger
-from pressbox.curator.library.ports import ModelLedger, PaidCall
-from pressbox.curator.models.ports import Feature
+from pressbox.curator.models.ports import Feature, ModelLedger, PaidCall
 from pressbox.curator.translate.domain.article_blocks import Block
 from pressbox.curator.translate.domain.segments import Done, Limits, sent, taken
 from pressbox.curator.translate.ports import Languages, TranslationSource

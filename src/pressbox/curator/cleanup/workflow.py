@@ -6,14 +6,14 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call
-    from pressbox.curator.library.progress import Shown
-    from pressbox.curator.search.activities.embedding import CleanupActivities
-    from pressbox.curator.search.contracts import (
+    from pressbox.curator.cleanup.activities import CleanupActivities
+    from pressbox.curator.cleanup.contracts import (
         CleanupInput,
         EntriesCleanupInput,
         EntriesCleanupOutput,
         EntriesCleanupProgress,
     )
+    from pressbox.curator.library.progress import Shown
     from pressbox.curator.search.workflows.indexing import forget_removed
 
 MOST_ROUNDS = 500

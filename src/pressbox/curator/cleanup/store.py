@@ -8,16 +8,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressbox.core.logs import get_logger
+from pressbox.curator.cleanup.contracts import CleanupResult
 from pressbox.curator.library.domain.changes import FEED_CHANGED
 from pressbox.curator.library.rows import EntryRow, EntryStateRow, SeenGuidRow, StoryRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import kept_by
-from pressbox.curator.search.contracts import CleanupResult
 
 log = get_logger(__name__)
 
 
-class SqlCleanup(SqlStore):
+class SqlCleanupStore(SqlStore):
     async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult:
         superfluous = _superfluous(before)
         async with self._database.unit_of_work() as work:
