@@ -19,13 +19,27 @@ from pressbox.core.config import HttpSettings, Settings, child_environment
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import planted
-from pressbox.curator import ids
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.distil.contracts import ReprocessEntriesInput
-from pressbox.curator.ingest.contracts import PreviewFetchInput, SingleFeedIngestionInput
+from pressbox.curator.ingest.contracts import (
+    PREVIEW_FETCH,
+    REPROCESS_ENTRIES,
+    SINGLE_FEED_INGESTION,
+    PreviewFetchInput,
+    SingleFeedIngestionInput,
+    preview_key,
+)
+from pressbox.curator.library.contracts import ENTRIES_CLEANUP, HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.parts import index_path
-from pressbox.curator.search.contracts import EmbeddingBackfillInput, SearchPruneInput, SearchReindexInput
+from pressbox.curator.search.contracts import (
+    EMBEDDING_BACKFILL,
+    SEARCH_PRUNE,
+    SEARCH_REINDEX,
+    EmbeddingBackfillInput,
+    SearchPruneInput,
+    SearchReindexInput,
+)
 from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.news.library import articles, variation
@@ -43,12 +57,12 @@ SETTLE_SECONDS = 400.0
 BETWEEN_LOOKS = 0.3
 OLD_DAYS = 40
 QUEUES = (
-    f"{ids.QUEUE}:workflows",
-    f"{ids.QUEUE}:activities",
-    f"{ids.QUEUE}:activities",
-    ids.HEAVY_QUEUE,
+    f"{QUEUE}:workflows",
+    f"{QUEUE}:activities",
+    f"{QUEUE}:activities",
+    HEAVY_QUEUE,
     # Only one process may write the index.
-    ids.INDEX_QUEUE,
+    INDEX_QUEUE,
 )
 
 _READ = text("""
@@ -108,28 +122,28 @@ class Disturbed:
         feed = (await self.room.feeds())[0]
         entries = await self.room.entries()
         policy = self.room.policy
-        await self.do(ids.SINGLE_FEED_INGESTION, SingleFeedIngestionInput(feed_id=feed.id, policy=policy))
+        await self.do(SINGLE_FEED_INGESTION, SingleFeedIngestionInput(feed_id=feed.id, policy=policy))
         some = tuple(row.id for row in entries[:2])
-        await self.do(ids.REPROCESS_ENTRIES, ReprocessEntriesInput(entry_ids=some, policy=policy))
-        key = ids.preview_key(secrets.token_hex(4))
-        await self.do(ids.PREVIEW_FETCH, PreviewFetchInput(url=entries[0].url, preview_key=key))
-        await self.do(ids.SEARCH_REINDEX, SearchReindexInput(batch_size=5, clean=number % 2 == 0))
+        await self.do(REPROCESS_ENTRIES, ReprocessEntriesInput(entry_ids=some, policy=policy))
+        key = preview_key(secrets.token_hex(4))
+        await self.do(PREVIEW_FETCH, PreviewFetchInput(url=entries[0].url, preview_key=key))
+        await self.do(SEARCH_REINDEX, SearchReindexInput(batch_size=5, clean=number % 2 == 0))
         await self.clean_up()
-        await self.do(ids.SEARCH_PRUNE, SearchPruneInput(batch_size=5))
-        await self.do(ids.EMBEDDING_BACKFILL, EmbeddingBackfillInput(batch_size=5))
+        await self.do(SEARCH_PRUNE, SearchPruneInput(batch_size=5))
+        await self.do(EMBEDDING_BACKFILL, EmbeddingBackfillInput(batch_size=5))
 
     async def clean_up(self) -> None:
         """What was read and is old goes, and must not come back."""
         async with self.room.resources.database.unit_of_work() as work:
             for slug in self.old:
                 await work.session.execute(_READ, {"reader": self.room.user_id, "guid": f"%:{slug}"})
-        await self.do(ids.ENTRIES_CLEANUP, EntriesCleanupInput(older_than_days=OLD_DAYS // 2))
+        await self.do(ENTRIES_CLEANUP, EntriesCleanupInput(older_than_days=OLD_DAYS // 2))
 
     async def do(self, workflow: str, input: Contract) -> None:
         while True:
             with suppress(WorkflowFailureError):
                 name = f"{workflow}-{secrets.token_hex(6)}"
-                await self.temporal.execute_workflow(workflow, input, id=name, task_queue=ids.QUEUE)
+                await self.temporal.execute_workflow(workflow, input, id=name, task_queue=QUEUE)
                 return
 
     async def settle(self) -> None:

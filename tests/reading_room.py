@@ -19,8 +19,8 @@ from pressbox.core.objects.factory import open_store
 from pressbox.core.progress.sink import ProgressSink
 from pressbox.core.temporal.worker import build_workers
 from pressbox.curator.feeds.outline import OutlineFeed
-from pressbox.curator.ids import ALL_FEEDS_INGESTION, INGEST_WORKFLOW, QUEUE
-from pressbox.curator.ingest.contracts import AllFeedsIngestionInput
+from pressbox.curator.ingest.contracts import ALL_FEEDS_INGESTION, INGEST_WORKFLOW, AllFeedsIngestionInput
+from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.parts import policy
 from pressbox.curator.manifest import APP

@@ -17,7 +17,7 @@ from pressbox.curator.ask.activities import AnswerActivities
 from pressbox.curator.ask.contracts import AnswerInput
 from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.evaluate.workflows import EvaluationWorkflow
-from pressbox.curator.ids import heavy_queue
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.asking import FakeDesk, FakeModel, FakeRetriever
 from tests.fakes.evaluating import FakeBench

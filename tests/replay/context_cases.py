@@ -25,7 +25,7 @@ from pressbox.curator.context.contracts import (
 from pressbox.curator.context.domain.context import ContextLink
 from pressbox.curator.context.workflows.collection import PAGE, ContextCollectionWorkflow
 from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
-from pressbox.curator.ids import heavy_queue
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.enriching import ContextWorld
 

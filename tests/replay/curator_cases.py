@@ -19,13 +19,15 @@ from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
 from pressbox.curator.distil.contracts import ContentDistillationInput, ReprocessEntriesInput
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-from pressbox.curator.ids import domain_workflow_id, feed_workflow_id, fetch_workflow_id, heavy_queue, index_queue
 from pressbox.curator.ingest.contracts import (
     AllFeedsIngestionInput,
     EntryToFetch,
     PreviewFetchInput,
     ScheduleFetchInput,
     SingleFeedIngestionInput,
+    domain_workflow_id,
+    feed_workflow_id,
+    fetch_workflow_id,
 )
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
 from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
@@ -33,6 +35,7 @@ from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.library.contracts import heavy_queue, index_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
 from pressbox.curator.manifest import APP

@@ -18,7 +18,7 @@ from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.graph.contracts import GlobalGraphUpdateInput, GraphRebuildInput
 from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
 from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
-from pressbox.curator.ids import heavy_queue
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.graph import FakeShelf
 

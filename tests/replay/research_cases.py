@@ -14,9 +14,10 @@ from temporalio.worker import Worker
 
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.evaluate.contracts import EvaluationInput
-from pressbox.curator.ids import EVALUATION, heavy_queue, research_workflow_id
+from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.research.contracts import research_workflow_id
 from pressbox.curator.research.domain.research import Limits, ResearchState
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.starter import ResearchStarter

@@ -13,7 +13,7 @@ from temporalio.worker import Worker
 
 from pressbox.core.errors import RateLimitedError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.ids import heavy_queue
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.translate.contracts import Provider, TranslationInput
 from pressbox.curator.translate.workflow import TranslationWorkflow
 from tests.fakes.translating import TranslationDesk

@@ -27,8 +27,8 @@ from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.guard import Address
 from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
-from pressbox.curator.ids import QUEUE
 from pressbox.curator.ingest.contracts import FeedPage, ListFeedsInput, ProbeFeedsInput, ProbeFeedsResult
+from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.wiring import activities
 from pressbox.embedded.home import Home

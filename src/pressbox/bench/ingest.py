@@ -17,8 +17,8 @@ from pressbox.bench.simulator import simulator
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.curator.feeds.outline import OutlineFeed
-from pressbox.curator.ids import ALL_FEEDS_INGESTION, QUEUE
-from pressbox.curator.ingest.contracts import AllFeedsIngestionInput
+from pressbox.curator.ingest.contracts import ALL_FEEDS_INGESTION, AllFeedsIngestionInput
+from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.parts import subscription_store
 

@@ -18,27 +18,17 @@ from pressbox.curator.context.workflows.collection import ContextCollectionWorkf
 from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.evaluate.workflows import EvaluationWorkflow, SummarizationEvaluationWorkflow
-from pressbox.curator.graph.contracts import GlobalGraphUpdateInput
+from pressbox.curator.graph.contracts import GRAPH_SCHEDULE, GRAPH_WORKFLOW, GlobalGraphUpdateInput
 from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
 from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
-from pressbox.curator.ids import (
-    CLEANUP_SCHEDULE,
-    CLEANUP_WORKFLOW,
-    GRAPH_SCHEDULE,
-    GRAPH_WORKFLOW,
-    HEAVY_QUEUE,
-    INDEX_QUEUE,
-    INGEST_SCHEDULE,
-    INGEST_WORKFLOW,
-    QUEUE,
-)
-from pressbox.curator.ingest.contracts import AllFeedsIngestionInput
+from pressbox.curator.ingest.contracts import INGEST_SCHEDULE, INGEST_WORKFLOW, AllFeedsIngestionInput
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
 from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
 from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.library.contracts import CLEANUP_SCHEDULE, CLEANUP_WORKFLOW, HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.library.parts import policy, search_reader
 from pressbox.curator.reading.access import PATH
 from pressbox.curator.reading.health import build_health

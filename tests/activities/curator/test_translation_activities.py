@@ -7,9 +7,8 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
-from pressbox.curator.ids import translation_claim
 from pressbox.curator.translate.activities import TRANSLATED_ELSEWHERE
-from pressbox.curator.translate.contracts import TranslateArticlesInput, TranslatedArticles
+from pressbox.curator.translate.contracts import TranslateArticlesInput, TranslatedArticles, translation_claim
 from pressbox.curator.translate.domain.segments import Why
 from tests.fakes.translating import TranslationDesk
 

@@ -8,6 +8,7 @@ from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.sink import store
 from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.store import SqlEnrichments
+from pressbox.curator.context.contracts import CONTEXT_COLLECTION, context_collection_workflow_id
 from pressbox.curator.context.domain.context import (
     ContextLink,
     ContextMethod,
@@ -17,7 +18,6 @@ from pressbox.curator.context.domain.context import (
     Relationship,
 )
 from pressbox.curator.context.store import SqlContexts
-from pressbox.curator.ids import CONTEXT_COLLECTION, context_collection_workflow_id
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
 from tests.fakes.newsstand import Newsstand

@@ -13,7 +13,7 @@ from sqlalchemy import delete
 from temporalio.worker import Worker
 
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.research.activities import ResearchActivities
 from pressbox.curator.research.rows import ResearchRunRow
 from pressbox.curator.research.store import SqlResearch

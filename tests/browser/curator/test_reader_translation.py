@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from pressbox.core.progress.sink import ProgressSink
 from pressbox.core.temporal.worker import build_workers
 from pressbox.curator.articles.sanitizer import sanitise
-from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.manifest import APP
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators import deepl

@@ -20,7 +20,7 @@ from pressbox.curator.ask.service import AskService
 from pressbox.curator.ask.starter import AnswerStarter
 from pressbox.curator.ask.store import SqlAnswerDesk, SqlConversations
 from pressbox.curator.ask.workflow import AnswerWorkflow
-from pressbox.curator.ids import HEAVY_QUEUE, QUEUE, heavy_queue
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.parts import index_path
 from pressbox.curator.search.index.writer import TantivyIndex

@@ -23,7 +23,7 @@ from pressbox.curator.context.contracts import ContextCollectionOutput
 from pressbox.curator.context.domain.context import ContextMethod
 from pressbox.curator.context.service import EnrichingService
 from pressbox.curator.context.starter import TemporalContextWorkflows
-from pressbox.curator.ids import HEAVY_QUEUE, QUEUE, heavy_queue
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import EntryBodyRow, ModelCallRow
 from pressbox.curator.manifest import APP

@@ -21,7 +21,8 @@ from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.commands import build_commands
-from pressbox.curator.ids import CLEANUP_SCHEDULE, INGEST_SCHEDULE
+from pressbox.curator.ingest.contracts import INGEST_SCHEDULE
+from pressbox.curator.library.contracts import CLEANUP_SCHEDULE
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.service import Curator
 from pressbox.entry.wiring import open_resources

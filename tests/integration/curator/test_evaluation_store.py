@@ -19,7 +19,7 @@ from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.evaluate.ragas import RagasEvaluator
 from pressbox.curator.evaluate.rows import EvaluationRow
 from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores
-from pressbox.curator.ids import HEAVY_QUEUE
+from pressbox.curator.library.contracts import HEAVY_QUEUE
 from pressbox.curator.library.domain.entries import Distilled
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.models.ports import PaidCall

@@ -21,7 +21,7 @@ from pressbox.curator.ask.rows import AnswerRow
 from pressbox.curator.ask.starter import AnswerStarter
 from pressbox.curator.ask.store import SqlConversations
 from pressbox.curator.evaluate.rows import EvaluationRow
-from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE, heavy_queue, index_queue
+from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE, heavy_queue, index_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import APP
 from pressbox.curator.models.domain.traces import trace_id

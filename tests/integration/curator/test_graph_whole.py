@@ -19,10 +19,11 @@ from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.commands import build_commands
 from pressbox.curator.graph import wiring as graph
+from pressbox.curator.graph.contracts import GRAPH_REBUILD_WORKFLOW, GRAPH_SCHEDULE
 from pressbox.curator.graph.starter import GraphStarter
 from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
 from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
-from pressbox.curator.ids import GRAPH_REBUILD_WORKFLOW, GRAPH_SCHEDULE, HEAVY_QUEUE, QUEUE, heavy_queue
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import schedules
 from pressbox.curator.search.activities.index import IndexSelection

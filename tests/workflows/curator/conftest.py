@@ -22,13 +22,13 @@ from pressbox.core.progress.interceptor import ProgressInterceptor
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-from pressbox.curator.ids import heavy_queue, index_queue
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
 from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
 from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
+from pressbox.curator.library.contracts import heavy_queue, index_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.operations.starter import TemporalWorkflows
 from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow

@@ -7,10 +7,10 @@ import pytest
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 
 from pressbox.core.errors import PermanentError, TransientError
-from pressbox.curator.ask.contracts import AnswerProgress
+from pressbox.curator.ask.contracts import AnswerProgress, answer_workflow_id
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState
 from pressbox.curator.ask.starter import AnswerStarter
-from pressbox.curator.ids import answer_workflow_id, evaluation_workflow_id
+from pressbox.curator.evaluate.contracts import evaluation_workflow_id
 from pressbox.curator.models.domain.traces import trace_id
 from tests.fakes.asking import FakeModel
 from tests.replay.answer_cases import POLICY, Asking

@@ -22,7 +22,7 @@ from pressbox.curator.context.domain.context import ContextLink
 from pressbox.curator.context.starter import TemporalContextWorkflows
 from pressbox.curator.context.workflows.collection import ContextCollectionWorkflow
 from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
-from pressbox.curator.ids import heavy_queue
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.operations.starter import TemporalWorkflows
 from tests.fakes.curator import FakeWorld
 from tests.fakes.enriching import ContextWorld

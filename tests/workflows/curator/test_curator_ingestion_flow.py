@@ -5,8 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
-from pressbox.curator.ids import feed_workflow_id
-from pressbox.curator.ingest.contracts import AllFeedsIngestionInput, SingleFeedIngestionInput
+from pressbox.curator.ingest.contracts import AllFeedsIngestionInput, SingleFeedIngestionInput, feed_workflow_id
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.library.domain.entries import DistilState, FetchState

@@ -17,10 +17,10 @@ from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedE
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.distil.contracts import ContentDistillationInput
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
+from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode, evaluation_workflow_id
 from pressbox.curator.evaluate.workflows import EvaluationWorkflow, SummarizationEvaluationWorkflow
-from pressbox.curator.ids import evaluation_workflow_id, heavy_queue, index_queue
 from pressbox.curator.library import call_options
+from pressbox.curator.library.contracts import heavy_queue, index_queue
 from pressbox.curator.library.domain.entries import EXTRACTIVE, DistilState
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.curator import FakeDistiller, FakeWorld

@@ -21,7 +21,7 @@ from pressbox.curator.graph.workflows import rebuild as graph_rebuild
 from pressbox.curator.graph.workflows import update as graph_update
 from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
 from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
-from pressbox.curator.ids import heavy_queue
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.graph import FakeShelf
 

@@ -20,12 +20,12 @@ from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.core.temporal.faults import Action, FaultInterceptor, every_fault, plant, planted
 from pressbox.core.temporal.options import QUICK
-from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
-from pressbox.curator.ids import EVALUATION, evaluation_workflow_id, heavy_queue, research_workflow_id
+from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
 from pressbox.curator.library import call_options
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.domain.traces import trace_id
-from pressbox.curator.research.contracts import DeepResearchOutput
+from pressbox.curator.research.contracts import DeepResearchOutput, research_workflow_id
 from pressbox.curator.research.domain.research import EndedBy, Limits, ResearchState, StepKind
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.starter import ResearchStarter

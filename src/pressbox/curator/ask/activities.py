@@ -27,8 +27,8 @@ from pressbox.curator.ask.domain.prompt import (
 )
 from pressbox.curator.ask.domain.text import checked
 from pressbox.curator.ask.ports import AnswerDesk
-from pressbox.curator.ids import heavy_queue
 from pressbox.curator.library.call_options import BOUNDED
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.domain.traces import trace_id
 from pressbox.curator.models.paid_model import UnusableAnswerError
 from pressbox.curator.models.ports import Feature, PaidModel, Question, Reply

@@ -5,6 +5,12 @@ from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress, Waits
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
+ANSWER = "AnswerWorkflow"
+
+
+def answer_workflow_id(answer_id: int) -> str:
+    return f"answer-{answer_id}"
+
 
 class AnswerInput(CamelContract):
     """With `evaluate` what a model wrote is judged afterwards."""

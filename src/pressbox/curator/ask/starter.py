@@ -4,8 +4,7 @@ from temporalio.client import Client
 
 from pressbox.core.errors import NotFoundError
 from pressbox.core.temporal.client import reaching_temporal
-from pressbox.curator.ask.contracts import AnswerInput
-from pressbox.curator.ids import ANSWER, answer_workflow_id
+from pressbox.curator.ask.contracts import ANSWER, AnswerInput, answer_workflow_id
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.starter import PATIENCE, Starter
 

@@ -11,7 +11,7 @@ from pressbox.curator.ask.starter import AnswerStarter
 from pressbox.curator.ask.store import SqlAnswerDesk, SqlConversations
 from pressbox.curator.graph.ports import GraphReader
 from pressbox.curator.graph.wiring import graph_reader
-from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.parts import Functions, embedder, index_path, policy
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.search.index.reader import TantivyReader

@@ -14,8 +14,7 @@ with workflow.unsafe.imports_passed_through():
         WrittenAnswer,
     )
     from pressbox.curator.ask.domain.answers import AnswerMethod
-    from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
-    from pressbox.curator.ids import EVALUATION, evaluation_workflow_id
+    from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.models.workflow_waiting import patiently
     from pressbox.curator.text.bounds import shortened

@@ -26,11 +26,12 @@ from pressbox.curator.context.contracts import (
     SavedEnrichment,
     SaveGithubInput,
     SearchGithubInput,
+    readme_key,
 )
 from pressbox.curator.context.ports import Contexts
-from pressbox.curator.ids import heavy_queue, readme_key
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.waiting import CANNOT_NOW, come_back
 
 MOST_CANDIDATES = 6

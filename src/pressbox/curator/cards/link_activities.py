@@ -17,9 +17,9 @@ from pressbox.curator.context.contracts import (
     FetchLinksInput,
     LinkResult,
 )
-from pressbox.curator.ids import heavy_queue
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.text.bounds import shortened

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pressbox.core.app import Resources
 from pressbox.curator.cleanup.activities import CleanupActivities
 from pressbox.curator.cleanup.store import SqlCleanupStore
-from pressbox.curator.ids import QUEUE
+from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.parts import Functions
 
 

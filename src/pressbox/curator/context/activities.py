@@ -22,11 +22,12 @@ from pressbox.curator.context.contracts import (
     SaveContextInput,
     SavedContext,
     SavedLinks,
+    context_key,
 )
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
 from pressbox.curator.context.ports import ContextExtractor, Contexts
-from pressbox.curator.ids import context_key, heavy_queue
 from pressbox.curator.library.call_options import BOUNDED
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.waiting import CANNOT_NOW, come_back
 from pressbox.curator.text.bounds import shortened
 

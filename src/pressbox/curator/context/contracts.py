@@ -8,6 +8,36 @@ from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState, Waits
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
+EXTRACT_ENTRY_CONTEXT = "ExtractEntryContextWorkflow"
+CONTEXT_COLLECTION = "ContextCollectionWorkflow"
+FETCH_ENTRY_LINKS = "FetchEntryLinksWorkflow"
+DELETE_ENRICHMENT = "DeleteEnrichmentWorkflow"
+
+
+def context_workflow_id(entry_id: int) -> str:
+    return f"context-{entry_id}"
+
+
+def context_collection_workflow_id(key: str) -> str:
+    return f"collect-context-{key}"
+
+
+def entry_links_workflow_id(entry_id: int) -> str:
+    return f"fetch-links-{entry_id}"
+
+
+def delete_enrichment_workflow_id(enrichment_id: int) -> str:
+    return f"delete-enrichment-{enrichment_id}"
+
+
+def context_key(entry_id: int, content_hash: str) -> str:
+    """Where a context waits between the one who found it and the one who saves it."""
+    return f"scratch/curator/context-{entry_id}-{content_hash}.json"
+
+
+def readme_key(content_hash: str) -> str:
+    return f"scratch/curator/readme-{content_hash}.html"
+
 
 class ExtractEntryContextInput(CamelContract):
     """`again` also when the context of the same text is known."""

@@ -4,16 +4,14 @@ import secrets
 from collections.abc import Sequence
 
 from pressbox.curator.context.contracts import (
-    ContextCollectionInput,
-    DeleteEnrichmentInput,
-    ExtractEntryContextInput,
-    FetchEntryLinksInput,
-)
-from pressbox.curator.ids import (
     CONTEXT_COLLECTION,
     DELETE_ENRICHMENT,
     EXTRACT_ENTRY_CONTEXT,
     FETCH_ENTRY_LINKS,
+    ContextCollectionInput,
+    DeleteEnrichmentInput,
+    ExtractEntryContextInput,
+    FetchEntryLinksInput,
     context_collection_workflow_id,
     context_workflow_id,
     delete_enrichment_workflow_id,

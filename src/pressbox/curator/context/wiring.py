@@ -22,9 +22,9 @@ from pressbox.curator.context.prompt import PROMPT_VERSION
 from pressbox.curator.context.service import EnrichingService
 from pressbox.curator.context.starter import TemporalContextWorkflows
 from pressbox.curator.context.store import SqlContexts
-from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.parts import Functions, policy
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.parsers.pool import Workshop

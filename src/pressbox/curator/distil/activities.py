@@ -21,16 +21,16 @@ from pressbox.curator.distil.contracts import (
     SavedEntries,
     SaveDistilledInput,
     SelectForDistillationInput,
+    distil_claim,
 )
 from pressbox.curator.distil.ports import Distiller, DistilStore
-from pressbox.curator.ids import distil_claim, heavy_queue, paid_claim
 from pressbox.curator.library.call_options import BOUNDED
-from pressbox.curator.library.contracts import EntryProgressState
+from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.entries import Distilled, EntryStatus, ToDistil
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.budget import Budget, recorded
 from pressbox.curator.models.domain.money import Prices, about_tokens
-from pressbox.curator.models.ports import Claims, ModelLedger, PaidCall
+from pressbox.curator.models.ports import Claims, ModelLedger, PaidCall, paid_claim
 from pressbox.curator.text.bounds import SUMMARY_BYTES, shortened
 
 LONGEST_REASON = 300

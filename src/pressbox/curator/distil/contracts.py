@@ -8,6 +8,23 @@ from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
+DISTIL_LEFTOVERS_WORKFLOW = "curator-distil-leftovers"
+CONTENT_DISTILLATION = "ContentDistillationWorkflow"
+
+
+def feed_distil_workflow_id(feed_id: int) -> str:
+    """For what needs no fetch: what the feed itself holds, and what an earlier run left."""
+    return f"distil-feed-{feed_id}"
+
+
+def distil_workflow_id(parent_id: str, number: int) -> str:
+    return f"distil-{parent_id}-{number}"
+
+
+def distil_claim(entry_id: int) -> str:
+    """Under which one run at a time distils an entry."""
+    return f"distil-{entry_id}"
+
 
 class ContentDistillationInput(CamelContract):
     """Without ids: everything that is not distilled yet, page by page."""

@@ -6,8 +6,12 @@ from temporalio import workflow
 
 from pressbox.core.temporal.calls import start_detached
 from pressbox.curator.distil.contracts import DistilledAnswer
-from pressbox.curator.evaluate.contracts import SummarizationEvaluationInput, SummarizationEvaluationItem
-from pressbox.curator.ids import SUMMARIZATION_EVALUATION, summarization_evaluation_workflow_id
+from pressbox.curator.evaluate.contracts import (
+    SUMMARIZATION_EVALUATION,
+    SummarizationEvaluationInput,
+    SummarizationEvaluationItem,
+    summarization_evaluation_workflow_id,
+)
 from pressbox.curator.library.domain.entries import EXTRACTIVE
 from pressbox.curator.models.domain.traces import entry_trace_id, trace_id
 

@@ -22,8 +22,8 @@ from pressbox.curator.evaluate.contracts import (
 )
 from pressbox.curator.evaluate.domain.evaluation import Measure, SubjectKind, averages
 from pressbox.curator.evaluate.ports import Evaluation, Evaluations, Evaluator, ScoreBoard, Subjects
-from pressbox.curator.ids import heavy_queue
 from pressbox.curator.library.call_options import JUDGED
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.waiting import come_back
 

@@ -5,6 +5,17 @@ from enum import StrEnum
 from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress, Waits
 
+EVALUATION = "EvaluationWorkflow"
+SUMMARIZATION_EVALUATION = "SummarizationEvaluationWorkflow"
+
+
+def evaluation_workflow_id(trace_id: str) -> str:
+    return f"evaluate-{trace_id}"
+
+
+def summarization_evaluation_workflow_id(trace_id: str) -> str:
+    return f"evaluate-summaries-{trace_id}"
+
 
 class EvaluationMode(StrEnum):
     DIALOGUE = "dialogue"

@@ -13,7 +13,7 @@ from pressbox.curator.evaluate.ports import Evaluator, ScoreBoard
 from pressbox.curator.evaluate.ragas import RagasEvaluator
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores, SubjectTable, SummarySubjects
-from pressbox.curator.ids import HEAVY_QUEUE
+from pressbox.curator.library.contracts import HEAVY_QUEUE
 from pressbox.curator.library.parts import Functions, embedder, policy
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.research.store import ReportSubjects

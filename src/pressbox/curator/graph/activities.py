@@ -25,8 +25,7 @@ from pressbox.curator.graph.contracts import (
     SelectForGraphInput,
 )
 from pressbox.curator.graph.ports import Addition, Graph, GraphDocument, GraphQueue
-from pressbox.curator.ids import heavy_queue
-from pressbox.curator.library.contracts import EntryProgressState
+from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.waiting import CANNOT_NOW, LONGEST_REASON, come_back
 from pressbox.curator.text.bounds import shortened

@@ -6,6 +6,12 @@ from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState, Waits
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
+GRAPH_SCHEDULE = "curator-graph"
+GRAPH_WORKFLOW = "curator-graph"
+GRAPH_REBUILD_WORKFLOW = "curator-graph-rebuild"
+GLOBAL_GRAPH_UPDATE = "GlobalGraphUpdateWorkflow"
+GRAPH_REBUILD = "GraphRebuildWorkflow"
+
 
 class GlobalGraphUpdateInput(CamelContract):
     """These entries, or all that wait for it, `batch_size` at a time. `retry_failed`: those too that failed before."""

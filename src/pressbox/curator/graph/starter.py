@@ -1,7 +1,13 @@
 """Starting the work on the graph."""
 
-from pressbox.curator.graph.contracts import GlobalGraphUpdateInput, GraphRebuildInput
-from pressbox.curator.ids import GLOBAL_GRAPH_UPDATE, GRAPH_REBUILD, GRAPH_REBUILD_WORKFLOW, GRAPH_WORKFLOW
+from pressbox.curator.graph.contracts import (
+    GLOBAL_GRAPH_UPDATE,
+    GRAPH_REBUILD,
+    GRAPH_REBUILD_WORKFLOW,
+    GRAPH_WORKFLOW,
+    GlobalGraphUpdateInput,
+    GraphRebuildInput,
+)
 from pressbox.curator.library.starter import Starter
 
 BY_HAND = "by-hand"

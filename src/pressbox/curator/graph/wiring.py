@@ -14,7 +14,7 @@ from pressbox.curator.graph.queue import SqlGraphQueue
 from pressbox.curator.graph.service import GraphService
 from pressbox.curator.graph.starter import GraphStarter
 from pressbox.curator.graph.store import PostgresGraph
-from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.parts import Functions, embedder, policy
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.settings import CuratorSettings, GraphKind, LightRagStorage

@@ -1,5 +1,6 @@
 """From a feed to full articles: ids, counts and states; never a body."""
 
+import re
 from datetime import datetime
 
 from pydantic import Field
@@ -8,6 +9,38 @@ from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
+
+INGEST_SCHEDULE = "curator-ingest"
+INGEST_WORKFLOW = "curator-ingest"
+ALL_FEEDS_INGESTION = "AllFeedsIngestionWorkflow"
+SINGLE_FEED_INGESTION = "SingleFeedIngestionWorkflow"
+REPROCESS_ENTRIES = "ReprocessEntriesWorkflow"
+PREVIEW_FETCH = "PreviewFetchWorkflow"
+ARTICLES_SIGNAL = "articles_arrived"
+
+
+def feed_workflow_id(feed_id: int) -> str:
+    return f"ingest-feed-{feed_id}"
+
+
+def fetch_workflow_id(feed_id: int, number: int) -> str:
+    return f"fetch-feed-{feed_id}-{number}"
+
+
+def domain_workflow_id(parent_id: str, domain: str) -> str:
+    return f"{parent_id}-{re.sub(r'[^a-z0-9.-]', '-', domain.lower())}"
+
+
+def reprocess_workflow_id(key: str) -> str:
+    return f"reprocess-{key}"
+
+
+def preview_workflow_id(key: str) -> str:
+    return f"preview-{key}"
+
+
+def preview_key(key: str) -> str:
+    return f"scratch/curator/preview-{key}.html"
 
 
 class AllFeedsIngestionInput(CamelContract):

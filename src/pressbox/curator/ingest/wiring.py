@@ -17,7 +17,6 @@ from pressbox.curator.distil.ports import Distiller
 from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.reader import FeedReader
-from pressbox.curator.ids import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
 from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
@@ -26,6 +25,7 @@ from pressbox.curator.ingest.fetch_store import SqlFetchStore
 from pressbox.curator.ingest.ports import Crawler
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.library.parts import Functions, embedder, index_path, policy
 from pressbox.curator.models.claims import SqlClaims
 from pressbox.curator.models.domain.money import Prices

@@ -9,6 +9,23 @@ from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
 from pressbox.curator.library.domain.entries import EntryStatus
 
+QUEUE = "curator"
+HEAVY_QUEUE = "curator-heavy"
+INDEX_QUEUE = "curator-index"
+CLEANUP_SCHEDULE = "curator-cleanup"
+CLEANUP_WORKFLOW = "curator-cleanup"
+ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
+
+
+def heavy_queue(queue: str) -> str:
+    """Where the workflows of a queue have models and processors used: `curator` → `curator-heavy`."""
+    return f"{queue}-heavy"
+
+
+def index_queue(queue: str) -> str:
+    """Where the search index is written: `curator` → `curator-index`."""
+    return f"{queue}-index"
+
 
 class CamelContract(Contract):
     """Inputs and results of workflows: the document's names on the wire, ours in the code."""

@@ -9,7 +9,7 @@ from typing import Any
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
-from pressbox.curator.ids import QUEUE
+from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.operations.starter import TemporalWorkflows
 from pressbox.curator.reading.ports import Subscriptions

@@ -12,12 +12,11 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import AnswerLostError, PermanentError, TransientError
-from pressbox.curator.ids import paid_claim
 from pressbox.curator.models.budget import Budget, recorded
 from pressbox.curator.models.domain.money import Prices as Prices
 from pressbox.curator.models.domain.money import about_tokens
 from pressbox.curator.models.domain.money import next_midnight as next_midnight
-from pressbox.curator.models.ports import Claims, ModelLedger, OnText, PaidCall, Question, Reply
+from pressbox.curator.models.ports import Claims, ModelLedger, OnText, PaidCall, Question, Reply, paid_claim
 
 # A claim is renewed while its call runs, so that it lapses soon after a worker died, and never before.
 CLAIMED_FOR = timedelta(seconds=45)

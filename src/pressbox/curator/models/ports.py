@@ -146,3 +146,8 @@ class ModelLedger(Protocol):
         ...
 
     async def tokens_today(self, now: datetime) -> int: ...
+
+
+def paid_claim(feature: str, content_hash: str, prompt_version: str, model: str) -> str:
+    """Return the name under which one run at a time asks a model about a text, whichever feed it came with."""
+    return f"paid-{feature}-{content_hash}-{prompt_version}-{model}"

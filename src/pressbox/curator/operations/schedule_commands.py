@@ -15,8 +15,9 @@ from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.core.temporal import schedules
 from pressbox.core.temporal.schedules import ScheduleView, Times
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
-from pressbox.curator.graph.contracts import GlobalGraphUpdateInput
-from pressbox.curator.ids import CLEANUP_SCHEDULE, GRAPH_SCHEDULE, INGEST_SCHEDULE
+from pressbox.curator.graph.contracts import GRAPH_SCHEDULE, GlobalGraphUpdateInput
+from pressbox.curator.ingest.contracts import INGEST_SCHEDULE
+from pressbox.curator.library.contracts import CLEANUP_SCHEDULE
 from pressbox.curator.operations.command_context import Json, Result, print_json, with_resources
 
 Declared = Callable[[Settings], Sequence[ScheduleDeclaration]]

@@ -9,40 +9,44 @@ from temporalio.client import Client, WorkflowFailureError
 from pressbox.core.errors import TransientError
 from pressbox.core.temporal.client import reaching_temporal
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
-from pressbox.curator.distil.contracts import ContentDistillationInput, ReprocessEntriesInput
-from pressbox.curator.ids import (
-    ALL_FEEDS_INGESTION,
-    CLEANUP_WORKFLOW,
+from pressbox.curator.distil.contracts import (
     CONTENT_DISTILLATION,
     DISTIL_LEFTOVERS_WORKFLOW,
-    EMBEDDING_BACKFILL,
-    EMBEDDING_WORKFLOW,
-    ENTRIES_CLEANUP,
-    INGEST_WORKFLOW,
-    PREVIEW_FETCH,
-    PRUNE_WORKFLOW,
-    REINDEX_WORKFLOW,
-    REPROCESS_ENTRIES,
-    SEARCH_PRUNE,
-    SEARCH_REINDEX,
-    SINGLE_FEED_INGESTION,
+    ContentDistillationInput,
+    ReprocessEntriesInput,
     distil_workflow_id,
-    feed_workflow_id,
-    preview_key,
-    preview_workflow_id,
-    reprocess_workflow_id,
 )
 from pressbox.curator.ingest.contracts import (
+    ALL_FEEDS_INGESTION,
+    INGEST_WORKFLOW,
+    PREVIEW_FETCH,
+    REPROCESS_ENTRIES,
+    SINGLE_FEED_INGESTION,
     AllFeedsIngestionInput,
     PreviewFetchInput,
     PreviewFetchOutput,
     RuleModel,
     SingleFeedIngestionInput,
+    feed_workflow_id,
+    preview_key,
+    preview_workflow_id,
+    reprocess_workflow_id,
 )
+from pressbox.curator.library.contracts import CLEANUP_WORKFLOW, ENTRIES_CLEANUP
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.starter import Starter
-from pressbox.curator.search.contracts import EmbeddingBackfillInput, SearchPruneInput, SearchReindexInput
+from pressbox.curator.search.contracts import (
+    EMBEDDING_BACKFILL,
+    EMBEDDING_WORKFLOW,
+    PRUNE_WORKFLOW,
+    REINDEX_WORKFLOW,
+    SEARCH_PRUNE,
+    SEARCH_REINDEX,
+    EmbeddingBackfillInput,
+    SearchPruneInput,
+    SearchReindexInput,
+)
 
 PREVIEW_TIME = timedelta(seconds=100)
 BY_HAND = "by-hand"

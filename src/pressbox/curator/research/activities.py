@@ -10,8 +10,8 @@ from pressbox.core.errors import GoneError, PermanentError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import QUICK
-from pressbox.curator.ids import heavy_queue
 from pressbox.curator.library.call_options import BOUNDED
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.domain.traces import trace_id
 from pressbox.curator.models.waiting import CANNOT_NOW, come_back

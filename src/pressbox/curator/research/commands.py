@@ -6,8 +6,8 @@ import typer
 
 from pressbox.core.app import Resources
 from pressbox.core.temporal import control
-from pressbox.curator.ids import research_workflow_id
 from pressbox.curator.operations.command_context import Json, MakeService, User, print_json, user_id, with_resources
+from pressbox.curator.research.contracts import research_workflow_id
 from pressbox.curator.research.domain.research import Limits, Run
 from pressbox.curator.research.service import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
 

@@ -7,6 +7,14 @@ from pressbox.curator.library.contracts import CamelContract, CuratorProgress, W
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.research.domain.research import EndedBy, ResearchState
 
+DEEP_RESEARCH = "DeepResearchWorkflow"
+RESEARCH_STOPPED = "stop_requested"
+RESEARCH_RESUMED = "resume_requested"
+
+
+def research_workflow_id(run_id: int) -> str:
+    return f"research-{run_id}"
+
 
 class DeepResearchInput(CamelContract):
     """The question and its bounds are with the run."""

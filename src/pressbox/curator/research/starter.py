@@ -5,10 +5,15 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.temporal.client import reaching_temporal
-from pressbox.curator.ids import DEEP_RESEARCH, RESEARCH_RESUMED, RESEARCH_STOPPED, research_workflow_id
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.starter import PATIENCE, Starter
-from pressbox.curator.research.contracts import DeepResearchInput
+from pressbox.curator.research.contracts import (
+    DEEP_RESEARCH,
+    RESEARCH_RESUMED,
+    RESEARCH_STOPPED,
+    DeepResearchInput,
+    research_workflow_id,
+)
 
 
 class ResearchStarter(Starter):

@@ -8,9 +8,9 @@ from pressbox.curator.articles.extractor import WorkshopExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.ask.wiring import retriever
 from pressbox.curator.graph.wiring import graph_store
-from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.parts import Functions, policy
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.parsers.pool import Workshop

@@ -9,8 +9,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import Method, call, failure_reason, start_detached
-    from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
-    from pressbox.curator.ids import EVALUATION, evaluation_workflow_id
+    from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.models.workflow_waiting import SHORTEST, WAITING
     from pressbox.curator.research.activities import ResearchActivities

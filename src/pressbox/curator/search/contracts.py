@@ -5,6 +5,13 @@ from pydantic import Field
 from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress
 
+REINDEX_WORKFLOW = "curator-reindex"
+PRUNE_WORKFLOW = "curator-prune"
+EMBEDDING_WORKFLOW = "curator-embedding-backfill"
+SEARCH_REINDEX = "SearchReindexWorkflow"
+SEARCH_PRUNE = "SearchPruneWorkflow"
+EMBEDDING_BACKFILL = "EmbeddingBackfillWorkflow"
+
 
 class SearchReindexInput(CamelContract):
     batch_size: int = 500

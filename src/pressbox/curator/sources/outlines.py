@@ -10,7 +10,6 @@ from pressbox.core.logs import get_logger
 from pressbox.core.objects.store import ObjectStore
 from pressbox.curator.feeds.outline import OutlineFeed
 from pressbox.curator.feeds.ports import Outlines
-from pressbox.curator.ids import import_key
 from pressbox.curator.library.domain.views import FeedView, ImportView
 from pressbox.curator.operations.ports import Workflows
 from pressbox.curator.reading.ports import Subscriptions
@@ -58,7 +57,7 @@ class OutlineService:
             waiting=len(followed.added),
         )
         # Kept for a day, so that a reload of the page still names what could not be imported.
-        await self._objects.put(import_key(user_id, report.id), _REPORT.dump_json(report))
+        await self._objects.put(_import_key(user_id, report.id), _REPORT.dump_json(report))
         log.info("outlines_imported", msg=f"{report.added} feeds imported", broken=len(report.broken))
         if followed.added:
             await self._ingest()
@@ -68,7 +67,7 @@ class OutlineService:
         """An import as it stands: which feeds are still to be read, which can be, and which fail and why."""
         feeds = await self._subscriptions.subscribed_since(user_id, _moment(import_id))
         try:
-            report = _REPORT.validate_json(await self._objects.get(import_key(user_id, import_id)))
+            report = _REPORT.validate_json(await self._objects.get(_import_key(user_id, import_id)))
         except NotFoundError:
             # Older than a day: the feeds still tell how they are.
             if not feeds:
@@ -95,6 +94,10 @@ class OutlineService:
         except TransientError as error:
             # All of them are due: the schedule reads them as soon as Temporal is back.
             log.warning("ingest_not_started", msg=f"The imported feeds wait for the schedule: {error.message}")
+
+
+def _import_key(user_id: int, import_id: str) -> str:
+    return f"scratch/curator/import-{user_id}-{import_id}.json"
 
 
 def _outline(feed: FeedView) -> OutlineFeed:

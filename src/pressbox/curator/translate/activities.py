@@ -10,8 +10,7 @@ from pressbox.core.errors import ConfigurationError, PermanentError, TransientEr
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import LONG, QUICK
-from pressbox.curator.ids import heavy_queue, translation_claim
-from pressbox.curator.library.contracts import EntryProgressState
+from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.entries import EntryStatus
 from pressbox.curator.models.ports import Claims
 from pressbox.curator.models.waiting import CANNOT_NOW, LONGEST_REASON, come_back
@@ -24,6 +23,7 @@ from pressbox.curator.translate.contracts import (
     TranslateArticlesInput,
     TranslatedArticles,
     TranslationSelection,
+    translation_claim,
 )
 from pressbox.curator.translate.domain.article_blocks import Block, blocks_of
 from pressbox.curator.translate.domain.segments import Done, Why, requests

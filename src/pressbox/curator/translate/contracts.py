@@ -9,6 +9,18 @@ from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState, Waits
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
+TRANSLATE_LEFTOVERS_WORKFLOW = "curator-translate-leftovers"
+TRANSLATION = "TranslationWorkflow"
+
+
+def translation_workflow_id(key: str) -> str:
+    return f"translate-{key}"
+
+
+def translation_claim(entry_id: int, language: str) -> str:
+    """Under which one run at a time translates an entry."""
+    return f"translate-{entry_id}-{language}"
+
 
 class Provider(StrEnum):
     DEEPL = "deepl"

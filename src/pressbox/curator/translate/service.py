@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pressbox.core.errors import ConflictError, InvalidInputError
-from pressbox.curator.ids import translation_workflow_id
 from pressbox.curator.library.domain.views import ArticleView
 from pressbox.curator.reading.ports import ReadingLists
-from pressbox.curator.translate.contracts import Provider
+from pressbox.curator.translate.contracts import Provider, translation_workflow_id
 from pressbox.curator.translate.domain.view import LANGUAGES, Standing, TranslationView
 from pressbox.curator.translate.ports import StoredTranslation, TranslationRuns, Translations
 

@@ -3,9 +3,14 @@
 import secrets
 from collections.abc import Sequence
 
-from pressbox.curator.ids import TRANSLATE_LEFTOVERS_WORKFLOW, TRANSLATION, translation_workflow_id
 from pressbox.curator.library.starter import Starter
-from pressbox.curator.translate.contracts import Provider, TranslationInput
+from pressbox.curator.translate.contracts import (
+    TRANSLATE_LEFTOVERS_WORKFLOW,
+    TRANSLATION,
+    Provider,
+    TranslationInput,
+    translation_workflow_id,
+)
 
 
 class TranslationStarter(Starter):

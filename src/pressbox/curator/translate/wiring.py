@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from pressbox.core.app import Resources
-from pressbox.curator.ids import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.parts import Functions, policy
 from pressbox.curator.models.claims import SqlClaims
 from pressbox.curator.models.ledger import SqlModelLedger

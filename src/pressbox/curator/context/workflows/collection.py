@@ -21,9 +21,9 @@ with workflow.unsafe.imports_passed_through():
         RerankGithubInput,
         SaveGithubInput,
         SearchGithubInput,
+        context_workflow_id,
     )
     from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
-    from pressbox.curator.ids import context_workflow_id
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
     from pressbox.curator.models.workflow_waiting import patiently

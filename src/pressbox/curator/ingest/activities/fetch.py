@@ -15,7 +15,6 @@ from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.articles.ports import Extractor, PageReader
 from pressbox.curator.distil.contracts import ReopenInput
 from pressbox.curator.distil.ports import DistilStore
-from pressbox.curator.ids import heavy_queue
 from pressbox.curator.ingest.contracts import (
     EntriesToFetch,
     EntryToFetch,
@@ -28,6 +27,7 @@ from pressbox.curator.ingest.contracts import (
 from pressbox.curator.ingest.ports import EntrySource, FetchStore
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
+from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy

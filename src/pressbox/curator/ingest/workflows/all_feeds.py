@@ -10,9 +10,8 @@ from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, call_locally, failure_reason, start_detached
-    from pressbox.curator.distil.contracts import ContentDistillationInput
+    from pressbox.curator.distil.contracts import DISTIL_LEFTOVERS_WORKFLOW, ContentDistillationInput
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-    from pressbox.curator.ids import DISTIL_LEFTOVERS_WORKFLOW, EMBEDDING_WORKFLOW, feed_workflow_id
     from pressbox.curator.ingest.activities.crawl import CrawlActivities
     from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
     from pressbox.curator.ingest.contracts import (
@@ -26,10 +25,11 @@ with workflow.unsafe.imports_passed_through():
         ListFeedsInput,
         ProbeFeedsInput,
         SingleFeedIngestionInput,
+        feed_workflow_id,
     )
     from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
     from pressbox.curator.library.progress import Shown
-    from pressbox.curator.search.contracts import EmbeddingBackfillInput
+    from pressbox.curator.search.contracts import EMBEDDING_WORKFLOW, EmbeddingBackfillInput
     from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
     from pressbox.curator.search.workflows.indexing import catch_up
 

@@ -11,9 +11,9 @@ with workflow.unsafe.imports_passed_through():
         ReprocessEntriesInput,
         ReprocessEntriesOutput,
         ReprocessEntriesProgress,
+        distil_workflow_id,
     )
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-    from pressbox.curator.ids import distil_workflow_id
     from pressbox.curator.ingest.activities.fetch import FetchActivities
     from pressbox.curator.ingest.contracts import EntryToFetch, FetchContentsInput
     from pressbox.curator.library.domain.entries import EntryStatus

@@ -10,9 +10,12 @@ from temporalio.workflow import ChildWorkflowHandle
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import failure_reason, start_detached
-    from pressbox.curator.distil.contracts import ContentDistillationInput, ContentDistillationOutput
+    from pressbox.curator.distil.contracts import (
+        ContentDistillationInput,
+        ContentDistillationOutput,
+        distil_workflow_id,
+    )
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-    from pressbox.curator.ids import distil_workflow_id, domain_workflow_id
     from pressbox.curator.ingest.contracts import (
         ArrivedArticles,
         DomainFetchInput,
@@ -20,6 +23,7 @@ with workflow.unsafe.imports_passed_through():
         ScheduleFetchInput,
         ScheduleFetchOutput,
         ScheduleFetchProgress,
+        domain_workflow_id,
     )
     from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
     from pressbox.curator.library.progress import Shown

@@ -8,9 +8,12 @@ from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelle
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, failure_reason, start_detached
     from pressbox.curator.distil.activities import DistilActivities
-    from pressbox.curator.distil.contracts import ContentDistillationInput, SelectForDistillationInput
+    from pressbox.curator.distil.contracts import (
+        ContentDistillationInput,
+        SelectForDistillationInput,
+        feed_distil_workflow_id,
+    )
     from pressbox.curator.distil.workflow import PAGE, ContentDistillationWorkflow
-    from pressbox.curator.ids import feed_distil_workflow_id, fetch_workflow_id
     from pressbox.curator.ingest.activities.crawl import CrawlActivities
     from pressbox.curator.ingest.activities.fetch import FetchActivities
     from pressbox.curator.ingest.contracts import (
@@ -23,6 +26,7 @@ with workflow.unsafe.imports_passed_through():
         SingleFeedIngestionInput,
         SingleFeedIngestionOutput,
         SingleFeedIngestionProgress,
+        fetch_workflow_id,
     )
     from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
     from pressbox.curator.library.progress import Shown

@@ -5,7 +5,7 @@ from temporalio import activity
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import LONG, QUICK
-from pressbox.curator.ids import index_queue
+from pressbox.curator.library.contracts import index_queue
 from pressbox.curator.search.contracts import (
     Generation,
     IndexBatchInput,
