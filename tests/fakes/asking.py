@@ -10,8 +10,7 @@ from sqlalchemy import update
 from pressbox.core.errors import PressboxError, TransientError
 from pressbox.curator.ask.domain.answers import AnswerState, AnswerTask, Ending, Turn
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
-from pressbox.curator.models.paid_model import UnusableAnswerError
-from pressbox.curator.models.ports import OnText, Question, Reply
+from pressbox.curator.models.ports import OnText, Question, Reply, UnusableAnswerError
 from pressbox.curator.search.domain.retrieval import FoundBy, Passage
 from pressbox.curator.search.ports import IndexDocument
 from tests.fakes.reader import MODEL, NOW, Library

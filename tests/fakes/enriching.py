@@ -196,7 +196,7 @@ class FakeModel:
     async def ask(
         self, question: Question, *, usable: Callable[[str], bool] = bool, on_text: Any | None = None
     ) -> Reply:
-        from pressbox.curator.models.paid_model import UnusableAnswerError
+        from pressbox.curator.models.ports import UnusableAnswerError
 
         self.asked.append(question)
         said = self.says(question)

@@ -10,8 +10,7 @@ from typing import Any
 
 from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.paid_model import UnusableAnswerError
-from pressbox.curator.models.ports import OnText, Question, Reply
+from pressbox.curator.models.ports import OnText, Question, Reply, UnusableAnswerError
 from pressbox.curator.research.activities import ResearchActivities
 from pressbox.curator.research.domain.research import (
     Limits,

@@ -12,7 +12,7 @@ from pressbox.curator.context import pages as enriching
 from pressbox.curator.evaluate import pages as evaluations
 from pressbox.curator.graph import api as api_graph
 from pressbox.curator.graph import pages as graph
-from pressbox.curator.models import pages as costs
+from pressbox.curator.operations import cost_pages as costs
 from pressbox.curator.reading import actions as acting
 from pressbox.curator.reading import api
 from pressbox.curator.reading import pages as reading

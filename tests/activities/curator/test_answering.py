@@ -11,7 +11,7 @@ from pressbox.curator.ask.activities import AnswerActivities
 from pressbox.curator.ask.contracts import AnswerInput, EndAnswerInput, RetrievedPassages, WrittenAnswer
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, Turn
 from pressbox.curator.ask.domain.prompt import PROMPT_VERSION
-from pressbox.curator.models.domain.traces import trace_id
+from pressbox.curator.models.domain import trace_id
 from pressbox.curator.models.ports import Feature
 from tests.fakes.asking import FakeDesk, FakeModel, FakeRetriever, passage
 

@@ -27,8 +27,7 @@ from pressbox.curator.context.domain.context import ContextLink, ContextMethod
 from pressbox.curator.context.domain.merging import PIECE
 from pressbox.curator.context.model import ModelContextExtractor
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.paid_model import UnusableAnswerError
-from pressbox.curator.models.ports import Question
+from pressbox.curator.models.ports import Question, UnusableAnswerError
 from tests.fakes.enriching import LANTERNFISH, ContextWorld, FakeModel, RulesExtractor, source_of
 
 LARGEST_PAYLOAD = 10_000

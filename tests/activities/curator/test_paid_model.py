@@ -9,8 +9,9 @@ import pytest
 from pressbox.core.errors import AnswerLostError, ConfigurationError, RateLimitedError, TransientError
 from pressbox.core.models.chat import Said
 from pressbox.curator.models import budget, paid_model
-from pressbox.curator.models.paid_model import LedgerModel, Prices, UnusableAnswerError
-from pressbox.curator.models.ports import Feature, OnText, Question
+from pressbox.curator.models.domain import Prices
+from pressbox.curator.models.paid_model import LedgerModel
+from pressbox.curator.models.ports import Feature, OnText, Question, UnusableAnswerError
 from tests.fakes.curator import FakeClaims, FakeLedger
 
 DAY = datetime(2026, 5, 4, 22, 0, tzinfo=UTC)

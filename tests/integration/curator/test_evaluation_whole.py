@@ -24,7 +24,7 @@ from pressbox.curator.evaluate.rows import EvaluationRow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE, heavy_queue, index_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import APP
-from pressbox.curator.models.domain.traces import trace_id
+from pressbox.curator.models.domain import trace_id
 from pressbox.curator.operations.starter import TemporalWorkflows
 from pressbox.curator.settings import CuratorSettings, DistillerKind, EvaluatorKind
 from pressbox.curator.wiring import service

@@ -12,8 +12,9 @@ from pressbox.core.db.database import Database
 from pressbox.core.models.chat import Said
 from pressbox.curator.library.rows import ModelCallRow, ModelReservationRow
 from pressbox.curator.models.claims import SqlClaims
+from pressbox.curator.models.domain import Prices
 from pressbox.curator.models.ledger import SqlModelLedger
-from pressbox.curator.models.paid_model import CLAIMED_FOR, LedgerModel, Prices
+from pressbox.curator.models.paid_model import CLAIMED_FOR, LedgerModel
 from pressbox.curator.models.ports import Expected, Feature, OnText, PaidCall, Question
 from tests.fakes.curator_rows import NOW, Rows
 

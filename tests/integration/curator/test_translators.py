@@ -9,8 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
-from pressbox.curator.models.paid_model import UnusableAnswerError
-from pressbox.curator.models.ports import OnText, Question, Reply
+from pressbox.curator.models.ports import OnText, Question, Reply, UnusableAnswerError
 from pressbox.curator.translate.domain.article_blocks import Block, BlockKind, blocks_of
 from pressbox.curator.translate.domain.segments import Why, requests
 from pressbox.curator.translate.ports import Languages, TranslationSource

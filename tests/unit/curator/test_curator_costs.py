@@ -6,8 +6,8 @@ import pytest
 
 from pressbox.core.health import HealthState
 from pressbox.curator.library.domain.views import BudgetView, CostView
-from pressbox.curator.models.domain.costs import by_day, by_feature, by_feed, plot
-from pressbox.curator.models.domain.money import Prices, about_tokens, midnight_before, next_midnight
+from pressbox.curator.models.domain import Prices, day_start, estimate_tokens, next_day_start
+from pressbox.curator.operations.costs import by_day, by_feature, by_feed, plot
 from pressbox.curator.reading.health import budget_part
 
 TODAY = date(2026, 5, 4)
@@ -55,12 +55,12 @@ def test_without_prices_the_plot_shows_tokens() -> None:
 
 
 def test_prices_are_per_million_tokens_and_a_day_begins_at_midnight_in_utc() -> None:
-    assert Prices(2.0, 8.0).of(500_000, 250_000) == 3.0
-    assert about_tokens("abcd", "efghijkl") == 3
+    assert Prices(2.0, 8.0).cost(500_000, 250_000) == 3.0
+    assert estimate_tokens("abcd", "efghijkl") == 3
     evening = datetime(2026, 5, 4, 23, 30, tzinfo=UTC)
-    assert next_midnight(evening) - midnight_before(evening) == timedelta(days=1)
+    assert next_day_start(evening) - day_start(evening) == timedelta(days=1)
     # Where people already write the next day.
-    assert next_midnight(evening.astimezone(tz=None)) == datetime(2026, 5, 5, tzinfo=UTC)
+    assert next_day_start(evening.astimezone(tz=None)) == datetime(2026, 5, 5, tzinfo=UTC)
 
 
 def test_a_used_up_budget_is_said_with_what_to_do() -> None:

@@ -21,7 +21,7 @@ from pressbox.curator.evaluate.domain.evaluation import (
 from pressbox.curator.evaluate.domain.scores import MOST_CURVES, ScoreLine, pictures
 from pressbox.curator.evaluate.offline import OfflineEvaluator, nearest
 from pressbox.curator.evaluate.service import EvaluationService
-from pressbox.curator.models.domain.traces import entry_trace_id, trace_id
+from pressbox.curator.models.domain import entry_trace_id, trace_id
 from tests.fakes.evaluating import judged
 
 

@@ -11,7 +11,7 @@ from pressbox.curator.ask.contracts import AnswerProgress, answer_workflow_id
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState
 from pressbox.curator.ask.starter import AnswerStarter
 from pressbox.curator.evaluate.contracts import evaluation_workflow_id
-from pressbox.curator.models.domain.traces import trace_id
+from pressbox.curator.models.domain import trace_id
 from tests.fakes.asking import FakeModel
 from tests.replay.answer_cases import POLICY, Asking
 from tests.workflows.curator.conftest import children_started

@@ -24,7 +24,7 @@ from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, Eva
 from pressbox.curator.library import call_options
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.domain.traces import trace_id
+from pressbox.curator.models.domain import trace_id
 from pressbox.curator.research.contracts import DeepResearchOutput, research_workflow_id
 from pressbox.curator.research.domain.research import EndedBy, Limits, ResearchState, StepKind
 from pressbox.curator.research.service import ResearchService

@@ -29,10 +29,9 @@ from pressbox.curator.ask.domain.text import checked
 from pressbox.curator.ask.ports import AnswerDesk
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.models.domain.traces import trace_id
-from pressbox.curator.models.paid_model import UnusableAnswerError
-from pressbox.curator.models.ports import Feature, PaidModel, Question, Reply
-from pressbox.curator.models.waiting import CANNOT_NOW, come_back
+from pressbox.curator.models.domain import trace_id
+from pressbox.curator.models.ports import Feature, PaidModel, Question, Reply, UnusableAnswerError
+from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
 from pressbox.curator.search.domain.questions import search_words
 from pressbox.curator.search.domain.retrieval import Passage
 from pressbox.curator.search.ports import Retriever
@@ -94,8 +93,8 @@ class AnswerActivities:
                 return GONE
             except UnusableAnswerError:
                 return await self._written(task, Ending(AnswerState.FAILED, reason=UNUSABLE))
-            except CANNOT_NOW as error:
-                retry_at, reason = come_back(error, input.policy, self._now())
+            except UNAVAILABLE as error:
+                retry_at, reason = retry_later(error, input.policy, self._now())
                 if not await self._desk.hold(task.answer_id, reason):
                     return GONE
                 return WrittenAnswer(state=AnswerState.WAITING, retry_at=retry_at, reason=reason)

@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.ask.domain.answers import AnswerMethod
     from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
     from pressbox.curator.library.progress import Shown
-    from pressbox.curator.models.workflow_waiting import patiently
+    from pressbox.curator.models.waiting import call_until_available
     from pressbox.curator.text.bounds import shortened
 
 LONGEST_REASON = 300
@@ -57,7 +57,7 @@ class AnswerWorkflow:
             self._shown.done(done=2)
             return AnswerOutput(state=found.state, passages=found.count)
         self._shown.show(done=1, current_step="write", passages=found.count)
-        written = await patiently(AnswerActivities.write_answer, input, self._shown.show, more=_room)
+        written = await call_until_available(AnswerActivities.write_answer, input, self._shown.show, keep_waiting=_room)
         if written.state.is_open:
             # Days without a model: what was found stays found.
             workflow.continue_as_new(input)

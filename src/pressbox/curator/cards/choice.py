@@ -10,8 +10,7 @@ from pressbox.core.errors import PermanentError
 from pressbox.core.models.chat import json_in
 from pressbox.curator.cards.domain.repositories import Repository, evident
 from pressbox.curator.cards.github_ports import Chosen
-from pressbox.curator.models.paid_model import UnusableAnswerError
-from pressbox.curator.models.ports import Feature, PaidModel, Question
+from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
 
 RULES = "rules"
 PROMPT_VERSION = "rerank-1"

@@ -32,7 +32,7 @@ from pressbox.curator.context.ports import Contexts
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.models.waiting import CANNOT_NOW, come_back
+from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
 
 MOST_CANDIDATES = 6
 ASKED_FOR_A_PAUSE = "GitHub asked for a pause."
@@ -76,9 +76,9 @@ class RepositoryActivities:
                 found = [replace(known, linked=True)]
             else:
                 found = list(await self._repositories.search(input.name, MOST_CANDIDATES))
-        except CANNOT_NOW as error:
+        except UNAVAILABLE as error:
             await self._hold(error)
-            retry_at, reason = come_back(error, input.policy, self._now())
+            retry_at, reason = retry_later(error, input.policy, self._now())
             return GithubCandidates(retry_at=retry_at, reason=reason)
         return GithubCandidates(candidates=tuple(RepositoryFacts(**asdict(one)) for one in found[:MOST_CANDIDATES]))
 
@@ -92,8 +92,8 @@ class RepositoryActivities:
         async with Heartbeat():
             try:
                 chosen = await self._chooser.choose(input.name, found, source.text, source.entry_id, source.feed_id)
-            except CANNOT_NOW as error:
-                retry_at, reason = come_back(error, input.policy, self._now())
+            except UNAVAILABLE as error:
+                retry_at, reason = retry_later(error, input.policy, self._now())
                 return GithubChoice(retry_at=retry_at, reason=reason)
         repository = chosen.repository
         return GithubChoice(chosen=None if repository is None else RepositoryFacts(**asdict(repository)), by=chosen.by)
@@ -107,9 +107,9 @@ class RepositoryActivities:
         async with Heartbeat():
             try:
                 html = await self._repositories.readme(Repository(**input.repository.model_dump()))
-            except CANNOT_NOW as error:
+            except UNAVAILABLE as error:
                 await self._hold(error)
-                retry_at, reason = come_back(error, input.policy, self._now())
+                retry_at, reason = retry_later(error, input.policy, self._now())
                 return FetchedReadme(retry_at=retry_at, reason=reason)
             if not html:
                 return FetchedReadme()

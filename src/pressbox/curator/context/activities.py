@@ -28,7 +28,7 @@ from pressbox.curator.context.domain.context import ContextMethod, EntityKind, E
 from pressbox.curator.context.ports import ContextExtractor, Contexts
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.models.waiting import CANNOT_NOW, come_back
+from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
 from pressbox.curator.text.bounds import shortened
 
 CONTEXT = TypeAdapter(EntryContext)
@@ -99,8 +99,8 @@ class ContextActivities:
         async with Heartbeat():
             try:
                 context = await self._extractor.extract(source)
-            except CANNOT_NOW as error:
-                retry_at, reason = come_back(error, input.policy, self._now())
+            except UNAVAILABLE as error:
+                retry_at, reason = retry_later(error, input.policy, self._now())
                 return ExtractedContext(retry_at=retry_at, reason=reason)
             key = context_key(input.entry_id, _short_hash(source.content_hash))
             await self._objects.put(key, CONTEXT.dump_json(context))

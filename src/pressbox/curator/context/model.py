@@ -9,8 +9,7 @@ from pressbox.curator.context.domain.context import ContextMethod, EntryContext
 from pressbox.curator.context.domain.merging import PieceSaid, borne_out, merged, pieces_of
 from pressbox.curator.context.ports import ContextExtractor, ContextSource
 from pressbox.curator.context.prompt import MOST_TOKENS, PROMPT_VERSION, material, read, task, usable
-from pressbox.curator.models.paid_model import UnusableAnswerError
-from pressbox.curator.models.ports import Feature, PaidModel, Question
+from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
 
 TRIES = 2
 

@@ -19,7 +19,7 @@ from pressbox.curator.context.contracts import (
 )
 from pressbox.curator.context.domain.context import Entity, EntityKind, Relationship
 from pressbox.curator.library.domain.views import ArticleView
-from pressbox.curator.models.workflow_waiting import WAITING
+from pressbox.curator.models.waiting import WAITING
 from pressbox.curator.reading.panes import Asked
 from pressbox.curator.translate.tab import page_language
 

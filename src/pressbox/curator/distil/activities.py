@@ -29,7 +29,7 @@ from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.entries import Distilled, EntryStatus, ToDistil
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.budget import Budget, recorded
-from pressbox.curator.models.domain.money import Prices, about_tokens
+from pressbox.curator.models.domain import Prices, estimate_tokens
 from pressbox.curator.models.ports import Claims, ModelLedger, PaidCall, paid_claim
 from pressbox.curator.text.bounds import SUMMARY_BYTES, shortened
 
@@ -195,7 +195,7 @@ class DistilActivities:
     ) -> dict[int, int]:
         """Of the budget, by entry."""
         per_day = policy.tokens_per_day if self._tokens_per_day is None else self._tokens_per_day
-        expected = [(call, about_tokens(entry.text[:LONGEST_READ]), SUMMARY_TOKENS) for entry, call in wanted]
+        expected = [(call, estimate_tokens(entry.text[:LONGEST_READ]), SUMMARY_TOKENS) for entry, call in wanted]
         try:
             numbers = await Budget(ledger, per_day, self._prices, self._now).set_aside(expected)
         except RateLimitedError as error:
@@ -203,7 +203,7 @@ class DistilActivities:
         return {entry.entry_id: number for (entry, _), number in zip(wanted, numbers, strict=True)}
 
     async def _record(self, ledger: ModelLedger, call: PaidCall, answer: Distilled, reserved: int | None) -> None:
-        cost, written = self._prices.of(answer.tokens_in, answer.tokens_out), _written_answer(answer)
+        cost, written = self._prices.cost(answer.tokens_in, answer.tokens_out), _written_answer(answer)
         await recorded(
             lambda: ledger.record(
                 call,

@@ -13,7 +13,7 @@ from pressbox.curator.evaluate.contracts import (
     summarization_evaluation_workflow_id,
 )
 from pressbox.curator.library.domain.entries import EXTRACTIVE
-from pressbox.curator.models.domain.traces import entry_trace_id, trace_id
+from pressbox.curator.models.domain import entry_trace_id, trace_id
 
 
 async def start_evaluation(answers: Sequence[DistilledAnswer], saved: Sequence[int], position: int) -> None:

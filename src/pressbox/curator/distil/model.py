@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from pressbox.core.models.chat import ChatModel, Endpoint, Said
 from pressbox.curator.distil.prompt import PROMPT_VERSION, Usable, material, repair, task, usable
 from pressbox.curator.library.domain.entries import Distilled, ToDistil
-from pressbox.curator.models.domain.money import about_tokens
+from pressbox.curator.models.domain import estimate_tokens
 
 AT_ONCE = 2
 TOGETHER = 5
@@ -100,7 +100,7 @@ class ModelDistiller:
         if said.tokens_in or said.tokens_out:
             return said
         # A budget needs numbers, also where the endpoint does not count.
-        return Said(said.text, about_tokens(*map(str, messages)), about_tokens(said.text))
+        return Said(said.text, estimate_tokens(*map(str, messages)), estimate_tokens(said.text))
 
     def _keep(
         self, found: Mapping[int, Usable], numbers: Mapping[int, ToDistil], said: Said, language: str, sentences: int

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -26,13 +25,13 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.library.contracts import EntryProgressState
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
+    from pressbox.curator.models.waiting import WAITING, sleep_until
     from pressbox.curator.search.activities.embedding import EmbeddingActivities
     from pressbox.curator.search.activities.index import IndexActivities
     from pressbox.curator.search.contracts import IndexBatchInput
 
 # A page of entries with their titles is one message, which stays below 10 kB.
 PAGE = 50
-SHORTEST_PAUSE = timedelta(seconds=1)
 GIVEN_UP = "Its worker died of it, several times."
 
 
@@ -95,8 +94,8 @@ class ContentDistillationWorkflow:
             if batch.retry_at is None:
                 return
             entries = [entry for entry in entries if entry.entry_id in batch.waiting]
-            self._show(current_step="waiting", message=f"{len(entries)} wait: {batch.reason}")
-            await workflow.sleep(max(batch.retry_at - workflow.now(), SHORTEST_PAUSE))
+            self._show(current_step=WAITING, message=f"{len(entries)} wait: {batch.reason}")
+            await sleep_until(batch.retry_at)
             if workflow.info().is_continue_as_new_suggested():
                 # Days without a model: what still waits is selected again.
                 state = self._state.model_copy(update={"total": self._state.distilled + self._state.failed})

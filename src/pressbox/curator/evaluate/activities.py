@@ -25,7 +25,7 @@ from pressbox.curator.evaluate.ports import Evaluation, Evaluations, Evaluator, 
 from pressbox.curator.library.call_options import JUDGED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.waiting import come_back
+from pressbox.curator.models.waiting import retry_later
 
 _KINDS = {EvaluationMode.DIALOGUE: SubjectKind.ANSWER, EvaluationMode.RESEARCH: SubjectKind.RESEARCH}
 
@@ -55,7 +55,7 @@ class EvaluationActivities:
             try:
                 measures = await self._evaluate(_KINDS[input.mode], input.subject_id, input.trace_id)
             except RateLimitedError as error:
-                retry_at, reason = come_back(error, self._policy, self._now())
+                retry_at, reason = retry_later(error, self._policy, self._now())
                 return EvaluationResult(retry_at=retry_at, reason=reason)
         return EvaluationResult(scores=_scores(measures))
 
@@ -69,7 +69,7 @@ class EvaluationActivities:
                 try:
                     found.append(await self._evaluate(SubjectKind.SUMMARY, item.entry_id, item.trace_id))
                 except RateLimitedError as error:
-                    retry_at, reason = come_back(error, self._policy, self._now())
+                    retry_at, reason = retry_later(error, self._policy, self._now())
                     return SummarizationEvaluationResult(retry_at=retry_at, reason=reason)
         counted = [measures for measures in found if measures]
         return SummarizationEvaluationResult(scores=_scores(averages(counted)), evaluated=len(counted))

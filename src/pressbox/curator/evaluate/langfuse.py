@@ -13,7 +13,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.http.pauses import pause
 from pressbox.curator.evaluate.ports import Evaluation
-from pressbox.curator.models.domain.traces import trace_id
+from pressbox.curator.models.domain import trace_id
 
 LONGEST_CALL = timedelta(seconds=20)
 _SETTINGS = "LANGFUSE_HOST, LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY"

@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
         SummarizationEvaluationOutput,
     )
     from pressbox.curator.library.progress import Shown
-    from pressbox.curator.models.workflow_waiting import patiently
+    from pressbox.curator.models.waiting import call_until_available
 
 TITLES = {EvaluationMode.DIALOGUE: "Judging an answer", EvaluationMode.RESEARCH: "Judging a report"}
 
@@ -37,7 +37,9 @@ class EvaluationWorkflow:
     @workflow.run
     async def run(self, input: EvaluationInput) -> EvaluationOutput:
         self._shown.show(current_step="judge")
-        result = await patiently(EvaluationActivities.evaluate_ragas, input, self._shown.show, more=_has_room)
+        result = await call_until_available(
+            EvaluationActivities.evaluate_ragas, input, self._shown.show, keep_waiting=_has_room
+        )
         if result.retry_at is not None:
             # Days without a budget.
             workflow.continue_as_new(input)
@@ -65,7 +67,9 @@ class SummarizationEvaluationWorkflow:
     @workflow.run
     async def run(self, input: SummarizationEvaluationInput) -> SummarizationEvaluationOutput:
         self._shown.show(current_step="judge")
-        result = await patiently(EvaluationActivities.evaluate_summarization, input, self._shown.show, more=_has_room)
+        result = await call_until_available(
+            EvaluationActivities.evaluate_summarization, input, self._shown.show, keep_waiting=_has_room
+        )
         if result.retry_at is not None:
             # Days without a budget: what was judged is kept.
             workflow.continue_as_new(input)

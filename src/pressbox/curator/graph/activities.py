@@ -27,7 +27,7 @@ from pressbox.curator.graph.contracts import (
 from pressbox.curator.graph.ports import Addition, Graph, GraphDocument, GraphQueue
 from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.waiting import CANNOT_NOW, LONGEST_REASON, come_back
+from pressbox.curator.models.waiting import LONGEST_REASON, UNAVAILABLE, retry_later
 from pressbox.curator.text.bounds import shortened
 
 # Texts that are looked at together; a model answers several at a time.
@@ -106,18 +106,18 @@ class GraphActivities:
         sources = {one: source for one in entry_ids if (source := await self._contexts.source(one)) is not None}
         gone = tuple(one for one in entry_ids if one not in sources)
         documents, troubles = await self._documents(tuple(sources.values()))
-        later = next((error for error in troubles.values() if isinstance(error, CANNOT_NOW)), None)
+        later = next((error for error in troubles.values() if isinstance(error, UNAVAILABLE)), None)
         added: Sequence[Addition] = ()
         try:
             added = await self._graph.add(documents, generation) if documents else ()
-        except CANNOT_NOW as error:
+        except UNAVAILABLE as error:
             later = error
         refused = [
             Addition(one, sources[one].content_hash, shortened(error.message, LONGEST_REASON))
             for one, error in troubles.items()
-            if not isinstance(error, CANNOT_NOW)
+            if not isinstance(error, UNAVAILABLE)
         ]
-        retry_at, reason = come_back(later, policy, self._now()) if later is not None else (None, "")
+        retry_at, reason = retry_later(later, policy, self._now()) if later is not None else (None, "")
         failed = [*refused, *(one for one in added if one.reason)]
         for one in failed:
             activity.logger.warning("Entry %s is not in the graph: %s", one.entry_id, one.reason)
@@ -144,11 +144,11 @@ class GraphActivities:
                 return context
             async with turns:
                 # With nobody to ask, the rest of the batch would only find out the same.
-                if any(isinstance(error, CANNOT_NOW) for error in troubles.values()):
+                if any(isinstance(error, UNAVAILABLE) for error in troubles.values()):
                     return None
                 try:
                     found = await self._extractor.extract(source)
-                except (*CANNOT_NOW, PermanentError) as error:
+                except (*UNAVAILABLE, PermanentError) as error:
                     troubles[source.entry_id] = error
                     return None
             return found if await self._contexts.save(found, self._now()) else None

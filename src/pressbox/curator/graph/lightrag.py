@@ -21,7 +21,7 @@ from pressbox.curator.graph.lightrag_rows import said_in
 from pressbox.curator.graph.ports import Addition, GraphDocument
 from pressbox.curator.graph.store import PostgresGraph
 from pressbox.curator.models.ports import Feature, PaidModel, Question
-from pressbox.curator.models.waiting import CANNOT_NOW
+from pressbox.curator.models.waiting import UNAVAILABLE
 from pressbox.curator.search.ports import Embedder
 
 NO_MODEL = (
@@ -166,7 +166,7 @@ class _Open:
             return self._context(source)
         # It must go, or LightRAG would try it again with the next text and in that one's name.
         await self.forget(source.entry_id)
-        if isinstance(self._trouble, CANNOT_NOW):
+        if isinstance(self._trouble, UNAVAILABLE):
             raise self._trouble
         return None
 

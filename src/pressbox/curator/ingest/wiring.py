@@ -28,7 +28,7 @@ from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.library.parts import Functions, embedder, index_path, policy
 from pressbox.curator.models.claims import SqlClaims
-from pressbox.curator.models.domain.money import Prices
+from pressbox.curator.models.domain import Prices
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.search.activities.embedding import EmbeddingActivities

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import RateLimitedError, TransientError
-from pressbox.curator.models.domain.money import Prices, next_midnight
+from pressbox.curator.models.domain import Prices, next_day_start
 from pressbox.curator.models.ports import Expected, ModelLedger, PaidCall
 
 # Longer than a call may take; what is set aside for longer belongs to a worker that died.
@@ -39,14 +39,15 @@ class Budget:
         """For each call the tokens in and out that it will take at most. The numbers are for `record` or `free`."""
         now = self._now()
         expected = [
-            Expected(call, tokens_in, tokens_out, self.prices.of(tokens_in, 0)) for call, tokens_in, tokens_out in calls
+            Expected(call, tokens_in, tokens_out, self.prices.cost(tokens_in, 0))
+            for call, tokens_in, tokens_out in calls
         ]
         reserved = await self._ledger.reserve(expected, self._tokens_per_day, now + SET_ASIDE_FOR, now)
         if reserved.ids:
             return tuple(reserved.ids)
         if reserved.spoken_for:
             raise RateLimitedError(SPOKEN_FOR, retry_after=WAIT_FOR_OTHERS)
-        wait = min(next_midnight(now) - now, LOOK_AGAIN)
+        wait = min(next_day_start(now) - now, LOOK_AGAIN)
         raise RateLimitedError(NO_TOKENS_LEFT.format(budget=self._tokens_per_day), retry_after=wait)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import Database
 from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.rows import EntryRow, ModelCallRow, ModelReservationRow
-from pressbox.curator.models.domain.money import midnight_before
+from pressbox.curator.models.domain import day_start
 from pressbox.curator.models.ports import Expected, PaidCall, Reserved
 
 _LOCK = 0x4D_4F_4E_45_59  # "MONEY": an advisory lock of our own
@@ -97,7 +97,7 @@ class SqlModelLedger:
 
 async def _used(session: AsyncSession, now: datetime) -> int:
     used = func.sum(ModelCallRow.tokens_in + ModelCallRow.tokens_out)
-    return int(await session.scalar(select(used).where(ModelCallRow.at >= midnight_before(now))) or 0)
+    return int(await session.scalar(select(used).where(ModelCallRow.at >= day_start(now))) or 0)
 
 
 async def _write_off(session: AsyncSession, gone: Delete) -> None:

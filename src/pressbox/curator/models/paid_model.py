@@ -11,12 +11,19 @@ from typing import Protocol
 from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
-from pressbox.core.errors import AnswerLostError, PermanentError, TransientError
+from pressbox.core.errors import AnswerLostError, TransientError
 from pressbox.curator.models.budget import Budget, recorded
-from pressbox.curator.models.domain.money import Prices as Prices
-from pressbox.curator.models.domain.money import about_tokens
-from pressbox.curator.models.domain.money import next_midnight as next_midnight
-from pressbox.curator.models.ports import Claims, ModelLedger, OnText, PaidCall, Question, Reply, paid_claim
+from pressbox.curator.models.domain import Prices, estimate_tokens
+from pressbox.curator.models.ports import (
+    Claims,
+    ModelLedger,
+    OnText,
+    PaidCall,
+    Question,
+    Reply,
+    UnusableAnswerError,
+    paid_claim,
+)
 
 # A claim is renewed while its call runs, so that it lapses soon after a worker died, and never before.
 CLAIMED_FOR = timedelta(seconds=45)
@@ -27,10 +34,6 @@ ASKED_ELSEWHERE = "The model is being asked the same by another run."
 # The same question gives the same nonsense: after so many of them in a day it is paid no more.
 MOST_USELESS = 3
 USELESS_FOR = timedelta(days=1)
-
-
-class UnusableAnswerError(PermanentError):
-    """The model said something that cannot be used. It was paid, and noted; asking the same again is seldom wise."""
 
 
 class Completion(Protocol):
@@ -158,7 +161,7 @@ class LedgerModel:
                 f"{call.model} gave {MOST_USELESS} answers to this that cannot be used. It is asked again tomorrow, "
                 "or with another model: PRESSBOX_CURATOR_MODEL_NAME."
             )
-        asked = about_tokens(question.instructions, question.material)
+        asked = estimate_tokens(question.instructions, question.material)
         (reserved,) = await self._budget.set_aside([(call, asked, question.most_tokens)])
         try:
             said = await self._model.converse(
@@ -176,8 +179,8 @@ class LedgerModel:
             raise
         tokens_in, tokens_out = said.tokens_in, said.tokens_out
         if not tokens_in and not tokens_out:
-            tokens_in, tokens_out = asked, about_tokens(said.text)
-        good, cost = usable(said.text), self._budget.prices.of(tokens_in, tokens_out)
+            tokens_in, tokens_out = asked, estimate_tokens(said.text)
+        good, cost = usable(said.text), self._budget.prices.cost(tokens_in, tokens_out)
         await recorded(
             lambda: self._ledger.record(
                 call, said.text, tokens_in, tokens_out, cost, self._now(), usable=good, reserved=reserved

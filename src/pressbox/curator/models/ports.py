@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from pressbox.core.errors import PermanentError
+
 # Called with all of the text so far, while it is written.
 OnText = Callable[[str], Awaitable[None]]
 
@@ -52,9 +54,13 @@ class Reply:
     bought: bool = True
 
 
+class UnusableAnswerError(PermanentError):
+    """The answer cannot be used. It was paid for and recorded; the same question seldom gets a better one."""
+
+
 class PaidModel(Protocol):
     """A budget that is used up is a RateLimitedError that says when to look again; trouble of the endpoint is a
-    TransientError, a wrong setting a ConfigurationError. See `activities/waiting.py` for what to do with these.
+    TransientError, a wrong setting a ConfigurationError. See `models/waiting.py` for what to do with these.
 
     A call goes on to its end, and into the ledger, also when whoever asked is cancelled.
     """

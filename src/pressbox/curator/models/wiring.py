@@ -5,8 +5,9 @@ from datetime import timedelta
 from pressbox.core.app import Resources
 from pressbox.core.models.chat import ChatModel, Endpoint
 from pressbox.curator.models.claims import SqlClaims
+from pressbox.curator.models.domain import Prices
 from pressbox.curator.models.ledger import SqlModelLedger
-from pressbox.curator.models.paid_model import LedgerModel, Prices
+from pressbox.curator.models.paid_model import LedgerModel
 from pressbox.curator.models.ports import PaidModel
 from pressbox.curator.settings import CuratorSettings
 

@@ -7,7 +7,7 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.views import BudgetView, CostsView, PreviewView
-from pressbox.curator.models.domain.money import midnight_before, next_midnight
+from pressbox.curator.models.domain import day_start, next_day_start
 from pressbox.curator.models.ports import ModelLedger
 from pressbox.curator.operations.ports import Workflows
 from pressbox.curator.reading.ports import Costs, ReadingLists, Subscriptions
@@ -88,13 +88,13 @@ class WorkService:
     async def costs(self, user_id: int, *, administrator: bool = False, days: int = COST_DAYS) -> CostsView:
         """Per day of UTC, feed and feature: of the person's feeds, for an administrator of all."""
         now = self._now()
-        since = midnight_before(now) - timedelta(days=days - 1)
+        since = day_start(now) - timedelta(days=days - 1)
         spent = await self._costs.by_day(None if administrator else user_id, since)
         return CostsView(tuple(spent), await self.budget(), since.date() + timedelta(days=days - 1))
 
     async def budget(self) -> BudgetView:
         now = self._now()
-        return BudgetView(await self._ledger.tokens_today(now), self._tokens_per_day, next_midnight(now))
+        return BudgetView(await self._ledger.tokens_today(now), self._tokens_per_day, next_day_start(now))
 
     async def spent_budget(self) -> BudgetView | None:
         """The budget when it is used up. Every page of the reader asks, so the answer may be some seconds old."""

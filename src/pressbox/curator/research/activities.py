@@ -13,8 +13,8 @@ from pressbox.core.temporal.options import QUICK
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.domain.traces import trace_id
-from pressbox.curator.models.waiting import CANNOT_NOW, come_back
+from pressbox.curator.models.domain import trace_id
+from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
 from pressbox.curator.research.contracts import (
     CloseResearchInput,
     ResearchBounds,
@@ -173,7 +173,7 @@ class ResearchActivities:
         try:
             async with Heartbeat():
                 told = await self._written(run)
-        except CANNOT_NOW as error:
+        except UNAVAILABLE as error:
             return await self._later(run, error, input)
         outcome = Outcome(ended_by=input.ended_by, reason=told.reason)
         step = replace(step, state=StepState.DONE, outcome=outcome, tokens=told.tokens)
@@ -197,7 +197,7 @@ class ResearchActivities:
         try:
             async with Heartbeat():
                 outcome, tokens = await work(run)
-        except CANNOT_NOW as error:
+        except UNAVAILABLE as error:
             return await self._later(run, error, input)
         empty = step.kind is StepKind.READ and not outcome.notes
         done = replace(step, state=StepState.SKIPPED if empty else StepState.DONE, outcome=outcome, tokens=tokens)
@@ -256,7 +256,7 @@ class ResearchActivities:
             return await self._readings.text(run.user_id, material.entry_id), NOT_YOURS
         try:
             return await self._pages.text(material.url, policy), NOTHING_IN_IT
-        except CANNOT_NOW as error:
+        except UNAVAILABLE as error:
             # A page is not worth waiting for: the others are read meanwhile.
             return "", shortened(error.message, LONGEST_REASON)
         except PermanentError as error:
@@ -274,8 +274,8 @@ class ResearchActivities:
         return replace(told, text=of_notes(noted), reason=told.reason or NOTES_INSTEAD)
 
     async def _later(self, run: Run, error: Exception, input: ResearchStepInput) -> ResearchStepDone:
-        assert isinstance(error, CANNOT_NOW)
-        retry_at, reason = come_back(error, input.policy, self._now())
+        assert isinstance(error, UNAVAILABLE)
+        retry_at, reason = retry_later(error, input.policy, self._now())
         await self._steps.wait(run.id, reason, input.seconds)
         return ResearchStepDone(tokens=run.tokens, retry_at=retry_at, reason=reason)
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from pressbox.curator.models.domain.money import about_tokens
-from pressbox.curator.models.paid_model import UnusableAnswerError
-from pressbox.curator.models.ports import Feature, PaidModel, Question
+from pressbox.curator.models.domain import estimate_tokens
+from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
 from pressbox.curator.research.domain.quotes import Span, excerpt
 from pressbox.curator.research.domain.report import LONGEST_REPORT, checked
 from pressbox.curator.research.domain.research import Material, Note, ResearchMethod, Source
@@ -122,7 +121,7 @@ class ModelResearcher:
                 reply = await self._model.ask(question, usable=usable)
             except UnusableAnswerError:
                 # It was paid; how much is only in the ledger.
-                spent += about_tokens(question.instructions, question.material)
+                spent += estimate_tokens(question.instructions, question.material)
                 continue
             # What was bought for another run, or before a crash, costs this one nothing.
             return _Said(reply.text, spent + (reply.tokens_in + reply.tokens_out if reply.bought else 0))

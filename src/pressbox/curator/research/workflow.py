@@ -11,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import Method, call, failure_reason, start_detached
     from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
     from pressbox.curator.library.progress import Shown
-    from pressbox.curator.models.workflow_waiting import SHORTEST, WAITING
+    from pressbox.curator.models.waiting import SHORTEST_WAIT, WAITING
     from pressbox.curator.research.activities import ResearchActivities
     from pressbox.curator.research.contracts import (
         CloseResearchInput,
@@ -145,7 +145,7 @@ class DeepResearchWorkflow:
         self._show(WAITING, message=reason)
         # A timeout is the time that has come without anybody who stops it.
         with suppress(TimeoutError):
-            await workflow.wait_condition(lambda: self._stop, timeout=max(until - began, SHORTEST))
+            await workflow.wait_condition(lambda: self._stop, timeout=max(until - began, SHORTEST_WAIT))
         self._waited += workflow.now() - began
         if workflow.info().is_continue_as_new_suggested() and not self._stop:
             # Days without a model: everything that was done is in the database.

@@ -13,7 +13,7 @@ from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.entries import EntryStatus
 from pressbox.curator.models.ports import Claims
-from pressbox.curator.models.waiting import CANNOT_NOW, LONGEST_REASON, come_back
+from pressbox.curator.models.waiting import LONGEST_REASON, UNAVAILABLE, retry_later
 from pressbox.curator.text.bounds import shortened
 from pressbox.curator.translate.contracts import (
     Provider,
@@ -94,8 +94,8 @@ class TranslationActivities:
                 try:
                     await self._article(self._translators[provider], entry_id, input)
                     translated.append(entry_id)
-                except CANNOT_NOW as error:
-                    retry_at, reason = come_back(error, input.policy, self._now())
+                except UNAVAILABLE as error:
+                    retry_at, reason = retry_later(error, input.policy, self._now())
                     return TranslatedArticles(
                         translated=tuple(translated),
                         failed=tuple(failed),

@@ -49,7 +49,7 @@ class StoredTranslation:
 class Translator(Protocol):
     """Somebody is asked for one request of blocks at a time, within `limits`, and is never paid twice for the same.
 
-    Away, busy, over quota or with a wrong key it raises one of `activities/waiting.py:CANNOT_NOW`.
+    Away, busy, over quota or with a wrong key it raises one of `activities/waiting.py:UNAVAILABLE`.
     A block without an answer is not in the result.
     """
 

@@ -10,7 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.library.contracts import EntryProgressState
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
-    from pressbox.curator.models.workflow_waiting import SHORTEST, WAITING
+    from pressbox.curator.models.waiting import WAITING, sleep_until
     from pressbox.curator.translate.activities import TranslationActivities, TranslationSelecting
     from pressbox.curator.translate.contracts import (
         Provider,
@@ -103,7 +103,7 @@ class TranslationWorkflow:
                 return
             left = batch.waiting
             self._show(current_step=WAITING, message=batch.reason)
-            await workflow.sleep(max(batch.retry_at - workflow.now(), SHORTEST))
+            await sleep_until(batch.retry_at)
             if workflow.info().is_continue_as_new_suggested():
                 # Days without a translator: what still waits is selected again.
                 self._go_on(self._input.state)

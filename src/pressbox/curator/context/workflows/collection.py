@@ -26,7 +26,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
-    from pressbox.curator.models.workflow_waiting import patiently
+    from pressbox.curator.models.waiting import call_until_available
     from pressbox.curator.text.bounds import shortened
 
 AT_ONCE = 3
@@ -125,15 +125,15 @@ class ContextCollectionWorkflow:
         policy, show = self._input.policy, self._show
         show(current_step="github", message="")
         search = SearchGithubInput(entry_id=entry_id, name=name, policy=policy)
-        candidates = (await patiently(RepositoryActivities.search_github_candidates, search, show)).candidates
-        if not candidates:
+        found = await call_until_available(RepositoryActivities.search_github_candidates, search, show)
+        if not found.candidates:
             return 0
-        rerank = RerankGithubInput(entry_id=entry_id, name=name, candidates=candidates, policy=policy)
-        choice = await patiently(RepositoryActivities.rerank_github_results, rerank, show)
+        rerank = RerankGithubInput(entry_id=entry_id, name=name, candidates=found.candidates, policy=policy)
+        choice = await call_until_available(RepositoryActivities.rerank_github_results, rerank, show)
         if choice.chosen is None:
             return 0
         fetch = FetchReadmeInput(repository=choice.chosen, policy=policy)
-        readme = await patiently(RepositoryActivities.fetch_github_readme, fetch, show)
+        readme = await call_until_available(RepositoryActivities.fetch_github_readme, fetch, show)
         save = SaveGithubInput(
             entry_id=entry_id, name=name, repository=choice.chosen, readme_key=readme.key, by=choice.by
         )

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
         SavedContext,
     )
     from pressbox.curator.library.progress import Shown
-    from pressbox.curator.models.workflow_waiting import patiently
+    from pressbox.curator.models.waiting import call_until_available
 
 NO_TEXT = "This entry is gone, or has no text."
 MORE_TRIES = 2
@@ -67,7 +67,7 @@ class ExtractEntryContextWorkflow:
 
     async def _found(self, input: ExtractEntryContextInput) -> tuple[ExtractedContext, SavedContext]:
         wanted = ExtractContextInput(entry_id=input.entry_id, policy=input.policy)
-        found = await patiently(ContextActivities.extract_entry_context, wanted, self._shown.show)
+        found = await call_until_available(ContextActivities.extract_entry_context, wanted, self._shown.show)
         if not found.key:
             raise NotFoundError(NO_TEXT)
         self._shown.show(current_step="save", message="")

@@ -6,7 +6,7 @@ from temporalio import workflow
 
 from pressbox.core.temporal.calls import Method, call
 from pressbox.curator.graph.contracts import GraphBatchInput, GraphBatchResult
-from pressbox.curator.models.workflow_waiting import SHORTEST, WAITING
+from pressbox.curator.models.waiting import WAITING, sleep_until
 
 # Ids, hashes and titles of this many entries are one message, which stays below 10 kB.
 LARGEST_BATCH = 50
@@ -31,7 +31,7 @@ async def added_in_rounds(
         dealt_with = result.dealt_with
         left = tuple(entry_id for entry_id in left if entry_id not in dealt_with)
         show(current_step=WAITING, message=result.reason)
-        await workflow.sleep(max(result.retry_at - workflow.now(), SHORTEST))
+        await sleep_until(result.retry_at)
         if workflow.info().is_continue_as_new_suggested():
             return False
     return True

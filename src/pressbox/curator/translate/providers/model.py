@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pressbox.core.models.chat import json_in
-from pressbox.curator.models.paid_model import UnusableAnswerError
-from pressbox.curator.models.ports import Feature, PaidModel, Question
+from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
 from pressbox.curator.translate.domain.article_blocks import Block
 from pressbox.curator.translate.domain.segments import Done, Limits, sent, taken
 from pressbox.curator.translate.ports import Languages, TranslationSource

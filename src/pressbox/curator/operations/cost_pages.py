@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from pressbox.core.web.rendering import render
-from pressbox.curator.models.domain.costs import by_day, by_feature, by_feed, plot
+from pressbox.curator.operations.costs import by_day, by_feature, by_feed, plot
 from pressbox.curator.operations.service import COST_DAYS
 from pressbox.curator.reading.access import PATH, Reader, Service
 
