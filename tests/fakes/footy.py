@@ -15,11 +15,13 @@ from typing import Any
 
 from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
 from pressbox.core.objects.store import ObjectInfo
+from pressbox.core.temporal.calls import activity_methods
 from pressbox.footy.activities.aliases import AliasActivities
-from pressbox.footy.activities.clip_inspector import Onlooker
+from pressbox.footy.activities.clip_inspector import ClipInspector
+from pressbox.footy.activities.comparison import ComparisonActivities
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
-from pressbox.footy.activities.ingest import IngestActivities
-from pressbox.footy.activities.monitor import MonitorActivities
+from pressbox.footy.activities.ingest import CleanupActivities, IngestActivities
+from pressbox.footy.activities.poll import PollActivities
 from pressbox.footy.activities.scenes import SceneActivities
 from pressbox.footy.activities.search import SearchActivities
 from pressbox.footy.activities.upkeep import CanaryActivities, RecheckActivities
@@ -40,12 +42,12 @@ from pressbox.footy.ports.storage import (
     Aliases,
     Candidate,
     ClipFile,
-    Decision,
+    FixtureDecision,
     RawFixture,
     SourceAnswer,
     StoredCopy,
     TeamName,
-    ToCompare,
+    UncomparedFixture,
 )
 from pressbox.footy.ports.workflows import Workflows
 
@@ -199,10 +201,10 @@ class FakeFixtures:
         self.stored: set[int] = set()
         self.synced: set[int] = set()
 
-    async def followed(self) -> Followed:
+    async def load_followed(self) -> Followed:
         return Followed(frozenset({39}))
 
-    async def keep_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
+    async def save_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
         self.fetched.setdefault(run_id, {}).update({item.fixture_id: item for item in fixtures})
 
     async def route_fetched(self, run_id: str, alias_age: timedelta, now: datetime) -> StoredFixtures:
@@ -210,9 +212,6 @@ class FakeFixtures:
         new = set(fetched) - self.stored
         self.stored |= new
         return StoredFixtures(staging=len(new), known=len(fetched) - len(new), teams=self.teams)
-
-    async def fixtures_on(self, day: date) -> int:
-        return 0
 
     async def register_run(self, run_id: str, policy: FootyPolicy, now: datetime) -> RegisteredRun:
         self.runs.setdefault(run_id, None)
@@ -245,16 +244,18 @@ class FakeFixtures:
         for fixture_id in fixtures:
             self.troubles.pop(fixture_id, None)
 
-    async def to_compare(self, run_id: str, limit: int) -> Sequence[ToCompare]:
+    async def load_uncompared(self, run_id: str, limit: int) -> Sequence[UncomparedFixture]:
         done = self.compared.setdefault(run_id, set())
         waiting = [key for key in sorted(self.snapshots_of.get(run_id, {})) if key not in done][:limit]
         return [
-            ToCompare(key, 1, self.snapshots_of[run_id][key], self._goals.stored(key), self._goals.sequences(key))
+            UncomparedFixture(
+                key, 1, self.snapshots_of[run_id][key], self._goals.stored(key), self._goals.sequences(key)
+            )
             for key in waiting
         ]
 
     async def apply(
-        self, run_id: str, decisions: Mapping[int, tuple[int, Decision]], policy: FootyPolicy, now: datetime
+        self, run_id: str, decisions: Mapping[int, tuple[int, FixtureDecision]], policy: FootyPolicy, now: datetime
     ) -> Sequence[int]:
         for fixture_id, (_, decision) in decisions.items():
             if decision.trouble:
@@ -263,22 +264,22 @@ class FakeFixtures:
             self.compared.setdefault(run_id, set()).add(fixture_id)
         return []
 
-    async def snapshots(self, run_id: str, after: int, limit: int) -> Sequence[tuple[int, RawFixture]]:
+    async def load_snapshots(self, run_id: str, after: int, limit: int) -> Sequence[tuple[int, RawFixture]]:
         return [item for item in sorted(self.snapshots_of.get(run_id, {}).items()) if item[0] > after][:limit]
 
     async def sync_metadata(self, run_id: str, observed: Sequence[ObservedFixture], now: datetime) -> int:
         self.synced |= {item.fixture_id for item in observed}
         return len(observed)
 
-    async def complete_ready(self, run_id: str, policy: FootyPolicy, now: datetime) -> CompletedFixtures:
+    async def archive_finished(self, run_id: str, policy: FootyPolicy, now: datetime) -> CompletedFixtures:
         self.active -= set(self.ready)
         return CompletedFixtures(fixture_ids=self.ready)
 
-    async def tell_readers(self, run_id: str) -> int:
+    async def publish_changes(self, run_id: str) -> int:
         self.told += 1
         return 1
 
-    async def expired(self, policy: FootyPolicy, now: datetime, limit: int) -> tuple[Sequence[int], Sequence[str]]:
+    async def find_expired(self, policy: FootyPolicy, now: datetime, limit: int) -> tuple[Sequence[int], Sequence[str]]:
         return self.old[:limit], ()
 
     async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanedUp:
@@ -300,7 +301,7 @@ class FakeGoals:
     def sequences(self, fixture_id: int) -> Mapping[tuple[int, int], int]:
         return {(team, player): last for (key, team, player), last in self.last.items() if key == fixture_id}
 
-    def apply(self, fixture_id: int, run_id: str, decision: Decision) -> None:
+    def apply(self, fixture_id: int, run_id: str, decision: FixtureDecision) -> None:
         for new in decision.comparison.created:
             seen = new.observation
             player = seen.player_id or 0
@@ -734,28 +735,22 @@ class FakeWorld:
         return FoundVideo("folder", url, media_url=url, duration_seconds=duration)
 
     def plain_activities(self, workflows: Workflows) -> list[Callable[..., Any]]:
-        ingest = IngestActivities(self.api, self.fixtures, self.clips, self.objects, self.missing)
-        monitor = MonitorActivities(self.api, self.fixtures, self.goals, workflows, self.missing)
-        aliases = AliasActivities(self.teams, self.alias_source)
-        search = SearchActivities(self.goals, self.candidates, self.sources, source_time=timedelta(seconds=1))
-        download = DownloadActivities(self.goals, self.candidates, self.downloader, self.media, self.objects, workflows)
-        upload = UploadActivities(self.clips, self.candidates, self.objects)
-        canaries = CanaryActivities(self.sources, self.health)
-        return [
-            function
-            for part in (ingest, monitor, aliases, search, download, upload, canaries)
-            for function in bound(part)
-        ]
+        return activity_methods(
+            IngestActivities(self.api, self.fixtures, self.missing),
+            CleanupActivities(self.fixtures, self.clips, self.objects),
+            PollActivities(self.api, self.fixtures, self.missing),
+            ComparisonActivities(self.fixtures, self.fixtures, self.fixtures, self.goals, workflows),
+            AliasActivities(self.teams, self.alias_source),
+            SearchActivities(self.goals, self.candidates, self.sources, source_time=timedelta(seconds=1)),
+            DownloadActivities(self.goals, self.candidates, self.downloader, self.media, self.objects, workflows),
+            UploadActivities(self.clips, self.candidates, self.objects),
+            CanaryActivities(self.sources, self.health),
+        )
 
     def media_activities(self, workflows: Workflows) -> list[Callable[..., Any]]:
-        onlooker = Onlooker(self.media, self.judge)
-        validation = ValidationActivities(self.goals, self.candidates, self.media, self.objects, onlooker)
-        scenes = SceneActivities(self.clips, self.media, self.objects)
-        recheck = RecheckActivities(self.goals, self.clips, self.objects, onlooker, workflows)
-        return [function for part in (validation, scenes, recheck) for function in bound(part)]
-
-
-def bound(part: object) -> list[Callable[..., Any]]:
-    """The activity methods of an object."""
-    names = [name for name in dir(type(part)) if hasattr(getattr(type(part), name), "__temporal_activity_definition")]
-    return [getattr(part, name) for name in names]
+        inspector = ClipInspector(self.media, self.judge)
+        return activity_methods(
+            ValidationActivities(self.goals, self.candidates, self.media, self.objects, inspector),
+            SceneActivities(self.clips, self.media, self.objects),
+            RecheckActivities(self.goals, self.clips, self.objects, inspector, workflows),
+        )

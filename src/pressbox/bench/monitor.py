@@ -29,7 +29,7 @@ from pressbox.demo.instance import Instance
 from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.simulators.fixtures_api import DEMO_KEY
 from pressbox.footy.contracts.monitor import MonitorWorkflowInput
-from pressbox.footy.domain.fixture_parser import read_fixture
+from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.ids import QUEUE as FOOTY_QUEUE
 from pressbox.footy.manifest import APP as FOOTY
 from pressbox.footy.settings import FootySettings
@@ -135,7 +135,7 @@ async def _measure(resources: Resources, url: str, day: ScriptedDay, size: int, 
 
 
 async def _add(database: Database, day: ScriptedDay, fixture_ids: Sequence[int]) -> None:
-    fixtures = [read_fixture(raw) for raw in day.by_ids(fixture_ids, datetime.now(UTC))]
+    fixtures = [parse_fixture(raw) for raw in day.by_ids(fixture_ids, datetime.now(UTC))]
     rows = [
         {
             "id": fixture.fixture_id,

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.demo.simulators.fixtures_api import DEMO_KEY
-from pressbox.footy.domain.fixture_parser import read_fixture
+from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.domain.goals import GoalDetail, Score, StoredGoal
 from pressbox.footy.domain.matching import compare
@@ -50,7 +50,7 @@ async def _one(session: AsyncSession, fixture_id: int, raw: Mapping[str, Any], r
     await session.execute(_SNAPSHOT, {"id": fixture_id, "raw": json.dumps(raw), "run_id": run_id, "now": now})
     rows = (await session.execute(_GOALS, {"id": fixture_id})).mappings().all()
     goals = [await _goal(session, row) for row in rows]
-    observed = read_fixture(raw)
+    observed = parse_fixture(raw)
     comparison = compare(goals, {}, observed, run_id, now, FootyPolicy())
     for goal in comparison.seen:
         await session.execute(_SEEN, {"event_id": goal.event_id, "now": now})

@@ -1,4 +1,4 @@
-"""Every id that footy uses in Temporal and in the object store, made from keys that never change."""
+"""Every id that footy uses in Temporal, in the object store and for live changes, made from keys that never change."""
 
 from typing import Protocol
 
@@ -20,6 +20,11 @@ UPLOAD_WORKFLOW = "UploadWorkflow"
 ADD_VIDEOS_SIGNAL = "add_videos"
 INGEST_BY_HAND = "ingest-by-hand"
 MONITOR_BY_HAND = "monitor-by-hand"
+
+# What browsers can follow.
+DAY_TOPIC = "footy.day"
+FIXTURE_TOPIC = "footy.fixture"
+GOAL_TOPIC = "footy.goal"
 
 
 class NamedGoal(Protocol):

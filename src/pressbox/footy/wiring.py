@@ -9,11 +9,13 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
+from pressbox.core.temporal.calls import activity_methods
 from pressbox.footy.activities.aliases import AliasActivities
-from pressbox.footy.activities.clip_inspector import Onlooker
+from pressbox.footy.activities.clip_inspector import ClipInspector
+from pressbox.footy.activities.comparison import ComparisonActivities
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
-from pressbox.footy.activities.ingest import IngestActivities
-from pressbox.footy.activities.monitor import MonitorActivities
+from pressbox.footy.activities.ingest import CleanupActivities, IngestActivities
+from pressbox.footy.activities.poll import PollActivities
 from pressbox.footy.activities.scenes import SceneActivities
 from pressbox.footy.activities.search import SearchActivities
 from pressbox.footy.activities.upkeep import CanaryActivities, RecheckActivities
@@ -23,13 +25,16 @@ from pressbox.footy.adapters.aliases.wikidata import Wikidata
 from pressbox.footy.adapters.api_football import ApiFootball
 from pressbox.footy.adapters.candidate_store import SqlCandidates
 from pressbox.footy.adapters.clip_store import SqlClips
+from pressbox.footy.adapters.comparisons import SqlComparisons
 from pressbox.footy.adapters.downloads.downloader import ClipDownloader
-from pressbox.footy.adapters.fixture_store import SqlFixtures
+from pressbox.footy.adapters.fixture_archive import SqlFixtureArchive
+from pressbox.footy.adapters.fixture_imports import SqlFixtureImports
 from pressbox.footy.adapters.goal_store import SqlGoals
 from pressbox.footy.adapters.judges.offline import OfflineJudge
 from pressbox.footy.adapters.judges.vision_llm import VisionJudge
 from pressbox.footy.adapters.match_store import SqlMatchStore
 from pressbox.footy.adapters.media.processes import MediaProcesses
+from pressbox.footy.adapters.polls import SqlPolls
 from pressbox.footy.adapters.sources.registry import archive_folder, configured_sources
 from pressbox.footy.adapters.team_store import SqlFollowStore, SqlSourceHealth, SqlTeamStore
 from pressbox.footy.adapters.trail_store import SqlClipFiles, SqlTrailStore
@@ -65,27 +70,15 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
 
 
 def polling_activities(resources: Resources, api: FixturesApi, workflows: Workflows) -> Functions:
-    """Those of Ingest and Monitor, with the API in the caller's hands: benchmarks measure it."""
+    """Those of Ingest and Monitor; the caller brings the API, so that benchmarks can measure it."""
     settings, database = resources.settings, resources.database
-    fixtures = SqlFixtures(database, followed(settings))
     missing = "" if settings.group(FootySettings).api_key else NO_KEY
-    ingest = IngestActivities(api, fixtures, SqlClips(database), resources.objects, missing)
-    monitor = MonitorActivities(api, fixtures, SqlGoals(database), workflows, missing)
-    return (
-        ingest.fetch_todays_fixtures,
-        ingest.fetch_fixtures_by_ids,
-        ingest.categorize_and_store_fixtures,
-        ingest.cleanup_old_fixtures,
-        monitor.register_monitor_workflow,
-        monitor.fetch_staging_fixtures,
-        monitor.pre_activate_upcoming_fixtures,
-        monitor.fetch_active_fixtures,
-        monitor.store_and_compare,
-        monitor.sync_fixture_metadata,
-        monitor.process_fixture_events,
-        monitor.check_twitter_workflow_running,
-        monitor.complete_fixture_if_ready,
-        monitor.notify_frontend_refresh,
+    polls, archive = SqlPolls(database), SqlFixtureArchive(database)
+    return activity_methods(
+        IngestActivities(api, SqlFixtureImports(database, followed(settings)), missing),
+        CleanupActivities(archive, SqlClips(database), resources.objects),
+        PollActivities(api, polls, missing),
+        ComparisonActivities(polls, SqlComparisons(database), archive, SqlGoals(database), workflows),
     )
 
 
@@ -96,37 +89,12 @@ def clip_activities(resources: Resources, workflows: Workflows) -> Functions:
     footy = settings.group(FootySettings)
     sources = configured_sources(footy, resources.http)
     downloader = ClipDownloader(resources.http, GuardedProxy(settings.http), archive_folder(footy))
-    aliases = AliasActivities(SqlTeamStore(database), alias_source(footy, resources.http))
-    search = SearchActivities(goals, candidates, sources)
-    download = DownloadActivities(goals, candidates, downloader, media(settings), objects, workflows)
-    upload = UploadActivities(SqlClips(database), candidates, objects)
-    return (
-        aliases.get_cached_team_aliases,
-        aliases.get_team_aliases,
-        aliases.save_team_aliases,
-        search.set_monitor_complete,
-        search.check_event_exists,
-        search.get_download_workflow_count,
-        search.get_twitter_search_data,
-        search.execute_twitter_search,
-        search.save_discovered_videos,
-        search.finish_search,
-        download.register_download_workflow,
-        download.download_single_video,
-        download.cleanup_download_temp,
-        download.settle_candidates,
-        download.queue_videos_for_upload,
-        download.check_and_mark_download_complete,
-        upload.fetch_event_data,
-        upload.deduplicate_by_md5,
-        upload.save_video_objects,
-        upload.update_video_in_place,
-        upload.bump_video_popularity,
-        upload.recalculate_video_ranks,
-        upload.cleanup_individual_files,
-        upload.cleanup_upload_temp,
-        upload.cleanup_fixture_temp_dirs,
-        CanaryActivities(sources, SqlSourceHealth(database)).run_canaries,
+    return activity_methods(
+        AliasActivities(SqlTeamStore(database), alias_source(footy, resources.http)),
+        SearchActivities(goals, candidates, sources),
+        DownloadActivities(goals, candidates, downloader, media(settings), objects, workflows),
+        UploadActivities(SqlClips(database), candidates, objects),
+        CanaryActivities(sources, SqlSourceHealth(database)),
     )
 
 
@@ -134,16 +102,11 @@ def media_activities(resources: Resources, workflows: Workflows) -> Functions:
     """Those that decode, or ask a judge."""
     database, objects = resources.database, resources.objects
     goals, clips, decoder = SqlGoals(database), SqlClips(database), media(resources.settings)
-    onlooker = Onlooker(decoder, judge(resources.settings.group(FootySettings)))
-    validation = ValidationActivities(goals, SqlCandidates(database), decoder, objects, onlooker)
-    scenes = SceneActivities(clips, decoder, objects)
-    return (
-        validation.validate_video_is_soccer,
-        validation.generate_video_hash,
-        scenes.deduplicate_videos,
-        scenes.upload_single_video,
-        scenes.replace_s3_video,
-        RecheckActivities(goals, clips, objects, onlooker, workflows).recheck_clips,
+    inspector = ClipInspector(decoder, judge(resources.settings.group(FootySettings)))
+    return activity_methods(
+        ValidationActivities(goals, SqlCandidates(database), decoder, objects, inspector),
+        SceneActivities(clips, decoder, objects),
+        RecheckActivities(goals, clips, objects, inspector, workflows),
     )
 
 

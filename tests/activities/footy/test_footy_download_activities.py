@@ -9,7 +9,7 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
 from pressbox.core.temporal.calls import CallOptions, call_options
-from pressbox.footy.activities.clip_inspector import Onlooker
+from pressbox.footy.activities.clip_inspector import ClipInspector
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
 from pressbox.footy.activities.upload import UploadActivities
 from pressbox.footy.contracts.download import (
@@ -68,7 +68,7 @@ class Setting:
             self.mailbox,  # type: ignore[arg-type]
         )
         self.validation = ValidationActivities(
-            world.goals, world.candidates, world.media, world.objects, Onlooker(world.media, world.judge)
+            world.goals, world.candidates, world.media, world.objects, ClipInspector(world.media, world.judge)
         )
         self.upload = UploadActivities(world.clips, world.candidates, world.objects)
 

@@ -9,9 +9,12 @@ from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
 from pressbox.footy.adapters.candidate_store import SqlCandidates
 from pressbox.footy.adapters.clip_store import SqlClips
-from pressbox.footy.adapters.fixture_store import SqlFixtures
+from pressbox.footy.adapters.comparisons import SqlComparisons
+from pressbox.footy.adapters.fixture_archive import SqlFixtureArchive
+from pressbox.footy.adapters.fixture_imports import SqlFixtureImports
 from pressbox.footy.adapters.goal_store import SqlGoals
 from pressbox.footy.adapters.match_store import SqlMatchStore
+from pressbox.footy.adapters.polls import SqlPolls
 from pressbox.footy.adapters.team_store import SqlFollowStore, SqlSourceHealth, SqlTeamStore
 from pressbox.footy.adapters.trail_store import SqlClipFiles, SqlTrailStore
 from pressbox.footy.contracts.download import Video
@@ -22,7 +25,7 @@ from pressbox.footy.domain.fixtures import FixtureStatus, Followed, League, Obse
 from pressbox.footy.domain.goals import GoalDetail, Observation
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ports.storage import Decision
+from pressbox.footy.ports.storage import FixtureDecision
 from pressbox.footy.service.goals import GoalService
 
 START = datetime(2026, 10, 3, 14, 0, tzinfo=UTC)
@@ -67,7 +70,10 @@ class World:
     defaults: Followed = field(default_factory=lambda: Followed(frozenset({39}), frozenset({50})))
 
     def __post_init__(self) -> None:
-        self.fixtures = SqlFixtures(self.database, self.defaults)
+        self.imports = SqlFixtureImports(self.database, self.defaults)
+        self.polls = SqlPolls(self.database)
+        self.comparisons = SqlComparisons(self.database)
+        self.archive = SqlFixtureArchive(self.database)
         self.goals = SqlGoals(self.database)
         self.candidates = SqlCandidates(self.database)
         self.clips = SqlClips(self.database)
@@ -81,8 +87,8 @@ class World:
 
     async def ingest(self, *fixtures: ObservedFixture) -> None:
         run_id = f"ingest-{self.next_run()}"
-        await self.fixtures.keep_fetched(run_id, fixtures)
-        await self.fixtures.route_fetched(run_id, self.policy.alias_age, self.now)
+        await self.imports.save_fetched(run_id, fixtures)
+        await self.imports.route_fetched(run_id, self.policy.alias_age, self.now)
 
     def next_run(self) -> int:
         self.runs += 1
@@ -92,29 +98,29 @@ class World:
         """A run that has its answers and has not compared them."""
         self.now += timedelta(seconds=30)
         run_id = f"monitor-{self.next_run()}"
-        await self.fixtures.register_run(run_id, self.policy, self.now)
+        await self.polls.register_run(run_id, self.policy, self.now)
         answers = {fixture.fixture_id: {"fixture": fixture.fixture_id} for fixture in fixtures}
-        await self.fixtures.save_snapshots(run_id, answers, {}, self.now)
+        await self.polls.save_snapshots(run_id, answers, {}, self.now)
         return run_id
 
-    async def decide(self, run_id: str, *fixtures: ObservedFixture) -> dict[int, tuple[int, Decision]]:
+    async def decide(self, run_id: str, *fixtures: ObservedFixture) -> dict[int, tuple[int, FixtureDecision]]:
         observed = {fixture.fixture_id: fixture for fixture in fixtures}
         return {
             item.fixture_id: (
                 item.version,
-                Decision(
+                FixtureDecision(
                     observed[item.fixture_id],
                     compare(item.goals, item.sequences, observed[item.fixture_id], run_id, self.now, self.policy),
                 ),
             )
-            for item in await self.fixtures.to_compare(run_id, 1_000)
+            for item in await self.comparisons.load_uncompared(run_id, 1_000)
         }
 
     async def poll(self, *fixtures: ObservedFixture, times: int = 1) -> str:
         for _ in range(times):
             run_id = await self.begin(*fixtures)
             decisions = await self.decide(run_id, *fixtures)
-            assert await self.fixtures.apply(run_id, decisions, self.policy, self.now) == []
+            assert await self.comparisons.apply(run_id, decisions, self.policy, self.now) == []
         return run_id
 
     async def confirmed_goal(self, number: int = 1) -> str:

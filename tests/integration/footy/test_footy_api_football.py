@@ -26,7 +26,7 @@ from pressbox.demo.simulators.fixtures_api import DEMO_KEY, FixturesApi, Mistake
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.footy.adapters import api_football
 from pressbox.footy.adapters.api_football import ApiFootball
-from pressbox.footy.domain.fixture_parser import read_fixture
+from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.settings import FootySettings
 
 RECORDED = Path(__file__).parents[2] / "unit" / "footy" / "api_football"
@@ -92,7 +92,7 @@ async def test_live_fixtures_come_raw_and_the_missing_ones_are_named(
     assert list(answer.fixtures) == ids
     assert list(answer.missing) == [4711]
     assert answer.calls == 1
-    assert any(read_fixture(raw).events for raw in answer.fixtures.values())
+    assert any(parse_fixture(raw).events for raw in answer.fixtures.values())
 
 
 async def test_nothing_asked_is_nothing_called(simulator: FixturesApi, client: GuardedClient) -> None:

@@ -14,7 +14,7 @@ from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, Stage
 from pressbox.footy.domain.goals import Comparison, SearchEnd
 from pressbox.footy.domain.views import FollowKind, GoalState
-from pressbox.footy.ports.storage import Decision
+from pressbox.footy.ports.storage import FixtureDecision
 from tests.integration.footy.footy_world import AWAY, SAKA, START, World, goal, match, uploaded, video, with_goals
 
 EVENT = "1_40_306_Goal_1"
@@ -42,14 +42,14 @@ async def test_ingest_routes_by_status_and_leaves_known_fixtures_alone(world: Wo
         match(4, status=FixtureStatus.NOT_STARTED),
     ]
     await world.ingest(fetched[3])
-    await world.fixtures.keep_fetched("run", fetched)
-    await world.fixtures.keep_fetched("run", fetched)
-    first = await world.fixtures.route_fetched("run", world.policy.alias_age, world.now)
-    again = await world.fixtures.route_fetched("run", world.policy.alias_age, world.now)
+    await world.imports.save_fetched("run", fetched)
+    await world.imports.save_fetched("run", fetched)
+    first = await world.imports.route_fetched("run", world.policy.alias_age, world.now)
+    again = await world.imports.route_fetched("run", world.policy.alias_age, world.now)
     assert (first.staging, first.active, first.completed, first.known) == (1, 1, 1, 1)
     assert again == first
     assert set(first.teams) == {40, 42}
-    assert await world.fixtures.fixtures_on(START.date()) == 4
+    assert len((await world.matches.fixtures(START.date(), None, 10)).items) == 4
 
 
 async def test_a_postponed_fixture_goes_back_to_staging_with_its_new_date(world: World) -> None:
@@ -58,7 +58,7 @@ async def test_a_postponed_fixture_goes_back_to_staging_with_its_new_date(world:
     await world.ingest(match(status=FixtureStatus.POSTPONED, kickoff=later))
     row = await row_of(world)
     assert (row.stage, row.kickoff) == (Stage.STAGING, later)
-    assert await world.fixtures.activate("run", world.policy, later) == 0
+    assert await world.polls.activate("run", world.policy, later) == 0
 
 
 async def test_a_live_fixture_that_is_postponed_waits_again(world: World) -> None:
@@ -71,18 +71,18 @@ async def test_staging_fixtures_are_looked_at_once_in_a_quarter_of_an_hour(world
     waiting = match(status=FixtureStatus.NOT_STARTED, kickoff=START + timedelta(hours=5), elapsed=None)
     await world.ingest(waiting)
     now = START.replace(minute=44)
-    assert await world.fixtures.staging_due(world.policy, now) == [1]
-    await world.fixtures.record_staging([], {1: "The API did not answer."}, now)
-    assert await world.fixtures.staging_due(world.policy, now) == []
+    assert await world.polls.staging_due(world.policy, now) == [1]
+    await world.polls.record_staging([], {1: "The API did not answer."}, now)
+    assert await world.polls.staging_due(world.policy, now) == []
     assert (await row_of(world)).trouble == "The API did not answer."
     later = now + timedelta(minutes=1)
-    assert await world.fixtures.staging_due(world.policy, later) == [1]
+    assert await world.polls.staging_due(world.policy, later) == [1]
     await world.changes()
-    await world.fixtures.record_staging([match(status=FixtureStatus.NOT_STARTED, kickoff=START)], {}, later)
+    await world.polls.record_staging([match(status=FixtureStatus.NOT_STARTED, kickoff=START)], {}, later)
     row = await row_of(world)
     assert (row.kickoff, row.trouble, row.trouble_since) == (START, "", None)
     assert await world.changes() == [("footy.fixture", "1"), ("footy.day", "2026-10-03")]
-    assert await world.fixtures.activate("run", world.policy, later) == 1
+    assert await world.polls.activate("run", world.policy, later) == 1
 
 
 async def test_three_polls_confirm_a_goal_and_its_readable_parts_are_frozen(world: World) -> None:
@@ -132,7 +132,7 @@ async def test_three_polls_without_a_goal_remove_it_and_its_return_restores_it(w
     removed = await goal_row(world)
     assert (removed.completed_at, removed.completion_reason) == (world.now, "removed")
     await world.changes()
-    await world.fixtures.tell_readers(run_id)
+    await world.polls.publish_changes(run_id)
     assert ("footy.goal", event_id) in await world.changes()
     await world.poll(with_goals(1, goal(23)))
     back = await world.service.get(event_id)
@@ -160,12 +160,12 @@ async def test_of_two_runs_at_once_one_must_decide_again_and_nothing_is_lost(wor
     await world.ingest(match())
     seen = with_goals(1, goal(23))
     first, second = "monitor-a", "monitor-b"
-    await world.fixtures.register_run(first, world.policy, world.now)
-    await world.fixtures.save_snapshots(first, {1: {"fixture": 1}}, {}, world.now)
+    await world.polls.register_run(first, world.policy, world.now)
+    await world.polls.save_snapshots(first, {1: {"fixture": 1}}, {}, world.now)
     made = await world.decide(first, seen)
     results = await asyncio.gather(
-        world.fixtures.apply(first, made, world.policy, world.now),
-        world.fixtures.apply(second, made, world.policy, world.now),
+        world.comparisons.apply(first, made, world.policy, world.now),
+        world.comparisons.apply(second, made, world.policy, world.now),
     )
     assert sorted(map(list, results)) == [[], [1]]
     assert len((await world.matches.fixture(1)).goals) == 1
@@ -176,13 +176,13 @@ async def test_a_run_that_was_cut_off_goes_on_where_it_was(world: World) -> None
     await world.ingest(*(match(number) for number in (1, 2, 3)))
     answers = [with_goals(number, goal(23)) for number in (1, 2, 3)]
     run_id = await world.begin(*answers)
-    assert await world.fixtures.active_ids(run_id) == []
+    assert await world.polls.active_ids(run_id) == []
     made = await world.decide(run_id, *answers)
-    await world.fixtures.apply(run_id, {1: made[1]}, world.policy, world.now)
-    assert [item.fixture_id for item in await world.fixtures.to_compare(run_id, 10)] == [2, 3]
+    await world.comparisons.apply(run_id, {1: made[1]}, world.policy, world.now)
+    assert [item.fixture_id for item in await world.comparisons.load_uncompared(run_id, 10)] == [2, 3]
     # The whole again, as a retry that knows nothing of the first part: what was written moved on.
-    assert await world.fixtures.apply(run_id, made, world.policy, world.now) == [1]
-    assert await world.fixtures.to_compare(run_id, 10) == []
+    assert await world.comparisons.apply(run_id, made, world.policy, world.now) == [1]
+    assert await world.comparisons.load_uncompared(run_id, 10) == []
     for number in (1, 2, 3):
         assert len(await world.trail.runs(f"{number}_40_306_Goal_1", "monitor")) == 1
 
@@ -190,24 +190,24 @@ async def test_a_run_that_was_cut_off_goes_on_where_it_was(world: World) -> None
 async def test_an_answer_that_was_long_on_its_way_does_not_cover_a_newer_one(world: World) -> None:
     await world.ingest(match())
     late = "monitor-late"
-    await world.fixtures.register_run(late, world.policy, world.now)
+    await world.polls.register_run(late, world.policy, world.now)
     newer = await world.begin(match())
-    assert await world.fixtures.active_ids(late) == []
-    await world.fixtures.save_snapshots(late, {1: {"old": True}}, {}, world.now - timedelta(seconds=10))
-    assert await world.fixtures.to_compare(late, 10) == []
-    assert [item.raw for item in await world.fixtures.to_compare(newer, 10)] == [{"fixture": 1}]
+    assert await world.polls.active_ids(late) == []
+    await world.polls.save_snapshots(late, {1: {"old": True}}, {}, world.now - timedelta(seconds=10))
+    assert await world.comparisons.load_uncompared(late, 10) == []
+    assert [item.raw for item in await world.comparisons.load_uncompared(newer, 10)] == [{"fixture": 1}]
 
 
 async def test_a_fixture_that_the_api_does_not_answer_is_in_trouble_until_it_does(world: World) -> None:
     await world.ingest(match())
     await world.poll(match())
-    await world.fixtures.register_run("run", world.policy, world.now + timedelta(seconds=1))
-    await world.fixtures.save_snapshots("run", {}, {1: "429"}, world.now + timedelta(seconds=1))
-    assert await world.fixtures.active_ids("run") == []
-    assert await world.fixtures.to_compare("run", 10) == []
-    assert await world.fixtures.snapshots("run", 0, 10) == []
+    await world.polls.register_run("run", world.policy, world.now + timedelta(seconds=1))
+    await world.polls.save_snapshots("run", {}, {1: "429"}, world.now + timedelta(seconds=1))
+    assert await world.polls.active_ids("run") == []
+    assert await world.comparisons.load_uncompared("run", 10) == []
+    assert await world.comparisons.load_snapshots("run", 0, 10) == []
     assert (await world.matches.fixture(1)).trouble == "429"
-    assert await world.fixtures.tell_readers("run") == 1
+    assert await world.polls.publish_changes("run") == 1
     await world.poll(match())
     assert (await world.matches.fixture(1)).trouble == ""
 
@@ -216,8 +216,8 @@ async def test_an_answer_that_cannot_be_read_changes_nothing_but_the_trouble(wor
     event_id = await world.confirmed_goal()
     run_id = await world.begin(match())
     [(number, (version, _))] = (await world.decide(run_id, match())).items()
-    unread = {number: (version, Decision(None, Comparison(), "No teams."))}
-    assert await world.fixtures.apply(run_id, unread, world.policy, world.now) == []
+    unread = {number: (version, FixtureDecision(None, Comparison(), "No teams."))}
+    assert await world.comparisons.apply(run_id, unread, world.policy, world.now) == []
     seen = await world.matches.fixture(1)
     assert (seen.trouble, seen.status, [one.event_id for one in seen.goals]) == (
         "No teams.",
@@ -232,10 +232,10 @@ async def test_a_poll_that_changes_nothing_tells_nobody(world: World) -> None:
     await world.poll(same)
     run_id = await world.poll(same)
     await world.changes()
-    assert await world.fixtures.tell_readers(run_id) == 0
+    assert await world.polls.publish_changes(run_id) == 0
     assert await world.changes() == []
     run_id = await world.poll(with_goals(1, goal(23), elapsed=11))
-    assert await world.fixtures.tell_readers(run_id) == 1
+    assert await world.polls.publish_changes(run_id) == 1
     assert await world.changes() == [("footy.fixture", "1"), ("footy.day", "2026-10-03")]
 
 
@@ -243,11 +243,11 @@ async def test_a_fixture_is_archived_when_its_goals_are_complete_and_three_polls
     event_id = await world.confirmed_goal()
     over = with_goals(1, goal(23), status=FixtureStatus.FULL_TIME, elapsed=90)
     run_id = await world.poll(over, times=3)
-    assert (await world.fixtures.complete_ready(run_id, world.policy, world.now)).fixture_ids == ()
+    assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == ()
     for number in range(world.policy.downloads_wanted):
         await world.goals.finish_download(event_id, f"download{number}", "done", world.now)
-    done = await world.fixtures.complete_ready(run_id, world.policy, world.now)
-    again = await world.fixtures.complete_ready(run_id, world.policy, world.now)
+    done = await world.archive.archive_finished(run_id, world.policy, world.now)
+    again = await world.archive.archive_finished(run_id, world.policy, world.now)
     assert (done.fixture_ids, done.overdue_goals) == ((1,), 0)
     assert again == done
     assert (await world.matches.fixture(1)).stage is Stage.COMPLETED
@@ -258,31 +258,31 @@ async def test_a_winner_ends_a_match_at_once_and_without_one_it_takes_three_poll
     won = match(1, status=FixtureStatus.AFTER_PENALTIES, winner_id=AWAY.id)
     drawn = match(2, status=FixtureStatus.FULL_TIME)
     run_id = await world.poll(won, drawn)
-    assert (await world.fixtures.complete_ready(run_id, world.policy, world.now)).fixture_ids == (1,)
+    assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == (1,)
     await world.poll(drawn)
     assert (await row_of(world, 2)).terminal_polls == 2
     run_id = await world.poll(drawn)
-    assert (await world.fixtures.complete_ready(run_id, world.policy, world.now)).fixture_ids == (2,)
+    assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == (2,)
 
 
 async def test_a_goal_that_was_never_confirmed_does_not_keep_a_match_open_for_ever(world: World) -> None:
     await world.ingest(match())
     over = with_goals(1, goal(90, None), status=FixtureStatus.FULL_TIME)
     run_id = await world.poll(over, times=3)
-    assert (await world.fixtures.complete_ready(run_id, world.policy, world.now)).fixture_ids == ()
+    assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == ()
     late = world.now + world.policy.completion_deadline
-    done = await world.fixtures.complete_ready(run_id, world.policy, late)
+    done = await world.archive.archive_finished(run_id, world.policy, late)
     assert (done.fixture_ids, done.overdue_goals) == ((1,), 1)
 
 
 async def test_a_removed_goal_is_purged_after_its_grace_and_keeps_its_tombstone(world: World) -> None:
     event_id = await world.confirmed_goal()
     await world.poll(match(), times=3)
-    assert await world.fixtures.expired(world.policy, world.now, 10) == ([], [])
+    assert await world.archive.find_expired(world.policy, world.now, 10) == ([], [])
     later = world.now + world.policy.removal_grace + timedelta(seconds=1)
-    assert await world.fixtures.expired(world.policy, later, 10) == ([], [event_id])
-    assert (await world.fixtures.delete([], [event_id])).goals == 1
-    assert await world.fixtures.expired(world.policy, later, 10) == ([], [])
+    assert await world.archive.find_expired(world.policy, later, 10) == ([], [event_id])
+    assert (await world.archive.delete([], [event_id])).goals == 1
+    assert await world.archive.find_expired(world.policy, later, 10) == ([], [])
     assert (await world.trail.goal(event_id)).state is GoalState.REMOVED
     # A goal of the same player is another one: sequence numbers are never given twice.
     world.now = later
@@ -293,15 +293,15 @@ async def test_a_removed_goal_is_purged_after_its_grace_and_keeps_its_tombstone(
 async def test_fixtures_past_their_retention_go_with_everything_of_theirs(world: World) -> None:
     event_id = await world.confirmed_goal()
     old = START + world.policy.retention + timedelta(minutes=1)
-    assert await world.fixtures.expired(world.policy, old, 10) == ([1], [])
-    assert (await world.fixtures.delete([1], [])).fixtures == 1
+    assert await world.archive.find_expired(world.policy, old, 10) == ([1], [])
+    assert (await world.archive.delete([1], [])).fixtures == 1
     assert await world.goals.existence(event_id) == "there is no such goal"
 
 
 async def test_what_people_follow_adds_to_the_settings_and_takes_away_from_them(world: World) -> None:
     await world.follows.set_follow(FollowKind.LEAGUE, 39, "", wanted=False)
     await world.follows.set_follow(FollowKind.TEAM, 42, "Arsenal", wanted=True)
-    assert await world.fixtures.followed() == Followed(frozenset(), frozenset({42, 50}))
+    assert await world.imports.load_followed() == Followed(frozenset(), frozenset({42, 50}))
     views = [(view.kind, view.id, view.name, view.by_settings) for view in await world.follows.follows()]
     assert views == [(FollowKind.TEAM, 42, "Arsenal", False), (FollowKind.TEAM, 50, "", True)]
 
@@ -309,8 +309,8 @@ async def test_what_people_follow_adds_to_the_settings_and_takes_away_from_them(
 async def test_facts_are_synced_by_named_column_only(world: World) -> None:
     event_id = await world.confirmed_goal()
     changed = match(1, elapsed=70, home_goals=2, status=FixtureStatus.SECOND_HALF)
-    assert await world.fixtures.sync_metadata("run", [changed, match(99)], world.now) == 1
-    assert await world.fixtures.sync_metadata("run", [changed], world.now) == 0
+    assert await world.comparisons.sync_metadata("run", [changed, match(99)], world.now) == 1
+    assert await world.comparisons.sync_metadata("run", [changed], world.now) == 0
     seen = await world.matches.fixture(1)
     assert (seen.elapsed, seen.home.goals, [one.event_id for one in seen.goals]) == (70, 2, [event_id])
 
@@ -328,7 +328,7 @@ async def test_a_thousand_unchanged_fixtures_cost_a_handful_of_statements(world:
 
     event.listen(engine, "before_cursor_execute", listener)
     made = await world.decide(run_id, *answers)
-    assert await world.fixtures.apply(run_id, made, world.policy, world.now) == []
+    assert await world.comparisons.apply(run_id, made, world.policy, world.now) == []
     event.remove(engine, "before_cursor_execute", listener)
     assert len(statements) <= 8
 
@@ -343,7 +343,7 @@ async def test_a_fixture_that_cannot_be_written_keeps_no_other_from_it(world: Wo
     twice = (*decision.comparison.created, replace(decision.comparison.created[0], event_id="2_40_306_Goal_x"))
     made[2] = (version, replace(decision, comparison=replace(decision.comparison, created=twice)))
     with capture_logs() as logs:
-        assert await world.fixtures.apply(run_id, made, world.policy, world.now) == []
+        assert await world.comparisons.apply(run_id, made, world.policy, world.now) == []
     assert [line["fixture_id"] for line in logs if line["event"] == "fixture_not_written"] == [2]
     seen = [await world.matches.fixture(number) for number in (1, 2, 3)]
     assert [len(fixture.goals) for fixture in seen] == [1, 0, 1]

@@ -152,8 +152,8 @@ async def test_a_failing_source_is_shown_as_failing_with_the_time_it_last_worked
 
 
 async def test_polls_are_kept_with_what_they_did(world: World) -> None:
-    await world.fixtures.register_run("run", world.policy, world.now)
-    await world.fixtures.finish_run("run", {"fixtures": 3, "failed": 1}, world.now)
+    await world.polls.register_run("run", world.policy, world.now)
+    await world.polls.finish_run("run", {"fixtures": 3, "failed": 1}, world.now)
     [poll] = await world.health.polls(5)
     assert (poll.run_id, poll.fixtures, poll.failed, poll.finished_at) == ("run", 3, 1, world.now)
 

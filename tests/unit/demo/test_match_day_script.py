@@ -7,7 +7,7 @@ import pytest
 from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.match_day.matches import ScriptedMatch
 from pressbox.demo.match_day.records import recorded_matches
-from pressbox.footy.domain.fixture_parser import read_fixture
+from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.domain.fixtures import FixtureStatus
 from pressbox.footy.domain.goals import StoredGoal
 from pressbox.footy.domain.matching import compare
@@ -68,7 +68,7 @@ def test_stoppage_time_is_told_beside_the_last_minute() -> None:
 def test_in_the_end_every_match_has_the_score_of_its_record() -> None:
     for match in build_day(START, matches=40).matches:
         if match.postponed_at is None:
-            fixture = read_fixture(match.at(400.0))
+            fixture = parse_fixture(match.at(400.0))
             assert (fixture.home_goals, fixture.away_goals) == (match.record.extra_time or match.record.full_time)
             assert fixture.penalties == match.record.shoot_out
             assert fixture.events is not None
@@ -79,9 +79,9 @@ def test_a_postponed_match_says_so_before_its_kickoff_and_has_another_date() -> 
     day = build_day(START, matches=1)
     match = day.matches[-1]
     assert match.at(-15.0)["fixture"]["status"]["short"] == "NS"
-    after = read_fixture(match.at(-5.0))
+    after = parse_fixture(match.at(-5.0))
     assert (after.status, after.kickoff) == (FixtureStatus.POSTPONED, START + timedelta(days=1))
-    assert read_fixture(match.at(300.0)).status is FixtureStatus.POSTPONED
+    assert parse_fixture(match.at(300.0)).status is FixtureStatus.POSTPONED
 
 
 def test_speed_divides_the_day() -> None:
@@ -114,7 +114,7 @@ def polled(day: ScriptedDay, match: ScriptedMatch) -> list[StoredGoal]:
     sequences: dict[tuple[int, int], int] = {}
     for poll in range(-2, 2 * 190):
         now = match.kickoff + timedelta(seconds=30 * poll)
-        observed = read_fixture(match.at(day.minute(match, now)))
+        observed = parse_fixture(match.at(day.minute(match, now)))
         result = compare(list(goals.values()), sequences, observed, f"run-{poll}", now, POLICY)
         for new in result.created:
             one = new.observation

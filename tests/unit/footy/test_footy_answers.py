@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pressbox.footy.domain.fixture_parser import MalformedAnswerError, read_fixture
+from pressbox.footy.domain.fixture_parser import MalformedAnswerError, parse_fixture
 from pressbox.footy.domain.fixtures import FixtureStatus
 from pressbox.footy.domain.goals import GoalDetail
 
@@ -49,13 +49,13 @@ def answer(home: int | None, away: int | None, *events: Any, status: str = "2H")
 
 
 def minutes(raw: dict[str, Any]) -> list[int]:
-    events = read_fixture(raw).events
+    events = parse_fixture(raw).events
     assert events is not None
     return [one.minute for one in events]
 
 
 def test_a_recorded_match_with_a_shoot_out_has_the_goals_of_its_score() -> None:
-    fixture = read_fixture(shoot_out())
+    fixture = parse_fixture(shoot_out())
 
     assert (fixture.status, fixture.home.name, fixture.away.name) == (FixtureStatus.AFTER_PENALTIES, *_names())
     assert (fixture.home_goals, fixture.away_goals, fixture.penalties, fixture.winner_id) == (2, 1, (3, 2), HOME)
@@ -72,13 +72,13 @@ def _names() -> tuple[str, str]:
 
 def test_every_recorded_match_agrees_with_its_score() -> None:
     for raw in recorded("fixtures-cl-penalties.json"):
-        fixture = read_fixture(raw)
+        fixture = parse_fixture(raw)
         assert fixture.events is not None
         assert len(fixture.events) == (fixture.home_goals or 0) + (fixture.away_goals or 0)
 
 
 def test_recorded_lists_by_date_say_nothing_of_goals() -> None:
-    fixtures = [read_fixture(raw) for raw in recorded("fixtures-bundes-ns.json")]
+    fixtures = [parse_fixture(raw) for raw in recorded("fixtures-bundes-ns.json")]
 
     assert len(fixtures) == 6
     assert all(one.events is None and one.home_goals is None for one in fixtures)
@@ -95,7 +95,7 @@ def test_only_the_details_that_count_are_goals() -> None:
         goal(40, detail="Missed Penalty"),
         {**goal(41), "type": "Card", "detail": "Yellow Card"},
     )
-    events = read_fixture(raw).events
+    events = parse_fixture(raw).events
     assert events is not None
     assert [one.detail for one in events] == [GoalDetail.NORMAL, GoalDetail.PENALTY, GoalDetail.OWN]
     assert events[2].team_id == AWAY
@@ -103,7 +103,7 @@ def test_only_the_details_that_count_are_goals() -> None:
 
 @pytest.mark.parametrize("name", [None, "", "  ", "Unknown", "TBD", "unknown"])
 def test_a_scorer_without_a_name_is_unknown(name: str | None) -> None:
-    events = read_fixture(answer(1, 0, goal(10, 77, name=name))).events
+    events = parse_fixture(answer(1, 0, goal(10, 77, name=name))).events
     assert events is not None
     assert (events[0].player_id, events[0].player_name) == (None, None)
 
@@ -135,7 +135,7 @@ def test_a_goal_that_the_video_referee_took_away_counts_only_if_the_score_still_
 
 
 def test_a_bad_event_is_named_and_the_rest_counts() -> None:
-    fixture = read_fixture(
+    fixture = parse_fixture(
         answer(
             3,
             0,
@@ -157,7 +157,7 @@ def test_a_bad_event_is_named_and_the_rest_counts() -> None:
 def test_events_that_are_no_list_say_nothing_of_goals() -> None:
     raw = answer(1, 0)
     raw["events"] = {"0": {}}
-    fixture = read_fixture(raw)
+    fixture = parse_fixture(raw)
     assert fixture.events is None
     assert fixture.problems
 
@@ -177,13 +177,13 @@ def test_a_fixture_without_substance_is_an_error_and_not_an_empty_one(spoil: Any
     raw = shoot_out()
     spoil(raw)
     with pytest.raises(MalformedAnswerError):
-        read_fixture(raw)
+        parse_fixture(raw)
 
 
 def test_a_date_without_a_timestamp_is_read_in_utc() -> None:
     raw = shoot_out()
     raw["fixture"].update(timestamp=None, date="2024-03-13T21:00:00+01:00")
-    assert read_fixture(raw).kickoff == datetime(2024, 3, 13, 20, 0, tzinfo=UTC)
+    assert parse_fixture(raw).kickoff == datetime(2024, 3, 13, 20, 0, tzinfo=UTC)
 
 
 JSON = st.recursive(
@@ -201,6 +201,6 @@ def test_nonsense_anywhere_is_read_or_refused_but_never_a_crash(part: str, nonse
     if part == "events" and isinstance(nonsense, list):
         raw["events"] = [{**goal(10), "time": nonsense, "player": nonsense}, *nonsense]
     try:
-        read_fixture(raw)
+        parse_fixture(raw)
     except MalformedAnswerError:
         assert part in ("fixture", "teams")

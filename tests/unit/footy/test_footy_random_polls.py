@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from pressbox.footy.domain.fixture_parser import read_fixture
+from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.domain.goals import Comparison, GoalDetail, StoredGoal
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.policy import FootyPolicy
@@ -240,7 +240,7 @@ class MatchDay(RuleBasedStateMachine):
     def _compare(self, raw: dict[str, Any], run_id: str) -> Comparison:
         now = KICKOFF + timedelta(seconds=30 * self.runs)
         known = list(self.ledger.goals.values())
-        result = compare(known, self.ledger.sequences, read_fixture(raw), run_id, now, POLICY)
+        result = compare(known, self.ledger.sequences, parse_fixture(raw), run_id, now, POLICY)
         self.ledger.apply(result, run_id, now)
         return result
 

@@ -8,7 +8,7 @@ from temporalio.client import Client, WorkflowFailureError
 
 from pressbox.core.errors import PermanentError
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
-from pressbox.footy.domain.fixture_parser import read_fixture
+from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.workflows.ingest import IngestWorkflow
 from tests.fakes.footy import FakeWorld, raw_fixture
 from tests.workflows.footy.conftest import Stage, staged
@@ -23,7 +23,7 @@ async def ingest(stage: Stage, **input: Any) -> Any:
 
 
 def fixture_on(stage: Stage, day: date, number: int) -> None:
-    stage.world.api.days.setdefault(day, []).append(read_fixture(raw_fixture(number, status="NS")))
+    stage.world.api.days.setdefault(day, []).append(parse_fixture(raw_fixture(number, status="NS")))
 
 
 async def test_three_days_are_fetched_and_known_fixtures_are_left_alone(stage: Stage) -> None:

@@ -74,6 +74,16 @@ def call_options(activity: Callable[..., Any]) -> CallOptions:
     return options
 
 
+def activity_methods(*holders: object) -> list[Callable[..., Any]]:
+    """The activities of these objects, for a worker: every method that `@call_with` declares."""
+    return [
+        getattr(holder, name)
+        for holder in holders
+        for name, member in vars(type(holder)).items()
+        if hasattr(member, _ATTRIBUTE)
+    ]
+
+
 async def call(method: "Method[InputT, ResultT]", input: InputT, config: ActivityConfig | None = None) -> ResultT:
     """Call an activity with its own options, or with others where somebody waits for this one call."""
     return await _call(method, input, config or call_options(method).config)

@@ -28,7 +28,7 @@ class JudgeAwayError(PressboxError):
 
 
 @dataclass(frozen=True)
-class Looked:
+class Inspection:
     """Either why the clip is left out, or what its clock says."""
 
     outcome: CandidateOutcome | None = None
@@ -36,12 +36,12 @@ class Looked:
     check: TimestampCheck | None = None
 
 
-class Onlooker:
+class ClipInspector:
     def __init__(self, media: Media, judge: Judge) -> None:
         self._media = media
         self._judge = judge
 
-    async def look(self, path: Path, duration: float, minute: tuple[int, int], tolerance: int) -> Looked:
+    async def inspect(self, path: Path, duration: float, minute: tuple[int, int], tolerance: int) -> Inspection:
         """Two frames, and a third when they disagree. A file without frames is a PermanentError."""
         shares = list(FIRST_FRAMES)
         judgements = await self._ask(await self._media.frames(path, shares))
@@ -51,15 +51,15 @@ class Onlooker:
             judgements += await self._ask(await self._media.frames(path, [DECIDING_FRAME]))
             verdict = judge_clip(judgements, [share * duration for share in shares])
         if verdict.decision is Decision.REJECTED and verdict.reason is not None:
-            return Looked(_OUTCOMES[verdict.reason], f"{self._judge.name}: {verdict.reason}")
+            return Inspection(_OUTCOMES[verdict.reason], f"{self._judge.name}: {verdict.reason}")
         elapsed, extra = minute
         check = validate_timestamp(verdict.readings, elapsed, extra, tolerance)
         if check.rejected:
             expected = expected_minute(elapsed, extra)
-            return Looked(
+            return Inspection(
                 CandidateOutcome.WRONG_MINUTE, f"its clock shows minute {check.extracted_minute}, not {expected}"
             )
-        return Looked(check=check)
+        return Inspection(check=check)
 
     async def _ask(self, frames: Sequence[bytes]) -> list[FrameJudgement]:
         if not frames:

@@ -12,7 +12,7 @@ from pressbox.core.errors import PermanentError, RefusedAddressError, TransientE
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.footy.activities.clip_inspector import JudgeAwayError, Onlooker
+from pressbox.footy.activities.clip_inspector import ClipInspector, JudgeAwayError
 from pressbox.footy.activities.files import FINGERPRINT, VIDEO, local_copy, remove_scratch, working_folder
 from pressbox.footy.activities.limits import HOUR, limits
 from pressbox.footy.contracts.download import (
@@ -147,14 +147,14 @@ class ValidationActivities:
         candidates: Candidates,
         media: Media,
         objects: ObjectStore,
-        onlooker: Onlooker,
+        inspector: ClipInspector,
         now: Clock = utc_now,
     ) -> None:
         self._goals = goals
         self._candidates = candidates
         self._media = media
         self._objects = objects
-        self._onlooker = onlooker
+        self._inspector = inspector
         self._now = now
 
     @activity.defn
@@ -165,20 +165,22 @@ class ValidationActivities:
         video = input.video
         async with Heartbeat(), local_copy(self._objects, video.scratch_key) as path:
             try:
-                looked = await self._onlooker.look(path, video.duration_seconds, minute, input.policy.clock_tolerance)
+                inspection = await self._inspector.inspect(
+                    path, video.duration_seconds, minute, input.policy.clock_tolerance
+                )
             except JudgeAwayError as error:
                 if not last_try():
                     raise TransientError(error.message) from error
                 return ValidatedVideo(video=video.model_copy(update={"timestamp_status": TimestampStatus.NOT_CHECKED}))
             except PermanentError as error:
                 return await self._refuse(video, CandidateOutcome.NOT_A_VIDEO, error.message)
-        if looked.outcome is not None or looked.check is None:
-            return await self._refuse(video, looked.outcome or CandidateOutcome.NOT_A_VIDEO, looked.reason)
+        if inspection.outcome is not None or inspection.check is None:
+            return await self._refuse(video, inspection.outcome or CandidateOutcome.NOT_A_VIDEO, inspection.reason)
         checked = {
             "checked": True,
-            "timestamp_verified": looked.check.verified,
-            "extracted_minute": looked.check.extracted_minute,
-            "timestamp_status": looked.check.status,
+            "timestamp_verified": inspection.check.verified,
+            "extracted_minute": inspection.check.extracted_minute,
+            "timestamp_status": inspection.check.status,
         }
         return ValidatedVideo(video=video.model_copy(update=checked))
 

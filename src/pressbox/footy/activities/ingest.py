@@ -1,6 +1,5 @@
 """The effects of Ingest: fixtures of days or ids into the database, and old ones out of it."""
 
-from collections.abc import Sequence
 from datetime import date
 
 from temporalio import activity
@@ -11,11 +10,11 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.ingest import CleanedUp, FetchedFixtures, FetchFixturesInput, RunReference, StoredFixtures
-from pressbox.footy.domain.fixture_parser import MalformedAnswerError, read_fixture
+from pressbox.footy.domain.fixture_parser import parse_fixtures
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.ids import clips_prefix, fixture_of, scratch_prefix
 from pressbox.footy.ports.outside import FixturesApi
-from pressbox.footy.ports.storage import Clips, Fixtures
+from pressbox.footy.ports.storage import Clips, FixtureArchive, FixtureImports
 
 CLEANED_TOGETHER = 20
 MOST_PROBLEMS = 20
@@ -27,16 +26,12 @@ class IngestActivities:
     def __init__(
         self,
         api: FixturesApi,
-        fixtures: Fixtures,
-        clips: Clips,
-        objects: ObjectStore,
+        imports: FixtureImports,
         missing: str = "",
         now: Clock = utc_now,
     ) -> None:
         self._api = api
-        self._fixtures = fixtures
-        self._clips = clips
-        self._objects = objects
+        self._imports = imports
         self._missing = missing
         self._now = now
 
@@ -47,9 +42,9 @@ class IngestActivities:
             return FetchedFixtures(found=0, followed=0, missing=self._missing)
         day = date.fromisoformat(input.day) if input.day else self._now().date()
         answer = await self._api.fixtures_on(day)
-        followed = await self._fixtures.followed()
+        followed = await self._imports.load_followed()
         wanted = [fixture for fixture in answer.fixtures if followed.wants(fixture)]
-        await self._fixtures.keep_fetched(input.run_id, wanted)
+        await self._imports.save_fetched(input.run_id, wanted)
         return FetchedFixtures(
             found=len(answer.fixtures), followed=len(wanted), problems=tuple(answer.problems[:MOST_PROBLEMS])
         )
@@ -64,22 +59,31 @@ class IngestActivities:
         observed: list[ObservedFixture] = []
         problems: list[str] = []
         for begin in range(0, len(input.fixture_ids), size):
-            found, wrong = await self._read(input.fixture_ids[begin : begin + size])
-            observed += found
-            problems += wrong
-        await self._fixtures.keep_fetched(input.run_id, observed)
+            answer = await self._api.fixtures_by_ids(input.fixture_ids[begin : begin + size])
+            parsed, malformed = parse_fixtures(answer.fixtures)
+            observed += parsed
+            problems += [*answer.missing.values(), *malformed.values()]
+        await self._imports.save_fetched(input.run_id, observed)
         return FetchedFixtures(found=len(observed), followed=len(observed), problems=tuple(problems[:MOST_PROBLEMS]))
 
     @activity.defn
     @call_with(limits(30, attempts=3))
     async def categorize_and_store_fixtures(self, input: RunReference) -> StoredFixtures:
-        return await self._fixtures.route_fetched(input.run_id, input.policy.alias_age, self._now())
+        return await self._imports.route_fetched(input.run_id, input.policy.alias_age, self._now())
+
+
+class CleanupActivities:
+    def __init__(self, archive: FixtureArchive, clips: Clips, objects: ObjectStore, now: Clock = utc_now) -> None:
+        self._archive = archive
+        self._clips = clips
+        self._objects = objects
+        self._now = now
 
     @activity.defn
     @call_with(limits(120, attempts=2, heartbeat=30))
     async def cleanup_old_fixtures(self, input: RunReference) -> CleanedUp:
         """Objects first: a row without its file is found again, a file without its row never."""
-        fixtures, goals = await self._fixtures.expired(input.policy, self._now(), CLEANED_TOGETHER)
+        fixtures, goals = await self._archive.find_expired(input.policy, self._now(), CLEANED_TOGETHER)
         if not fixtures and not goals:
             return CleanedUp()
         async with Heartbeat():
@@ -91,18 +95,7 @@ class IngestActivities:
                 keys |= {item.key async for item in self._objects.list(folder)}
             for key in sorted(keys):
                 await self._objects.delete(key)
-            cleaned = await self._fixtures.delete(fixtures, goals)
+            cleaned = await self._archive.delete(fixtures, goals)
         return cleaned.model_copy(
             update={"objects": len(keys), "more": CLEANED_TOGETHER in (len(fixtures), len(goals))}
         )
-
-    async def _read(self, fixture_ids: Sequence[int]) -> tuple[list[ObservedFixture], list[str]]:
-        answer = await self._api.fixtures_by_ids(fixture_ids)
-        observed: list[ObservedFixture] = []
-        problems = list(answer.missing.values())
-        for raw in answer.fixtures.values():
-            try:
-                observed.append(read_fixture(raw))
-            except MalformedAnswerError as error:
-                problems.append(error.message)
-        return observed, problems

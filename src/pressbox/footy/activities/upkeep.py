@@ -10,7 +10,7 @@ from pressbox.core.errors import NotFoundError, PermanentError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.footy.activities.clip_inspector import JudgeAwayError, Looked, Onlooker
+from pressbox.footy.activities.clip_inspector import ClipInspector, Inspection, JudgeAwayError
 from pressbox.footy.activities.files import local_copy
 from pressbox.footy.activities.limits import HOUR, limits
 from pressbox.footy.activities.search import SOURCE_TIME, ask_all
@@ -55,12 +55,12 @@ class RecheckActivities:
     """It runs on the queue `footy-media`."""
 
     def __init__(
-        self, goals: Goals, clips: Clips, objects: ObjectStore, onlooker: Onlooker, workflows: Workflows
+        self, goals: Goals, clips: Clips, objects: ObjectStore, inspector: ClipInspector, workflows: Workflows
     ) -> None:
         self._goals = goals
         self._clips = clips
         self._objects = objects
-        self._onlooker = onlooker
+        self._inspector = inspector
         self._workflows = workflows
 
     @activity.defn
@@ -83,13 +83,13 @@ class RecheckActivities:
         video = next((copy.video for copy in copies if copy.clip_id == clip.clip_id and copy.shown), None)
         if video is None:
             return False
-        looked = await self._look(clip, video, run)
+        inspection = await self._look(clip, video, run)
         fixture_id = fixture_of(clip.event_id)
-        if looked.check is None:
+        if inspection.check is None:
             gone = SettledCandidate(
                 candidate_id=video.candidate_id,
-                outcome=looked.outcome or CandidateOutcome.NOT_A_VIDEO,
-                reason=looked.reason,
+                outcome=inspection.outcome or CandidateOutcome.NOT_A_VIDEO,
+                reason=inspection.reason,
             )
             await self._clips.record_check(clip.clip_id, None, gone)
             for key in (clip.object_key, poster_key(fixture_id, clip.event_id, video.md5)):
@@ -97,21 +97,21 @@ class RecheckActivities:
             return True
         checked = {
             "checked": True,
-            "timestamp_verified": looked.check.verified,
-            "extracted_minute": looked.check.extracted_minute,
-            "timestamp_status": looked.check.status,
+            "timestamp_verified": inspection.check.verified,
+            "extracted_minute": inspection.check.extracted_minute,
+            "timestamp_status": inspection.check.status,
         }
         await self._clips.record_check(clip.clip_id, video.model_copy(update=checked), None)
         batch = Batch(batch_id=f"recheck-{clip.clip_id}-{run.run_id}", rearrange=True)
         await self._workflows.add_videos(fixture_id, clip.event_id, batch, run.policy)
         return True
 
-    async def _look(self, clip: ClipFile, video: Video, run: RunReference) -> Looked:
+    async def _look(self, clip: ClipFile, video: Video, run: RunReference) -> Inspection:
         minute = await self._goals.expected_minute(clip.event_id)
         try:
             async with local_copy(self._objects, clip.object_key) as path:
-                return await self._onlooker.look(path, video.duration_seconds, minute, run.policy.clock_tolerance)
+                return await self._inspector.inspect(path, video.duration_seconds, minute, run.policy.clock_tolerance)
         except NotFoundError:
-            return Looked(CandidateOutcome.NOT_A_VIDEO, "its file is no longer there")
+            return Inspection(CandidateOutcome.NOT_A_VIDEO, "its file is no longer there")
         except PermanentError as error:
-            return Looked(CandidateOutcome.NOT_A_VIDEO, error.message)
+            return Inspection(CandidateOutcome.NOT_A_VIDEO, error.message)

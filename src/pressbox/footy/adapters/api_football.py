@@ -11,7 +11,7 @@ import httpx
 
 from pressbox.core.errors import ConfigurationError, InvalidInputError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
-from pressbox.footy.domain.fixture_parser import MalformedAnswerError, fixture_id_of, read_fixture
+from pressbox.footy.domain.fixture_parser import MalformedAnswerError, fixture_id_of, parse_fixture
 from pressbox.footy.ports.outside import DayAnswer, LiveAnswer
 from pressbox.footy.ports.storage import RawFixture
 from pressbox.footy.settings import FootySettings
@@ -56,7 +56,7 @@ class ApiFootball:
         pages, _ = await self._all_pages(date=day.isoformat())
         for raw in pages:
             try:
-                fixtures.append(read_fixture(raw))
+                fixtures.append(parse_fixture(raw))
             except MalformedAnswerError as error:
                 problems.append(error.message)
         return DayAnswer(fixtures, problems)

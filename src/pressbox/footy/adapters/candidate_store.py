@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError, bounded
-from pressbox.footy.adapters.fixture_columns import GOAL_CHANGED
+from pressbox.footy.adapters.changes import publish_goal
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipSearchRow
 from pressbox.footy.contracts.download import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo, longest_first
@@ -61,7 +61,7 @@ class SqlCandidates:
             await work.session.execute(delete(ClipSearchRow).where(same))
             if rows:
                 await work.session.execute(insert(ClipSearchRow), list(rows.values()))
-            work.changed(GOAL_CHANGED, event_id)
+            publish_goal(work, event_id)
 
     async def save(self, event_id: str, attempt: int, videos: Sequence[FoundVideo], now: datetime) -> Sequence[int]:
         if not videos:
@@ -74,7 +74,7 @@ class SqlCandidates:
         async with self._database.unit_of_work() as work:
             await work.session.execute(insert(ClipCandidateRow).on_conflict_do_nothing(), rows)
             ids = {url: number for url, number in (await work.session.execute(urls)).tuples()}
-            work.changed(GOAL_CHANGED, event_id)
+            publish_goal(work, event_id)
         return [ids[video.video_page_url] for video in videos]
 
     async def choose(self, event_id: str, attempt: int, limit: int) -> Sequence[int]:
@@ -119,7 +119,7 @@ class SqlCandidates:
                 },
             )
             for event_id in set(told):
-                work.changed(GOAL_CHANGED, event_id)
+                publish_goal(work, event_id)
 
 
 def _row(event_id: str, attempt: int, video: FoundVideo, now: datetime) -> dict[str, object]:

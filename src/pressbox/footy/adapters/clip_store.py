@@ -7,10 +7,11 @@ from datetime import datetime
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressbox.core.db.arrays import one_of, one_of_texts
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
 from pressbox.footy.adapters.candidate_store import OPEN
-from pressbox.footy.adapters.fixture_columns import FIXTURE_CHANGED, GOAL_CHANGED, one_of, one_of_names
+from pressbox.footy.adapters.changes import publish_goal
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipRow, GoalRow
 from pressbox.footy.contracts.download import SettledCandidate, Video
 from pressbox.footy.contracts.upload import GoalData, UploadedVideo
@@ -135,11 +136,7 @@ class SqlClips:
     async def rank(self, event_id: str) -> None:
         async with self._database.unit_of_work() as work:
             if (await work.session.scalars(_RANK, {"event_id": event_id})).all():
-                await _tell(work, event_id)
-
-    async def object_key(self, clip_id: int) -> str:
-        async with self._database.unit_of_work() as work:
-            return (await _clip(work.session, clip_id)).object_key
+                await _publish(work, event_id)
 
     async def unchecked(self, limit: int) -> Sequence[ClipFile]:
         statement = (
@@ -170,7 +167,7 @@ class SqlClips:
             await _changed(work, row.event_id, now)
 
     async def objects_of(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> Sequence[str]:
-        of_goals = ClipRow.event_id == one_of_names(event_ids)
+        of_goals = ClipRow.event_id == one_of_texts(event_ids)
         of_fixtures = GoalRow.fixture_id == one_of(fixture_ids)
         statement = (
             select(ClipRow.object_key, ClipRow.poster_key)
@@ -245,7 +242,7 @@ async def _unused(session: AsyncSession, keys: Sequence[str]) -> Sequence[str]:
     """Those objects that no clip shows: the same file has the same key."""
     await session.flush()
     statement = select(ClipRow.object_key, ClipRow.poster_key).where(
-        (ClipRow.object_key == one_of_names(keys)) | (ClipRow.poster_key == one_of_names(keys))
+        (ClipRow.object_key == one_of_texts(keys)) | (ClipRow.poster_key == one_of_texts(keys))
     )
     used = {key for pair in (await session.execute(statement)).tuples() for key in pair}
     return [key for key in dict.fromkeys(keys) if key not in used]
@@ -280,11 +277,9 @@ async def _changed(work: UnitOfWork, event_id: str, now: datetime) -> None:
         .where(GoalRow.event_id == event_id)
         .values(last_activity=func.greatest(GoalRow.last_activity, now))
     )
-    await _tell(work, event_id)
+    await _publish(work, event_id)
 
 
-async def _tell(work: UnitOfWork, event_id: str) -> None:
+async def _publish(work: UnitOfWork, event_id: str) -> None:
     fixture_id = await work.session.scalar(select(GoalRow.fixture_id).where(GoalRow.event_id == event_id))
-    work.changed(GOAL_CHANGED, event_id)
-    if fixture_id is not None:
-        work.changed(FIXTURE_CHANGED, str(fixture_id))
+    publish_goal(work, event_id, fixture_id)

@@ -1,24 +1,29 @@
-"""Writes what a poll means: fixtures by named columns, goals and their registers, guarded by the fixture's version."""
+"""Comparisons in PostgreSQL: the answers and goals that are compared, and what a comparison changes.
+
+Fixtures are written by named columns, goals with their registers, guarded by the version of the fixture.
+"""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, text, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressbox.core.db.arrays import one_of, one_of_texts
 from pressbox.core.db.database import Database
 from pressbox.core.errors import bounded
 from pressbox.core.logs import get_logger
-from pressbox.footy.adapters.fixture_columns import facts, one_of, one_of_names
+from pressbox.footy.adapters.fixture_columns import fact_columns
 from pressbox.footy.adapters.goal_changes import write_comparisons
-from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow
-from pressbox.footy.domain.fixtures import ObservedFixture
-from pressbox.footy.domain.goals import Comparison, Sighting
+from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow, MonitorRunRow
+from pressbox.footy.domain.fixtures import ObservedFixture, Stage
+from pressbox.footy.domain.goals import Comparison, GoalDetail, Score, Sighting, StoredGoal
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ports.storage import Decision
+from pressbox.footy.ports.storage import FixtureDecision, RawFixture, UncomparedFixture
 
 log = get_logger(__name__)
 
@@ -90,12 +95,57 @@ _SYNC = text(
 )
 
 
-class FixtureDecisions:
+class SqlComparisons:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def load_uncompared(self, run_id: str, limit: int) -> Sequence[UncomparedFixture]:
+        statement = (
+            select(FixtureRow.id, FixtureRow.version, FixtureSnapshotRow.raw)
+            .join(FixtureSnapshotRow, FixtureSnapshotRow.fixture_id == FixtureRow.id)
+            .where(
+                FixtureRow.stage == Stage.ACTIVE,
+                FixtureSnapshotRow.fetched_by == run_id,
+                FixtureSnapshotRow.compared_by.is_distinct_from(run_id),
+            )
+            .order_by(FixtureRow.id)
+            .limit(limit)
+        )
+        async with self._database.unit_of_work() as work:
+            # One snapshot for both statements: goals that are newer than the version would hide a conflict.
+            await work.session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+            found = (await work.session.execute(statement)).tuples().all()
+            goals = await _load_goals(work.session, [number for number, _, _ in found])
+        return [
+            UncomparedFixture(
+                fixture_id=number,
+                version=version,
+                raw=raw,
+                goals=[goal for _, goal in goals[number]],
+                sequences=_highest(row for row, _ in goals[number]),
+            )
+            for number, version, raw in found
+        ]
+
+    async def load_snapshots(self, run_id: str, after: int, limit: int) -> Sequence[tuple[int, RawFixture]]:
+        statement = (
+            select(FixtureSnapshotRow.fixture_id, FixtureSnapshotRow.raw)
+            .join(MonitorRunRow, MonitorRunRow.id == FixtureSnapshotRow.fetched_by)
+            .where(
+                MonitorRunRow.id == run_id,
+                FixtureSnapshotRow.fixture_id > after,
+                # A fixture that was missing from the answers has at most an older one.
+                FixtureSnapshotRow.fetched_at >= MonitorRunRow.started_at,
+                FixtureSnapshotRow.raw != {},
+            )
+            .order_by(FixtureSnapshotRow.fixture_id)
+            .limit(limit)
+        )
+        async with self._database.unit_of_work() as work:
+            return [(number, raw) for number, raw in (await work.session.execute(statement)).tuples()]
+
     async def apply(
-        self, run_id: str, decisions: Mapping[int, tuple[int, Decision]], policy: FootyPolicy, now: datetime
+        self, run_id: str, decisions: Mapping[int, tuple[int, FixtureDecision]], policy: FootyPolicy, now: datetime
     ) -> Sequence[int]:
         quiet = {number: made for number, made in decisions.items() if _quiet(made[1].comparison)}
         written = await self._apply_quiet(run_id, quiet, now)
@@ -109,7 +159,9 @@ class FixtureDecisions:
             result = await work.session.execute(_SYNC, {"rows": json.dumps(rows), "run_id": run_id, "now": now})
         return int(result.rowcount)  # type: ignore[attr-defined]
 
-    async def _apply_quiet(self, run_id: str, decisions: Mapping[int, tuple[int, Decision]], now: datetime) -> set[int]:
+    async def _apply_quiet(
+        self, run_id: str, decisions: Mapping[int, tuple[int, FixtureDecision]], now: datetime
+    ) -> set[int]:
         """Goals that are all as they were: a handful of statements for however many fixtures."""
         if not decisions:
             return set()
@@ -123,7 +175,7 @@ class FixtureDecisions:
         return written
 
     async def _apply_group(
-        self, run_id: str, decisions: Mapping[int, tuple[int, Decision]], policy: FootyPolicy, now: datetime
+        self, run_id: str, decisions: Mapping[int, tuple[int, FixtureDecision]], policy: FootyPolicy, now: datetime
     ) -> set[int]:
         """Together, because it is much quicker; each alone when something is wrong with one of them."""
         rows = [_row(number, version, decision) for number, (version, decision) in decisions.items()]
@@ -184,7 +236,7 @@ def _loud(comparison: Comparison) -> bool:
     return bool(comparison.created or comparison.rescored) or changed or any(goal.removes for goal in comparison.missed)
 
 
-def _row(number: int, version: int, decision: Decision) -> dict[str, Any]:
+def _row(number: int, version: int, decision: FixtureDecision) -> dict[str, Any]:
     observed = decision.observed
     return {
         "id": number,
@@ -197,13 +249,13 @@ def _row(number: int, version: int, decision: Decision) -> dict[str, Any]:
     }
 
 
-def _trouble(decision: Decision) -> str:
+def _trouble(decision: FixtureDecision) -> str:
     problems = decision.comparison.problems or (decision.observed.problems if decision.observed else ())
     return bounded(decision.trouble or decision.comparison.distrusted or " ".join(problems), _TROUBLE_LENGTH)
 
 
 def _json_facts(fixture: ObservedFixture) -> dict[str, Any]:
-    return {**facts(fixture), "kickoff": fixture.kickoff.isoformat()}
+    return {**fact_columns(fixture), "kickoff": fixture.kickoff.isoformat()}
 
 
 async def _write_fixtures(
@@ -216,7 +268,7 @@ async def _write_fixtures(
 
 async def saw(session: AsyncSession, event_ids: Sequence[str], now: datetime) -> None:
     """Seen again: `last_seen` moves forward and the misses in a row are over."""
-    names = one_of_names(event_ids)
+    names = one_of_texts(event_ids)
     await session.execute(
         update(GoalRow).where(GoalRow.event_id == names).values(last_seen=func.greatest(GoalRow.last_seen, now))
     )
@@ -229,3 +281,52 @@ async def _mark_compared(session: AsyncSession, run_id: str, fixture_ids: Sequen
         .where(FixtureSnapshotRow.fixture_id == one_of(fixture_ids), FixtureSnapshotRow.fetched_by == run_id)
         .values(compared_by=run_id)
     )
+
+
+async def _load_goals(
+    session: AsyncSession, fixture_ids: Sequence[int]
+) -> Mapping[int, Sequence[tuple[GoalRow, StoredGoal]]]:
+    """All goals of these fixtures, removed ones too, with their registers."""
+    rows = list(
+        await session.scalars(select(GoalRow).where(GoalRow.fixture_id == one_of(fixture_ids)).order_by("event_id"))
+    )
+    runs: dict[tuple[str, str], set[str]] = defaultdict(set)
+    if rows:
+        registers = select(GoalRunRow.event_id, GoalRunRow.register, GoalRunRow.workflow_id).where(
+            GoalRunRow.event_id == one_of_texts([row.event_id for row in rows]),
+            GoalRunRow.register.in_(("monitor", "drop")),
+        )
+        for event_id, register, workflow_id in (await session.execute(registers)).tuples():
+            runs[event_id, register].add(workflow_id)
+    found: dict[int, list[tuple[GoalRow, StoredGoal]]] = defaultdict(list)
+    for row in rows:
+        goal = _stored(row, runs[row.event_id, "monitor"], runs[row.event_id, "drop"])
+        found[row.fixture_id].append((row, goal))
+    return found
+
+
+def _stored(row: GoalRow, monitor: set[str], drop: set[str]) -> StoredGoal:
+    return StoredGoal(
+        event_id=row.event_id,
+        team_id=row.team_id,
+        player_id=row.player_id,
+        player_name=row.player_name,
+        detail=GoalDetail(row.detail),
+        elapsed=row.elapsed,
+        extra=row.extra,
+        score=Score(row.home_score, row.away_score),
+        monitor_runs=frozenset(monitor),
+        drop_runs=frozenset(drop),
+        monitor_complete=row.monitor_complete,
+        removed_at=row.removed_at,
+        first_seen=row.first_seen,
+        assist_name=row.assist_name,
+    )
+
+
+def _highest(rows: Iterable[GoalRow]) -> Mapping[tuple[int, int], int]:
+    highest: dict[tuple[int, int], int] = defaultdict(int)
+    for row in rows:
+        key = (row.id_team, row.id_player)
+        highest[key] = max(highest[key], row.sequence)
+    return dict(highest)

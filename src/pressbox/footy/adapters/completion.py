@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.footy.adapters.fixture_columns import one_of_names
+from pressbox.core.db.arrays import one_of_texts
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow, GoalRunRow
 from pressbox.footy.domain.completion import Work, completion
 from pressbox.footy.domain.fixtures import FixtureStatus
@@ -45,7 +45,7 @@ async def download_counts(session: AsyncSession, event_ids: Sequence[str]) -> di
     """Registered and finished, by goal."""
     statement = (
         select(GoalRunRow.event_id, func.count(), func.count(GoalRunRow.finished_at))
-        .where(GoalRunRow.event_id == one_of_names(event_ids), GoalRunRow.register == "download")
+        .where(GoalRunRow.event_id == one_of_texts(event_ids), GoalRunRow.register == "download")
         .group_by(GoalRunRow.event_id)
     )
     found = (await session.execute(statement)).tuples()

@@ -1,4 +1,4 @@
-"""The end of fixtures in PostgreSQL: completing, telling readers, and deleting what is past its time."""
+"""The end of fixtures in PostgreSQL: archiving what is over, and deleting what is past its time."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,10 +7,11 @@ from datetime import datetime
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressbox.core.db.arrays import one_of, one_of_texts
 from pressbox.core.db.database import Database
+from pressbox.footy.adapters.changes import publish_fixture
 from pressbox.footy.adapters.completion import complete
-from pressbox.footy.adapters.fixture_columns import GOAL_CHANGED, one_of, one_of_names, tell_fixture
-from pressbox.footy.adapters.rows import ClipRow, FixtureRow, GoalNoteRow, GoalRow
+from pressbox.footy.adapters.rows import ClipRow, FixtureRow, GoalRow
 from pressbox.footy.contracts.ingest import CleanedUp
 from pressbox.footy.contracts.monitor import CompletedFixtures
 from pressbox.footy.domain.fixtures import FixtureStatus, Stage, ends
@@ -20,11 +21,11 @@ from pressbox.footy.domain.policy import FootyPolicy
 _TERMINAL = [status.value for status in FixtureStatus if status.terminal]
 
 
-class FixtureClosing:
+class SqlFixtureArchive:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def complete_ready(self, run_id: str, policy: FootyPolicy, now: datetime) -> CompletedFixtures:
+    async def archive_finished(self, run_id: str, policy: FootyPolicy, now: datetime) -> CompletedFixtures:
         open_goals = (
             select(GoalRow)
             .where(GoalRow.completed_at.is_(None), GoalRow.removed_at.is_(None))
@@ -36,25 +37,14 @@ class FixtureClosing:
             completed = await complete(session, list(await session.scalars(open_goals)), policy, now)
             await session.flush()
             await _mark_changed(session, run_id, {row.fixture_id for row in completed})
-            await _archive(session, run_id, policy, now)
+            await _archive_fixtures(session, run_id, policy, now)
             # What this run archived before it was cut off counts as well.
             archived = select(FixtureRow.id).where(FixtureRow.changed_by == run_id, FixtureRow.stage == Stage.COMPLETED)
             numbers = tuple(await session.scalars(archived.order_by(FixtureRow.id)))
         overdue = sum(row.completion_reason == CompletionReason.DEADLINE for row in completed)
         return CompletedFixtures(fixture_ids=numbers, overdue_goals=overdue)
 
-    async def tell_readers(self, run_id: str) -> int:
-        changed = select(FixtureRow.id, FixtureRow.kickoff).where(FixtureRow.changed_by == run_id)
-        goals = select(GoalNoteRow.event_id).where(GoalNoteRow.run_id == run_id).distinct()
-        async with self._database.unit_of_work() as work:
-            found = (await work.session.execute(changed.order_by(FixtureRow.id))).tuples().all()
-            for number, kickoff in found:
-                tell_fixture(work, number, kickoff)
-            for event_id in await work.session.scalars(goals):
-                work.changed(GOAL_CHANGED, event_id)
-        return len(found)
-
-    async def expired(self, policy: FootyPolicy, now: datetime, limit: int) -> tuple[Sequence[int], Sequence[str]]:
+    async def find_expired(self, policy: FootyPolicy, now: datetime, limit: int) -> tuple[Sequence[int], Sequence[str]]:
         old = select(FixtureRow.id).where(FixtureRow.kickoff < now - policy.retention)
         removed = select(GoalRow.event_id).where(
             GoalRow.removed_at < now - policy.removal_grace, GoalRow.purged_at.is_(None)
@@ -66,7 +56,7 @@ class FixtureClosing:
 
     async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanedUp:
         """A removed goal keeps its tombstone: its link answers "disallowed", and its id is never given again."""
-        gone = GoalRow.event_id == one_of_names(event_ids)
+        gone = GoalRow.event_id == one_of_texts(event_ids)
         still_removed = gone & GoalRow.removed_at.is_not(None)
         async with self._database.unit_of_work() as work:
             removed = select(GoalRow.event_id).where(still_removed)
@@ -82,7 +72,7 @@ class FixtureClosing:
             )
             fixtures = deleted.tuples().all()
             for number, kickoff in fixtures:
-                tell_fixture(work, number, kickoff)
+                publish_fixture(work, number, kickoff)
         return CleanedUp(fixtures=len(fixtures), goals=goals)
 
 
@@ -91,7 +81,7 @@ async def _mark_changed(session: AsyncSession, run_id: str, fixture_ids: set[int
         await session.execute(update(FixtureRow).where(FixtureRow.id == one_of(fixture_ids)).values(changed_by=run_id))
 
 
-async def _archive(session: AsyncSession, run_id: str, policy: FootyPolicy, now: datetime) -> None:
+async def _archive_fixtures(session: AsyncSession, run_id: str, policy: FootyPolicy, now: datetime) -> None:
     over = select(FixtureRow).where(FixtureRow.stage == Stage.ACTIVE, FixtureRow.status.in_(_TERMINAL))
     rows = list(await session.scalars(over.order_by(FixtureRow.id).with_for_update()))
     if not rows:

@@ -1,23 +1,12 @@
-"""The columns of a fixture that a poll may write, and who hears of a change."""
+"""The columns of a fixture that an answer of the API fills."""
 
-from collections.abc import Collection
-from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Text, any_, literal
-from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.sql.expression import CollectionAggregate
-
-from pressbox.core.db.database import UnitOfWork
 from pressbox.footy.adapters.rows import FixtureRow
 from pressbox.footy.domain.fixtures import ObservedFixture
 
-FIXTURE_CHANGED = "footy.fixture"
-GOAL_CHANGED = "footy.goal"
-DAY_CHANGED = "footy.day"
 
-
-def facts(fixture: ObservedFixture) -> dict[str, Any]:
+def fact_columns(fixture: ObservedFixture) -> dict[str, Any]:
     """By named column: what we found out ourselves is never among them."""
     home_penalties, away_penalties = fixture.penalties or (None, None)
     return {
@@ -33,7 +22,7 @@ def facts(fixture: ObservedFixture) -> dict[str, Any]:
     }
 
 
-def names(fixture: ObservedFixture) -> dict[str, Any]:
+def name_columns(fixture: ObservedFixture) -> dict[str, Any]:
     """Who plays where: not decided for long in cups, so a waiting fixture follows the answers."""
     return {
         "league_id": fixture.league.id,
@@ -50,20 +39,3 @@ def names(fixture: ObservedFixture) -> dict[str, Any]:
 
 def differs(row: FixtureRow, values: dict[str, Any]) -> bool:
     return any(getattr(row, name) != value for name, value in values.items())
-
-
-def tell_fixture(work: UnitOfWork, fixture_id: int, *kickoffs: datetime) -> None:
-    """A fixture looks different, and so does its day; with a new date both days do."""
-    work.changed(FIXTURE_CHANGED, str(fixture_id))
-    for kickoff in kickoffs:
-        work.changed(DAY_CHANGED, kickoff.astimezone(UTC).date().isoformat())
-
-
-def one_of(numbers: Collection[int]) -> CollectionAggregate[bool]:
-    """For `column == one_of(ids)`: one parameter, however many there are."""
-    return any_(literal(list(numbers), ARRAY(BigInteger)))
-
-
-def one_of_names(names: Collection[str]) -> CollectionAggregate[bool]:
-    """For `column == one_of_names(ids)`: one parameter, however many there are."""
-    return any_(literal(list(names), ARRAY(Text)))

@@ -1,8 +1,8 @@
-"""Ingest's side of the fixtures in PostgreSQL: what is followed, what was fetched, and where it goes."""
+"""Imports of fixtures in PostgreSQL: what is followed, what an ingest fetched, and into which stage it goes."""
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -10,8 +10,10 @@ from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressbox.core.db.arrays import one_of
 from pressbox.core.db.database import Database, UnitOfWork
-from pressbox.footy.adapters.fixture_columns import facts, names, one_of, tell_fixture
+from pressbox.footy.adapters.changes import publish_fixture
+from pressbox.footy.adapters.fixture_columns import fact_columns, name_columns
 from pressbox.footy.adapters.rows import FetchedFixtureRow, FixtureRow, FollowRow, TeamRow
 from pressbox.footy.contracts.ingest import StoredFixtures
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, ObservedFixture, Stage
@@ -25,14 +27,14 @@ _TEAMS_PER_PAGE = 200
 _NO_COUNTRY = frozenset({"World", "Europe"})
 
 
-class FixtureIntake:
+class SqlFixtureImports:
     """`defaults` are the leagues and teams of the settings; people add to them and take away."""
 
     def __init__(self, database: Database, defaults: Followed) -> None:
         self._database = database
         self._defaults = defaults
 
-    async def followed(self) -> Followed:
+    async def load_followed(self) -> Followed:
         async with self._database.unit_of_work() as work:
             rows = (await work.session.execute(select(FollowRow.kind, FollowRow.id, FollowRow.wanted))).tuples().all()
         chosen = {kind: {number for of, number, wanted in rows if of == kind and wanted} for kind in FollowKind}
@@ -42,7 +44,7 @@ class FixtureIntake:
             teams=(self._defaults.teams | chosen[FollowKind.TEAM]) - left[FollowKind.TEAM],
         )
 
-    async def keep_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
+    async def save_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
         if not fixtures:
             return
         # The same fixture twice in one answer would make the statement fail; the later one counts.
@@ -74,13 +76,6 @@ class FixtureIntake:
             teams=teams,
         )
 
-    async def fixtures_on(self, day: date) -> int:
-        start = datetime.combine(day, time.min, UTC)
-        statement = select(func.count()).select_from(FixtureRow)
-        within = (FixtureRow.kickoff >= start) & (FixtureRow.kickoff < start + timedelta(days=1))
-        async with self._database.unit_of_work() as work:
-            return (await work.session.scalar(statement.where(within))) or 0
-
     async def _route(self, work: UnitOfWork, run_id: str, now: datetime) -> None:
         fetched = select(FetchedFixtureRow.observed).where(
             FetchedFixtureRow.run_id == run_id, FetchedFixtureRow.routed.is_(None)
@@ -97,7 +92,7 @@ class FixtureIntake:
             if fixture.fixture_id in postponed:
                 await _send_back(work.session, fixture, now)
             if fixture.fixture_id in new | postponed:
-                tell_fixture(work, fixture.fixture_id, fixture.kickoff)
+                publish_fixture(work, fixture.fixture_id, fixture.kickoff)
         for fixture in observed:
             destination = Stage.STAGING.value if fixture.fixture_id in postponed else _KNOWN
             routed.setdefault(fixture.fixture_id, destination)
@@ -118,8 +113,8 @@ def _new(fixture: ObservedFixture, now: datetime) -> dict[str, Any]:
         "activated_at": now if stage is Stage.ACTIVE else None,
         "completed_at": now if stage is Stage.COMPLETED else None,
         "last_activity": now,
-        **facts(fixture),
-        **names(fixture),
+        **fact_columns(fixture),
+        **name_columns(fixture),
     }
 
 
@@ -135,7 +130,7 @@ async def _send_back(session: AsyncSession, fixture: ObservedFixture, now: datet
             terminal_polls=0,
             version=FixtureRow.version + 1,
             last_activity=func.greatest(FixtureRow.last_activity, now),
-            **facts(fixture),
+            **fact_columns(fixture),
         )
     )
 

@@ -7,7 +7,7 @@ from sqlalchemy import Update, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.footy.adapters.fixture_columns import one_of, one_of_names
+from pressbox.core.db.arrays import one_of, one_of_texts
 from pressbox.footy.adapters.rows import ClipCandidateRow, FixtureRow, GoalNoteRow, GoalRow, GoalRunRow
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.goals import (
@@ -174,7 +174,7 @@ async def write_comparisons(
             writer.rescore(event_id, score)
     seen_again = [goal.event_id for comparison in comparisons.values() for goal in comparison.seen]
     if seen_again:
-        names = one_of_names(seen_again)
+        names = one_of_texts(seen_again)
         await session.execute(delete(GoalRunRow).where(GoalRunRow.event_id == names, GoalRunRow.register == "drop"))
     await writer.write()
     confirmed = await _confirm(session, writer, policy, now)
@@ -203,7 +203,7 @@ async def _confirm(session: AsyncSession, writer: _Writer, policy: FootyPolicy, 
         return set()
     often = (
         select(GoalRunRow.event_id)
-        .where(GoalRunRow.event_id == one_of_names(waiting), GoalRunRow.register == "monitor")
+        .where(GoalRunRow.event_id == one_of_texts(waiting), GoalRunRow.register == "monitor")
         .group_by(GoalRunRow.event_id)
         .having(func.count() >= policy.runs_to_confirm)
     )
@@ -230,7 +230,7 @@ def _reopened(event_ids: Sequence[str]) -> Update:
     dropped = (CandidateOutcome.GOAL_GONE, CandidateOutcome.NOT_CHOSEN)
     return (
         update(ClipCandidateRow)
-        .where(ClipCandidateRow.event_id == one_of_names(event_ids), ClipCandidateRow.outcome.in_(dropped))
+        .where(ClipCandidateRow.event_id == one_of_texts(event_ids), ClipCandidateRow.outcome.in_(dropped))
         .values(outcome=CandidateOutcome.FOUND, reason="", settled_at=None, chosen_in=None)
     )
 

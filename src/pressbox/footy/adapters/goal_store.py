@@ -9,8 +9,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
+from pressbox.footy.adapters.changes import publish_goal
 from pressbox.footy.adapters.completion import complete, download_counts
-from pressbox.footy.adapters.fixture_columns import FIXTURE_CHANGED, GOAL_CHANGED
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipSearchRow, GoalNoteRow, GoalRow, GoalRunRow
 from pressbox.footy.contracts.download import CompletionResult
 from pressbox.footy.contracts.monitor import GoalToSearch
@@ -59,7 +59,7 @@ class SqlGoals:
             row.search_ended = row.search_ended_at = None
             row.last_activity = max(row.last_activity, now)
             work.session.add(GoalNoteRow(event_id=event_id, run_id=workflow_id, at=now, what=SEARCH_BEGAN))
-            _tell(work, row)
+            publish_goal(work, row.event_id, row.fixture_id)
 
     async def existence(self, event_id: str) -> str | None:
         statement = select(GoalRow.removed_at).where(GoalRow.event_id == event_id)
@@ -147,7 +147,7 @@ class SqlGoals:
                     .values(outcome=CandidateOutcome.NOT_CHOSEN, reason="longer ones went first", settled_at=now)
                 )
             if fixture_id is not None:
-                work.changed(GOAL_CHANGED, event_id)
+                publish_goal(work, event_id)
 
     async def complete_if_ready(self, event_id: str, policy: FootyPolicy, now: datetime) -> CompletionResult:
         async with self._database.unit_of_work() as work:
@@ -155,7 +155,7 @@ class SqlGoals:
             if row is None:
                 return CompletionResult(complete=True, reason=CompletionReason.REMOVED)
             if row.completed_at is None and await complete(work.session, [row], policy, now):
-                _tell(work, row)
+                publish_goal(work, row.event_id, row.fixture_id)
             return CompletionResult(complete=row.completed_at is not None, reason=row.completion_reason)
 
     async def _columns(self, event_id: str, *columns: Any) -> Any:
@@ -189,8 +189,3 @@ async def _locked(work: UnitOfWork, event_id: str) -> GoalRow:
     if row is None:
         raise NotFoundError("There is no such goal.", event_id=event_id)
     return row
-
-
-def _tell(work: UnitOfWork, row: GoalRow) -> None:
-    work.changed(GOAL_CHANGED, row.event_id)
-    work.changed(FIXTURE_CHANGED, str(row.fixture_id))

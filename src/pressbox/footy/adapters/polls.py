@@ -1,7 +1,7 @@
-"""The monitor's side of the fixtures in PostgreSQL: its runs, waiting fixtures, raw snapshots, and what to compare."""
+"""Polls in PostgreSQL: which fixtures a run of the monitor asks for, and what the API answered."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,19 +9,20 @@ from sqlalchemy import ColumnElement, case, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressbox.core.db.arrays import one_of
 from pressbox.core.db.database import Database
-from pressbox.footy.adapters.fixture_columns import differs, facts, names, one_of, one_of_names, tell_fixture
-from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow, MonitorRunRow
+from pressbox.footy.adapters.changes import publish_fixture, publish_goal
+from pressbox.footy.adapters.fixture_columns import differs, fact_columns, name_columns
+from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalNoteRow, MonitorRunRow
 from pressbox.footy.contracts.monitor import RegisteredRun
 from pressbox.footy.domain.fixtures import FixtureStatus, ObservedFixture, Stage, activates, quarter
-from pressbox.footy.domain.goals import GoalDetail, Score, StoredGoal
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ports.storage import RawFixture, ToCompare
+from pressbox.footy.ports.storage import RawFixture
 
 _WAITING = [status.value for status in FixtureStatus if status.stage is Stage.STAGING]
 
 
-class FixturePolls:
+class SqlPolls:
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -46,6 +47,17 @@ class FixturePolls:
                 .values(finished_at=finished, summary=dict(summary))
             )
 
+    async def publish_changes(self, run_id: str) -> int:
+        changed = select(FixtureRow.id, FixtureRow.kickoff).where(FixtureRow.changed_by == run_id)
+        goals = select(GoalNoteRow.event_id).where(GoalNoteRow.run_id == run_id).distinct()
+        async with self._database.unit_of_work() as work:
+            found = (await work.session.execute(changed.order_by(FixtureRow.id))).tuples().all()
+            for number, kickoff in found:
+                publish_fixture(work, number, kickoff)
+            for event_id in await work.session.scalars(goals):
+                publish_goal(work, event_id)
+        return len(found)
+
     async def staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
         async with self._database.unit_of_work() as work:
             return list(await work.session.scalars(select(FixtureRow.id).where(_due(policy, now)).order_by("id")))
@@ -69,7 +81,7 @@ class FixturePolls:
                     setattr(row, name, value)
                 row.version += 1
                 row.last_activity = max(row.last_activity or now, now)
-                tell_fixture(work, row.id, before, row.kickoff)
+                publish_fixture(work, row.id, before, row.kickoff)
 
     async def activate(self, run_id: str, policy: FootyPolicy, now: datetime) -> int:
         soon = or_(FixtureRow.kickoff <= now + policy.activate_ahead, FixtureRow.status.not_in(_WAITING))
@@ -137,51 +149,6 @@ class FixturePolls:
             )
             await _note_missing(work.session, run_id, {key: missing[key] for key in missing if key in known}, now)
 
-    async def to_compare(self, run_id: str, limit: int) -> Sequence[ToCompare]:
-        statement = (
-            select(FixtureRow.id, FixtureRow.version, FixtureSnapshotRow.raw)
-            .join(FixtureSnapshotRow, FixtureSnapshotRow.fixture_id == FixtureRow.id)
-            .where(
-                FixtureRow.stage == Stage.ACTIVE,
-                FixtureSnapshotRow.fetched_by == run_id,
-                FixtureSnapshotRow.compared_by.is_distinct_from(run_id),
-            )
-            .order_by(FixtureRow.id)
-            .limit(limit)
-        )
-        async with self._database.unit_of_work() as work:
-            # One snapshot for both statements: goals that are newer than the version would hide a conflict.
-            await work.session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-            found = (await work.session.execute(statement)).tuples().all()
-            goals = await stored_goals(work.session, [number for number, _, _ in found])
-        return [
-            ToCompare(
-                fixture_id=number,
-                version=version,
-                raw=raw,
-                goals=[goal for _, goal in goals[number]],
-                sequences=_highest(row for row, _ in goals[number]),
-            )
-            for number, version, raw in found
-        ]
-
-    async def snapshots(self, run_id: str, after: int, limit: int) -> Sequence[tuple[int, RawFixture]]:
-        statement = (
-            select(FixtureSnapshotRow.fixture_id, FixtureSnapshotRow.raw)
-            .join(MonitorRunRow, MonitorRunRow.id == FixtureSnapshotRow.fetched_by)
-            .where(
-                MonitorRunRow.id == run_id,
-                FixtureSnapshotRow.fixture_id > after,
-                # A fixture that was missing from the answers has at most an older one.
-                FixtureSnapshotRow.fetched_at >= MonitorRunRow.started_at,
-                FixtureSnapshotRow.raw != {},
-            )
-            .order_by(FixtureSnapshotRow.fixture_id)
-            .limit(limit)
-        )
-        async with self._database.unit_of_work() as work:
-            return [(number, raw) for number, raw in (await work.session.execute(statement)).tuples()]
-
 
 def _due(policy: FootyPolicy, now: datetime) -> ColumnElement[bool]:
     began = quarter(now, policy.staging_interval)
@@ -189,7 +156,7 @@ def _due(policy: FootyPolicy, now: datetime) -> ColumnElement[bool]:
 
 
 def _stated(fixture: ObservedFixture | None) -> dict[str, Any]:
-    return {} if fixture is None else {**facts(fixture), **names(fixture)}
+    return {} if fixture is None else {**fact_columns(fixture), **name_columns(fixture)}
 
 
 def _keep_snapshot() -> Any:
@@ -220,52 +187,3 @@ async def _note_missing(session: AsyncSession, run_id: str, missing: Mapping[int
             .where(FixtureRow.id == one_of(numbers), FixtureRow.trouble != reason)
             .values(trouble=reason, trouble_since=func.coalesce(FixtureRow.trouble_since, now), changed_by=run_id)
         )
-
-
-async def stored_goals(
-    session: AsyncSession, fixture_ids: Sequence[int]
-) -> Mapping[int, Sequence[tuple[GoalRow, StoredGoal]]]:
-    """All goals of these fixtures, removed ones too, with their registers."""
-    rows = list(
-        await session.scalars(select(GoalRow).where(GoalRow.fixture_id == one_of(fixture_ids)).order_by("event_id"))
-    )
-    runs: dict[tuple[str, str], set[str]] = defaultdict(set)
-    if rows:
-        registers = select(GoalRunRow.event_id, GoalRunRow.register, GoalRunRow.workflow_id).where(
-            GoalRunRow.event_id == one_of_names([row.event_id for row in rows]),
-            GoalRunRow.register.in_(("monitor", "drop")),
-        )
-        for event_id, register, workflow_id in (await session.execute(registers)).tuples():
-            runs[event_id, register].add(workflow_id)
-    found: dict[int, list[tuple[GoalRow, StoredGoal]]] = defaultdict(list)
-    for row in rows:
-        goal = _stored(row, runs[row.event_id, "monitor"], runs[row.event_id, "drop"])
-        found[row.fixture_id].append((row, goal))
-    return found
-
-
-def _stored(row: GoalRow, monitor: set[str], drop: set[str]) -> StoredGoal:
-    return StoredGoal(
-        event_id=row.event_id,
-        team_id=row.team_id,
-        player_id=row.player_id,
-        player_name=row.player_name,
-        detail=GoalDetail(row.detail),
-        elapsed=row.elapsed,
-        extra=row.extra,
-        score=Score(row.home_score, row.away_score),
-        monitor_runs=frozenset(monitor),
-        drop_runs=frozenset(drop),
-        monitor_complete=row.monitor_complete,
-        removed_at=row.removed_at,
-        first_seen=row.first_seen,
-        assist_name=row.assist_name,
-    )
-
-
-def _highest(rows: Iterable[GoalRow]) -> Mapping[tuple[int, int], int]:
-    highest: dict[tuple[int, int], int] = defaultdict(int)
-    for row in rows:
-        key = (row.id_team, row.id_player)
-        highest[key] = max(highest[key], row.sequence)
-    return dict(highest)

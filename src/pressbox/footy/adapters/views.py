@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer
 
-from pressbox.footy.adapters.fixture_columns import one_of, one_of_names
+from pressbox.core.db.arrays import one_of, one_of_texts
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipRow, FixtureRow, GoalRow
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.fixtures import FixtureStatus, Stage
@@ -39,7 +39,7 @@ async def clip_views(session: AsyncSession, event_ids: Sequence[str]) -> Mapping
     statement = (
         select(ClipRow, ClipCandidateRow.source)
         .outerjoin(ClipCandidateRow, ClipCandidateRow.id == ClipRow.candidate_id)
-        .where(ClipRow.event_id == one_of_names(event_ids))
+        .where(ClipRow.event_id == one_of_texts(event_ids))
         .order_by(ClipRow.event_id, ClipRow.rank, ClipRow.id)
         .options(defer(ClipRow.perceptual_hash))
     )

@@ -46,7 +46,7 @@ def fixture_id_of(raw: Mapping[str, Any]) -> int | None:
     return _number(_part(raw, "fixture").get("id"))
 
 
-def read_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
+def parse_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
     """What the answer says. A bad event is named in `problems`; a fixture without substance raises."""
     fixture_id = fixture_id_of(raw)
     if fixture_id is None:
@@ -74,6 +74,18 @@ def read_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
         events=events,
         problems=problems,
     )
+
+
+def parse_fixtures(raw: Mapping[int, Mapping[str, Any]]) -> tuple[list[ObservedFixture], dict[int, str]]:
+    """Those that can be used, and why each of the others cannot."""
+    observed: list[ObservedFixture] = []
+    malformed: dict[int, str] = {}
+    for fixture_id, fixture in raw.items():
+        try:
+            observed.append(parse_fixture(fixture))
+        except MalformedAnswerError as error:
+            malformed[fixture_id] = error.message
+    return observed, malformed
 
 
 def _events(

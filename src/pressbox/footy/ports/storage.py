@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from pressbox.footy.contracts.aliases import TeamAliases
@@ -20,7 +20,7 @@ RawFixture = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class ToCompare:
+class UncomparedFixture:
     """A fixture whose snapshot of this run is not compared yet. `version` guards the write."""
 
     fixture_id: int
@@ -32,20 +32,20 @@ class ToCompare:
 
 
 @dataclass(frozen=True)
-class Decision:
-    """What one answer means for one fixture: its own facts and its goals. `observed` None: it could not be read."""
+class FixtureDecision:
+    """What one answer means for one fixture and its goals. `observed` is None when the answer could not be read."""
 
     observed: ObservedFixture | None
     comparison: Comparison
     trouble: str = ""
 
 
-class Fixtures(Protocol):
-    """Fixtures, their raw snapshots and the runs of the monitor."""
+class FixtureImports(Protocol):
+    """What Ingest fetched, on its way into the stages."""
 
-    async def followed(self) -> Followed: ...
+    async def load_followed(self) -> Followed: ...
 
-    async def keep_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
+    async def save_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
         """Keep what Ingest fetched until it is routed; the same again is fine."""
         ...
 
@@ -53,16 +53,20 @@ class Fixtures(Protocol):
         """Store what this run fetched: new ones by status, a postponed one back to staging, known ones untouched."""
         ...
 
-    async def fixtures_on(self, day: date) -> int:
-        """How many we already follow on that day."""
-        ...
+
+class Polls(Protocol):
+    """The runs of the monitor and what the API answered to each."""
 
     async def register_run(self, run_id: str, policy: FootyPolicy, now: datetime) -> RegisteredRun: ...
 
     async def finish_run(self, run_id: str, summary: Mapping[str, int], now: datetime) -> None: ...
 
+    async def publish_changes(self, run_id: str) -> int:
+        """Send one notification for everything that this run changed; returns how many fixtures that were."""
+        ...
+
     async def staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
-        """Staging fixtures that were not looked at since the quarter hour began."""
+        """Staging fixtures that were not polled since the quarter hour began."""
         ...
 
     async def record_staging(
@@ -81,10 +85,18 @@ class Fixtures(Protocol):
         self, run_id: str, fixtures: Mapping[int, RawFixture], missing: Mapping[int, str], now: datetime
     ) -> None: ...
 
-    async def to_compare(self, run_id: str, limit: int) -> Sequence[ToCompare]: ...
+
+class Comparisons(Protocol):
+    """The answers of a poll beside the goals that are known, and what the comparison changes."""
+
+    async def load_uncompared(self, run_id: str, limit: int) -> Sequence[UncomparedFixture]: ...
+
+    async def load_snapshots(self, run_id: str, after: int, limit: int) -> Sequence[tuple[int, RawFixture]]:
+        """Raw answers of this run by fixture id, ascending, those behind `after`: compared or not."""
+        ...
 
     async def apply(
-        self, run_id: str, decisions: Mapping[int, tuple[int, Decision]], policy: FootyPolicy, now: datetime
+        self, run_id: str, decisions: Mapping[int, tuple[int, FixtureDecision]], policy: FootyPolicy, now: datetime
     ) -> Sequence[int]:
         """Write decisions by fixture id with the version they were made on.
 
@@ -94,23 +106,19 @@ class Fixtures(Protocol):
         """
         ...
 
-    async def snapshots(self, run_id: str, after: int, limit: int) -> Sequence[tuple[int, RawFixture]]:
-        """Raw answers of this run by fixture id, ascending, those behind `after`: compared or not."""
-        ...
-
     async def sync_metadata(self, run_id: str, observed: Sequence[ObservedFixture], now: datetime) -> int:
-        """Score, status, minute, date and winner, by named column; how many looked different."""
+        """Score, status, minute, date and winner, by named column; returns how many looked different."""
         ...
 
-    async def complete_ready(self, run_id: str, policy: FootyPolicy, now: datetime) -> CompletedFixtures:
+
+class FixtureArchive(Protocol):
+    """Fixtures that are over, and those that are past their time."""
+
+    async def archive_finished(self, run_id: str, policy: FootyPolicy, now: datetime) -> CompletedFixtures:
         """Complete goals whose deadline passed, then archive the fixtures that are over."""
         ...
 
-    async def tell_readers(self, run_id: str) -> int:
-        """One notification for everything that this run changed; how many fixtures that were."""
-        ...
-
-    async def expired(self, policy: FootyPolicy, now: datetime, limit: int) -> tuple[Sequence[int], Sequence[str]]:
+    async def find_expired(self, policy: FootyPolicy, now: datetime, limit: int) -> tuple[Sequence[int], Sequence[str]]:
         """Fixtures older than the retention, and removed goals whose grace is over, with objects still to purge."""
         ...
 
@@ -259,8 +267,6 @@ class Clips(Protocol):
         ...
 
     async def rank(self, event_id: str) -> None: ...
-
-    async def object_key(self, clip_id: int) -> str: ...
 
     async def unchecked(self, limit: int) -> Sequence[ClipFile]: ...
 

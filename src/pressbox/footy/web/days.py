@@ -13,10 +13,10 @@ from pressbox.core.web.identity import Identity
 from pressbox.core.web.rendering import render
 from pressbox.footy.domain.fixtures import Stage
 from pressbox.footy.domain.views import CompetitionView, FixtureView
+from pressbox.footy.ids import DAY_TOPIC, FIXTURE_TOPIC
 from pressbox.footy.service.footy import Footy
 from pressbox.footy.service.matches import by_competition
 from pressbox.footy.web.access import PATH, Reader, Service, cursor, day_of, today, utc_days, zone
-from pressbox.footy.web.topics import DAY, FIXTURE
 
 router = APIRouter(include_in_schema=False)
 
@@ -96,7 +96,7 @@ async def read_day(request: Request, service: Footy, day: date, number: int) -> 
         page=number,
         pages=pages,
         next_day=None if ordered else await next_day(service, day, own_zone),
-        follow=",".join([*(f"{DAY}:{utc_day}" for utc_day in utc_days(day, own_zone)), FIXTURE]),
+        follow=",".join([*(f"{DAY_TOPIC}:{utc_day}" for utc_day in utc_days(day, own_zone)), FIXTURE_TOPIC]),
         cursor=at,
     )
 

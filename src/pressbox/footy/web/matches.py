@@ -11,9 +11,9 @@ from pressbox.core.web.identity import Identity
 from pressbox.core.web.rendering import render
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.domain.views import AuditView, FixtureView, GoalState, GoalView
+from pressbox.footy.ids import FIXTURE_TOPIC, GOAL_TOPIC
 from pressbox.footy.service.footy import Footy
 from pressbox.footy.web.access import PATH, EventId, FixtureId, Reader, Service, cursor, fixture_of, zone
-from pressbox.footy.web.topics import FIXTURE, GOAL
 from pressbox.footy.web.trail import rows_of
 
 router = APIRouter(include_in_schema=False)
@@ -37,9 +37,9 @@ class MatchPage:
 
     @property
     def follow(self) -> str:
-        followed = f"{FIXTURE}:{self.fixture.fixture_id}"
+        followed = f"{FIXTURE_TOPIC}:{self.fixture.fixture_id}"
         named = self.chosen or (self.goal.event_id if self.goal else "")
-        return f"{followed},{GOAL}:{named}" if named else followed
+        return f"{followed},{GOAL_TOPIC}:{named}" if named else followed
 
     @property
     def source(self) -> str:

@@ -1,17 +1,14 @@
-"""Live topics of matches. A change says that something changed and never what: pages ask again for their part."""
+"""Live topics of matches. A change never says what changed: pages ask again for their part."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from pressbox.core.app import LiveTopic, Resources
-
-DAY = "footy.day"
-FIXTURE = "footy.fixture"
-GOAL = "footy.goal"
+from pressbox.footy.ids import DAY_TOPIC, FIXTURE_TOPIC, GOAL_TOPIC
 
 
-async def _changed(_: Resources, __: str) -> Mapping[str, Any] | None:
+async def _load_nothing(_: Resources, __: str) -> Mapping[str, Any] | None:
     return {}
 
 
-TOPICS = (LiveTopic(DAY, _changed), LiveTopic(FIXTURE, _changed), LiveTopic(GOAL, _changed))
+TOPICS = tuple(LiveTopic(kind, _load_nothing) for kind in (DAY_TOPIC, FIXTURE_TOPIC, GOAL_TOPIC))

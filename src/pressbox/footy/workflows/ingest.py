@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.errors import TransientError
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call, call_until_success, failure_reason
-    from pressbox.footy.activities.ingest import IngestActivities
+    from pressbox.footy.activities.ingest import CleanupActivities, IngestActivities
     from pressbox.footy.contracts.aliases import RAGWorkflowInput
     from pressbox.footy.contracts.ingest import (
         CleanedUp,
@@ -139,7 +139,7 @@ class IngestWorkflow:
     async def _clean(self) -> int:
         deleted = 0
         for _ in range(MOST_CLEANING_ROUNDS):
-            cleaned: CleanedUp = await call(IngestActivities.cleanup_old_fixtures, self._run)
+            cleaned: CleanedUp = await call(CleanupActivities.cleanup_old_fixtures, self._run)
             deleted += cleaned.fixtures
             self._show(deleted=deleted)
             if not cleaned.more:

@@ -12,7 +12,8 @@ with workflow.unsafe.imports_passed_through():
 
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call, failure_reason
-    from pressbox.footy.activities.monitor import MonitorActivities
+    from pressbox.footy.activities.comparison import ComparisonActivities
+    from pressbox.footy.activities.poll import PollActivities
     from pressbox.footy.activities.upload import UploadActivities
     from pressbox.footy.contracts.ingest import RunReference
     from pressbox.footy.contracts.monitor import (
@@ -55,7 +56,7 @@ class MonitorWorkflow:
 
     @workflow.run
     async def run(self, input: MonitorWorkflowInput) -> MonitorWorkflowResult:
-        registered = await call(MonitorActivities.register_monitor_workflow, self._run)
+        registered = await call(PollActivities.register_monitor_workflow, self._run)
         if registered.missing:
             return MonitorWorkflowResult(note=registered.missing)
         active = registered.active
@@ -64,27 +65,27 @@ class MonitorWorkflow:
         completed = CompletedFixtures()
         if active:
             await self._poll()
-            completed = await call(MonitorActivities.complete_fixture_if_ready, self._run)
+            completed = await call(ComparisonActivities.complete_fixture_if_ready, self._run)
             self._note(fixtures_completed=len(completed.fixture_ids))
         await asyncio.gather(self._tell(), self._clean(completed))
         return self._result
 
     async def _look_at_staging(self) -> int:
         try:
-            polled = await call(MonitorActivities.fetch_staging_fixtures, self._run)
+            polled = await call(PollActivities.fetch_staging_fixtures, self._run)
             self._note(failed=polled.failed)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             # The known kick-off still activates them.
             self._note(note=f"Waiting fixtures could not be polled: {failure_reason(error)}")
-        return (await call(MonitorActivities.pre_activate_upcoming_fixtures, self._run)).fixtures
+        return (await call(PollActivities.pre_activate_upcoming_fixtures, self._run)).fixtures
 
     async def _poll(self) -> None:
-        polled = await call(MonitorActivities.fetch_active_fixtures, self._run)
+        polled = await call(PollActivities.fetch_active_fixtures, self._run)
         self._note(fixtures=polled.answered, failed=self._result.failed + polled.failed)
         for _ in range(MOST_COMPARING):
-            compared: Compared = await call(MonitorActivities.store_and_compare, self._run)
+            compared: Compared = await call(ComparisonActivities.store_and_compare, self._run)
             self._note(
                 goals_created=self._result.goals_created + compared.created,
                 goals_removed=self._result.goals_removed + compared.removed,
@@ -93,8 +94,8 @@ class MonitorWorkflow:
             if not compared.more:
                 break
         found, _ = await asyncio.gather(
-            call(MonitorActivities.process_fixture_events, self._run),
-            call(MonitorActivities.sync_fixture_metadata, self._run),
+            call(ComparisonActivities.process_fixture_events, self._run),
+            call(ComparisonActivities.sync_fixture_metadata, self._run),
         )
         waiting = await self._without_running(found.goals)
         started = await asyncio.gather(*(self._search(goal) for goal in waiting))
@@ -105,7 +106,7 @@ class MonitorWorkflow:
         asked = tuple(twitter_workflow_id(goal) for goal in goals if goal.asked_before)
         if not asked:
             return list(goals)
-        running = await call(MonitorActivities.check_twitter_workflow_running, WorkflowIds(workflow_ids=asked))
+        running = await call(ComparisonActivities.check_twitter_workflow_running, WorkflowIds(workflow_ids=asked))
         return [goal for goal in goals if twitter_workflow_id(goal) not in running.workflow_ids]
 
     async def _search(self, goal: GoalToSearch) -> bool:
@@ -133,7 +134,7 @@ class MonitorWorkflow:
     async def _tell(self) -> None:
         try:
             await call(
-                MonitorActivities.notify_frontend_refresh,
+                ComparisonActivities.notify_frontend_refresh,
                 FinishRunInput(run_id=self._run.run_id, result=self._result),
             )
         except ActivityError as error:

@@ -1,0 +1,93 @@
+"""The effects of the first half of a poll: which fixtures are due, and what the API answers for them.
+
+The API is asked in batches. A batch that fails is recorded on the fixtures it concerns; the others go on.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from temporalio import activity
+
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.errors import PressboxError
+from pressbox.core.temporal.calls import call_with
+from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.footy.activities.limits import limits
+from pressbox.footy.contracts.ingest import RunReference
+from pressbox.footy.contracts.monitor import Activated, Polled, RegisteredRun
+from pressbox.footy.domain.fixture_parser import parse_fixtures
+from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.ports.outside import FixturesApi, LiveAnswer
+from pressbox.footy.ports.storage import Polls
+
+Recorder = Callable[[LiveAnswer], Awaitable[None]]
+
+CALLS_AT_ONCE = 8
+
+
+class PollActivities:
+    """`missing` says what must be set before the API can be asked; empty when nothing is."""
+
+    def __init__(self, api: FixturesApi, polls: Polls, missing: str = "", now: Clock = utc_now) -> None:
+        self._api = api
+        self._polls = polls
+        self._missing = missing
+        self._now = now
+
+    @activity.defn
+    @call_with(limits(10, attempts=3))
+    async def register_monitor_workflow(self, input: RunReference) -> RegisteredRun:
+        if self._missing:
+            return RegisteredRun(missing=self._missing)
+        return await self._polls.register_run(input.run_id, input.policy, self._now())
+
+    # One fetch makes many calls, so it has more than the 15 s that the document gives to a single call.
+    @activity.defn
+    @call_with(limits(60, attempts=2, heartbeat=20))
+    async def fetch_staging_fixtures(self, input: RunReference) -> Polled:
+        due = await self._polls.staging_due(input.policy, self._now())
+
+        async def record(answer: LiveAnswer) -> None:
+            observed, malformed = parse_fixtures(answer.fixtures)
+            await self._polls.record_staging(observed, {**answer.missing, **malformed}, self._now())
+
+        return await self._poll(due, input.policy, record)
+
+    @activity.defn
+    @call_with(limits(30, attempts=2))
+    async def pre_activate_upcoming_fixtures(self, input: RunReference) -> Activated:
+        return Activated(fixtures=await self._polls.activate(input.run_id, input.policy, self._now()))
+
+    @activity.defn
+    @call_with(limits(60, attempts=2, heartbeat=20))
+    async def fetch_active_fixtures(self, input: RunReference) -> Polled:
+        """Ask only for fixtures of which this run has no snapshot yet: a retry goes on where it was."""
+        due = await self._polls.active_ids(input.run_id)
+
+        async def record(answer: LiveAnswer) -> None:
+            await self._polls.save_snapshots(input.run_id, answer.fixtures, answer.missing, self._now())
+
+        return await self._poll(due, input.policy, record)
+
+    async def _poll(self, fixture_ids: Sequence[int], policy: FootyPolicy, record: Recorder) -> Polled:
+        limit = asyncio.Semaphore(CALLS_AT_ONCE)
+
+        async def ask(batch: Sequence[int]) -> LiveAnswer:
+            async with limit:
+                try:
+                    answer = await self._api.fixtures_by_ids(batch)
+                except PressboxError as error:
+                    activity.logger.warning("%s fixtures were not answered: %s", len(batch), error)
+                    answer = LiveAnswer({}, dict.fromkeys(batch, error.message))
+                await record(answer)
+                return answer
+
+        size = policy.api_batch
+        batches = [fixture_ids[begin : begin + size] for begin in range(0, len(fixture_ids), size)]
+        async with Heartbeat():
+            answers = await asyncio.gather(*(ask(batch) for batch in batches))
+        return Polled(
+            calls=sum(answer.calls for answer in answers),
+            answered=sum(len(answer.fixtures) for answer in answers),
+            failed=sum(len(answer.missing) for answer in answers),
+        )

@@ -1,0 +1,20 @@
+"""Tells browsers what looks different. A change names a topic and a key, never the content."""
+
+from datetime import UTC, datetime
+
+from pressbox.core.db.database import UnitOfWork
+from pressbox.footy.ids import DAY_TOPIC, FIXTURE_TOPIC, GOAL_TOPIC
+
+
+def publish_fixture(work: UnitOfWork, fixture_id: int, *kickoffs: datetime) -> None:
+    """A fixture looks different, and so does its day; with a new date both days do."""
+    work.changed(FIXTURE_TOPIC, str(fixture_id))
+    for kickoff in kickoffs:
+        work.changed(DAY_TOPIC, kickoff.astimezone(UTC).date().isoformat())
+
+
+def publish_goal(work: UnitOfWork, event_id: str, fixture_id: int | None = None) -> None:
+    """A goal looks different, and with `fixture_id` also its place in the match."""
+    work.changed(GOAL_TOPIC, event_id)
+    if fixture_id is not None:
+        work.changed(FIXTURE_TOPIC, str(fixture_id))
