@@ -73,7 +73,7 @@ def passage(number: int = 1, text: str = "The old bridge is closed.") -> Passage
 
 
 @dataclass
-class FakeDesk:
+class FakeAnswers:
     """One answer. `texts` are all that were saved of it, in order."""
 
     question: str = "Is the bridge closed?"
@@ -86,28 +86,28 @@ class FakeDesk:
     ending: Ending | None = None
     gone: bool = False
 
-    async def task(self, answer_id: int) -> AnswerTask | None:
+    async def load_task(self, answer_id: int) -> AnswerTask | None:
         if self.gone:
             return None
         return AnswerTask(answer_id, 1, self.entry_id, self.question, self.state, self.passages, self.turns)
 
-    async def put_passages(self, answer_id: int, passages: Sequence[Passage]) -> bool:
+    async def save_passages(self, answer_id: int, passages: Sequence[Passage]) -> bool:
         self.passages = tuple(passages)
         return self.state.is_open
 
-    async def put_text(self, answer_id: int, text: str) -> bool:
+    async def save_text(self, answer_id: int, text: str) -> bool:
         if self.state.is_open:
             self.state = AnswerState.WRITING
             self.texts.append(text)
         return self.state.is_open
 
-    async def hold(self, answer_id: int, reason: str) -> bool:
+    async def wait(self, answer_id: int, reason: str) -> bool:
         if self.state.is_open:
             self.state = AnswerState.WAITING
             self.reasons.append(reason)
         return self.state.is_open
 
-    async def end(self, answer_id: int, ending: Ending, now: datetime) -> bool:
+    async def finish(self, answer_id: int, ending: Ending, now: datetime) -> bool:
         if not self.state.is_open:
             return False
         self.state, self.ending = ending.state, ending

@@ -19,7 +19,7 @@ from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.evaluate.workflows import EvaluationWorkflow
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from tests.fakes.asking import FakeDesk, FakeModel, FakeRetriever
+from tests.fakes.asking import FakeAnswers, FakeModel, FakeRetriever
 from tests.fakes.evaluating import FakeBench
 
 Handle = WorkflowHandle[Any, Any]
@@ -32,7 +32,7 @@ class Asking:
 
     client: Client
     queue: str = field(default_factory=lambda: f"ask-{secrets.token_hex(4)}")
-    desk: FakeDesk = field(default_factory=FakeDesk)
+    desk: FakeAnswers = field(default_factory=FakeAnswers)
     retriever: FakeRetriever = field(default_factory=FakeRetriever)
     model: FakeModel | None = field(default_factory=FakeModel)
     bench: FakeBench = field(default_factory=FakeBench)

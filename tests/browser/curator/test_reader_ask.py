@@ -9,7 +9,7 @@ from sqlalchemy import delete
 from pressbox.curator.ask.contracts import answer_workflow_id
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView, Ending
 from pressbox.curator.ask.rows import ConversationRow
-from pressbox.curator.ask.store import SqlAnswerDesk, SqlConversations
+from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.search.domain.retrieval import FoundBy, Passage
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
@@ -42,7 +42,9 @@ def passage(stand: Newsstand, entry_id: int, text: str = SAID, **changes: object
 
 async def asked(stand: Newsstand, question: str, conversation_id: int | None = None) -> AnswerView:
     conversations = SqlConversations(stand.resources.database)
-    return await conversations.ask(stand.user_id, question, stand.now, conversation_id=conversation_id, entry_id=None)
+    return await conversations.add_question(
+        stand.user_id, question, stand.now, conversation_id=conversation_id, entry_id=None
+    )
 
 
 async def ferry(stand: Newsstand) -> int:
@@ -56,7 +58,7 @@ async def test_a_question_by_keyboard_grows_into_an_answer_whose_citation_opens_
     open_page: OpenPage, site: Site, stand: Newsstand
 ) -> None:
     entry_id = await ferry(stand)
-    desk = SqlAnswerDesk(stand.resources.database)
+    desk = SqlAnswers(stand.resources.database)
     page: Page = await open_page(DESKTOP)
     await page.goto(f"{site.url}/reader/entries/{entry_id}")
     await page.keyboard.press("q")
@@ -67,16 +69,16 @@ async def test_a_question_by_keyboard_grows_into_an_answer_whose_citation_opens_
     await expect(section).to_contain_text("Looking through what you read")
     answer_id = int((await section.get_attribute("id") or "").removeprefix("answer-"))
     try:
-        await desk.put_passages(answer_id, [passage(stand, entry_id)])
-        await desk.put_text(answer_id, "The ferry carried")
+        await desk.save_passages(answer_id, [passage(stand, entry_id)])
+        await desk.save_text(answer_id, "The ferry carried")
         await expect(section.locator(".answer-text")).to_have_text("The ferry carried")
-        await desk.put_text(answer_id, "The ferry carried nobody [1].")
+        await desk.save_text(answer_id, "The ferry carried nobody [1].")
         await expect(section.locator(".answer-text")).to_contain_text("nobody")
         # Another page of the same answer, opened now, has all of it.
         await page.reload()
         await expect(section.locator(".answer-text")).to_contain_text("nobody")
         ending = Ending(AnswerState.DONE, AnswerMethod.MODEL, "It carried nobody [1].", model="a model")
-        await desk.end(answer_id, ending, stand.now)
+        await desk.finish(answer_id, ending, stand.now)
         await expect(section.get_by_role("button", name="Stop")).to_have_count(0)
         await section.locator("a.cite").click()
         await page.wait_for_url("**/reader/entries/**#passage")
@@ -90,7 +92,7 @@ async def test_pages_of_asking_stand_in_both_schemes_and_widths(
     open_page: OpenPage, site: Site, stand: Newsstand
 ) -> None:
     entry_id = await ferry(stand)
-    desk = SqlAnswerDesk(stand.resources.database)
+    desk = SqlAnswers(stand.resources.database)
     addresses = {"ask-empty": "/reader/ask", "ask-entry": f"/reader/ask?entry={entry_id}"}
     looks = (("light", "wide", DESKTOP, "en-GB"), ("dark", "phone", PHONE, "de-DE"))
     SCREENSHOTS.mkdir(exist_ok=True)
@@ -109,25 +111,25 @@ async def test_pages_of_asking_stand_in_both_schemes_and_widths(
         passage(stand, entry_id, "It is a quiet crossing.", title="A very long title " * 6),
     ]
     first = await asked(stand, "Who or what was on the ferry to the outer islands on the morning of the report?")
-    await desk.put_passages(first.id, found)
+    await desk.save_passages(first.id, found)
     done = Ending(AnswerState.DONE, AnswerMethod.MODEL, ANSWER, model="a model")
-    await desk.end(first.id, done, stand.now)
+    await desk.finish(first.id, done, stand.now)
     second = await asked(stand, "And is any of that certain?", first.conversation_id)
-    await desk.put_passages(second.id, found)
-    await desk.end(second.id, replace(done, text="Believe me, it is."), stand.now)
+    await desk.save_passages(second.id, found)
+    await desk.finish(second.id, replace(done, text="Believe me, it is."), stand.now)
     third = await asked(stand, "Who is the captain?", first.conversation_id)
-    await desk.put_passages(third.id, found[:2])
-    await desk.put_text(third.id, "The captain is")
+    await desk.save_passages(third.id, found[:2])
+    await desk.save_text(third.id, "The captain is")
     passages = await asked(stand, "What goes first?")
-    await desk.put_passages(passages.id, found)
-    await desk.end(passages.id, Ending(AnswerState.DONE, AnswerMethod.PASSAGES), stand.now)
+    await desk.save_passages(passages.id, found)
+    await desk.finish(passages.id, Ending(AnswerState.DONE, AnswerMethod.PASSAGES), stand.now)
     waiting = await asked(stand, "What of tomorrow?", passages.conversation_id)
-    await desk.put_passages(waiting.id, found[:1])
-    await desk.hold(waiting.id, "The token budget of the day is used up.")
+    await desk.save_passages(waiting.id, found[:1])
+    await desk.wait(waiting.id, "The token budget of the day is used up.")
     failed = await asked(stand, "And of yesterday?", passages.conversation_id)
-    await desk.end(failed.id, Ending(AnswerState.FAILED, reason="The entry is gone."), stand.now)
+    await desk.finish(failed.id, Ending(AnswerState.FAILED, reason="The entry is gone."), stand.now)
     nothing = await asked(stand, "What is on the moon?", passages.conversation_id)
-    await desk.end(nothing.id, Ending(AnswerState.DONE, AnswerMethod.PASSAGES), stand.now)
+    await desk.finish(nothing.id, Ending(AnswerState.DONE, AnswerMethod.PASSAGES), stand.now)
     addresses = {
         "ask-history": "/reader/ask",
         "ask-answered": f"/reader/ask/{first.conversation_id}",

@@ -20,7 +20,7 @@ from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, Ending
 from pressbox.curator.ask.service import AskService
-from pressbox.curator.ask.store import SqlAnswerDesk, SqlConversations
+from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.reading.topics import TOPICS
 from pressbox.curator.routes import build_router
@@ -42,15 +42,15 @@ def workflows() -> StartedAnswers:
 @pytest.fixture
 def library(resources: Resources, workflows: StartedAnswers) -> Library:
     library = Library(resources)
-    conversations, desk = SqlConversations(library.database), SqlAnswerDesk(library.database)
+    conversations, desk = SqlConversations(library.database), SqlAnswers(library.database)
     asking = AskService(conversations, desk, workflows, has_model=True, now=lambda: library.now)
     library.service = replace(library.service, asking=asking)
     return library
 
 
 @pytest.fixture
-def desk(library: Library) -> SqlAnswerDesk:
-    return SqlAnswerDesk(library.database)
+def desk(library: Library) -> SqlAnswers:
+    return SqlAnswers(library.database)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ ENDED = Ending(AnswerState.DONE, AnswerMethod.MODEL, "It is **closed** [1].\n\n-
 
 
 async def test_a_question_grows_into_an_answer_with_citations_that_open_the_passage(
-    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk, workflows: StartedAnswers
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswers, workflows: StartedAnswers
 ) -> None:
     entry, found = await article(library)
     sent = await anna.post("/reader/ask", data={"question": "Is the bridge closed?"})
@@ -119,12 +119,12 @@ async def test_a_question_grows_into_an_answer_with_citations_that_open_the_pass
     page = (await anna.get(address)).text
     assert "Looking through what you read" in page
     assert f'data-follow="curator.answer:{answer_id}"' in page
-    await desk.put_passages(answer_id, [found])
-    await desk.put_text(answer_id, "It is closed")
+    await desk.save_passages(answer_id, [found])
+    await desk.save_text(answer_id, "It is closed")
     part = (await anna.get(f"/reader/ask/answers/{answer_id}/part")).text
     assert "It is closed" in part
     assert 'aria-busy="true"' in part
-    await desk.end(answer_id, ENDED, NOW)
+    await desk.finish(answer_id, ENDED, NOW)
     page = (await anna.get(address)).text
     assert "<strong>closed</strong>" in page
     assert "&lt;b&gt;really&lt;/b&gt;" in page
@@ -136,11 +136,11 @@ async def test_a_question_grows_into_an_answer_with_citations_that_open_the_pass
 
 
 async def test_a_passage_that_is_no_longer_in_the_article_is_quoted_above_it(
-    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswers
 ) -> None:
     entry, found = await article(library)
     answer_id, _ = await asked(anna)
-    await desk.put_passages(answer_id, [replace(found, text="What it said before, <i>word for word</i>.")])
+    await desk.save_passages(answer_id, [replace(found, text="What it said before, <i>word for word</i>.")])
     opened = (await anna.get(f"/reader/entries/{entry}", params={"passage": "0-9", "cited": f"{answer_id}-1"})).text
     assert "What it said before, &lt;i&gt;word for word&lt;/i&gt;." in opened
     # Nonsense in the address is the article, as it is.
@@ -154,11 +154,11 @@ async def test_a_passage_that_is_no_longer_in_the_article_is_quoted_above_it(
 
 
 async def test_one_persons_questions_are_nobody_elses(
-    library: Library, anna: httpx.AsyncClient, ben: httpx.AsyncClient, desk: SqlAnswerDesk
+    library: Library, anna: httpx.AsyncClient, ben: httpx.AsyncClient, desk: SqlAnswers
 ) -> None:
     entry, found = await article(library)
     answer_id, conversation = await asked(anna, entry_id=entry)
-    await desk.put_passages(answer_id, [found])
+    await desk.save_passages(answer_id, [found])
     addresses = [
         f"/reader/ask/{conversation}",
         f"/reader/ask/{conversation}/export",
@@ -178,15 +178,15 @@ async def test_one_persons_questions_are_nobody_elses(
 
 
 async def test_questions_of_a_conversation_stand_in_order_and_remember_each_other(
-    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswers
 ) -> None:
     entry, found = await article(library)
     first, conversation = await asked(anna, entry_id=entry)
-    await desk.put_passages(first, [found])
-    await desk.end(first, ENDED, NOW)
+    await desk.save_passages(first, [found])
+    await desk.finish(first, ENDED, NOW)
     second, same = await asked(anna, "And who pays?", conversation_id=conversation)
     assert same == conversation
-    task = await desk.task(second)
+    task = await desk.load_task(second)
     assert task is not None
     assert [turn.question for turn in task.turns] == ["Is the bridge closed?"]
     assert task.entry_id == entry
@@ -196,12 +196,12 @@ async def test_questions_of_a_conversation_stand_in_order_and_remember_each_othe
 
 
 async def test_the_history_can_be_opened_renamed_exported_and_deleted(
-    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk, workflows: StartedAnswers
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswers, workflows: StartedAnswers
 ) -> None:
     _, found = await article(library)
     answer_id, conversation = await asked(anna)
-    await desk.put_passages(answer_id, [found])
-    await desk.end(answer_id, ENDED, NOW)
+    await desk.save_passages(answer_id, [found])
+    await desk.finish(answer_id, ENDED, NOW)
     library.now += timedelta(minutes=1)
     running, other = await asked(anna, "What else?")
     assert [line["id"] for line in (await anna.get(f"{API}/conversations")).json()] == [other, conversation]
@@ -214,20 +214,20 @@ async def test_the_history_can_be_opened_renamed_exported_and_deleted(
     await anna.post(f"/reader/ask/{other}/act", data={"delete": "1"})
     assert workflows.stopped == [running]
     assert [line["id"] for line in (await anna.get(f"{API}/conversations")).json()] == [conversation]
-    assert not await desk.put_text(running, "Too late.")
+    assert not await desk.save_text(running, "Too late.")
 
 
 async def test_a_question_can_be_stopped_and_asked_again(
-    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk, workflows: StartedAnswers
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswers, workflows: StartedAnswers
 ) -> None:
     answer_id, conversation = await asked(anna)
-    await desk.put_text(answer_id, "It is")
+    await desk.save_text(answer_id, "It is")
     stopped = (await anna.post(f"{API}/answers/{answer_id}/stop")).json()
     assert (stopped["state"], stopped["text"], workflows.stopped) == ("stopped", "It is", [answer_id])
     # What comes late from a worker changes nothing.
-    assert not await desk.put_text(answer_id, "It is closed.")
-    assert not await desk.hold(answer_id, "The model is away.")
-    assert not await desk.end(answer_id, ENDED, NOW)
+    assert not await desk.save_text(answer_id, "It is closed.")
+    assert not await desk.wait(answer_id, "The model is away.")
+    assert not await desk.finish(answer_id, ENDED, NOW)
     assert "You stopped this." in (await anna.get(f"/reader/ask/{conversation}")).text
     assert (await anna.post(f"{API}/answers/{answer_id}/again")).json()["state"] == "searching"
     assert workflows.started == [answer_id, answer_id]
@@ -235,12 +235,12 @@ async def test_a_question_can_be_stopped_and_asked_again(
 
 
 async def test_while_the_model_is_away_the_page_says_so_and_gives_the_passages(
-    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswers
 ) -> None:
     _, found = await article(library)
     answer_id, conversation = await asked(anna)
-    await desk.put_passages(answer_id, [found])
-    await desk.hold(answer_id, "The token budget of the day is used up.")
+    await desk.save_passages(answer_id, [found])
+    await desk.wait(answer_id, "The token budget of the day is used up.")
     page = (await anna.get(f"/reader/ask/{conversation}")).text
     assert "The answer waits, and goes on by itself." in page
     assert "The token budget of the day is used up." in page
@@ -248,25 +248,25 @@ async def test_while_the_model_is_away_the_page_says_so_and_gives_the_passages(
 
 
 async def test_without_a_model_the_passages_are_the_answer_and_the_page_says_so(
-    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswers
 ) -> None:
     _, found = await article(library)
     answer_id, conversation = await asked(anna)
-    await desk.put_passages(answer_id, [found])
-    await desk.end(answer_id, Ending(AnswerState.DONE, AnswerMethod.PASSAGES), NOW)
+    await desk.save_passages(answer_id, [found])
+    await desk.finish(answer_id, Ending(AnswerState.DONE, AnswerMethod.PASSAGES), NOW)
     page = (await anna.get(f"/reader/ask/{conversation}")).text
     assert "No model writes answers here." in page
     assert "<blockquote>The old bridge" in page
 
 
 async def test_an_answer_without_a_source_and_a_question_without_an_answer_are_labelled(
-    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswers
 ) -> None:
     unsupported, conversation = await asked(anna)
-    await desk.put_passages(unsupported, [passage(1)])
-    await desk.end(unsupported, replace(ENDED, text="Believe me."), NOW)
+    await desk.save_passages(unsupported, [passage(1)])
+    await desk.finish(unsupported, replace(ENDED, text="Believe me."), NOW)
     nothing, _ = await asked(anna, "What of Atlantis?", conversation_id=conversation)
-    await desk.end(nothing, Ending(AnswerState.DONE, AnswerMethod.PASSAGES), NOW)
+    await desk.finish(nothing, Ending(AnswerState.DONE, AnswerMethod.PASSAGES), NOW)
     page = (await anna.get(f"/reader/ask/{conversation}")).text
     assert "Nothing in this answer names a source." in page
     assert "Nothing that you read speaks of this." in page
@@ -291,14 +291,14 @@ async def test_a_question_that_is_none_comes_back_with_what_is_wrong(anna: httpx
 
 
 async def test_the_stream_of_an_answer_tells_each_state_until_the_last(
-    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswers
 ) -> None:
     answer_id, _ = await asked(anna)
 
     async def write() -> None:
-        await desk.put_passages(answer_id, [passage(1)])
-        await desk.put_text(answer_id, "It is")
-        await desk.end(answer_id, ENDED, NOW)
+        await desk.save_passages(answer_id, [passage(1)])
+        await desk.save_text(answer_id, "It is")
+        await desk.finish(answer_id, ENDED, NOW)
 
     writing = asyncio.create_task(write())
     told = (await anna.get(f"{API}/answers/{answer_id}/stream")).text
@@ -309,12 +309,12 @@ async def test_the_stream_of_an_answer_tells_each_state_until_the_last(
 
 
 async def test_what_was_asked_about_an_article_outlives_the_article(
-    library: Library, anna: httpx.AsyncClient, desk: SqlAnswerDesk
+    library: Library, anna: httpx.AsyncClient, desk: SqlAnswers
 ) -> None:
     entry, found = await article(library)
     answer_id, conversation = await asked(anna, entry_id=entry)
-    await desk.put_passages(answer_id, [found])
-    await desk.end(answer_id, ENDED, NOW)
+    await desk.save_passages(answer_id, [found])
+    await desk.finish(answer_id, ENDED, NOW)
     async with library.database.unit_of_work() as work:
         await work.session.execute(delete(EntryRow).where(EntryRow.id == entry))
     whole = (await anna.get(f"{API}/conversations/{conversation}")).json()

@@ -16,9 +16,8 @@ from pressbox.curator.ask import wiring as asking
 from pressbox.curator.ask.commands import show
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView
 from pressbox.curator.ask.domain.text import cited
-from pressbox.curator.ask.service import AskService
-from pressbox.curator.ask.starter import AnswerStarter
-from pressbox.curator.ask.store import SqlAnswerDesk, SqlConversations
+from pressbox.curator.ask.service import AnswerStarter, AskService
+from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
@@ -54,7 +53,7 @@ class Desk:
         self.queue = f"ask-{secrets.token_hex(4)}"
         starter = AnswerStarter(resources.temporal, self.queue, POLICY, evaluate=False)
         database = resources.database
-        self.service = AskService(SqlConversations(database), SqlAnswerDesk(database), starter, has_model=True)
+        self.service = AskService(SqlConversations(database), SqlAnswers(database), starter, has_model=True)
         self.reader = 0
 
     async def open(self, stack: AsyncExitStack) -> None:

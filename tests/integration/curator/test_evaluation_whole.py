@@ -18,7 +18,7 @@ from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.ask.rows import AnswerRow
-from pressbox.curator.ask.starter import AnswerStarter
+from pressbox.curator.ask.service import AnswerStarter
 from pressbox.curator.ask.store import SqlConversations
 from pressbox.curator.evaluate.rows import EvaluationRow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE, heavy_queue, index_queue
@@ -114,7 +114,7 @@ async def test_evaluate_an_answer_and_a_summary_with_ragas_and_tell_langfuse(
 
     # Ids are parts of workflow ids, and all tests share one server.
     await rows.all(select(func.setval("curator.answers_id_seq", secrets.randbelow(10**9) + 1)))
-    asked = await SqlConversations(connected.database).ask(
+    asked = await SqlConversations(connected.database).add_question(
         anna, "When was the bridge opened to traffic?", NOW, conversation_id=None, entry_id=None
     )
     await AnswerStarter(connected.temporal, queue, CuratorPolicy(), evaluate=True).start_answer(asked.id)

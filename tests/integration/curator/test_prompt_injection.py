@@ -177,7 +177,9 @@ async def test_an_article_that_gives_orders_changes_the_answer_to_a_question_abo
     conversations = SqlConversations(room.resources.database)
     questions = {
         (
-            await conversations.ask(room.reader, "When does the ferry leave?", NOW, conversation_id=None, entry_id=one)
+            await conversations.add_question(
+                room.reader, "When does the ferry leave?", NOW, conversation_id=None, entry_id=one
+            )
         ).id: one
         for one in room.attacks
     }

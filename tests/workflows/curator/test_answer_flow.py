@@ -9,7 +9,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureEr
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.curator.ask.contracts import AnswerProgress, answer_workflow_id
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState
-from pressbox.curator.ask.starter import AnswerStarter
+from pressbox.curator.ask.service import AnswerStarter
 from pressbox.curator.evaluate.contracts import evaluation_workflow_id
 from pressbox.curator.models.domain import trace_id
 from tests.fakes.asking import FakeModel

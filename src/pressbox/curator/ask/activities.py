@@ -1,4 +1,4 @@
-"""The effects of answering: passages are found and kept, and a model writes while the page can watch."""
+"""Activities that answer a question: find passages, then have a model write while the page watches."""
 
 import secrets
 import time
@@ -26,7 +26,7 @@ from pressbox.curator.ask.domain.prompt import (
     material,
 )
 from pressbox.curator.ask.domain.text import checked
-from pressbox.curator.ask.ports import AnswerDesk
+from pressbox.curator.ask.ports import Answers
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.domain import trace_id
@@ -37,9 +37,9 @@ from pressbox.curator.search.domain.retrieval import Passage
 from pressbox.curator.search.ports import Retriever
 
 PASSAGES = 8
-# Often enough to look alive; every save is a transaction, and a fetch of every page that watches.
+# Often enough to look alive; each save is a transaction, and a request from every page that watches.
 BETWEEN_SAVES_SECONDS = 0.3
-UNUSABLE = "The model gave no answer that can be used. The passages below are what it was given."
+UNUSABLE = "The model gave no usable answer. These are the passages it was given."
 GONE = WrittenAnswer(state=AnswerState.STOPPED)
 
 
@@ -51,9 +51,9 @@ class AnswerActivities:
     """Without a `model` the passages are the answer."""
 
     def __init__(
-        self, desk: AnswerDesk, retriever: Retriever, model: PaidModel | None = None, now: Clock = utc_now
+        self, answers: Answers, retriever: Retriever, model: PaidModel | None = None, now: Clock = utc_now
     ) -> None:
-        self._desk = desk
+        self._answers = answers
         self._retriever = retriever
         self._model = model
         self._now = now
@@ -61,41 +61,41 @@ class AnswerActivities:
     @activity.defn
     @call_with(BOUNDED, queue=heavy_queue)
     async def retrieve_passages(self, input: AnswerInput) -> RetrievedPassages:
-        """What was found already stays: another attempt, or a wait for the model, changes nothing of it."""
-        task = await self._desk.task(input.answer_id)
+        """Find passages once: another attempt, or a wait for the model, keeps what was found."""
+        task = await self._answers.load_task(input.answer_id)
         if task is None or not task.state.is_open:
             return RetrievedPassages(state=AnswerState.STOPPED)
         if task.passages:
             return RetrievedPassages(count=len(task.passages))
         async with Heartbeat():
             try:
-                found = await self._found(task)
+                found = await self._find_passages(task)
             except PermanentError as error:
                 # The entry is gone, or in none of the person's feeds any more.
-                return await self._ended(task, Ending(AnswerState.FAILED, reason=error.message))
+                return await self._finish_search(task, Ending(AnswerState.FAILED, reason=error.message))
         if not found:
-            return await self._ended(task, Ending(AnswerState.DONE, AnswerMethod.PASSAGES))
-        wanted = await self._desk.put_passages(task.answer_id, found)
+            return await self._finish_search(task, Ending(AnswerState.DONE, AnswerMethod.PASSAGES))
+        wanted = await self._answers.save_passages(task.answer_id, found)
         return RetrievedPassages(count=len(found), state=AnswerState.SEARCHING if wanted else AnswerState.STOPPED)
 
     @activity.defn
     @call_with(BOUNDED, queue=heavy_queue)
     async def write_answer(self, input: AnswerInput) -> WrittenAnswer:
-        task = await self._desk.task(input.answer_id)
+        task = await self._answers.load_task(input.answer_id)
         if task is None or not task.state.is_open:
             return GONE
         if self._model is None:
-            return await self._written(task, Ending(AnswerState.DONE, AnswerMethod.PASSAGES))
+            return await self._finish(task, Ending(AnswerState.DONE, AnswerMethod.PASSAGES))
         async with Heartbeat():
             try:
-                reply = await self._asked(self._model, task)
+                reply = await self._ask(self._model, task)
             except _NotWantedError:
                 return GONE
             except UnusableAnswerError:
-                return await self._written(task, Ending(AnswerState.FAILED, reason=UNUSABLE))
+                return await self._finish(task, Ending(AnswerState.FAILED, reason=UNUSABLE))
             except UNAVAILABLE as error:
                 retry_at, reason = retry_later(error, input.policy, self._now())
-                if not await self._desk.hold(task.answer_id, reason):
+                if not await self._answers.wait(task.answer_id, reason):
                     return GONE
                 return WrittenAnswer(state=AnswerState.WAITING, retry_at=retry_at, reason=reason)
         ending = Ending(
@@ -106,19 +106,19 @@ class AnswerActivities:
             prompt_version=PROMPT_VERSION,
             trace_id=trace_id("answer", task.answer_id),
         )
-        return await self._written(task, ending)
+        return await self._finish(task, ending)
 
     @activity.defn
     @call_with(QUICK)
     async def end_answer(self, input: EndAnswerInput) -> None:
-        """The work on it failed for good."""
-        await self._desk.end(input.answer_id, Ending(AnswerState.FAILED, reason=input.reason), self._now())
+        """Record that the work failed for good."""
+        await self._answers.finish(input.answer_id, Ending(AnswerState.FAILED, reason=input.reason), self._now())
 
-    async def _found(self, task: AnswerTask) -> tuple[Passage, ...]:
+    async def _find_passages(self, task: AnswerTask) -> tuple[Passage, ...]:
         words = search_words(task.question, earlier_questions(task.turns))
         return tuple(await self._retriever.find(task.user_id, words, entry_id=task.entry_id, limit=PASSAGES))
 
-    async def _asked(self, model: PaidModel, task: AnswerTask) -> Reply:
+    async def _ask(self, model: PaidModel, task: AnswerTask) -> Reply:
         mark = secrets.token_hex(8)
         saved_at = 0.0
 
@@ -126,7 +126,7 @@ class AnswerActivities:
             nonlocal saved_at
             if time.monotonic() - saved_at < BETWEEN_SAVES_SECONDS:
                 return
-            if not await self._desk.put_text(task.answer_id, checked(text, len(task.passages))):
+            if not await self._answers.save_text(task.answer_id, checked(text, len(task.passages))):
                 raise _NotWantedError
             saved_at = time.monotonic()
 
@@ -142,11 +142,11 @@ class AnswerActivities:
         )
         return await model.ask(question, usable=lambda said: bool(checked(said, len(task.passages))), on_text=keep)
 
-    async def _ended(self, task: AnswerTask, ending: Ending) -> RetrievedPassages:
-        await self._desk.end(task.answer_id, ending, self._now())
+    async def _finish_search(self, task: AnswerTask, ending: Ending) -> RetrievedPassages:
+        await self._answers.finish(task.answer_id, ending, self._now())
         return RetrievedPassages(state=ending.state)
 
-    async def _written(self, task: AnswerTask, ending: Ending) -> WrittenAnswer:
-        if not await self._desk.end(task.answer_id, ending, self._now()):
+    async def _finish(self, task: AnswerTask, ending: Ending) -> WrittenAnswer:
+        if not await self._answers.finish(task.answer_id, ending, self._now()):
             return GONE
         return WrittenAnswer(state=ending.state, method=ending.method, trace_id=ending.trace_id)

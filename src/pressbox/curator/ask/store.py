@@ -30,15 +30,15 @@ from pressbox.curator.library.visibility import demand_visible, visible_to
 from pressbox.curator.search.domain.retrieval import Passage
 
 PASSAGES = TypeAdapter(tuple[Passage, ...])
-# More of a conversation is neither shown nor remembered at a time.
+# How many answers of a conversation are shown and remembered.
 MOST_ANSWERS = 100
-NO_CONVERSATION = "There is no such conversation of yours."
-NO_ANSWER = "There is no such answer of yours."
+NO_CONVERSATION = "You have no such conversation."
+NO_ANSWER = "You have no such answer."
 _OPEN = sorted(state.value for state in OPEN)
 
 
-class SqlAnswerDesk(SqlStore):
-    async def task(self, answer_id: int) -> AnswerTask | None:
+class SqlAnswers(SqlStore):
+    async def load_task(self, answer_id: int) -> AnswerTask | None:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(AnswerRow, answer_id)
             if row is None:
@@ -63,16 +63,16 @@ class SqlAnswerDesk(SqlStore):
             turns=turns,
         )
 
-    async def put_passages(self, answer_id: int, passages: Sequence[Passage]) -> bool:
+    async def save_passages(self, answer_id: int, passages: Sequence[Passage]) -> bool:
         return await self._change(answer_id, passages=PASSAGES.dump_python(tuple(passages), mode="json"))
 
-    async def put_text(self, answer_id: int, text: str) -> bool:
+    async def save_text(self, answer_id: int, text: str) -> bool:
         return await self._change(answer_id, state=AnswerState.WRITING, text=text, reason="")
 
-    async def hold(self, answer_id: int, reason: str) -> bool:
+    async def wait(self, answer_id: int, reason: str) -> bool:
         return await self._change(answer_id, state=AnswerState.WAITING, text="", reason=reason)
 
-    async def end(self, answer_id: int, ending: Ending, now: datetime) -> bool:
+    async def finish(self, answer_id: int, ending: Ending, now: datetime) -> bool:
         return await self._change(
             answer_id,
             state=ending.state,
@@ -86,7 +86,7 @@ class SqlAnswerDesk(SqlStore):
         )
 
     async def _change(self, answer_id: int, **values: Any) -> bool:
-        """Only of an answer that is still wanted: what was stopped stays stopped."""
+        """Change an answer that is still wanted: what was stopped stays stopped."""
         statement = update(AnswerRow).where(AnswerRow.id == answer_id, AnswerRow.state.in_(_OPEN)).values(**values)
         async with self._database.unit_of_work() as work:
             changed = await work.session.scalar(statement.returning(AnswerRow.id))
@@ -96,7 +96,7 @@ class SqlAnswerDesk(SqlStore):
 
 
 class SqlConversations(SqlStore):
-    async def ask(
+    async def add_question(
         self, user_id: int, question: str, now: datetime, *, conversation_id: int | None, entry_id: int | None
     ) -> AnswerView:
         async with self._database.unit_of_work() as work:
@@ -109,8 +109,8 @@ class SqlConversations(SqlStore):
                 work.session.add(conversation)
                 await work.session.flush()
             else:
-                # Locked: two questions at a time get two places.
-                conversation = await _own(work.session, user_id, conversation_id, lock=True)
+                # Locked, so that two questions at a time get two positions.
+                conversation = await _load_own(work.session, user_id, conversation_id, lock=True)
                 conversation.updated_at = now
             last = select(func.max(AnswerRow.position)).where(AnswerRow.conversation_id == conversation.id)
             row = AnswerRow(
@@ -124,51 +124,53 @@ class SqlConversations(SqlStore):
             await work.session.flush()
             await work.session.refresh(row)
             work.changed(PERSON_CHANGED, str(user_id))
-            return _answer(row)
+            return _view(row)
 
-    async def ask_again(self, user_id: int, answer_id: int) -> AnswerView:
+    async def reset_answer(self, user_id: int, answer_id: int) -> AnswerView:
         async with self._database.unit_of_work() as work:
-            row = await _own_answer(work.session, user_id, answer_id, lock=True)
+            row = await _load_own_answer(work.session, user_id, answer_id, lock=True)
             if AnswerState(row.state).is_open:
-                raise ConflictError("This question is being answered already.")
+                raise ConflictError("This question is already being answered.")
             row.state, row.text, row.reason, row.method, row.model = AnswerState.SEARCHING, "", "", "", ""
             row.passages, row.finished_at = [], None
             work.changed(ANSWER_CHANGED, str(answer_id))
-            return _answer(row)
+            return _view(row)
 
-    async def answer(self, user_id: int, answer_id: int) -> AnswerView:
+    async def load_answer(self, user_id: int, answer_id: int) -> AnswerView:
         async with self._database.unit_of_work() as work:
-            return _answer(await _own_answer(work.session, user_id, answer_id))
+            return _view(await _load_own_answer(work.session, user_id, answer_id))
 
-    async def all(self, user_id: int, limit: int) -> Sequence[ConversationLine]:
-        statement = _lines(user_id).order_by(ConversationRow.updated_at.desc(), ConversationRow.id.desc()).limit(limit)
+    async def list_lines(self, user_id: int, limit: int) -> Sequence[ConversationLine]:
+        statement = (
+            _select_lines(user_id).order_by(ConversationRow.updated_at.desc(), ConversationRow.id.desc()).limit(limit)
+        )
         async with self._database.unit_of_work() as work:
             return [ConversationLine(*found) for found in (await work.session.execute(statement)).tuples()]
 
-    async def one(self, user_id: int, conversation_id: int) -> ConversationView:
+    async def load(self, user_id: int, conversation_id: int) -> ConversationView:
         newest = (
             select(AnswerRow)
             .where(AnswerRow.conversation_id == conversation_id)
             .order_by(AnswerRow.position.desc())
             .limit(MOST_ANSWERS)
         )
-        named = _lines(user_id).where(ConversationRow.id == conversation_id)
+        named = _select_lines(user_id).where(ConversationRow.id == conversation_id)
         async with self._database.unit_of_work() as work:
             found = (await work.session.execute(named)).tuples().one_or_none()
             if found is None:
                 raise NotFoundError(NO_CONVERSATION)
-            answers = [_answer(row) for row in await work.session.scalars(newest)]
+            answers = [_view(row) for row in await work.session.scalars(newest)]
         return ConversationView(ConversationLine(*found), answers[::-1])
 
     async def rename(self, user_id: int, conversation_id: int, title: str) -> None:
         async with self._database.unit_of_work() as work:
-            (await _own(work.session, user_id, conversation_id)).title = title
+            (await _load_own(work.session, user_id, conversation_id)).title = title
             work.changed(PERSON_CHANGED, str(user_id))
 
     async def delete(self, user_id: int, conversation_id: int) -> Sequence[int]:
         running = select(AnswerRow.id).where(AnswerRow.conversation_id == conversation_id, AnswerRow.state.in_(_OPEN))
         async with self._database.unit_of_work() as work:
-            await _own(work.session, user_id, conversation_id, lock=True)
+            await _load_own(work.session, user_id, conversation_id, lock=True)
             left = list(await work.session.scalars(running))
             await work.session.execute(delete(ConversationRow).where(ConversationRow.id == conversation_id))
             work.changed(PERSON_CHANGED, str(user_id))
@@ -176,14 +178,14 @@ class SqlConversations(SqlStore):
 
     async def stop(self, user_id: int, answer_id: int, now: datetime) -> bool:
         async with self._database.unit_of_work() as work:
-            row = await _own_answer(work.session, user_id, answer_id, lock=True)
+            row = await _load_own_answer(work.session, user_id, answer_id, lock=True)
             if not AnswerState(row.state).is_open:
                 return False
             row.state, row.finished_at, row.reason = AnswerState.STOPPED, now, ""
             work.changed(ANSWER_CHANGED, str(answer_id))
         return True
 
-    async def excerpt(self, user_id: int, entry_id: int, start: int, end: int) -> str:
+    async def load_excerpt(self, user_id: int, entry_id: int, start: int, end: int) -> str:
         statement = (
             select(func.substr(EntryBodyRow.filtered_content, start + 1, end - start))
             .join(EntryRow, EntryRow.id == EntryBodyRow.entry_id)
@@ -222,7 +224,7 @@ class AnswerSubjects(SqlStore):
         )
 
 
-def _lines(user_id: int) -> Select[tuple[int, str, int | None, str, datetime, int]]:
+def _select_lines(user_id: int) -> Select[tuple[int, str, int | None, str, datetime, int]]:
     questions = (
         select(func.count()).select_from(AnswerRow).where(AnswerRow.conversation_id == ConversationRow.id)
     ).scalar_subquery()
@@ -240,7 +242,9 @@ def _lines(user_id: int) -> Select[tuple[int, str, int | None, str, datetime, in
     )
 
 
-async def _own(session: AsyncSession, user_id: int, conversation_id: int, *, lock: bool = False) -> ConversationRow:
+async def _load_own(
+    session: AsyncSession, user_id: int, conversation_id: int, *, lock: bool = False
+) -> ConversationRow:
     statement = select(ConversationRow).where(ConversationRow.id == conversation_id, ConversationRow.user_id == user_id)
     row = await session.scalar(statement.with_for_update() if lock else statement)
     if row is None:
@@ -248,7 +252,7 @@ async def _own(session: AsyncSession, user_id: int, conversation_id: int, *, loc
     return row
 
 
-async def _own_answer(session: AsyncSession, user_id: int, answer_id: int, *, lock: bool = False) -> AnswerRow:
+async def _load_own_answer(session: AsyncSession, user_id: int, answer_id: int, *, lock: bool = False) -> AnswerRow:
     statement = (
         select(AnswerRow)
         .join(ConversationRow, ConversationRow.id == AnswerRow.conversation_id)
@@ -260,7 +264,7 @@ async def _own_answer(session: AsyncSession, user_id: int, answer_id: int, *, lo
     return row
 
 
-def _answer(row: AnswerRow) -> AnswerView:
+def _view(row: AnswerRow) -> AnswerView:
     return AnswerView(
         id=row.id,
         conversation_id=row.conversation_id,

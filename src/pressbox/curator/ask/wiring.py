@@ -6,9 +6,8 @@ from pathlib import Path
 from pressbox.core.app import Resources
 from pressbox.core.db.database import Database
 from pressbox.curator.ask.activities import AnswerActivities
-from pressbox.curator.ask.service import AskService
-from pressbox.curator.ask.starter import AnswerStarter
-from pressbox.curator.ask.store import SqlAnswerDesk, SqlConversations
+from pressbox.curator.ask.service import AnswerStarter, AskService
+from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.graph.ports import GraphReader
 from pressbox.curator.graph.wiring import graph_reader
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
@@ -35,10 +34,10 @@ def retriever_over(database: Database, index: Path, vectors: Embedder, graph: Gr
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
-    answering = AnswerActivities(SqlAnswerDesk(resources.database), retriever(resources), paid_model(resources))
+    ask = AnswerActivities(SqlAnswers(resources.database), retriever(resources), paid_model(resources))
     return {
-        QUEUE: (answering.end_answer,),
-        HEAVY_QUEUE: (answering.retrieve_passages, answering.write_answer),
+        QUEUE: (ask.end_answer,),
+        HEAVY_QUEUE: (ask.retrieve_passages, ask.write_answer),
     }
 
 
@@ -48,7 +47,7 @@ def service(resources: Resources) -> AskService:
     database = resources.database
     return AskService(
         SqlConversations(database),
-        SqlAnswerDesk(database),
+        SqlAnswers(database),
         starter,
         has_model=has_model(resources.settings.group(CuratorSettings)),
     )

@@ -1,4 +1,4 @@
-"""AnswerWorkflow: from a question to an answer that is kept while it is written."""
+"""AnswerWorkflow: from a question to an answer that is stored while it is written."""
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -42,7 +42,7 @@ class AnswerWorkflow:
     @workflow.run
     async def run(self, input: AnswerInput) -> AnswerOutput:
         try:
-            return await self._answered(input)
+            return await self._answer(input)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -50,27 +50,29 @@ class AnswerWorkflow:
             await call(AnswerActivities.end_answer, EndAnswerInput(answer_id=input.answer_id, reason=reason))
             raise
 
-    async def _answered(self, input: AnswerInput) -> AnswerOutput:
+    async def _answer(self, input: AnswerInput) -> AnswerOutput:
         self._shown.show(current_step="search")
         found = await call(AnswerActivities.retrieve_passages, input)
         if not found.state.is_open:
             self._shown.done(done=2)
             return AnswerOutput(state=found.state, passages=found.count)
         self._shown.show(done=1, current_step="write", passages=found.count)
-        written = await call_until_available(AnswerActivities.write_answer, input, self._shown.show, keep_waiting=_room)
+        written = await call_until_available(
+            AnswerActivities.write_answer, input, self._shown.show, keep_waiting=_has_room
+        )
         if written.state.is_open:
             # Days without a model: what was found stays found.
             workflow.continue_as_new(input)
-        await _judge(input, written)
+        await _start_evaluation(input, written)
         self._shown.done(done=2, message="")
         return AnswerOutput(state=written.state, passages=found.count)
 
 
-def _room() -> bool:
+def _has_room() -> bool:
     return not workflow.info().is_continue_as_new_suggested()
 
 
-async def _judge(input: AnswerInput, written: WrittenAnswer) -> None:
+async def _start_evaluation(input: AnswerInput, written: WrittenAnswer) -> None:
     if not input.evaluate or written.method is not AnswerMethod.MODEL:
         return
     judged = EvaluationInput(trace_id=written.trace_id, mode=EvaluationMode.DIALOGUE, subject_id=input.answer_id)
