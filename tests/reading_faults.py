@@ -31,7 +31,6 @@ from pressbox.curator.ingest.contracts import (
 )
 from pressbox.curator.library.contracts import ENTRIES_CLEANUP, HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.parts import index_path
 from pressbox.curator.search.contracts import (
     EMBEDDING_BACKFILL,
     SEARCH_PRUNE,
@@ -41,6 +40,7 @@ from pressbox.curator.search.contracts import (
     SearchReindexInput,
 )
 from pressbox.curator.search.index.writer import TantivyIndex
+from pressbox.curator.search.wiring import index_path
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.news.library import articles, variation
 from pressbox.demo.simulators.distilling import distils

@@ -22,8 +22,8 @@ from pressbox.curator.feeds.outline import OutlineFeed
 from pressbox.curator.ingest.contracts import ALL_FEEDS_INGESTION, INGEST_WORKFLOW, AllFeedsIngestionInput
 from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.parts import policy
 from pressbox.curator.manifest import APP
+from pressbox.curator.settings import policy
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 _FEEDS = text("""

@@ -14,13 +14,13 @@ from temporalio.client import Client
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import Fault, plant, planted
-from pressbox.curator.library.parts import index_path
 from pressbox.curator.library.rows import EntryBodyRow
 from pressbox.curator.research import wiring as researching
 from pressbox.curator.research.contracts import research_workflow_id
 from pressbox.curator.research.domain.research import Limits, ResearchState, Run, StepKind
 from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.curator.search.ports import IndexDocument
+from pressbox.curator.search.wiring import index_path
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.model import MODEL, ModelService
 from pressbox.demo.simulators.researching import Researching

@@ -27,9 +27,9 @@ from pressbox.curator.graph.ports import GraphDocument
 from pressbox.curator.graph.wiring import graph_store
 from pressbox.curator.ingest.offline import Workshop, context_finder
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.parts import embedder, search_index
 from pressbox.curator.search.domain.retrieval import FoundBy
 from pressbox.curator.search.embedding_store import SqlEmbeddingStore
+from pressbox.curator.search.wiring import embedder, search_index
 from pressbox.curator.settings import CuratorSettings
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres

@@ -20,7 +20,7 @@ from pressbox.curator.feeds.outline import OutlineFeed
 from pressbox.curator.ingest.contracts import ALL_FEEDS_INGESTION, AllFeedsIngestionInput
 from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.parts import subscription_store
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 PRESS = "pressbox.demo.simulators.news_site"
 CHANNELS = 20
@@ -80,7 +80,7 @@ async def measure_ingest(resources: Resources, feeds: Sequence[str], wanted: int
     """On an instance whose worker runs, and which has no feeds yet."""
     accounts = AccountService(resources.database, resources.settings)
     reader = await accounts.add_user("bench@example.org", secrets.token_urlsafe(16), name="bench")
-    subscriptions = subscription_store(resources.database)
+    subscriptions = SqlSubscriptions(resources.database)
     await subscriptions.subscribe_many(reader.id, [OutlineFeed(url) for url in feeds], datetime.now(UTC))
     # Nobody waits between two pages of our own machine.
     unhurried = CuratorPolicy()

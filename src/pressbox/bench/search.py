@@ -17,8 +17,8 @@ from pressbox.bench.library import Article, articles
 from pressbox.bench.postgres_search import load, seconds_for
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.parts import search_index
 from pressbox.curator.search.ports import IndexDocument, SearchReader
+from pressbox.curator.search.wiring import search_index
 from pressbox.embedded.postgres import EmbeddedPostgres
 
 ARTICLES = 50_000

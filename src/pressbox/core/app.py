@@ -92,9 +92,13 @@ class NavigationEntry:
     search: str = ""
 
 
+# The bound activity methods of each task queue.
+ActivitiesByQueue = Mapping[str, Sequence[Callable[..., Any]]]
+
+
 @dataclass(frozen=True)
 class AppManifest:
-    """One application. `activities` gives the bound activity methods of each queue.
+    """One application.
 
     `router` and `commands` are made when somebody asks: a worker carries no pages.
     `health` gives parts of its own for the status page, such as outside services that it asks.
@@ -106,7 +110,7 @@ class AppManifest:
     settings: type[Group] | None = None
     queues: tuple[TaskQueue, ...] = ()
     workflows: Mapping[str, Sequence[type]] = field(default_factory=dict)
-    activities: Callable[[Resources], Mapping[str, Sequence[Callable[..., Any]]]] = lambda _: {}
+    activities: Callable[[Resources], ActivitiesByQueue] = lambda _: {}
     schedules: Callable[[Settings], Sequence[ScheduleDeclaration]] = lambda _: ()
     search_attributes: tuple[SearchAttributeKey[Any], ...] = ()
     topics: tuple[LiveTopic, ...] = ()

@@ -29,15 +29,15 @@ from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.library.contracts import CLEANUP_SCHEDULE, CLEANUP_WORKFLOW, HEAVY_QUEUE, INDEX_QUEUE, QUEUE
-from pressbox.curator.library.parts import policy, search_reader
 from pressbox.curator.reading.access import PATH
 from pressbox.curator.reading.health import build_health
 from pressbox.curator.reading.topics import TOPICS
 from pressbox.curator.research.workflow import DeepResearchWorkflow
+from pressbox.curator.search.wiring import search_reader
 from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
 from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
 from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
-from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.settings import CuratorSettings, policy
 from pressbox.curator.translate.workflow import TranslationWorkflow
 from pressbox.curator.wiring import activities, service
 

@@ -1,12 +1,14 @@
 """Settings of the curator: PRESSBOX_CURATOR_…"""
 
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, SecretStr
 
-from pressbox.core.config import BareName, Group
+from pressbox.core.config import BareName, Group, Settings
+from pressbox.curator.library.domain.policy import CuratorPolicy
 
 
 class DistillerKind(StrEnum):
@@ -130,3 +132,18 @@ class CuratorSettings(Group):
         None, description="Its secret key."
     )
     speed: float = Field(1.0, gt=0, le=10_000, description="Divides all times. For the demo only.")
+
+
+def policy(settings: Settings) -> CuratorPolicy:
+    """The waits, sizes and limits that these settings ask for."""
+    curator = settings.group(CuratorSettings)
+    return CuratorPolicy(
+        feeds_at_once=curator.feeds_at_once,
+        shortest_interval=timedelta(minutes=curator.shortest_interval_minutes),
+        longest_interval=timedelta(hours=curator.longest_interval_hours),
+        entries_per_crawl=curator.entries_per_crawl,
+        host_delay=timedelta(seconds=curator.host_delay_seconds),
+        target_language=curator.target_language,
+        tokens_per_day=curator.tokens_per_day,
+        keep_days=curator.keep_days,
+    ).at_speed(curator.speed)

@@ -1,32 +1,35 @@
 """From the process's resources to the activities and use cases of the curator: the whole of it, part by part."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from pressbox.core.app import Resources
+from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.curator.apps import wiring as own_apps
 from pressbox.curator.ask import wiring as asking
 from pressbox.curator.cleanup import wiring as cleanup
 from pressbox.curator.context import wiring as enriching
+from pressbox.curator.distil import wiring as distil
 from pressbox.curator.evaluate import wiring as evaluating
 from pressbox.curator.feeds.discovery import FeedDiscovery
 from pressbox.curator.feeds.opml import OpmlOutlines
 from pressbox.curator.feeds.reader import FeedReader
 from pressbox.curator.graph import wiring as graph
 from pressbox.curator.ingest import wiring as ingesting
-from pressbox.curator.library.parts import Functions, embedder, policy, search_reader, workflows
 from pressbox.curator.models.cost_store import SqlCosts
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.operations.service import WorkService
+from pressbox.curator.operations.starter import workflows
 from pressbox.curator.reading.label_store import SqlCategories, SqlLabels
 from pressbox.curator.reading.service import ReadingService
 from pressbox.curator.reading.state_store import SqlReadingStates
 from pressbox.curator.reading.states import StateService
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.research import wiring as researching
+from pressbox.curator.search import wiring as search
+from pressbox.curator.search.wiring import embedder, search_reader
 from pressbox.curator.service import Curator
-from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.settings import CuratorSettings, policy
 from pressbox.curator.sources.outlines import OutlineService
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
@@ -35,6 +38,8 @@ from pressbox.curator.translate import wiring as translating
 # Each gives the activities of its queues.
 PARTS = (
     ingesting.activities,
+    distil.activities,
+    search.activities,
     cleanup.activities,
     translating.activities,
     enriching.activities,
@@ -45,7 +50,7 @@ PARTS = (
 )
 
 
-def activities(resources: Resources) -> Mapping[str, Functions]:
+def activities(resources: Resources) -> ActivitiesByQueue:
     merged: dict[str, list[Callable[..., Any]]] = defaultdict(list)
     for part in PARTS:
         for queue, functions in part(resources).items():

@@ -9,13 +9,13 @@ from pydantic import SecretStr
 from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.health import HealthState
-from pressbox.curator.ingest.wiring import model_distiller
+from pressbox.curator.distil.wiring import model_distiller
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.views import FeedHealth, FeedView
-from pressbox.curator.library.parts import embedder
 from pressbox.curator.manifest import schedules
 from pressbox.curator.reading.health import feeds_part, search_part
 from pressbox.curator.search.ports import Hit
+from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings
 
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)

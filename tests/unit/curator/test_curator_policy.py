@@ -7,8 +7,7 @@ import pytest
 from pressbox.core.config import Settings, load_settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.parts import policy
-from pressbox.curator.settings import CuratorSettings, DistillerKind
+from pressbox.curator.settings import CuratorSettings, DistillerKind, policy
 
 
 def load(environment: dict[str, str]) -> Settings:

@@ -11,10 +11,10 @@ from pressbox.curator.apps.service import AppService, ViewService
 from pressbox.curator.apps.store import SqlAppAccess, SqlViewFeeds
 from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.apps.streams import StreamService
-from pressbox.curator.library.parts import subscription_store
 from pressbox.curator.reading.service import ReadingService
 from pressbox.curator.reading.states import StateService
 from pressbox.curator.sources.service import SourceService
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 
 def apps(resources: Resources, passwords: Passwords | None = None) -> AppService:
@@ -34,4 +34,4 @@ def streams(
 
 def views(resources: Resources, reading: ReadingService) -> ViewService:
     database = resources.database
-    return ViewService(SqlViewFeeds(database), subscription_store(database), reading, SqlStreams(database))
+    return ViewService(SqlViewFeeds(database), SqlSubscriptions(database), reading, SqlStreams(database))

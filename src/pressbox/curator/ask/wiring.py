@@ -1,9 +1,8 @@
 """Asking: what is retrieved, who answers, and where answers are kept."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from pressbox.core.app import Resources
+from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.db.database import Database
 from pressbox.curator.ask.activities import AnswerActivities
 from pressbox.curator.ask.service import AnswerStarter, AskService
@@ -11,13 +10,13 @@ from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.graph.ports import GraphReader
 from pressbox.curator.graph.wiring import graph_reader
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
-from pressbox.curator.library.parts import Functions, embedder, index_path, policy
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.ports import Embedder
 from pressbox.curator.search.retrieval_store import RetrievalArticles
 from pressbox.curator.search.retriever import HybridRetriever
-from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.search.wiring import embedder, index_path
+from pressbox.curator.settings import CuratorSettings, policy
 
 
 def retriever(resources: Resources) -> HybridRetriever:
@@ -33,7 +32,7 @@ def retriever_over(database: Database, index: Path, vectors: Embedder, graph: Gr
     return HybridRetriever(RetrievalArticles(database), TantivyReader(index), vectors, graph)
 
 
-def activities(resources: Resources) -> Mapping[str, Functions]:
+def activities(resources: Resources) -> ActivitiesByQueue:
     ask = AnswerActivities(SqlAnswers(resources.database), retriever(resources), paid_model(resources))
     return {
         QUEUE: (ask.end_answer,),

@@ -1,8 +1,6 @@
 """Context, cards from GitHub and pages behind links: what is made of an entry beside its summary."""
 
-from collections.abc import Mapping
-
-from pressbox.core.app import Resources
+from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.articles.extractor import WorkshopExtractor
@@ -25,10 +23,9 @@ from pressbox.curator.context.store import SqlContexts
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
-from pressbox.curator.library.parts import Functions, policy
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.parsers.pool import Workshop
-from pressbox.curator.settings import ContextKind, CuratorSettings
+from pressbox.curator.settings import ContextKind, CuratorSettings, policy
 
 
 def context_extractor(resources: Resources, workshop: Workshop | None = None) -> ContextExtractor:
@@ -58,7 +55,7 @@ def context_way(resources: Resources) -> Way:
     return Way(ContextMethod.LLM, curator.model_name or "", PROMPT_VERSION)
 
 
-def activities(resources: Resources) -> Mapping[str, Functions]:
+def activities(resources: Resources) -> ActivitiesByQueue:
     curator, database = resources.settings.group(CuratorSettings), resources.database
     workshop = Workshop(curator.heavy_concurrency)
     store, cards, turns = SqlContexts(database), SqlEnrichments(database), Turns(SqlHostTurns(database), utc_now)

@@ -1,8 +1,8 @@
 """Evaluation: who judges, which texts, where scores are stored, and Langfuse when it is set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from pressbox.core.app import Resources
+from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.ask.store import AnswerSubjects
@@ -14,13 +14,13 @@ from pressbox.curator.evaluate.ragas import RagasEvaluator
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores, SubjectTable, SummarySubjects
 from pressbox.curator.library.contracts import HEAVY_QUEUE
-from pressbox.curator.library.parts import Functions, embedder, policy
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.research.store import ReportSubjects
-from pressbox.curator.settings import CuratorSettings, EvaluatorKind
+from pressbox.curator.search.wiring import embedder
+from pressbox.curator.settings import CuratorSettings, EvaluatorKind, policy
 
 
-def activities(resources: Resources) -> Mapping[str, Functions]:
+def activities(resources: Resources) -> ActivitiesByQueue:
     database, settings = resources.database, resources.settings
     evaluation = EvaluationActivities(
         {table.kind: table for table in subjects(database)},

@@ -1,8 +1,6 @@
 """The graph of entities: where it is kept, who fills it, who reads it."""
 
-from collections.abc import Mapping
-
-from pressbox.core.app import Resources
+from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.db.database import Database
 from pressbox.curator.context.wiring import context_extractor, contexts
 from pressbox.curator.graph.activities import GraphActivities
@@ -15,14 +13,14 @@ from pressbox.curator.graph.service import GraphService
 from pressbox.curator.graph.starter import GraphStarter
 from pressbox.curator.graph.store import PostgresGraph
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
-from pressbox.curator.library.parts import Functions, embedder, policy
 from pressbox.curator.models.wiring import paid_model
-from pressbox.curator.settings import CuratorSettings, GraphKind, LightRagStorage
+from pressbox.curator.search.wiring import embedder
+from pressbox.curator.settings import CuratorSettings, GraphKind, LightRagStorage, policy
 
 STORAGES = {LightRagStorage.NETWORKX: "NetworkXStorage", LightRagStorage.MEMGRAPH: "MemgraphStorage"}
 
 
-def activities(resources: Resources) -> Mapping[str, Functions]:
+def activities(resources: Resources) -> ActivitiesByQueue:
     graph = GraphActivities(
         SqlGraphQueue(resources.database),
         graph_of(resources),

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from temporalio.client import Client, WorkflowFailureError
 
+from pressbox.core.app import Resources
 from pressbox.core.errors import TransientError
 from pressbox.core.temporal.client import reaching_temporal
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
@@ -32,7 +33,7 @@ from pressbox.curator.ingest.contracts import (
     preview_workflow_id,
     reprocess_workflow_id,
 )
-from pressbox.curator.library.contracts import CLEANUP_WORKFLOW, ENTRIES_CLEANUP
+from pressbox.curator.library.contracts import CLEANUP_WORKFLOW, ENTRIES_CLEANUP, QUEUE
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.starter import Starter
@@ -47,6 +48,7 @@ from pressbox.curator.search.contracts import (
     SearchPruneInput,
     SearchReindexInput,
 )
+from pressbox.curator.settings import CuratorSettings, policy
 
 PREVIEW_TIME = timedelta(seconds=100)
 BY_HAND = "by-hand"
@@ -122,3 +124,14 @@ class TemporalWorkflows(Starter):
             except WorkflowFailureError as error:
                 raise TransientError("The preview could not be made in time. Try it again.") from error
         return result
+
+
+def workflows(resources: Resources) -> TemporalWorkflows:
+    curator = resources.settings.group(CuratorSettings)
+    return TemporalWorkflows(
+        resources.temporal,
+        QUEUE,
+        policy(resources.settings),
+        enable_content_fetch=curator.full_text,
+        auto_distill=curator.auto_distill,
+    )

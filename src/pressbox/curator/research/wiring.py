@@ -1,8 +1,6 @@
 """Research: who plans, reads and writes, what is retrieved and read, and where runs are kept."""
 
-from collections.abc import Mapping
-
-from pressbox.core.app import Resources
+from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
 from pressbox.curator.articles.extractor import WorkshopExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
@@ -11,7 +9,6 @@ from pressbox.curator.graph.wiring import graph_store
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
-from pressbox.curator.library.parts import Functions, policy
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.research.activities import ResearchActivities
@@ -24,10 +21,10 @@ from pressbox.curator.research.ports import Researcher
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.starter import ResearchStarter
 from pressbox.curator.research.store import SqlReadings, SqlResearch
-from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.settings import CuratorSettings, policy
 
 
-def activities(resources: Resources) -> Mapping[str, Functions]:
+def activities(resources: Resources) -> ActivitiesByQueue:
     database = resources.database
     pages = GuardedLinkedPages(
         GuardedPageReader(resources.http),

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 
-from pressbox.core.app import Resources
+from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
-from pressbox.curator.library.parts import Functions, policy
 from pressbox.curator.models.claims import SqlClaims
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.reading.store import SqlReadingLists
-from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.settings import CuratorSettings, policy
 from pressbox.curator.translate.activities import TranslationActivities, TranslationSelecting
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.ports import Translator
@@ -29,7 +28,7 @@ NEEDS = {
 }
 
 
-def activities(resources: Resources) -> Mapping[str, Functions]:
+def activities(resources: Resources) -> ActivitiesByQueue:
     translations = SqlTranslations(resources.database)
     selecting = TranslationSelecting(translations)
     translating = TranslationActivities(translations, SqlClaims(resources.database), translators(resources))
