@@ -22,10 +22,9 @@ from pressbox.core.contracts import Contract
 from pressbox.core.web.app import create_app
 from pressbox.curator.library.domain.entries import DistilState
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
-from pressbox.curator.manifest import APP
+from pressbox.curator.manifest import APP, activities
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.settings import ContextKind, CuratorSettings, DistillerKind, EvaluatorKind
-from pressbox.curator.wiring import activities
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.model import MODEL, ModelService
 from tests.fakes.attacks import ATTACKS, EVIL, METADATA, Attack, Gullible

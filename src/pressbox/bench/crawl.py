@@ -30,7 +30,7 @@ from pressbox.core.temporal.client import connect
 from pressbox.curator.ingest.contracts import FeedPage, ListFeedsInput, ProbeFeedsInput, ProbeFeedsResult
 from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.wiring import activities
+from pressbox.curator.manifest import activities
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 

@@ -1,21 +1,14 @@
 """From the process's resources to the activities and use cases of the curator: the whole of it, part by part."""
 
-from collections import defaultdict
-from collections.abc import Callable
-from typing import Any
-
-from pressbox.core.app import ActivitiesByQueue, Resources
+from pressbox.core.app import Resources
 from pressbox.curator.apps import wiring as own_apps
 from pressbox.curator.ask import wiring as asking
-from pressbox.curator.cleanup import wiring as cleanup
 from pressbox.curator.context import wiring as enriching
-from pressbox.curator.distil import wiring as distil
 from pressbox.curator.evaluate import wiring as evaluating
 from pressbox.curator.feeds.discovery import FeedDiscovery
 from pressbox.curator.feeds.opml import OpmlOutlines
 from pressbox.curator.feeds.reader import FeedReader
 from pressbox.curator.graph import wiring as graph
-from pressbox.curator.ingest import wiring as ingesting
 from pressbox.curator.models.cost_store import SqlCosts
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.operations.service import WorkService
@@ -26,7 +19,6 @@ from pressbox.curator.reading.state_store import SqlReadingStates
 from pressbox.curator.reading.states import StateService
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.research import wiring as researching
-from pressbox.curator.search import wiring as search
 from pressbox.curator.search.wiring import embedder, search_reader
 from pressbox.curator.service import Curator
 from pressbox.curator.settings import CuratorSettings, policy
@@ -34,28 +26,6 @@ from pressbox.curator.sources.outlines import OutlineService
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
 from pressbox.curator.translate import wiring as translating
-
-# Each gives the activities of its queues.
-PARTS = (
-    ingesting.activities,
-    distil.activities,
-    search.activities,
-    cleanup.activities,
-    translating.activities,
-    enriching.activities,
-    evaluating.activities,
-    researching.activities,
-    graph.activities,
-    asking.activities,
-)
-
-
-def activities(resources: Resources) -> ActivitiesByQueue:
-    merged: dict[str, list[Callable[..., Any]]] = defaultdict(list)
-    for part in PARTS:
-        for queue, functions in part(resources).items():
-            merged[queue].extend(functions)
-    return merged
 
 
 def service(resources: Resources) -> Curator:

@@ -22,7 +22,7 @@ from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, Endin
 from pressbox.curator.ask.service import AskService
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.library.rows import EntryRow
-from pressbox.curator.reading.topics import TOPICS
+from pressbox.curator.manifest import APP
 from pressbox.curator.routes import build_router
 from pressbox.curator.search.domain.retrieval import Passage
 from tests.fakes.asking import StartedAnswers, passage, written
@@ -60,7 +60,7 @@ async def app(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
         yield library.resources
 
     manifest = AppManifest(
-        "curator", "Reader", "", topics=TOPICS, router=lambda: build_router(lambda _: library.service)
+        "curator", "Reader", "", topics=APP.topics, router=lambda: build_router(lambda _: library.service)
     )
     app = create_app(settings, [manifest], connect)
     async with app.router.lifespan_context(app):

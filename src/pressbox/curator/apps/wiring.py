@@ -1,7 +1,9 @@
 """People's own apps, from the process's resources: sign-in, streams, views as feeds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+
+from fastapi import APIRouter
 
 from pressbox.core.accounts.limits import RateLimits
 from pressbox.core.accounts.passwords import Passwords
@@ -11,6 +13,7 @@ from pressbox.curator.apps.service import AppService, ViewService
 from pressbox.curator.apps.store import SqlAppAccess, SqlViewFeeds
 from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.apps.streams import StreamService
+from pressbox.curator.library.slice import Slice
 from pressbox.curator.reading.service import ReadingService
 from pressbox.curator.reading.states import StateService
 from pressbox.curator.sources.service import SourceService
@@ -35,3 +38,13 @@ def streams(
 def views(resources: Resources, reading: ReadingService) -> ViewService:
     database = resources.database
     return ViewService(SqlViewFeeds(database), SqlSubscriptions(database), reading, SqlStreams(database))
+
+
+def routers() -> Sequence[APIRouter]:
+    from pressbox.curator.apps import pages
+    from pressbox.curator.apps.reader_api import routes
+
+    return pages.router, routes.build_router()
+
+
+SLICE = Slice(routers=routers)

@@ -1,15 +1,21 @@
 """Asking: what is retrieved, who answers, and where answers are kept."""
 
+from collections.abc import Sequence
 from pathlib import Path
+
+from fastapi import APIRouter
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.db.database import Database
 from pressbox.curator.ask.activities import AnswerActivities
 from pressbox.curator.ask.service import AnswerStarter, AskService
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
+from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.graph.ports import GraphReader
 from pressbox.curator.graph.wiring import graph_reader
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.domain.changes import ANSWER_CHANGED
+from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.ports import Embedder
@@ -50,3 +56,17 @@ def service(resources: Resources) -> AskService:
         starter,
         has_model=has_model(resources.settings.group(CuratorSettings)),
     )
+
+
+def routers() -> Sequence[APIRouter]:
+    from pressbox.curator.ask import api, pages
+
+    return api.router, pages.router
+
+
+SLICE = Slice(
+    workflows=(AnswerWorkflow,),
+    activities=activities,
+    topics=(change_topic(ANSWER_CHANGED, by_name=True),),
+    routers=routers,
+)

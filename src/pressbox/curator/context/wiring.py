@@ -1,5 +1,9 @@
 """Context, cards from GitHub and pages behind links: what is made of an entry beside its summary."""
 
+from collections.abc import Sequence
+
+from fastapi import APIRouter
+
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
 from pressbox.core.errors import ConfigurationError
@@ -10,6 +14,8 @@ from pressbox.curator.cards.github import GitHub
 from pressbox.curator.cards.github_activities import RepositoryActivities
 from pressbox.curator.cards.link_activities import LinkedPageActivities
 from pressbox.curator.cards.store import SqlEnrichments
+from pressbox.curator.cards.workflows.delete_enrichment import DeleteEnrichmentWorkflow
+from pressbox.curator.cards.workflows.entry_links import FetchEntryLinksWorkflow
 from pressbox.curator.context.activities import ContextActivities, Way
 from pressbox.curator.context.domain.context import ContextMethod
 from pressbox.curator.context.finder import VERSION
@@ -20,9 +26,13 @@ from pressbox.curator.context.prompt import PROMPT_VERSION
 from pressbox.curator.context.service import EnrichingService
 from pressbox.curator.context.starter import TemporalContextWorkflows
 from pressbox.curator.context.store import SqlContexts
+from pressbox.curator.context.workflows.collection import ContextCollectionWorkflow
+from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
+from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.settings import ContextKind, CuratorSettings, policy
@@ -99,3 +109,22 @@ def activities(resources: Resources) -> ActivitiesByQueue:
 def service(resources: Resources) -> EnrichingService:
     starter = TemporalContextWorkflows(resources.temporal, QUEUE, policy(resources.settings))
     return EnrichingService(SqlEnrichments(resources.database), starter)
+
+
+def routers() -> Sequence[APIRouter]:
+    from pressbox.curator.context import api, pages
+
+    return api.router, pages.router
+
+
+SLICE = Slice(
+    workflows=(
+        ExtractEntryContextWorkflow,
+        ContextCollectionWorkflow,
+        FetchEntryLinksWorkflow,
+        DeleteEnrichmentWorkflow,
+    ),
+    activities=activities,
+    topics=(change_topic(ENRICHMENT_CHANGED),),
+    routers=routers,
+)

@@ -9,7 +9,9 @@ from pressbox.curator.distil.extractive import ExtractiveDistiller
 from pressbox.curator.distil.model import ModelDistiller
 from pressbox.curator.distil.ports import Distiller
 from pressbox.curator.distil.store import SqlDistilStore
+from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.slice import Slice
 from pressbox.curator.models.claims import SqlClaims
 from pressbox.curator.models.domain import Prices
 from pressbox.curator.models.ledger import SqlModelLedger
@@ -52,3 +54,6 @@ def model_distiller(settings: CuratorSettings) -> Distiller:
         )
     longest_call = timedelta(seconds=settings.model_timeout_seconds)
     return ModelDistiller(settings.model_url, settings.model_name, settings.model_key, longest_call=longest_call)
+
+
+SLICE = Slice(workflows=(ContentDistillationWorkflow,), activities=activities)

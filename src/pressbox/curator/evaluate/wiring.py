@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from fastapi import APIRouter
+
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError
@@ -13,7 +15,9 @@ from pressbox.curator.evaluate.ports import Evaluator, ScoreBoard
 from pressbox.curator.evaluate.ragas import RagasEvaluator
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores, SubjectTable, SummarySubjects
+from pressbox.curator.evaluate.workflows import EvaluationWorkflow, SummarizationEvaluationWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE
+from pressbox.curator.library.slice import Slice
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.research.store import ReportSubjects
 from pressbox.curator.search.wiring import embedder
@@ -60,3 +64,12 @@ def board(settings: CuratorSettings) -> ScoreBoard | None:
             "Langfuse needs LANGFUSE_HOST, LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY. Set all of them, or none."
         )
     return Langfuse(url, public, secret)
+
+
+def routers() -> Sequence[APIRouter]:
+    from pressbox.curator.evaluate import pages
+
+    return (pages.router,)
+
+
+SLICE = Slice(workflows=(EvaluationWorkflow, SummarizationEvaluationWorkflow), activities=activities, routers=routers)

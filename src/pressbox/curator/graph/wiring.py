@@ -1,9 +1,16 @@
 """The graph of entities: where it is kept, who fills it, who reads it."""
 
-from pressbox.core.app import ActivitiesByQueue, Resources
+from collections.abc import Sequence
+from datetime import timedelta
+
+from fastapi import APIRouter
+
+from pressbox.core.app import ActivitiesByQueue, Resources, ScheduleDeclaration
+from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.curator.context.wiring import context_extractor, contexts
 from pressbox.curator.graph.activities import GraphActivities
+from pressbox.curator.graph.contracts import GRAPH_SCHEDULE, GRAPH_WORKFLOW, GlobalGraphUpdateInput
 from pressbox.curator.graph.lightrag import LightRagGraph
 from pressbox.curator.graph.neighbours import SqlGraphReader
 from pressbox.curator.graph.page_store import SqlGraphPages
@@ -12,11 +19,16 @@ from pressbox.curator.graph.queue import SqlGraphQueue
 from pressbox.curator.graph.service import GraphService
 from pressbox.curator.graph.starter import GraphStarter
 from pressbox.curator.graph.store import PostgresGraph
+from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
+from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.domain.changes import GRAPH_CHANGED
+from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, GraphKind, LightRagStorage, policy
 
+SHORTEST_INTERVAL = timedelta(seconds=5)
 STORAGES = {LightRagStorage.NETWORKX: "NetworkXStorage", LightRagStorage.MEMGRAPH: "MemgraphStorage"}
 
 
@@ -63,3 +75,32 @@ def graph_reader(resources: Resources) -> GraphReader:
 def graph_store(database: Database) -> tuple[Graph, GraphPages, GraphReader]:
     """To write and to read in this database: benchmarks measure both."""
     return PostgresGraph(database), SqlGraphPages(database), SqlGraphReader(database)
+
+
+def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
+    curator = settings.group(CuratorSettings)
+    update = ScheduleDeclaration(
+        id=GRAPH_SCHEDULE,
+        workflow=GlobalGraphUpdateWorkflow.__name__,
+        workflow_id=GRAPH_WORKFLOW,
+        task_queue=QUEUE,
+        input=GlobalGraphUpdateInput(routine=True, policy=policy(settings)),
+        summary="Adds what new articles say to the graph of entities",
+        every=max(timedelta(minutes=curator.graph_minutes / curator.speed), SHORTEST_INTERVAL),
+    )
+    return (update,)
+
+
+def routers() -> Sequence[APIRouter]:
+    from pressbox.curator.graph import api, pages
+
+    return api.router, pages.router
+
+
+SLICE = Slice(
+    workflows=(GlobalGraphUpdateWorkflow, GraphRebuildWorkflow),
+    activities=activities,
+    schedules=schedules,
+    topics=(change_topic(GRAPH_CHANGED),),
+    routers=routers,
+)

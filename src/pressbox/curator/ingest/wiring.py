@@ -1,6 +1,9 @@
 """The activities of ingestion."""
 
-from pressbox.core.app import ActivitiesByQueue, Resources
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pressbox.core.app import ActivitiesByQueue, Resources, ScheduleDeclaration
 from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.curator.articles.extractor import WorkshopExtractor
@@ -12,16 +15,27 @@ from pressbox.curator.feeds.reader import FeedReader
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
 from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
+from pressbox.curator.ingest.contracts import INGEST_SCHEDULE, INGEST_WORKFLOW, AllFeedsIngestionInput
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
+from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
+from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
+from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
+from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
+from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
+from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.search.embedding_store import SqlEmbeddingStore
 from pressbox.curator.search.index_store import SqlIndexStore
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, DistillerKind, policy
+
+SHORTEST_INTERVAL = timedelta(seconds=5)
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
@@ -60,3 +74,39 @@ def app_settings(settings: Settings, embedding_model: str) -> AppSettings:
         embedding_model=embedding_model,
         evaluation=curator.evaluation and curator.distiller is DistillerKind.LLM,
     )
+
+
+def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
+    curator = settings.group(CuratorSettings)
+    ingest = ScheduleDeclaration(
+        id=INGEST_SCHEDULE,
+        workflow=AllFeedsIngestionWorkflow.__name__,
+        workflow_id=INGEST_WORKFLOW,
+        task_queue=QUEUE,
+        input=AllFeedsIngestionInput(
+            enable_content_fetch=curator.full_text,
+            auto_distill=curator.auto_distill,
+            routine=True,
+            policy=policy(settings),
+        ),
+        summary="Reads the feeds that are due, and finishes what was left half done",
+        every=max(timedelta(minutes=curator.ingest_minutes / curator.speed), SHORTEST_INTERVAL),
+        # Runs do not overlap: one that hangs must not stop them for ever.
+        run_timeout=timedelta(hours=2),
+    )
+    return (ingest,)
+
+
+SLICE = Slice(
+    workflows=(
+        AllFeedsIngestionWorkflow,
+        SingleFeedIngestionWorkflow,
+        ScheduleFetchWorkflow,
+        DomainFetchWorkflow,
+        ReprocessEntriesWorkflow,
+        PreviewFetchWorkflow,
+    ),
+    activities=activities,
+    schedules=schedules,
+    topics=(change_topic(FEED_CHANGED), change_topic(ENTRY_CHANGED)),
+)

@@ -1,4 +1,4 @@
-"""JSON: lists, articles and what one does with them, labels, costs; the sources are in `api_sources`."""
+"""JSON: lists, articles and what one does with them, labels, costs."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -24,7 +24,6 @@ from pressbox.curator.reading.api_models import (
     StartedAnswer,
     UndoBody,
 )
-from pressbox.curator.sources import api as api_sources
 
 router = APIRouter()
 reading = APIRouter(prefix="/api/curator", tags=["entries"])
@@ -142,5 +141,5 @@ def _aware(moment: datetime | None) -> datetime | None:
     return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-for part in (reading, labelling, api_sources.router):
+for part in (reading, labelling):
     router.include_router(part)

@@ -1,5 +1,9 @@
 """Research: who plans, reads and writes, what is retrieved and read, and where runs are kept."""
 
+from collections.abc import Sequence
+
+from fastapi import APIRouter
+
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
 from pressbox.curator.articles.extractor import WorkshopExtractor
@@ -9,6 +13,8 @@ from pressbox.curator.graph.wiring import graph_store
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
+from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.research.activities import ResearchActivities
@@ -21,6 +27,7 @@ from pressbox.curator.research.ports import Researcher
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.starter import ResearchStarter
 from pressbox.curator.research.store import SqlReadings, SqlResearch
+from pressbox.curator.research.workflow import DeepResearchWorkflow
 from pressbox.curator.settings import CuratorSettings, policy
 
 
@@ -60,3 +67,17 @@ def service(resources: Resources) -> ResearchService:
     starter = ResearchStarter(resources.temporal, QUEUE, policy(resources.settings), evaluate=settings.evaluation)
     limits = Limits(settings.research_rounds, settings.research_tokens, settings.research_minutes)
     return ResearchService(SqlResearch(resources.database), starter, limits, has_model=has_model(settings))
+
+
+def routers() -> Sequence[APIRouter]:
+    from pressbox.curator.research import api, pages
+
+    return api.router, pages.router
+
+
+SLICE = Slice(
+    workflows=(DeepResearchWorkflow,),
+    activities=activities,
+    topics=(change_topic(RESEARCH_CHANGED, by_name=True),),
+    routers=routers,
+)

@@ -6,6 +6,7 @@ from pathlib import Path
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.config import Settings
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
+from pressbox.curator.library.slice import Slice
 from pressbox.curator.search.activities.embedding import EmbeddingActivities
 from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
 from pressbox.curator.search.embedders.bundled import BundledEmbedder
@@ -15,6 +16,9 @@ from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.curator.search.index_store import SqlIndexStore
 from pressbox.curator.search.ports import Embedder, SearchIndex, SearchReader
+from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
+from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
+from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
 from pressbox.curator.settings import CuratorSettings, EmbedderKind
 
 
@@ -59,3 +63,6 @@ def search_index(path: Path) -> tuple[SearchIndex, SearchReader]:
 def index_path(settings: Settings) -> Path:
     """Shared by the web and by the one worker of the queue `curator-index`."""
     return settings.group(CuratorSettings).index_path or settings.home / "index"
+
+
+SLICE = Slice(workflows=(SearchReindexWorkflow, SearchPruneWorkflow, EmbeddingBackfillWorkflow), activities=activities)

@@ -1,9 +1,12 @@
 """Translation: who translates, and where translations are kept."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from fastapi import APIRouter
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.slice import Slice
 from pressbox.curator.models.claims import SqlClaims
 from pressbox.curator.models.ledger import SqlModelLedger
 from pressbox.curator.models.wiring import has_model, paid_model
@@ -20,6 +23,7 @@ from pressbox.curator.translate.providers.unset import UnsetTranslator
 from pressbox.curator.translate.service import TranslationService, TranslatorChoice
 from pressbox.curator.translate.starter import TranslationStarter
 from pressbox.curator.translate.store import SqlTranslations
+from pressbox.curator.translate.workflow import TranslationWorkflow
 
 NEEDS = {
     Provider.DEEPL: "DEEPL_API_KEY",
@@ -76,3 +80,12 @@ def configured(settings: CuratorSettings) -> tuple[Provider, ...]:
     }
     wanted = Provider(settings.translator)
     return tuple(one for one in dict.fromkeys((wanted, *there)) if there[one])
+
+
+def routers() -> Sequence[APIRouter]:
+    from pressbox.curator.translate import api, pages
+
+    return api.router, pages.router
+
+
+SLICE = Slice(workflows=(TranslationWorkflow,), activities=activities, routers=routers)

@@ -1,0 +1,36 @@
+"""What a slice adds to the application: the manifest loops over all of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter
+
+from pressbox.core.app import ActivitiesByQueue, LiveTopic, Resources, ScheduleDeclaration
+from pressbox.core.config import Settings
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The parts of one feature that Temporal and the web need to know.
+
+    `routers` is called when the web starts: a worker imports no pages.
+    """
+
+    workflows: tuple[type, ...] = ()
+    activities: Callable[[Resources], ActivitiesByQueue] = lambda _: {}
+    schedules: Callable[[Settings], Sequence[ScheduleDeclaration]] = lambda _: ()
+    topics: tuple[LiveTopic, ...] = ()
+    routers: Callable[[], Sequence[APIRouter]] = lambda: ()
+
+
+def change_topic(kind: str, *, by_name: bool = False) -> LiveTopic:
+    """Return a topic that says that something changed and never what: pages ask again for their part.
+
+    What is private has to be named by whoever follows it.
+    """
+    return LiveTopic(kind, _load_nothing, by_name=by_name)
+
+
+async def _load_nothing(_: Resources, __: str) -> Mapping[str, Any]:
+    return {}
