@@ -59,10 +59,10 @@ class FakeRuns:
         self.runs[number] = Run(number, draft.user_id, draft.question, ResearchState.QUEUED, draft.limits, now)
         return number
 
-    async def listed(self, user_id: int, limit: int) -> Sequence[Run]:
+    async def list_newest(self, user_id: int, limit: int) -> Sequence[Run]:
         return [run for run in self.runs.values() if run.user_id == user_id][::-1][:limit]
 
-    async def owned(self, user_id: int, run_id: int) -> Run:
+    async def load_own(self, user_id: int, run_id: int) -> Run:
         run = self.runs.get(run_id)
         if run is None or run.user_id != user_id:
             raise NotFoundError("There is no such research of yours.")
@@ -71,7 +71,7 @@ class FakeRuns:
     async def delete(self, user_id: int, run_id: int) -> None:
         self.runs.pop(run_id, None)
 
-    async def put_state(
+    async def set_state(
         self, run_id: int, state: ResearchState, reason: str, *, unless: Sequence[ResearchState] = ()
     ) -> bool:
         run = self.runs.get(run_id)
@@ -87,14 +87,14 @@ class FakeRuns:
     async def open(self, run_id: int, method: ResearchMethod, model: str) -> Run | None:
         if run_id not in self.runs:
             return None
-        await self.put_state(run_id, ResearchState.RUNNING, "", unless=(ResearchState.DONE,))
+        await self.set_state(run_id, ResearchState.RUNNING, "", unless=(ResearchState.DONE,))
         self.runs[run_id] = replace(self.runs[run_id], method=method, model=model)
         return self.runs[run_id]
 
     async def begin(self, run_id: int, step: Step, now: datetime) -> None:
         idle = (ResearchState.QUEUED, ResearchState.WAITING)
         others = tuple(state for state in ResearchState if state not in idle)
-        await self.put_state(run_id, ResearchState.RUNNING, "", unless=others)
+        await self.set_state(run_id, ResearchState.RUNNING, "", unless=others)
         self._write(run_id, replace(step, state=StepState.RUNNING, at=now))
 
     async def finish(self, run_id: int, steps: Sequence[Step], seconds: float, now: datetime) -> None:
@@ -111,11 +111,11 @@ class FakeRuns:
 
     async def wait(self, run_id: int, reason: str, seconds: float) -> None:
         stands = (ResearchState.STOPPING, ResearchState.STOPPED, ResearchState.DONE)
-        await self.put_state(run_id, ResearchState.WAITING, reason, unless=stands)
+        await self.set_state(run_id, ResearchState.WAITING, reason, unless=stands)
         self._spend(run_id, 0, seconds)
 
     async def close(self, run_id: int, state: ResearchState, reason: str, seconds: float, now: datetime) -> None:
-        await self.put_state(run_id, state, reason, unless=(ResearchState.DONE,))
+        await self.set_state(run_id, state, reason, unless=(ResearchState.DONE,))
         self._spend(run_id, 0, seconds)
 
     def _write(self, run_id: int, step: Step) -> None:

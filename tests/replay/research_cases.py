@@ -19,8 +19,7 @@ from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.research.contracts import research_workflow_id
 from pressbox.curator.research.domain.research import Limits, ResearchState
-from pressbox.curator.research.service import ResearchService
-from pressbox.curator.research.starter import ResearchStarter
+from pressbox.curator.research.service import ResearchService, ResearchStarter
 from pressbox.curator.research.workflow import DeepResearchWorkflow
 from tests.fakes.research import READER, FakeResearchWorld
 

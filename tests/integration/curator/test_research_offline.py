@@ -51,7 +51,7 @@ async def test_without_a_model_real_parts_find_read_and_quote(resources: Resourc
     for position in (await did("search_for_research", round=1)).to_read:
         await did("read_for_research", round=1, position=position)
     await did("write_research", round=1)
-    run = await store.owned(reader, run_id)
+    run = await store.load_own(reader, run_id)
     assert (run.state, run.method, run.tokens) == (ResearchState.DONE, ResearchMethod.EXTRACTS, 0)
     assert len(run.sources) == 4
     assert "leaves before sunrise" in run.report
@@ -62,14 +62,14 @@ async def test_without_a_model_real_parts_find_read_and_quote(resources: Resourc
 class NotStarted:
     runs: list[int] = field(default_factory=list)
 
-    async def research(self, run_id: int) -> str:
+    async def start_run(self, run_id: int) -> str:
         self.runs.append(run_id)
         return f"research-{run_id}"
 
     async def stop(self, run_id: int) -> bool:
         return False
 
-    async def give_up(self, run_id: int) -> None:
+    async def cancel(self, run_id: int) -> None:
         return None
 
 
@@ -102,7 +102,7 @@ def test_the_command_starts_research_within_bounds(own_settings: Settings) -> No
 
     async def found(user_id: int) -> Limits:
         async with open_resources(own_settings) as resources:
-            return (await SqlResearch(resources.database).owned(user_id, started.runs[0])).limits
+            return (await SqlResearch(resources.database).load_own(user_id, started.runs[0])).limits
 
     user_id = asyncio.run(with_person())
     wanted = ("trigger", "deep-research", QUESTION, "--rounds", "2", "--tokens", "5000", "--minutes", "3", "--json")

@@ -30,8 +30,8 @@ from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.research.activities import ResearchActivities
 from pressbox.curator.research.contracts import CloseResearchInput, ResearchStepInput
 from pressbox.curator.research.domain.research import EndedBy, Limits, Link, ResearchState, StepKind, StepState
-from pressbox.curator.research.links import GuardedLinkedPages
-from pressbox.curator.research.neighbours import GraphNeighbours
+from pressbox.curator.research.linked_pages import GuardedLinkedPages
+from pressbox.curator.research.offline import GraphNeighbours
 from pressbox.curator.research.ports import Draft, LinkedPages
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.store import SqlReadings, SqlResearch
@@ -50,7 +50,7 @@ class FakeWorkflows:
     away: bool = False
     running: bool = True
 
-    async def research(self, run_id: int) -> str:
+    async def start_run(self, run_id: int) -> str:
         if self.away:
             raise TransientError("Temporal does not answer.")
         self.calls.append(("research", run_id))
@@ -60,7 +60,7 @@ class FakeWorkflows:
         self.calls.append(("stop", run_id))
         return self.running
 
-    async def give_up(self, run_id: int) -> None:
+    async def cancel(self, run_id: int) -> None:
         self.calls.append(("give up", run_id))
 
 
@@ -137,14 +137,14 @@ async def test_a_run_is_read_back_as_it_was_written(store: SqlResearch, library:
     reader = await library.person()
     run_id = await store.create(Draft(reader, QUESTION, Limits(links=True)), NOW)
     await researched(store, run_id, press(reader))
-    run = await store.owned(reader, run_id)
+    run = await store.load_own(reader, run_id)
     assert (run.state, run.seconds, run.limits, run.method) == (ResearchState.DONE, 90.0, Limits(links=True), "llm")
     assert [source.number for source in run.sources] == [1, 2]
     assert all(step.state is StepState.DONE for step in run.steps)
     assert run.tokens == sum(step.tokens for step in run.steps) > 0
-    assert [one.id for one in await store.listed(reader, 10)] == [run_id]
+    assert [one.id for one in await store.list_newest(reader, 10)] == [run_id]
     with pytest.raises(NotFoundError):
-        await store.owned(reader + 1, run_id)
+        await store.load_own(reader + 1, run_id)
 
 
 async def test_what_is_done_stays_done_and_a_deleted_run_takes_nothing(store: SqlResearch, library: Library) -> None:
@@ -155,8 +155,8 @@ async def test_what_is_done_stays_done_and_a_deleted_run_takes_nothing(store: Sq
     activities = ResearchActivities(store, world, world, world.researcher, FakePages(world))
     closed = CloseResearchInput(run_id=run_id, state=ResearchState.STOPPED)
     await ActivityEnvironment().run(activities.close_research, closed)
-    assert (await store.owned(reader, run_id)).state is ResearchState.DONE
-    step = (await store.owned(reader, run_id)).steps[0]
+    assert (await store.load_own(reader, run_id)).state is ResearchState.DONE
+    step = (await store.load_own(reader, run_id)).steps[0]
     await store.delete(reader, run_id)
     await store.finish(run_id, (step,), 1.0, NOW)
     assert await store.run(run_id) is None
@@ -256,15 +256,15 @@ async def test_start_stop_resume_and_delete_from_the_page(
         started = await client.post("/reader/research", data=form)
         path = started.headers["location"]
         run_id = int(path.rpartition("/")[2])
-        run = await store.owned(reader, run_id)
+        run = await store.load_own(reader, run_id)
         assert (run.question, run.limits) == ("Why? Now", Limits(2, 5000, 7.5, links=True))
         await client.post(f"{path}/act", data={"what": "stop"})
-        assert (await store.owned(reader, run_id)).state is ResearchState.STOPPING
+        assert (await store.load_own(reader, run_id)).state is ResearchState.STOPPING
         await client.post(f"{path}/act", data={"what": "resume"})
-        assert (await store.owned(reader, run_id)).state is ResearchState.RUNNING, "somebody thought better of it"
+        assert (await store.load_own(reader, run_id)).state is ResearchState.RUNNING, "somebody thought better of it"
         workflows.running = False
         await client.post(f"{path}/act", data={"what": "stop"})
-        assert (await store.owned(reader, run_id)).state is ResearchState.STOPPED
+        assert (await store.load_own(reader, run_id)).state is ResearchState.STOPPED
         assert (await client.post(f"{path}/act", data={"what": "stop"})).status_code == 409
         await client.post(f"{path}/act", data={"what": "resume"})
         assert (await client.post(f"{path}/act", data={"what": "delete"})).headers["location"] == "/reader/research"
@@ -282,7 +282,7 @@ async def test_when_temporal_is_away_the_question_is_kept_and_can_be_started_lat
     async with browsing(app, "reader") as (client, reader):
         answer = await client.post("/reader/research", data={"question": "Why is it so?"})
         assert (answer.status_code, "Temporal does not answer." in answer.text) == (503, True)
-        (run,) = await store.listed(reader, 10)
+        (run,) = await store.list_newest(reader, 10)
         page = await client.get(f"/reader/research/{run.id}")
         assert (run.state, 'id="research-resume"' in page.text) == (ResearchState.QUEUED, True)
         workflows.away = False
@@ -318,7 +318,7 @@ async def test_a_private_address_that_an_article_links_to_is_refused_and_the_ste
         Turns(SqlHostTurns(resources.database), utc_now),
     )
     await researched(store, run_id, world, pages)
-    steps = (await store.owned(reader, run_id)).of(StepKind.READ)
+    steps = (await store.load_own(reader, run_id)).of(StepKind.READ)
     (linked,) = [step for step in steps if step.outcome.material is not None and step.outcome.material.link]
     assert linked.state is StepState.SKIPPED
     assert "private" in linked.outcome.reason or "127.0.0.1" in linked.outcome.reason

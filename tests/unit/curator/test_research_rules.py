@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pressbox.curator.research.domain.extracts import keywords, names_in, quotes_in, shared_names
-from pressbox.curator.research.domain.quotes import Span, excerpt, placed
-from pressbox.curator.research.domain.report import checked, of_notes
+from pressbox.curator.research.domain.quotes import Span, excerpt, find_quote
+from pressbox.curator.research.domain.report import check_citations, write_from_notes
 from pressbox.curator.research.domain.research import (
+    ALREADY_READ,
     FULL,
-    READ_ALREADY,
     SAME_STORY,
     EndedBy,
     Limits,
@@ -27,18 +27,18 @@ from pressbox.curator.research.domain.research import (
     bound_reached,
     check_position,
     choice_position,
-    chosen,
-    chosen_links,
-    material_of,
+    choose_articles,
+    choose_links,
+    collect_sources,
+    material_from,
     plan_position,
     questions_of,
     read_position,
     search_position,
-    sources_of,
     usable_questions,
     write_position,
 )
-from pressbox.curator.research.report_text import render_report
+from pressbox.curator.research.report import render_report
 from pressbox.curator.search.domain.retrieval import Passage
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
@@ -50,11 +50,11 @@ def passage(entry_id: int, start: int = 0, url: str = "") -> Passage:
 
 
 def source(number: int) -> Source:
-    return Source(number, material_of(passage(number)))
+    return Source(number, material_from(passage(number)))
 
 
 def read(number: int, *notes: Note, round: int = 1) -> Step:
-    outcome = Outcome(material=material_of(passage(number)), notes=notes)
+    outcome = Outcome(material=material_from(passage(number)), notes=notes)
     return Step(read_position(round, number), round, StepKind.READ, "", StepState.DONE, outcome)
 
 
@@ -88,28 +88,28 @@ def test_steps_are_in_the_order_in_which_they_are_done() -> None:
 
 def test_each_question_has_its_best_article_read_before_any_has_its_second() -> None:
     found = [[passage(1), passage(2), passage(3)], [passage(4), passage(1, 50)]]
-    choice = chosen(found, (), limit=3)
+    choice = choose_articles(found, (), limit=3)
     assert [(material.entry_id, len(spans)) for material, spans in choice.reads] == [(1, 2), (4, 1), (2, 1)]
     assert [(left.title, left.reason) for left in choice.left_out] == [("Article 3", FULL)]
 
 
 def test_what_was_read_and_what_is_the_same_story_is_left_out_and_says_why() -> None:
-    known = [material_of(passage(1))]
+    known = [material_from(passage(1))]
     twin = passage(3, url="https://example.org/2?utm_source=digest")
-    choice = chosen([[passage(1), passage(2), twin]], known)
+    choice = choose_articles([[passage(1), passage(2), twin]], known)
     assert [material.entry_id for material, _ in choice.reads] == [2]
-    assert [left.reason for left in choice.left_out] == [READ_ALREADY, SAME_STORY]
+    assert [left.reason for left in choice.left_out] == [ALREADY_READ, SAME_STORY]
 
 
 def test_what_an_earlier_round_had_no_room_for_is_read_when_there_is_room() -> None:
-    known = [material_of(passage(1))]
-    choice = chosen([[passage(5)]], known, [[passage(1), passage(2), passage(3)]], limit=2)
+    known = [material_from(passage(1))]
+    choice = choose_articles([[passage(5)]], known, [[passage(1), passage(2), passage(3)]], limit=2)
     assert [material.entry_id for material, _ in choice.reads] == [5, 2]
     assert choice.left_out == (), "what was left out before is not told again"
 
 
 def test_links_that_speak_of_the_question_are_chosen_and_others_are_not() -> None:
-    known = [material_of(passage(1))]
+    known = [material_from(passage(1))]
     links = [
         Link(1, "https://example.org/privacy", "Privacy"),
         Link(1, "https://example.org/ferry", "The ferry and its harbour"),
@@ -117,17 +117,17 @@ def test_links_that_speak_of_the_question_are_chosen_and_others_are_not() -> Non
         Link(9, "https://example.org/ferry-elsewhere", "ferry"),
         Link(1, known[0].url, "ferry"),
     ]
-    found = chosen_links(links, known, {"ferry": 1.0, "harbour": 1.0})
+    found = choose_links(links, known, {"ferry": 1.0, "harbour": 1.0})
     assert [one.url for one in found] == ["https://example.org/ferry", "https://example.org/harbour"]
     assert all(one.link and one.entry_id == 1 for one in found)
 
 
 def test_a_quote_is_found_where_it_stands_though_blanks_differ() -> None:
     text = "The ferry left.\nThe ferry  left\nat six in the morning."
-    assert placed("The ferry left at six", text) == Span(16, 38)
-    assert placed("The ferry left at seven", text) is None
-    assert placed("theferry", text) is None
-    assert placed("   ", text) is None
+    assert find_quote("The ferry left at six", text) == Span(16, 38)
+    assert find_quote("The ferry left at seven", text) is None
+    assert find_quote("theferry", text) is None
+    assert find_quote("   ", text) is None
 
 
 def test_a_long_text_is_read_at_its_beginning_and_where_the_search_found_something() -> None:
@@ -141,7 +141,7 @@ def test_a_long_text_is_read_at_its_beginning_and_where_the_search_found_somethi
 
 def test_sources_are_numbered_in_the_order_of_reading_and_only_with_notes() -> None:
     run = run_with(read(1), read(2, Note("It is so.", "so")), read(3, Note("It is not.", "not"), round=2))
-    assert [(one.number, one.material.entry_id) for one in sources_of(run)] == [(1, 2), (2, 3)]
+    assert [(one.number, one.material.entry_id) for one in collect_sources(run)] == [(1, 2), (2, 3)]
 
 
 def test_the_first_round_asks_what_the_plan_asks_and_the_next_what_the_check_misses() -> None:
@@ -158,16 +158,16 @@ def test_questions_are_asked_once_and_are_one_line() -> None:
 
 
 def test_citations_of_sources_that_are_not_there_are_taken_out() -> None:
-    report = checked("It is so [1]. It is not [7]. Both [1, 2][9] in [2024].", [source(1), source(2)])
+    report = check_citations("It is so [1]. It is not [7]. Both [1, 2][9] in [2024].", [source(1), source(2)])
     assert report.text == "It is so [1]. It is not. Both [1][2] in [2024]."
     assert (report.cited, report.dropped) == (frozenset({1, 2}), 2)
-    assert checked("Nobody is cited [3].", [source(1)]).cited == frozenset()
+    assert check_citations("Nobody is cited [3].", [source(1)]).cited == frozenset()
 
 
 def test_without_a_writer_the_quotes_are_the_report() -> None:
     noted = [(replace(source(1), material=replace(source(1).material, title="A\ntitle")), (Note("", "One.\nTwo."),))]
-    assert of_notes(noted) == "### A title\n\n- “One. Two.” [1]"
-    assert checked(of_notes(noted), [source(1)]).cited == {1}
+    assert write_from_notes(noted) == "### A title\n\n- “One. Two.” [1]"
+    assert check_citations(write_from_notes(noted), [source(1)]).cited == {1}
 
 
 def test_names_of_a_question_are_searched_for_one_by_one() -> None:
@@ -193,7 +193,7 @@ def test_names_that_several_sources_share_lead_on() -> None:
 
 
 def test_material_of_an_article_is_its_entry_and_of_a_page_its_address() -> None:
-    article = material_of(passage(4))
+    article = material_from(passage(4))
     page = Material("A page", "https://example.org/page", 4, 1, link=True)
     assert (article.key, page.key) == ("4", "https://example.org/page")
 

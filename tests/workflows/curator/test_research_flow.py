@@ -27,8 +27,7 @@ from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.domain import trace_id
 from pressbox.curator.research.contracts import DeepResearchOutput, research_workflow_id
 from pressbox.curator.research.domain.research import EndedBy, Limits, ResearchState, StepKind
-from pressbox.curator.research.service import ResearchService
-from pressbox.curator.research.starter import ResearchStarter
+from pressbox.curator.research.service import ResearchService, ResearchStarter
 from pressbox.curator.research.workflow import DeepResearchWorkflow
 from tests.fakes.research import READER, FakeResearchWorld
 

@@ -21,8 +21,8 @@ from pressbox.curator.research.contracts import (
     ResearchStepDone,
     ResearchStepInput,
 )
-from pressbox.curator.research.domain.quotes import placed
-from pressbox.curator.research.domain.report import checked, of_notes
+from pressbox.curator.research.domain.quotes import find_quote
+from pressbox.curator.research.domain.report import check_citations, write_from_notes
 from pressbox.curator.research.domain.research import (
     EndedBy,
     Material,
@@ -33,21 +33,21 @@ from pressbox.curator.research.domain.research import (
     Step,
     StepKind,
     StepState,
-    asked_before,
     check_position,
     choice_position,
-    chosen,
-    chosen_links,
-    notes_of,
+    choose_articles,
+    choose_links,
+    collect_notes,
+    collect_sources,
     plan_position,
+    questions_asked,
     questions_of,
     read_position,
     search_position,
-    sources_of,
     usable_questions,
     write_position,
 )
-from pressbox.curator.research.ports import LinkedPages, Readings, Researcher, ResearchSteps, Told
+from pressbox.curator.research.ports import LinkedPages, Readings, Researcher, ResearcherReply, ResearchSteps
 from pressbox.curator.search.ports import Retriever
 from pressbox.curator.text.bounds import shortened
 from pressbox.curator.text.sentences import terms
@@ -138,8 +138,8 @@ class ResearchActivities:
             text, reason = await self._text(run, material, input.policy)
             if not text:
                 return replace(kept, reason=reason), 0
-            told = await self._researcher.read(run.question, asked_before(run), material, text, spans)
-            notes = _in_the_text(told.notes, text, linked=material.link)
+            told = await self._researcher.read(run.question, questions_asked(run), material, text, spans)
+            notes = _keep_quoted(told.notes, text, linked=material.link)
             reason = told.reason if not told.usable else "" if notes else NOTHING_IN_IT
             return replace(kept, notes=notes, reason=reason), told.tokens
 
@@ -153,8 +153,8 @@ class ResearchActivities:
         async def check(run: Run) -> tuple[Outcome, int]:
             if not any(step.outcome.notes for step in run.of(StepKind.READ, input.round)):
                 return Outcome(ended_by=EndedBy.NOTHING_NEW), 0
-            told = await self._researcher.check(run.question, asked_before(run), notes_of(run))
-            questions = usable_questions(told.questions, asked_before(run))
+            told = await self._researcher.check(run.question, questions_asked(run), collect_notes(run))
+            questions = usable_questions(told.questions, questions_asked(run))
             ended = None if questions else EndedBy.ANSWERED
             return Outcome(questions=questions, ended_by=ended, reason=told.reason), told.tokens
 
@@ -165,16 +165,16 @@ class ResearchActivities:
     @call_with(BOUNDED, queue=heavy_queue)
     async def write_research(self, input: ResearchStepInput) -> ResearchStepDone:
         run = await self._run(input)
-        known, noted = run.step(write_position()), notes_of(run)
+        known, noted = run.step(write_position()), collect_notes(run)
         if known is not None and known.state.over:
             return self._done(run, known)
         step = Step(write_position(), input.round, StepKind.WRITE, "", StepState.RUNNING)
         await self._steps.begin(run.id, step, self._now())
         try:
             async with Heartbeat():
-                told = await self._written(run)
+                told = await self._write_report(run)
         except UNAVAILABLE as error:
-            return await self._later(run, error, input)
+            return await self._wait_for_model(run, error, input)
         outcome = Outcome(ended_by=input.ended_by, reason=told.reason)
         step = replace(step, state=StepState.DONE, outcome=outcome, tokens=told.tokens)
         sources = tuple(source for source, _ in noted)
@@ -198,7 +198,7 @@ class ResearchActivities:
             async with Heartbeat():
                 outcome, tokens = await work(run)
         except UNAVAILABLE as error:
-            return await self._later(run, error, input)
+            return await self._wait_for_model(run, error, input)
         empty = step.kind is StepKind.READ and not outcome.notes
         done = replace(step, state=StepState.SKIPPED if empty else StepState.DONE, outcome=outcome, tokens=tokens)
         await self._steps.finish(run.id, (done,), input.seconds, self._now())
@@ -224,7 +224,7 @@ class ResearchActivities:
         known = [step.outcome.material for step in run.of(StepKind.READ) if step.outcome.material]
         found = [step.outcome.passages for step in run.of(StepKind.SEARCH, input.round)]
         earlier = [step.outcome.passages for step in run.of(StepKind.SEARCH) if step.round < input.round]
-        choice = chosen(found, known, earlier)
+        choice = choose_articles(found, known, earlier)
         links = await self._links(run, [*known, *(material for material, _ in choice.reads)])
         reads = [*choice.reads, *((material, ()) for material in links)]
         planned = [
@@ -247,8 +247,8 @@ class ResearchActivities:
             return ()
         entries = dict.fromkeys(material.entry_id for material in known if not material.link)
         links = await self._readings.links(run.user_id, tuple(entries))
-        words = dict.fromkeys(terms(" ".join((run.question, *asked_before(run))), "en"), 1.0)
-        return chosen_links(links, known, words)
+        words = dict.fromkeys(terms(" ".join((run.question, *questions_asked(run))), "en"), 1.0)
+        return choose_links(links, known, words)
 
     async def _text(self, run: Run, material: Material, policy: CuratorPolicy) -> tuple[str, str]:
         """The text, or why there is none."""
@@ -262,18 +262,18 @@ class ResearchActivities:
         except PermanentError as error:
             return "", shortened(error.message, LONGEST_REASON)
 
-    async def _written(self, run: Run) -> Told:
+    async def _write_report(self, run: Run) -> ResearcherReply:
         """Of nothing nothing is written; a text that cites none of its sources is none."""
-        noted = notes_of(run)
+        noted = collect_notes(run)
         if not noted:
-            return Told()
+            return ResearcherReply()
         told = await self._researcher.write(run.question, noted, REPORT_TOKENS)
-        report = checked(told.text, sources_of(run))
+        report = check_citations(told.text, collect_sources(run))
         if report.cited:
             return replace(told, text=report.text)
-        return replace(told, text=of_notes(noted), reason=told.reason or NOTES_INSTEAD)
+        return replace(told, text=write_from_notes(noted), reason=told.reason or NOTES_INSTEAD)
 
-    async def _later(self, run: Run, error: Exception, input: ResearchStepInput) -> ResearchStepDone:
+    async def _wait_for_model(self, run: Run, error: Exception, input: ResearchStepInput) -> ResearchStepDone:
         assert isinstance(error, UNAVAILABLE)
         retry_at, reason = retry_later(error, input.policy, self._now())
         await self._steps.wait(run.id, reason, input.seconds)
@@ -286,18 +286,18 @@ class ResearchActivities:
         return run
 
     def _done(self, run: Run, step: Step) -> ResearchStepDone:
-        sources = len(sources_of(run))
+        sources = len(collect_sources(run))
         # Only what a model wrote is worth judging.
         judged = step.kind is StepKind.WRITE and sources and self._researcher.method is ResearchMethod.LLM
         trace = trace_id("research", run.id) if judged else ""
         return ResearchStepDone(tokens=run.tokens, ended_by=step.outcome.ended_by, sources=sources, trace_id=trace)
 
 
-def _in_the_text(notes: tuple[Note, ...], text: str, *, linked: bool) -> tuple[Note, ...]:
+def _keep_quoted(notes: tuple[Note, ...], text: str, *, linked: bool) -> tuple[Note, ...]:
     """Only what can be found where it is said to stand; a page that is linked to is not kept, so it has no places."""
     found = []
     for note in notes[:MOST_NOTES]:
-        span = placed(note.quote, text)
+        span = find_quote(note.quote, text)
         if span is None or span.end - span.start > LONGEST_QUOTE:
             continue
         quote = text[span.start : span.end]

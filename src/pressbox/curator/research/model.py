@@ -9,9 +9,9 @@ from pydantic import BaseModel
 from pressbox.curator.models.domain import estimate_tokens
 from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
 from pressbox.curator.research.domain.quotes import Span, excerpt
-from pressbox.curator.research.domain.report import LONGEST_REPORT, checked
+from pressbox.curator.research.domain.report import LONGEST_REPORT, check_citations
 from pressbox.curator.research.domain.research import Material, Note, ResearchMethod, Source
-from pressbox.curator.research.ports import Told
+from pressbox.curator.research.ports import ResearcherReply
 from pressbox.curator.research.prompt import (
     AGAIN,
     CHECK,
@@ -58,42 +58,46 @@ class ModelResearcher:
     def model(self) -> str:
         return self._model.name
 
-    async def plan(self, user_id: int, question: str) -> Told:
+    async def plan(self, user_id: int, question: str) -> ResearcherReply:
         return await self._questions(PLAN, (question_part(question),), PLAN_TOKENS)
 
     async def read(
         self, question: str, asked: Sequence[str], material: Material, text: str, spans: Sequence[Span]
-    ) -> Told:
+    ) -> ResearcherReply:
         # What is searched for changes with every round and would make each article new work.
         parts = (question_part(question), text_part(material, excerpt(text, spans, LONGEST_TEXT)))
         said = await self._ask(READ, parts, READ_TOKENS, _in_form(Notes), material)
         answer = read_json(said.text, Notes) if said.text is not None else None
         if not isinstance(answer, Notes):
-            return Told(tokens=said.tokens, usable=False, reason=UNUSABLE)
-        return Told(notes=answer.as_notes(), tokens=said.tokens)
+            return ResearcherReply(tokens=said.tokens, usable=False, reason=UNUSABLE)
+        return ResearcherReply(notes=answer.as_notes(), tokens=said.tokens)
 
     async def check(
         self, question: str, asked: Sequence[str], noted: Sequence[tuple[Source, tuple[Note, ...]]]
-    ) -> Told:
+    ) -> ResearcherReply:
         parts = (question_part(question), asked_part(asked), *source_parts(noted, LONGEST_NOTES, quotes=False))
         return await self._questions(CHECK, parts, CHECK_TOKENS)
 
-    async def write(self, question: str, noted: Sequence[tuple[Source, tuple[Note, ...]]], most_tokens: int) -> Told:
+    async def write(
+        self, question: str, noted: Sequence[tuple[Source, tuple[Note, ...]]], most_tokens: int
+    ) -> ResearcherReply:
         parts = (question_part(question), *source_parts(noted, LONGEST_NOTES, quotes=True))
         sources = [source for source, _ in noted]
 
         def cites(text: str) -> bool:
-            return bool(checked(text, sources).cited)
+            return bool(check_citations(text, sources).cited)
 
         said = await self._ask(WRITE, parts, most_tokens, cites)
-        return Told(text=(said.text or "")[:LONGEST_REPORT], tokens=said.tokens, usable=said.text is not None)
+        return ResearcherReply(
+            text=(said.text or "")[:LONGEST_REPORT], tokens=said.tokens, usable=said.text is not None
+        )
 
-    async def _questions(self, kind: str, parts: Sequence[Part], most_tokens: int) -> Told:
+    async def _questions(self, kind: str, parts: Sequence[Part], most_tokens: int) -> ResearcherReply:
         said = await self._ask(kind, parts, most_tokens, _in_form(Questions))
         answer = read_json(said.text, Questions) if said.text is not None else None
         if not isinstance(answer, Questions):
-            return Told(tokens=said.tokens, usable=False, reason=UNUSABLE)
-        return Told(questions=tuple(answer.questions), tokens=said.tokens)
+            return ResearcherReply(tokens=said.tokens, usable=False, reason=UNUSABLE)
+        return ResearcherReply(questions=tuple(answer.questions), tokens=said.tokens)
 
     async def _ask(
         self,

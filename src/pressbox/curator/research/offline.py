@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
+from pressbox.core.errors import NotFoundError
+from pressbox.curator.context.domain.context import entity_key
+from pressbox.curator.graph.ports import GraphPages
 from pressbox.curator.research.domain.extracts import keywords, names_in, quotes_in, shared_names
 from pressbox.curator.research.domain.quotes import Span
-from pressbox.curator.research.domain.report import of_notes
+from pressbox.curator.research.domain.report import write_from_notes
 from pressbox.curator.research.domain.research import Material, Note, ResearchMethod, Source
-from pressbox.curator.research.ports import Neighbours, Told
+from pressbox.curator.research.ports import Neighbours, ResearcherReply
 
 MOST_NEIGHBOURS = 2
 MOST_FURTHER = 2
@@ -26,23 +29,43 @@ class OfflineResearcher:
     def model(self) -> str:
         return ""
 
-    async def plan(self, user_id: int, question: str) -> Told:
+    async def plan(self, user_id: int, question: str) -> ResearcherReply:
         names = names_in(question)
         near = await self._neighbours.near(user_id, names, MOST_NEIGHBOURS) if self._neighbours else ()
-        return Told(questions=(*names, *near, keywords(question)))
+        return ResearcherReply(questions=(*names, *near, keywords(question)))
 
     async def read(
         self, question: str, asked: Sequence[str], material: Material, text: str, spans: Sequence[Span]
-    ) -> Told:
+    ) -> ResearcherReply:
         found = quotes_in(text, (question, *asked), spans)
-        return Told(notes=tuple(Note("", text[span.start : span.end], span.start, span.end) for span in found))
+        return ResearcherReply(
+            notes=tuple(Note("", text[span.start : span.end], span.start, span.end) for span in found)
+        )
 
     async def check(
         self, question: str, asked: Sequence[str], noted: Sequence[tuple[Source, tuple[Note, ...]]]
-    ) -> Told:
+    ) -> ResearcherReply:
         """Names that several sources have beside what was asked for lead on."""
         texts = [" ".join(note.quote for note in notes) for _, notes in noted]
-        return Told(questions=tuple(shared_names(texts, (question, *asked), MOST_FURTHER)))
+        return ResearcherReply(questions=tuple(shared_names(texts, (question, *asked), MOST_FURTHER)))
 
-    async def write(self, question: str, noted: Sequence[tuple[Source, tuple[Note, ...]]], most_tokens: int) -> Told:
-        return Told(text=of_notes(noted))
+    async def write(
+        self, question: str, noted: Sequence[tuple[Source, tuple[Note, ...]]], most_tokens: int
+    ) -> ResearcherReply:
+        return ResearcherReply(text=write_from_notes(noted))
+
+
+class GraphNeighbours:
+    def __init__(self, graph: GraphPages) -> None:
+        self._graph = graph
+
+    async def near(self, user_id: int, names: Sequence[str], limit: int) -> Sequence[str]:
+        found: dict[str, str] = {}
+        for name in names:
+            try:
+                entity = await self._graph.entity(user_id, entity_key(name), limit)
+            except NotFoundError:
+                # Most names are in no graph.
+                continue
+            found |= {neighbour.key: neighbour.name for neighbour in entity.neighbours}
+        return [name for key, name in found.items() if key not in {entity_key(one) for one in names}][:limit]

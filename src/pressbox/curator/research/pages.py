@@ -1,17 +1,29 @@
 """The pages of research: all runs and a new one; one run with its steps as they come, its report, and its export."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from markupsafe import Markup
 
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.web.rendering import render
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
 from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, Service, cursor
-from pressbox.curator.research.domain.research import LONGEST_QUESTION, Limits
-from pressbox.curator.research.export import as_html, as_markdown, attachment
-from pressbox.curator.research.view import RunView, quote_address
+from pressbox.curator.reading.marks import ID
+from pressbox.curator.research.domain.research import (
+    LONGEST_QUESTION,
+    Limits,
+    Quote,
+    Run,
+    Source,
+    Step,
+    StepKind,
+    write_position,
+)
+from pressbox.curator.research.report import as_html, as_markdown, attachment, entry_address, render_report
 from pressbox.curator.service import Curator
 from pressbox.curator.sources.forms import number
 
@@ -20,6 +32,55 @@ router = APIRouter(include_in_schema=False)
 RESEARCH_PATH = f"{PATH}/research"
 RunId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 Text = Annotated[str, Form(max_length=2000)]
+
+
+@dataclass(frozen=True)
+class Round:
+    """Steps that belong together; those before and after the rounds have the number 0."""
+
+    number: int
+    steps: Sequence[Step]
+
+
+@dataclass(frozen=True)
+class RunView:
+    round: int
+    minutes: float
+    sources: int
+    ended_by: str
+    report: Markup
+    before: Sequence[Step]
+    rounds: Sequence[Round]
+    after: Sequence[Step]
+
+    @classmethod
+    def of(cls, run: Run) -> "RunView":
+        numbers = sorted({step.round for step in run.steps if step.round and step.kind is not StepKind.WRITE})
+        written = run.step(write_position())
+        return cls(
+            round=numbers[-1] if numbers else 0,
+            minutes=run.seconds / 60,
+            sources=sum(1 for step in run.of(StepKind.READ) if step.outcome.notes),
+            ended_by=(written.outcome.ended_by or "") if written else "",
+            report=render_report(run.report, {source.number: address(source) for source in run.sources}),
+            before=run.of(StepKind.PLAN),
+            rounds=tuple(Round(number, _of_round(run, number)) for number in numbers),
+            after=(written,) if written else (),
+        )
+
+
+def address(source: Source) -> str:
+    """Where a citation leads: to the source in the list below the report."""
+    return f"#source-{source.number}"
+
+
+def quote_address(source: Source, quote: Quote) -> str:
+    """The article, opened where the quote stands."""
+    return f"{entry_address(source.material.entry_id)}?passage={quote.start}-{quote.end}#{ID}"
+
+
+def _of_round(run: Run, number: int) -> tuple[Step, ...]:
+    return tuple(step for step in run.steps if step.round == number and step.kind is not StepKind.WRITE)
 
 
 @router.get(RESEARCH_PATH)

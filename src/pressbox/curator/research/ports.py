@@ -1,4 +1,4 @@
-"""What research needs: where its runs are kept, who plans, notes and writes, and what it may read."""
+"""What research needs: where runs are stored, who plans, reads and writes, and what it may read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ from pressbox.curator.research.domain.research import (
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a researcher says, and what it cost. Without `usable` it talked nonsense, twice, and `reason` says so."""
+class ResearcherReply:
+    """What a researcher found, and what it cost. Not `usable` after two wrong answers; `reason` says so."""
 
     questions: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -33,7 +33,7 @@ class Told:
 
 
 class Researcher(Protocol):
-    """A model, or rules of ours. A model that is away raises, see `ports/models.py`."""
+    """A model, or rules. A model that is away raises, see `models.ports.PaidModel`."""
 
     @property
     def method(self) -> ResearchMethod: ...
@@ -41,30 +41,32 @@ class Researcher(Protocol):
     @property
     def model(self) -> str: ...
 
-    async def plan(self, user_id: int, question: str) -> Told:
+    async def plan(self, user_id: int, question: str) -> ResearcherReply:
         """Questions to search for."""
         ...
 
     async def read(
         self, question: str, asked: Sequence[str], material: Material, text: str, spans: Sequence[Span]
-    ) -> Told:
+    ) -> ResearcherReply:
         """Notes, each with a quote that stands in the text."""
         ...
 
     async def check(
         self, question: str, asked: Sequence[str], noted: Sequence[tuple[Source, tuple[Note, ...]]]
-    ) -> Told:
+    ) -> ResearcherReply:
         """What is still to be asked; nothing when it is answered."""
         ...
 
-    async def write(self, question: str, noted: Sequence[tuple[Source, tuple[Note, ...]]], most_tokens: int) -> Told:
+    async def write(
+        self, question: str, noted: Sequence[tuple[Source, tuple[Note, ...]]], most_tokens: int
+    ) -> ResearcherReply:
         """A text that cites its sources as [1]."""
         ...
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A run as it is wanted."""
+    """A run to be created."""
 
     user_id: int
     question: str
@@ -72,54 +74,54 @@ class Draft:
 
 
 class ResearchRuns(Protocol):
-    """Runs of people. One that is another's is a NotFoundError."""
+    """Runs as their owners see them. A run of another person is a NotFoundError."""
 
     async def create(self, draft: Draft, now: datetime) -> int: ...
 
-    async def listed(self, user_id: int, limit: int) -> Sequence[Run]:
+    async def list_newest(self, user_id: int, limit: int) -> Sequence[Run]:
         """The newest first, without their steps and reports."""
         ...
 
-    async def owned(self, user_id: int, run_id: int) -> Run: ...
+    async def load_own(self, user_id: int, run_id: int) -> Run: ...
 
     async def delete(self, user_id: int, run_id: int) -> None: ...
 
-    async def put_state(
+    async def set_state(
         self, run_id: int, state: ResearchState, reason: str, *, unless: Sequence[ResearchState] = ()
     ) -> bool:
-        """False when there is no such run, or it is in one of the states that stand."""
+        """False when there is no such run, or it is in one of the states of `unless`."""
         ...
 
 
 class ResearchSteps(Protocol):
-    """What the activities of a run write. A run that was deleted takes nothing any more."""
+    """Runs as their activities write them. A deleted run ignores writes."""
 
     async def run(self, run_id: int) -> Run | None: ...
 
     async def open(self, run_id: int, method: ResearchMethod, model: str) -> Run | None:
-        """It goes on from here."""
+        """Mark the run as running, and load it."""
         ...
 
     async def begin(self, run_id: int, step: Step, now: datetime) -> None:
-        """The step is being done, perhaps once more."""
+        """Mark a step as running, perhaps once more."""
         ...
 
     async def finish(self, run_id: int, steps: Sequence[Step], seconds: float, now: datetime) -> None:
-        """All of them, with what they cost, in one transaction."""
+        """Store steps with what they cost, in one transaction."""
         ...
 
     async def save_report(
         self, run_id: int, report: str, sources: Sequence[Source], step: Step, seconds: float, now: datetime
     ) -> None:
-        """The report and its last step; the run is done."""
+        """Store the report and its step; the run is done."""
         ...
 
     async def wait(self, run_id: int, reason: str, seconds: float) -> None:
-        """The run waits for somebody who is away; unless it is being stopped."""
+        """Mark the run as waiting for a model, unless it is being stopped."""
         ...
 
     async def close(self, run_id: int, state: ResearchState, reason: str, seconds: float, now: datetime) -> None:
-        """The run stands still; one that is done stays so."""
+        """End the run in this state, unless it is done."""
         ...
 
 
@@ -146,12 +148,12 @@ class LinkedPages(Protocol):
 
 
 class ResearchWorkflows(Protocol):
-    async def research(self, run_id: int) -> str:
+    async def start_run(self, run_id: int) -> str:
         """Start a run, or go on with it."""
         ...
 
     async def stop(self, run_id: int) -> bool:
-        """False when nothing runs that could be stopped."""
+        """False when nothing is running."""
         ...
 
-    async def give_up(self, run_id: int) -> None: ...
+    async def cancel(self, run_id: int) -> None: ...

@@ -1,9 +1,23 @@
-"""Research as a person starts, watches, stops, resumes, exports and deletes it."""
+"""Starts, stops, resumes and deletes research for a person."""
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 
+from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import ConflictError, InvalidInputError
+from pressbox.core.temporal.client import reaching_temporal
+from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.starter import PATIENCE, Starter
+from pressbox.curator.research.contracts import (
+    DEEP_RESEARCH,
+    RESEARCH_RESUMED,
+    RESEARCH_STOPPED,
+    DeepResearchInput,
+    research_workflow_id,
+)
 from pressbox.curator.research.domain.research import LONGEST_QUESTION, Limits, ResearchState, Run
 from pressbox.curator.research.ports import Draft, ResearchRuns, ResearchWorkflows
 
@@ -24,7 +38,7 @@ class ResearchService:
         limits: Limits,
         *,
         has_model: bool,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Clock = utc_now,
     ) -> None:
         self._runs = runs
         self._workflows = workflows
@@ -33,51 +47,96 @@ class ResearchService:
         self._now = now
 
     async def start(self, user_id: int, question: str, limits: Limits | None = None) -> int:
-        """The id of the run. When Temporal is away it is kept, and can be started from its page."""
+        """Create a run and start it. When Temporal is away the run is stored, and can be started from its page."""
         asked = " ".join(question.split())
         if len(asked) < SHORTEST_QUESTION:
-            raise InvalidInputError("Write a question.", field="question")
+            raise InvalidInputError("Type a question.", field="question")
         if len(asked) > LONGEST_QUESTION:
             raise InvalidInputError(f"A question has at most {LONGEST_QUESTION} characters.", field="question")
-        run_id = await self._runs.create(Draft(user_id, asked, checked(limits or self.limits)), self._now())
-        await self._workflows.research(run_id)
+        run_id = await self._runs.create(Draft(user_id, asked, check_limits(limits or self.limits)), self._now())
+        await self._workflows.start_run(run_id)
         return run_id
 
     async def runs(self, user_id: int) -> Sequence[Run]:
-        return await self._runs.listed(user_id, RUNS_SHOWN)
+        return await self._runs.list_newest(user_id, RUNS_SHOWN)
 
     async def run(self, user_id: int, run_id: int) -> Run:
-        return await self._runs.owned(user_id, run_id)
+        return await self._runs.load_own(user_id, run_id)
 
     async def stop(self, user_id: int, run_id: int) -> None:
-        """After the step that is being done."""
-        run = await self._runs.owned(user_id, run_id)
+        """Stop a run after its present step."""
+        run = await self._runs.load_own(user_id, run_id)
         if not run.state.unfinished:
-            raise ConflictError("This research does not run.", run_id=run_id)
+            raise ConflictError("This research is not running.", run_id=run_id)
         runs = await self._workflows.stop(run_id)
-        # It may have come to its end meanwhile, which then stands.
+        # The run may have ended meanwhile, and then stays ended.
         stands = tuple(state for state in ResearchState if not state.unfinished)
         state = ResearchState.STOPPING if runs else ResearchState.STOPPED
-        await self._runs.put_state(run_id, state, "", unless=stands)
+        await self._runs.set_state(run_id, state, "", unless=stands)
 
     async def resume(self, user_id: int, run_id: int) -> str:
-        """Where it stopped. What runs already just goes on."""
-        run = await self._runs.owned(user_id, run_id)
+        """Go on where the run stopped. A run that is running just goes on."""
+        run = await self._runs.load_own(user_id, run_id)
         if run.state is ResearchState.DONE:
-            raise ConflictError("This research is done. Start another one to ask further.", run_id=run_id)
+            raise ConflictError("This research is finished. Start a new one to ask more.", run_id=run_id)
         if run.state is ResearchState.STOPPING:
-            await self._runs.put_state(run_id, ResearchState.RUNNING, "", unless=(ResearchState.DONE,))
+            await self._runs.set_state(run_id, ResearchState.RUNNING, "", unless=(ResearchState.DONE,))
         elif not run.state.unfinished:
-            await self._runs.put_state(run_id, ResearchState.QUEUED, "", unless=(ResearchState.DONE,))
-        return await self._workflows.research(run_id)
+            await self._runs.set_state(run_id, ResearchState.QUEUED, "", unless=(ResearchState.DONE,))
+        return await self._workflows.start_run(run_id)
 
     async def delete(self, user_id: int, run_id: int) -> None:
-        await self._runs.owned(user_id, run_id)
-        await self._workflows.give_up(run_id)
+        await self._runs.load_own(user_id, run_id)
+        await self._workflows.cancel(run_id)
         await self._runs.delete(user_id, run_id)
 
 
-def checked(limits: Limits) -> Limits:
+class ResearchStarter(Starter):
+    """Starts, stops and resumes runs. With `evaluate` a model's report is judged afterwards."""
+
+    def __init__(self, client: Client, task_queue: str, policy: CuratorPolicy, *, evaluate: bool = False) -> None:
+        super().__init__(client, task_queue, policy)
+        self._evaluate = evaluate
+
+    async def start_run(self, run_id: int) -> str:
+        """Start a run, or go on with it. A run that is about to stop goes on as well."""
+        with reaching_temporal():
+            handle = await self._client.start_workflow(
+                DEEP_RESEARCH,
+                DeepResearchInput(run_id=run_id, evaluate=self._evaluate, policy=self._policy),
+                id=research_workflow_id(run_id),
+                task_queue=self._task_queue,
+                start_signal=RESEARCH_RESUMED,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                rpc_timeout=PATIENCE,
+            )
+        return handle.id
+
+    async def stop(self, run_id: int) -> bool:
+        """False when nothing runs that could be stopped."""
+        handle = self._client.get_workflow_handle(research_workflow_id(run_id))
+        with reaching_temporal():
+            try:
+                await handle.signal(RESEARCH_STOPPED, rpc_timeout=PATIENCE)
+            except RPCError as error:
+                if error.status is not RPCStatusCode.NOT_FOUND:
+                    raise
+                return False
+        return True
+
+    async def cancel(self, run_id: int) -> None:
+        """Cancel a run that nobody wants any more."""
+        handle = self._client.get_workflow_handle(research_workflow_id(run_id))
+        with reaching_temporal():
+            try:
+                await handle.cancel(rpc_timeout=PATIENCE)
+            except RPCError as error:
+                if error.status is not RPCStatusCode.NOT_FOUND:
+                    raise
+
+
+def check_limits(limits: Limits) -> Limits:
     if not 1 <= limits.rounds <= MOST_ROUNDS:
         raise InvalidInputError(f"Rounds are from 1 to {MOST_ROUNDS}.", field="rounds")
     if not LEAST_TOKENS <= limits.tokens <= MOST_TOKENS:

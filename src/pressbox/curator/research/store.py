@@ -57,7 +57,7 @@ class SqlResearch(SqlStore):
             work.changed(RESEARCH_CHANGED, str(row.id))
             return row.id
 
-    async def listed(self, user_id: int, limit: int) -> Sequence[Run]:
+    async def list_newest(self, user_id: int, limit: int) -> Sequence[Run]:
         newest = (
             select(ResearchRunRow)
             .where(ResearchRunRow.user_id == user_id)
@@ -67,7 +67,7 @@ class SqlResearch(SqlStore):
         async with self._database.unit_of_work() as work:
             return [_run(row, ()) for row in await work.session.scalars(newest)]
 
-    async def owned(self, user_id: int, run_id: int) -> Run:
+    async def load_own(self, user_id: int, run_id: int) -> Run:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(ResearchRunRow, run_id)
             if row is None or row.user_id != user_id:
@@ -80,7 +80,7 @@ class SqlResearch(SqlStore):
             await work.session.execute(mine)
             work.changed(RESEARCH_CHANGED, str(run_id))
 
-    async def put_state(
+    async def set_state(
         self, run_id: int, state: ResearchState, reason: str, *, unless: Sequence[ResearchState] = ()
     ) -> bool:
         async with self._database.unit_of_work() as work:

@@ -19,13 +19,11 @@ from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.research.activities import ResearchActivities
 from pressbox.curator.research.domain.research import Limits
-from pressbox.curator.research.links import GuardedLinkedPages
+from pressbox.curator.research.linked_pages import GuardedLinkedPages
 from pressbox.curator.research.model import ModelResearcher
-from pressbox.curator.research.neighbours import GraphNeighbours
-from pressbox.curator.research.offline import OfflineResearcher
+from pressbox.curator.research.offline import GraphNeighbours, OfflineResearcher
 from pressbox.curator.research.ports import Researcher
-from pressbox.curator.research.service import ResearchService
-from pressbox.curator.research.starter import ResearchStarter
+from pressbox.curator.research.service import ResearchService, ResearchStarter
 from pressbox.curator.research.store import SqlReadings, SqlResearch
 from pressbox.curator.research.workflow import DeepResearchWorkflow
 from pressbox.curator.settings import CuratorSettings, policy

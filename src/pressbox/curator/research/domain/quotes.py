@@ -10,21 +10,21 @@ class Span:
     end: int
 
 
-def placed(quote: str, text: str) -> Span | None:
+def find_quote(quote: str, text: str) -> Span | None:
     """Where a quote stands in a text, word for word; blanks may differ. None: it does not."""
     wanted = quote.split()
     if not wanted:
         return None
     begin = text.find(wanted[0])
     while begin >= 0:
-        end = _matched(wanted, text, begin)
+        end = _match_words(wanted, text, begin)
         if end is not None:
             return Span(begin, end)
         begin = text.find(wanted[0], begin + 1)
     return None
 
 
-def _matched(wanted: Sequence[str], text: str, begin: int) -> int | None:
+def _match_words(wanted: Sequence[str], text: str, begin: int) -> int | None:
     at = begin
     for place, word in enumerate(wanted):
         if place:

@@ -13,7 +13,7 @@ _TITLE_BREAKS = re.compile(r"[\r\n\t]+")
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedReport:
     """`cited` are the numbers that stand in the text, `dropped` how many stood there that no source has."""
 
     text: str
@@ -21,13 +21,13 @@ class Checked:
     dropped: int
 
 
-def checked(text: str, sources: Sequence[Source]) -> Checked:
+def check_citations(text: str, sources: Sequence[Source]) -> CheckedReport:
     """The same text without citations of what is not there."""
     known = {source.number for source in sources}
     cited: set[int] = set()
     dropped = 0
 
-    def judged(found: re.Match[str]) -> str:
+    def keep_known(found: re.Match[str]) -> str:
         nonlocal dropped
         numbers = [int(number) for number in re.findall(r"\d+", found[1])]
         good = [number for number in numbers if number in known]
@@ -37,10 +37,10 @@ def checked(text: str, sources: Sequence[Source]) -> Checked:
         return lead + "".join(f"[{number}]" for number in good)
 
     kept = "".join(one for one in text.strip()[:LONGEST_REPORT] if one.isprintable() or one in "\n\t")
-    return Checked(_CITATION.sub(judged, kept), frozenset(cited), dropped)
+    return CheckedReport(_CITATION.sub(keep_known, kept), frozenset(cited), dropped)
 
 
-def of_notes(noted: Sequence[tuple[Source, tuple[Note, ...]]]) -> str:
+def write_from_notes(noted: Sequence[tuple[Source, tuple[Note, ...]]]) -> str:
     """The quotes themselves, source by source: nothing in it is anybody's but the articles'."""
     parts = []
     for source, notes in noted:

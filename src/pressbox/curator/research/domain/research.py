@@ -1,4 +1,4 @@
-"""Research: its bounds, its steps in order, what they found, and the sources that its report stands on. Pure."""
+"""Research: its limits, its steps in order, what they found, and the sources that its report cites."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -226,14 +226,14 @@ def write_position() -> int:
     return _WRITE
 
 
-def kept_back(tokens: int) -> int:
+def report_reserve(tokens: int) -> int:
     """Of the bound, for the report."""
     return min(tokens // 4, MOST_KEPT_BACK)
 
 
 def bound_reached(limits: Limits, tokens: int, worked: timedelta) -> EndedBy | None:
     """Whether searching and reading has to end now."""
-    if tokens >= limits.tokens - kept_back(limits.tokens):
+    if tokens >= limits.tokens - report_reserve(limits.tokens):
         return EndedBy.TOKENS
     if worked >= timedelta(minutes=limits.minutes):
         return EndedBy.TIME
@@ -246,7 +246,7 @@ def questions_of(run: Run, round: int) -> tuple[str, ...]:
     return before.outcome.questions if before is not None else ()
 
 
-def asked_before(run: Run) -> tuple[str, ...]:
+def questions_asked(run: Run) -> tuple[str, ...]:
     return tuple(dict.fromkeys(step.title for step in run.of(StepKind.SEARCH)))
 
 
@@ -269,12 +269,12 @@ class Choice:
     left_out: tuple[LeftOut, ...]
 
 
-READ_ALREADY = "read already"
+ALREADY_READ = "read already"
 FULL = "enough for this round"
 SAME_STORY = "the same article from another source"
 
 
-def chosen(
+def choose_articles(
     found: Sequence[Sequence[Passage]],
     known: Sequence[Material],
     earlier: Sequence[Sequence[Passage]] = (),
@@ -285,18 +285,18 @@ def chosen(
     Where there is room, what `earlier` rounds found and had no room for.
     """
     places: dict[int, list[Passage]] = {}
-    for passage in _in_turns(found):
+    for passage in _interleave(found):
         places.setdefault(passage.entry_id, []).append(passage)
     fresh = set(places)
-    for passage in _in_turns(earlier):
+    for passage in _interleave(earlier):
         places.setdefault(passage.entry_id, []).append(passage)
     read = {material.key for material in known}
     addresses = {canonical_url(material.url) for material in known if material.url}
     reads: list[tuple[Material, tuple[Span, ...]]] = []
     left_out: list[LeftOut] = []
     for passages in places.values():
-        material = material_of(passages[0])
-        reason = _why_not(material, read, addresses, len(reads) >= limit)
+        material = material_from(passages[0])
+        reason = _reason_to_skip(material, read, addresses, len(reads) >= limit)
         if reason:
             if material.entry_id in fresh:
                 left_out.append(LeftOut(material.title, reason))
@@ -307,12 +307,13 @@ def chosen(
     return Choice(tuple(reads), tuple(left_out))
 
 
-def chosen_links(links: Sequence[Link], known: Sequence[Material], words: Mapping[str, float]) -> tuple[Material, ...]:
+def choose_links(links: Sequence[Link], known: Sequence[Material], words: Mapping[str, float]) -> tuple[Material, ...]:
     """Pages whose links speak of what is asked, those that share most words first; none that was read."""
     by_entry = {material.entry_id: material for material in known if not material.link}
     read = {material.url for material in known}
     scored = sorted(
-        ((_shared(link, words), -place, link) for place, link in enumerate(links) if link.url not in read), reverse=True
+        ((_overlap(link, words), -place, link) for place, link in enumerate(links) if link.url not in read),
+        reverse=True,
     )
     found: dict[str, Material] = {}
     for score, _, link in scored:
@@ -323,13 +324,13 @@ def chosen_links(links: Sequence[Link], known: Sequence[Material], words: Mappin
     return tuple(found.values())[:LINKS_PER_ROUND]
 
 
-def material_of(passage: Passage) -> Material:
+def material_from(passage: Passage) -> Material:
     return Material(
         passage.title, passage.url, passage.entry_id, passage.feed_id, passage.feed_title, passage.published_at
     )
 
 
-def sources_of(run: Run) -> tuple[Source, ...]:
+def collect_sources(run: Run) -> tuple[Source, ...]:
     """Numbered in the order in which they were read; only those of which something was noted."""
     noted = [step.outcome for step in run.of(StepKind.READ) if step.outcome.notes and step.outcome.material]
     return tuple(
@@ -339,24 +340,24 @@ def sources_of(run: Run) -> tuple[Source, ...]:
     )
 
 
-def notes_of(run: Run) -> tuple[tuple[Source, tuple[Note, ...]], ...]:
+def collect_notes(run: Run) -> tuple[tuple[Source, tuple[Note, ...]], ...]:
     noted = [step.outcome.notes for step in run.of(StepKind.READ) if step.outcome.notes and step.outcome.material]
-    return tuple(zip(sources_of(run), noted, strict=True))
+    return tuple(zip(collect_sources(run), noted, strict=True))
 
 
-def _in_turns(found: Sequence[Sequence[Passage]]) -> list[Passage]:
+def _interleave(found: Sequence[Sequence[Passage]]) -> list[Passage]:
     longest = max((len(passages) for passages in found), default=0)
     return [passages[place] for place in range(longest) for passages in found if place < len(passages)]
 
 
-def _why_not(material: Material, read: set[str], addresses: set[str], full: bool) -> str:
+def _reason_to_skip(material: Material, read: set[str], addresses: set[str], full: bool) -> str:
     if material.key in read:
-        return READ_ALREADY
+        return ALREADY_READ
     if material.url and canonical_url(material.url) in addresses:
         return SAME_STORY
     return FULL if full else ""
 
 
-def _shared(link: Link, words: Mapping[str, float]) -> float:
+def _overlap(link: Link, words: Mapping[str, float]) -> float:
     said = f"{link.title} {link.url}".casefold()
     return sum(weight for word, weight in words.items() if word in said)
