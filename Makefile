@@ -29,15 +29,19 @@ test: $(VENV)/.ready browser ## Run all tests (make test ARGS="tests/unit -x")
 soak: $(VENV)/.ready ## Kill everything again and again during a match day (minutes, wants a quiet machine)
 	$(BIN)/pytest -p no:randomly $(or $(ARGS),tests/soak)
 
-check: $(VENV)/.ready ## Format, lint, types, imports
+check: $(VENV)/.ready ## Format, lint, templates, types, imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/djangofmt --check src
+	$(BIN)/djangofmt check src
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 format: $(VENV)/.ready ## Format and mend what can be mended
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/djangofmt check --fix src
+	$(BIN)/djangofmt src
 
 record: $(VENV)/.ready ## Record workflow histories for the replay tests
 	$(BIN)/python -m tests.replay.record

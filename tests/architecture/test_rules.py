@@ -9,6 +9,7 @@ from tests.architecture.source import APPLICATIONS, ROOT, SOURCE, calls, modules
 
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "shared", "tools"}
 LONGEST_WORKFLOW_FILE = 200
+LONGEST_TEMPLATE_LINE = 160
 
 
 def offenders(wrong: Callable[[str, str], bool]) -> list[str]:
@@ -95,6 +96,16 @@ def test_no_machine_path_and_no_package_mirror_is_in_the_tree() -> None:
     assert [str(file) for file in texts if pattern.search(file.read_text())] == []
     hosts = set(re.findall(r"https?://([^/\"]+)", (ROOT / "uv.lock").read_text()))
     assert hosts <= {"pypi.org", "files.pythonhosted.org"}
+
+
+def test_lines_of_templates_are_read_without_scrolling() -> None:
+    long = [
+        f"{file.relative_to(SOURCE)}:{number}"
+        for file in SOURCE.rglob("*.html")
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if len(line) > LONGEST_TEMPLATE_LINE
+    ]
+    assert long == []
 
 
 def test_code_and_templates_load_nothing_from_elsewhere() -> None:

@@ -197,7 +197,7 @@ async def test_the_page_shows_steps_report_and_sources_and_runs_nothing_that_str
     assert 'href="https://evil' not in page.text
     assert '<a class="cite" href="#source-1">1</a>' in page.text
     assert 'id="source-2"' in page.text
-    assert re.search(r'<blockquote><a href="/reader/entries/2\?passage=0-\d+#passage">', page.text)
+    assert re.search(r'<blockquote>\s*<a href="/reader/entries/2\?passage=0-\d+#passage">', page.text)
     report = re.search(r'id="report-text">(.*?)</section>', page.text, re.DOTALL)
     assert report is not None
     assert "[99]" not in report[1]

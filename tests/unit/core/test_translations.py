@@ -17,15 +17,12 @@ from pressbox.entry.manifests import APPLICATIONS
 PACKAGES = ("pressbox.core.web", "pressbox.footy", "pressbox.soonish", "pressbox.curator")
 Sentence = str | tuple[str, ...]
 KEYWORDS = ("_", "gettext", "ngettext")
-TRIMMED = {"trim_blocks": "true", "lstrip_blocks": "true"}
 
 
 def sentences_of_templates(package: str) -> Iterator[Sentence]:
     for template in sorted(Path(str(files(package) / "templates")).glob("*.html")):
         with template.open("rb") as source:
-            for _, _, message, _ in babel_extract(
-                source, KEYWORDS, (), {"trim_blocks": "true", "lstrip_blocks": "true"}
-            ):
+            for _, _, message, _ in babel_extract(source, KEYWORDS, (), {}):
                 if isinstance(message, tuple):
                     yield tuple(part for part in message if part)
                 elif message:

@@ -33,10 +33,11 @@ def _content(name: str) -> tuple[bytes, str]:
 
 
 def _without_notes(styles: bytes) -> bytes:
-    """Comments and the spaces that only we read are not for the wire. Spaces inside values stay."""
+    """Removes comments, and the spaces and zeros that only people need. Spaces inside values stay."""
     text = re.sub(rb"/\*.*?\*/", b"", styles, flags=re.DOTALL)
     text = re.sub(rb"\s+", b" ", text)
     text = re.sub(rb" ?([{};,>]) ?", rb"\1", text)
+    text = re.sub(rb"(?<=[ :,(-])0\.(?=\d)", b".", text)
     return re.sub(rb"(?<=[a-z-]): ", b":", text).replace(b";}", b"}").strip()
 
 

@@ -4,6 +4,7 @@
 lie in its own `templates` folder and are named with its prefix: `footy/index.html`.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
@@ -16,6 +17,7 @@ from babel.numbers import format_decimal
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined, pass_context
+from jinja2.ext import Extension
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
@@ -28,6 +30,7 @@ from pressbox.core.web.languages import LANGUAGES, choose_language, locale_of, t
 CORE_PACKAGE = "pressbox.core.web"
 SCHEME_COOKIE = "pressbox_scheme"
 SCHEMES = ("light", "dark")
+INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 def render(request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
@@ -62,15 +65,20 @@ def environment(applications: tuple[str, ...], language: str) -> Environment:
         loader=ChoiceLoader([PackageLoader(CORE_PACKAGE), PrefixLoader(loaders)]),
         autoescape=True,
         undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        extensions=["jinja2.ext.i18n"],
+        extensions=["jinja2.ext.i18n", Unindented],
     )
     catalogue = translations(language, (CORE_PACKAGE, *packages.values()))
     made.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined]
     made.filters.update(_filters(locale_of(language)))
     made.globals.update(static_url=static_url, product_version=version("pressbox"), languages=LANGUAGES)
     return made
+
+
+class Unindented(Extension):
+    """Keeps the indentation of templates out of the pages: a line break is white space enough."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        return INDENTATION.sub("", source)
 
 
 def _has_templates(package: str) -> bool:
