@@ -73,7 +73,9 @@ def _application() -> FastAPI:
         yield _SERVED[-1].resources
 
     router = build_router(lambda _: _SERVED[-1].service)
-    manifest = AppManifest("curator", "Reader", "", router=lambda: router, cookieless=COOKIELESS)
+    manifest = AppManifest(
+        "curator", "Reader", "", package="pressbox.curator", router=lambda: router, cookieless=COOKIELESS
+    )
     return create_app(Settings(home=Path("nowhere"), secret_key=TEST_KEY), [manifest], connect)
 
 

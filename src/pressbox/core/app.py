@@ -107,6 +107,8 @@ class AppManifest:
     name: str
     title: str
     summary: str
+    # Where its `templates`, `static` and `translations` folders are found.
+    package: str | None = None
     settings: type[Group] | None = None
     queues: tuple[TaskQueue, ...] = ()
     workflows: Mapping[str, Sequence[type]] = field(default_factory=dict)
@@ -121,3 +123,5 @@ class AppManifest:
     # Beginnings of paths where only what a program sends by itself counts, and no cookie: whoever asks there need not
     # be a page of ours.
     cookieless: tuple[str, ...] = ()
+    # Patterns of paths that a browser must not load before somebody opens them.
+    never_prefetched: tuple[str, ...] = ()

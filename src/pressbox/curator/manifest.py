@@ -78,6 +78,7 @@ def commands() -> typer.Typer:
 
 APP = AppManifest(
     name="curator",
+    package="pressbox.curator",
     settings=CuratorSettings,
     title="Reader",
     summary="Feeds, the articles behind them, their gist, and an answer to what you know about a subject.",
@@ -91,4 +92,6 @@ APP = AppManifest(
     navigation=NavigationEntry(title="Reader", path=PATH, key="r", icon="page", search=PATH),
     health=build_health(service, search.search_reader),
     cookieless=COOKIELESS,
+    # Whoever opens an entry has read it.
+    never_prefetched=(f"{PATH}/entries/*",),
 )

@@ -93,6 +93,7 @@ def commands() -> typer.Typer:
 
 APP = AppManifest(
     name="footy",
+    package="pressbox.footy",
     settings=FootySettings,
     title="Matches",
     summary="Live fixtures, confirmed goals and the best clip of each, while the match is on.",

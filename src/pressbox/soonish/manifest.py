@@ -48,6 +48,7 @@ def commands() -> typer.Typer:
 
 APP = AppManifest(
     name="soonish",
+    package="pressbox.soonish",
     settings=SoonishSettings,
     title="Events",
     summary="Events, announcements to everybody who must hear of them, and reminders that move with the date.",

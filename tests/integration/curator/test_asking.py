@@ -60,7 +60,12 @@ async def app(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
         yield library.resources
 
     manifest = AppManifest(
-        "curator", "Reader", "", topics=APP.topics, router=lambda: build_router(lambda _: library.service)
+        "curator",
+        "Reader",
+        "",
+        package="pressbox.curator",
+        topics=APP.topics,
+        router=lambda: build_router(lambda _: library.service),
     )
     app = create_app(settings, [manifest], connect)
     async with app.router.lifespan_context(app):

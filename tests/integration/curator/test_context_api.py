@@ -40,7 +40,11 @@ async def app(resources: Resources, settings: Settings, started: StartedContexts
     service = Library(resources).service
     enriching = EnrichingService(SqlEnrichments(resources.database), started)
     manifest = AppManifest(
-        "curator", "Reader", "", router=lambda: build_router(lambda _: replace(service, enriching=enriching))
+        "curator",
+        "Reader",
+        "",
+        package="pressbox.curator",
+        router=lambda: build_router(lambda _: replace(service, enriching=enriching)),
     )
     app = create_app(settings, [manifest], connect)
     async with app.router.lifespan_context(app):

@@ -35,7 +35,9 @@ async def app(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
     async def connect() -> AsyncIterator[Resources]:
         yield library.resources
 
-    manifest = AppManifest("curator", "Reader", "", router=lambda: build_router(lambda _: library.service))
+    manifest = AppManifest(
+        "curator", "Reader", "", package="pressbox.curator", router=lambda: build_router(lambda _: library.service)
+    )
     app = create_app(settings, [manifest], connect)
     async with app.router.lifespan_context(app):
         app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())

@@ -196,7 +196,9 @@ async def test_the_api_gives_translations_and_says_which_setting_is_missing(shel
     async def connect() -> AsyncIterator[Resources]:
         yield library.resources
 
-    manifest = AppManifest("curator", "Reader", "", router=lambda: build_router(lambda _: library.service))
+    manifest = AppManifest(
+        "curator", "Reader", "", package="pressbox.curator", router=lambda: build_router(lambda _: library.service)
+    )
     app = create_app(settings, [manifest], connect)
     async with app.router.lifespan_context(app):
         app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())

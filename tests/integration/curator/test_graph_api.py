@@ -48,7 +48,9 @@ async def app(resources: Resources, settings: Settings, started: Started) -> Asy
 
     made = replace(service(resources), graph=GraphService(Stacks(resources.database).pages, started))
     app = create_app(
-        settings, [AppManifest("curator", "Reader", "", router=lambda: build_router(lambda _: made))], connect
+        settings,
+        [AppManifest("curator", "Reader", "", package="pressbox.curator", router=lambda: build_router(lambda _: made))],
+        connect,
     )
     async with app.router.lifespan_context(app):
         app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())

@@ -89,7 +89,13 @@ async def app(
 
     service = replace(library.service, research=ResearchService(store, workflows, Limits(), has_model=True))
     app = create_app(
-        settings, [AppManifest("curator", "Reader", "", router=lambda: build_router(lambda _: service))], connect
+        settings,
+        [
+            AppManifest(
+                "curator", "Reader", "", package="pressbox.curator", router=lambda: build_router(lambda _: service)
+            )
+        ],
+        connect,
     )
     async with app.router.lifespan_context(app):
         app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())

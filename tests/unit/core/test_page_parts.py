@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.reader import ActivityNode
 from pressbox.core.web import times
-from pressbox.core.web.assets import _content, static_url
+from pressbox.core.web.assets import static_files
 from pressbox.core.web.browsers import browser_in_words
 from pressbox.core.web.languages import locale_of
 from pressbox.core.web.pages.branches import CLOSED_CHILDREN, SETTLED_TROUBLE, branch, fold_earlier, matters_now, split
@@ -72,12 +72,12 @@ def test_a_time_element_carries_the_exact_value() -> None:
 
 
 def test_static_addresses_change_with_the_content() -> None:
-    assert re.fullmatch(r"/static/pressbox\.css\?v=[0-9a-f]{12}", static_url("pressbox.css"))
-    assert static_url("pressbox.css") != static_url("frame.js").replace("frame.js", "pressbox.css")
+    assert re.fullmatch(r"/static/pressbox\.css\?v=[0-9a-f]{12}", static_files(()).url("pressbox.css"))
+    assert static_files(()).url("pressbox.css") != static_files(()).url("frame.js").replace("frame.js", "pressbox.css")
 
 
 def test_the_stylesheet_on_the_wire_is_smaller_and_says_the_same() -> None:
-    sent = _content("pressbox.css")[0].decode()
+    sent = static_files(()).load("pressbox.css").body.decode()
     assert len(sent) < 0.93 * len(STYLESHEET)
     assert "/*" not in sent
     assert "viewBox='0 0 12 12'" in sent

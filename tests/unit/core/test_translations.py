@@ -2,25 +2,25 @@
 
 import re
 from collections.abc import Iterator
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Catalog
 from jinja2.ext import babel_extract
 
-from pressbox.core.web.languages import LANGUAGES, choose_language, read_catalog, translations
+from pressbox.core.web.folders import CORE_PACKAGE, find_folders
+from pressbox.core.web.languages import LANGUAGES, choose_language, read_catalogs, translations
 from pressbox.core.web.pages.accounts import MESSAGES
 from pressbox.core.web.pages.home import PLACES
 from pressbox.entry.manifests import APPLICATIONS
 
-PACKAGES = ("pressbox.core.web", "pressbox.footy", "pressbox.soonish", "pressbox.curator")
+PACKAGES = (CORE_PACKAGE, *(manifest.package for manifest in APPLICATIONS if manifest.package))
 Sentence = str | tuple[str, ...]
 KEYWORDS = ("_", "gettext", "ngettext")
 
 
 def sentences_of_templates(package: str) -> Iterator[Sentence]:
-    for template in sorted(Path(str(files(package) / "templates")).glob("*.html")):
+    templates = [file for folder in find_folders(package, "templates") for file in folder.glob("*.html")]
+    for template in sorted(templates):
         with template.open("rb") as source:
             for _, _, message, _ in babel_extract(source, KEYWORDS, (), {}):
                 if isinstance(message, tuple):
@@ -37,17 +37,18 @@ def sentences_of_code() -> Iterator[str]:
     yield from MESSAGES.values()
 
 
-def catalogue(language: str) -> dict[str, Catalog]:
-    found = {package: read_catalog(package, language) for package in PACKAGES}
-    return {package: catalog for package, catalog in found.items() if catalog is not None}
+def catalogs(language: str) -> list[Catalog]:
+    return [catalog for package in PACKAGES for catalog in read_catalogs(package, language)]
 
 
 def missing(language: str) -> list[str]:
-    catalogs = catalogue(language).values()
     wanted = {_key(sentence) for package in PACKAGES for sentence in sentences_of_templates(package)}
     wanted |= set(sentences_of_code())
     known = {
-        _key(message.id) for catalog in catalogs for message in catalog if message.id and _complete(message.string)
+        _key(message.id)
+        for catalog in catalogs(language)
+        for message in catalog
+        if message.id and _complete(message.string)
     }
     return sorted(wanted - known)
 
@@ -68,7 +69,7 @@ def test_every_sentence_has_a_translation(language: str) -> None:
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
 def test_a_translation_keeps_placeholders_and_markup(language: str) -> None:
     kept = re.compile(r"%\(\w+\)s|</?[a-z]+[^>]*>|%%s")
-    for catalog in catalogue(language).values():
+    for catalog in catalogs(language):
         for message in catalog:
             if message.id:
                 original, translated = _key(message.id), _key(message.string or "")

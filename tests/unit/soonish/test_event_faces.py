@@ -7,7 +7,7 @@ from icalendar import Calendar
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web import times
-from pressbox.core.web.languages import locale_of, read_catalog
+from pressbox.core.web.languages import locale_of, read_catalogs
 from pressbox.soonish.domain.delivery import Cause, Level
 from pressbox.soonish.domain.events import EventStatus, Visibility
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS, SubscriptionState
@@ -187,8 +187,10 @@ def test_every_sentence_that_pages_take_from_code_is_translated() -> None:
         *subscription.MESSAGES.values(),
         links.MUTED,
     }
-    catalogs = [read_catalog(package, "de") for package in ("pressbox.core.web", "pressbox.soonish")]
-    known = {entry.id for catalog in catalogs if catalog for entry in catalog if entry.string}
+    catalogs = [
+        found for package in ("pressbox.core.web", "pressbox.soonish") for found in read_catalogs(package, "de")
+    ]
+    known = {entry.id for catalog in catalogs for entry in catalog if entry.string}
     assert said - known == set()
 
 

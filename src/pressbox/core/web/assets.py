@@ -1,39 +1,96 @@
-"""Static files: our own and the one library we serve, addressed by a hash of their content."""
+"""Static files of the core, the applications and the one library we serve, addressed by a hash of their content."""
 
 import hashlib
+import json
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from mimetypes import guess_type
+from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
+from pressbox.core.app import AppManifest
 from pressbox.core.errors import NotFoundError
+from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 
 STATIC_PATH = "/static"
 HTMX = "htmx.min.js"
+PREFETCH_RULES = "speculation.json"
 
 router = APIRouter(prefix=STATIC_PATH, include_in_schema=False)
 
 
-@cache
-def _assets() -> dict[str, Traversable]:
-    # A closed list: a path from outside is only ever a key of it, so there is nothing to traverse.
-    ours = {entry.name: entry for entry in (files("pressbox.core.web") / "static").iterdir() if entry.is_file()}
-    return {**ours, HTMX: files("js_lib_htmx") / "static" / "htmx" / HTMX}
+@dataclass(frozen=True)
+class Asset:
+    body: bytes
+    digest: str
+    media_type: str
 
 
-@cache
-def _content(name: str) -> tuple[bytes, str]:
-    body = _assets()[name].read_bytes()
-    if name.endswith(".css"):
-        body = _without_notes(body)
-    return body, hashlib.sha256(body).hexdigest()[:12]
+class StaticFiles:
+    """A closed list of files by name: a path from outside is only ever a key of it, so there is nothing to traverse."""
+
+    def __init__(self, packages: Iterable[str], never_prefetched: Sequence[str]) -> None:
+        self._never_prefetched = never_prefetched
+        self._paths: dict[str, Path] = {HTMX: Path(str(files("js_lib_htmx") / "static" / "htmx" / HTMX))}
+        self._assets: dict[str, Asset] = {}
+        for package in packages:
+            for folder in find_folders(package, "static"):
+                for path in sorted(folder.iterdir()):
+                    self._add(path)
+
+    def _add(self, path: Path) -> None:
+        if path.name in self._paths:
+            raise ValueError(f"Two static files are called {path.name}: {self._paths[path.name]} and {path}.")
+        self._paths[path.name] = path
+
+    def load(self, name: str) -> Asset:
+        if name not in self._paths:
+            raise NotFoundError("There is no such file.", name=name)
+        if name not in self._assets:
+            body = self._read(name)
+            self._assets[name] = Asset(body, hashlib.sha256(body).hexdigest()[:12], _media_type(name))
+        return self._assets[name]
+
+    def url(self, name: str) -> str:
+        """Address of a file in this version of it: a browser may keep it for ever."""
+        return f"{STATIC_PATH}/{name}?v={self.load(name).digest}"
+
+    def _read(self, name: str) -> bytes:
+        body = self._paths[name].read_bytes()
+        if name == PREFETCH_RULES:
+            return _forbid_prefetch(body, self._never_prefetched)
+        return _minify(body) if name.endswith(".css") else body
 
 
-def _without_notes(styles: bytes) -> bytes:
-    """Removes comments, and the spaces and zeros that only people need. Spaces inside values stay."""
+def static_files(manifests: Sequence[AppManifest]) -> StaticFiles:
+    packages = (CORE_PACKAGE, *(manifest.package for manifest in manifests if manifest.package))
+    return _collect(packages, tuple(path for manifest in manifests for path in manifest.never_prefetched))
+
+
+# The files of an installation do not change while it runs.
+_collect = cache(StaticFiles)
+
+
+@router.get("/{name}")
+async def static_file(request: Request, name: str) -> Response:
+    asset = static_files(request.app.state.manifests).load(name)
+    fixed = request.query_params.get("v") == asset.digest
+    headers = {
+        "ETag": f'"{asset.digest}"',
+        # Modules import each other without the hash, so those requests ask whether the file is still the same.
+        "Cache-Control": "public, max-age=31536000, immutable" if fixed else "no-cache",
+    }
+    if request.headers.get("if-none-match") == f'"{asset.digest}"':
+        return Response(status_code=304, headers=headers)
+    return Response(asset.body, headers=headers, media_type=asset.media_type)
+
+
+def _minify(styles: bytes) -> bytes:
+    """Remove comments, and the spaces and zeros that only people need. Spaces inside values stay."""
     text = re.sub(rb"/\*.*?\*/", b"", styles, flags=re.DOTALL)
     text = re.sub(rb"\s+", b" ", text)
     text = re.sub(rb" ?([{};,>]) ?", rb"\1", text)
@@ -41,29 +98,14 @@ def _without_notes(styles: bytes) -> bytes:
     return re.sub(rb"(?<=[a-z-]): ", b":", text).replace(b";}", b"}").strip()
 
 
-def static_url(name: str) -> str:
-    """Address of a file in this version of it: a browser may keep it for ever."""
-    return f"{STATIC_PATH}/{name}?v={_content(name)[1]}"
-
-
-@router.get("/{name}")
-async def static_file(request: Request, name: str) -> Response:
-    if name not in _assets():
-        raise NotFoundError("There is no such file.", name=name)
-    body, digest = _content(name)
-    fixed = request.query_params.get("v") == digest
-    headers = {
-        "ETag": f'"{digest}"',
-        # Modules import each other without the hash, so those requests ask whether the file is still the same.
-        "Cache-Control": "public, max-age=31536000, immutable" if fixed else "no-cache",
-    }
-    if request.headers.get("if-none-match") == f'"{digest}"':
-        return Response(status_code=304, headers=headers)
-    return Response(body, headers=headers, media_type=_media_type(name))
+def _forbid_prefetch(rules: bytes, paths: Sequence[str]) -> bytes:
+    written = json.loads(rules)
+    written["prefetch"][0]["where"]["and"] += [{"not": {"href_matches": path}} for path in paths]
+    return json.dumps(written).encode()
 
 
 def _media_type(name: str) -> str:
-    if name.endswith("speculation.json"):
+    if name == PREFETCH_RULES:
         return "application/speculationrules+json"
     if name.endswith(".js"):
         return "text/javascript"

@@ -1,7 +1,7 @@
 """Languages of the pages: which one a reader gets, and its catalogue, compiled in memory from the `.po` files."""
 
+from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from io import BytesIO
 
 from babel import Locale
@@ -9,6 +9,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.support import NullTranslations, Translations
+
+from pressbox.core.web.folders import find_folders
 
 DEFAULT_LANGUAGE = "en"
 LANGUAGES = {"en": "English", "de": "Deutsch"}
@@ -52,17 +54,16 @@ def translations(language: str, packages: tuple[str, ...]) -> NullTranslations:
         return NullTranslations()
     merged = Translations()
     for package in packages:
-        catalog = read_catalog(package, language)
-        if catalog is not None:
+        for catalog in read_catalogs(package, language):
             merged.merge(_compile(catalog))
     return merged
 
 
-def read_catalog(package: str, language: str) -> Catalog | None:
-    source = files(package) / "translations" / f"{language}.po"
-    if not source.is_file():
-        return None
-    return read_po(BytesIO(source.read_bytes()), locale=language)
+def read_catalogs(package: str, language: str) -> Iterator[Catalog]:
+    for folder in find_folders(package, "translations"):
+        source = folder / f"{language}.po"
+        if source.is_file():
+            yield read_po(BytesIO(source.read_bytes()), locale=language)
 
 
 def _compile(catalog: Catalog) -> Translations:

@@ -1,7 +1,7 @@
 """Pages from templates: one Jinja environment per language, with the frame's navigation, times, counts and icons.
 
 `render(request, "status.html", parts=…)` is all a page needs. Core templates have plain names; those of an application
-lie in its own `templates` folder and are named with its prefix: `footy/index.html`.
+lie in the `templates` folders of its package and are named with its prefix: `footy/index.html`.
 """
 
 import re
@@ -9,25 +9,24 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from typing import Any
 
 from babel import Locale
 from babel.numbers import format_decimal
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined, pass_context
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined, pass_context
 from jinja2.ext import Extension
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from pressbox.core.app import AppManifest
 from pressbox.core.web import times
-from pressbox.core.web.assets import static_url
+from pressbox.core.web.assets import PREFETCH_RULES, StaticFiles, static_files
 from pressbox.core.web.browsers import browser_in_words
+from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 from pressbox.core.web.languages import LANGUAGES, choose_language, locale_of, translations
 
-CORE_PACKAGE = "pressbox.core.web"
 SCHEME_COOKIE = "pressbox_scheme"
 SCHEMES = ("light", "dark")
 INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
@@ -38,7 +37,9 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
     manifests: Sequence[AppManifest] = getattr(request.app.state, "manifests", ())
     identity = context.pop("identity", None) or getattr(request.state, "identity", None)
     language = choose_language(getattr(identity, "language", None), request.headers.get("accept-language", ""))
-    template = environment(tuple(manifest.name for manifest in manifests), language).get_template(name)
+    static = static_files(manifests)
+    packages = tuple((manifest.name, manifest.package) for manifest in manifests if manifest.package)
+    template = environment(packages, static, language).get_template(name)
     scheme = request.cookies.get(SCHEME_COOKIE)
     frame = {
         "request": request,
@@ -52,25 +53,24 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
         "zone": times.zone_of(request.cookies.get(times.ZONE_COOKIE)),
         "now": datetime.now(UTC),
     }
-    headers = {"Content-Language": language, "Speculation-Rules": f'"{static_url("speculation.json")}"'}
+    headers = {"Content-Language": language, "Speculation-Rules": f'"{static.url(PREFETCH_RULES)}"'}
     return HTMLResponse(template.render(frame | context), status_code=status, headers=headers)
 
 
 @cache
-def environment(applications: tuple[str, ...], language: str) -> Environment:
-    """Everything that depends on the language only, and is therefore made once."""
-    packages = {name: f"pressbox.{name}" for name in applications}
-    loaders = {name: PackageLoader(package) for name, package in packages.items() if _has_templates(package)}
+def environment(packages: tuple[tuple[str, str], ...], static: StaticFiles, language: str) -> Environment:
+    """Everything that depends on the language only, and is therefore made once. A package has the name of its app."""
+    loaders = {name: FileSystemLoader(find_folders(package, "templates")) for name, package in packages}
     made = Environment(
-        loader=ChoiceLoader([PackageLoader(CORE_PACKAGE), PrefixLoader(loaders)]),
+        loader=ChoiceLoader([FileSystemLoader(find_folders(CORE_PACKAGE, "templates")), PrefixLoader(loaders)]),
         autoescape=True,
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n", Unindented],
     )
-    catalogue = translations(language, (CORE_PACKAGE, *packages.values()))
+    catalogue = translations(language, (CORE_PACKAGE, *(package for _, package in packages)))
     made.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined]
     made.filters.update(_filters(locale_of(language)))
-    made.globals.update(static_url=static_url, product_version=version("pressbox"), languages=LANGUAGES)
+    made.globals.update(static_url=static.url, product_version=version("pressbox"), languages=LANGUAGES)
     return made
 
 
@@ -79,10 +79,6 @@ class Unindented(Extension):
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         return INDENTATION.sub("", source)
-
-
-def _has_templates(package: str) -> bool:
-    return (files(package) / "templates").is_dir()
 
 
 def _filters(locale: Locale) -> dict[str, Any]:

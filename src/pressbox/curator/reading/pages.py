@@ -50,6 +50,12 @@ def draw(asked: Asked, template: str, page: Panes) -> HTMLResponse:
     return allow_images(asked.request, drawn)
 
 
+@router.get("/styleguide/reader")
+async def styleguide(request: Request) -> HTMLResponse:
+    """The reader's components in all their states. Open to anybody: it shows nothing of the instance."""
+    return render(request, "curator/styleguide.html")
+
+
 @router.get(PATH)
 async def list_page(
     asked: Asking, after: After = None, pane: str = "list", undo: Undo = None, marked: Marked = 0

@@ -79,7 +79,10 @@ SAMPLES = (
 
 @router.get("/styleguide")
 async def styleguide(request: Request) -> HTMLResponse:
-    """Every component in all its states. Open to anybody: it shows nothing of the instance."""
+    """Every component in all its states. Open to anybody: it shows nothing of the instance.
+
+    An application adds its own with a template called `_styleguide.html`.
+    """
     opened, closed = split(_sample_node(sample, number) for number, sample in enumerate(SAMPLES))
     return render(
         request,
@@ -89,12 +92,6 @@ async def styleguide(request: Request) -> HTMLResponse:
         soon=datetime.now(UTC) + timedelta(minutes=25),
         earlier=datetime.now(UTC) - timedelta(days=3, hours=2),
     )
-
-
-@router.get("/styleguide/reader")
-async def styleguide_reader(request: Request) -> HTMLResponse:
-    """Those of the reader, which has a stylesheet of its own."""
-    return render(request, "styleguide_reader.html")
 
 
 def _sample_node(sample: Sample, number: int, parent: str | None = None) -> ActivityNode:
