@@ -23,7 +23,7 @@ from pressbox.core.web.app import create_app
 from pressbox.curator.library.domain.entries import DistilState
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.manifest import APP, activities
-from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.models.store import SqlModelLedger
 from pressbox.curator.settings import ContextKind, CuratorSettings, DistillerKind, EvaluatorKind
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.model import MODEL, ModelService

@@ -15,6 +15,7 @@ from pressbox.curator.cleanup.activities import CleanupActivities
 from pressbox.curator.cleanup.contracts import CleanupResult
 from pressbox.curator.distil.activities import DistilActivities
 from pressbox.curator.distil.contracts import AppSettings, DistilSelection
+from pressbox.curator.distil.paid import PaidDistiller
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
 from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
@@ -26,7 +27,8 @@ from pressbox.curator.library.domain.entries import Distilled, DistilState, Fetc
 from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, ExtractionRule, FeedToCrawl, Validators
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
-from pressbox.curator.models.ports import Expected, PaidCall, Reserved
+from pressbox.curator.models.pay_once import PayOnce
+from pressbox.curator.models.ports import Order, PaidAnswer, PaidCall, Reservation
 from pressbox.curator.search.activities.embedding import EmbeddingActivities
 from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
 from pressbox.curator.search.contracts import EmbeddingSelection
@@ -290,45 +292,34 @@ class FakeLedger:
     def __init__(self) -> None:
         self.answers: dict[tuple[str, str, str, str], str] = {}
         self.tokens = 0
-        self.reserved: dict[int, Expected] = {}
-        self.nonsense: list[tuple[str, str, str, str]] = []
+        self.reserved: dict[int, Order] = {}
+        self.unusable: list[tuple[str, str, str, str]] = []
 
-    async def known(self, call: PaidCall) -> str | None:
+    async def find_answer(self, call: PaidCall) -> str | None:
         return self.answers.get(_paid_for(call))
 
-    async def useless(self, call: PaidCall, since: datetime) -> int:
-        return self.nonsense.count(_paid_for(call))
+    async def count_unusable(self, call: PaidCall, since: datetime) -> int:
+        return self.unusable.count(_paid_for(call))
 
-    async def reserve(self, wanted: Sequence[Expected], per_day: int, until: datetime, now: datetime) -> Reserved:
+    async def reserve(self, orders: Sequence[Order], per_day: int, until: datetime, now: datetime) -> Reservation:
         held = sum(one.tokens_in + one.tokens_out for one in self.reserved.values())
         if self.tokens + held >= per_day:
-            return Reserved(spoken_for=self.tokens < per_day)
-        numbers = tuple(next(_numbers) for _ in wanted)
-        self.reserved |= dict(zip(numbers, wanted, strict=True))
-        return Reserved(numbers)
+            return Reservation(held_by_others=self.tokens < per_day)
+        numbers = tuple(next(_numbers) for _ in orders)
+        self.reserved |= dict(zip(numbers, orders, strict=True))
+        return Reservation(numbers)
 
-    async def free(self, reserved: Sequence[int], *, paid: bool = False) -> None:
+    async def release(self, reserved: Sequence[int], *, paid: bool = False) -> None:
         for number in reserved:
-            expected = self.reserved.pop(number)
-            self.tokens += expected.tokens_in if paid else 0
+            order = self.reserved.pop(number)
+            self.tokens += order.tokens_in if paid else 0
 
-    async def record(
-        self,
-        call: PaidCall,
-        answer: str,
-        tokens_in: int,
-        tokens_out: int,
-        cost: float,
-        now: datetime,
-        *,
-        usable: bool = True,
-        reserved: int | None = None,
-    ) -> None:
-        if usable:
-            self.answers[_paid_for(call)] = answer
+    async def record(self, call: PaidCall, answer: PaidAnswer, now: datetime, *, reserved: int | None = None) -> None:
+        if answer.usable:
+            self.answers[_paid_for(call)] = answer.text
         else:
-            self.nonsense.append(_paid_for(call))
-        self.tokens += tokens_in + tokens_out
+            self.unusable.append(_paid_for(call))
+        self.tokens += answer.tokens_in + answer.tokens_out
         if reserved is not None:
             del self.reserved[reserved]
 
@@ -589,5 +580,7 @@ class FakeWorld:
         )
 
     def _distilling(self) -> DistilActivities:
-        ledger = self.ledger if self.paid else None
-        return DistilActivities(self.entry_store, self.claims, self.distiller, ledger, self.fallback)
+        if not self.paid:
+            return DistilActivities(self.entry_store, self.claims, offline=self.distiller)
+        paid = PaidDistiller(self.distiller, PayOnce(self.ledger, self.claims, CuratorPolicy().tokens_per_day))
+        return DistilActivities(self.entry_store, self.claims, paid=paid, offline=self.fallback)

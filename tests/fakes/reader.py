@@ -29,8 +29,7 @@ from pressbox.curator.library.rows import (
     StoryRow,
     SubscriptionRow,
 )
-from pressbox.curator.models.cost_store import SqlCosts
-from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.models.store import SqlCosts, SqlModelLedger
 from pressbox.curator.operations.service import WorkService
 from pressbox.curator.reading.label_store import SqlCategories, SqlLabels
 from pressbox.curator.reading.service import ReadingService

@@ -9,8 +9,7 @@ from pressbox.curator.feeds.discovery import FeedDiscovery
 from pressbox.curator.feeds.opml import OpmlOutlines
 from pressbox.curator.feeds.reader import FeedReader
 from pressbox.curator.graph import wiring as graph
-from pressbox.curator.models.cost_store import SqlCosts
-from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.models.store import SqlCosts, SqlModelLedger
 from pressbox.curator.operations.service import WorkService
 from pressbox.curator.operations.starter import workflows
 from pressbox.curator.reading.label_store import SqlCategories, SqlLabels

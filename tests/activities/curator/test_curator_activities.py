@@ -19,8 +19,8 @@ from pressbox.curator.ingest.contracts import FeedReference, FetchContentInput, 
 from pressbox.curator.library.domain.entries import Distilled, FetchedArticle, FetchState, ToDistil
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.budget import LOOK_AGAIN
 from pressbox.curator.models.domain import next_day_start
+from pressbox.curator.models.pay_once import BUDGET_PAUSE
 from pressbox.curator.text.bounds import SUMMARY_BYTES, TITLE_BYTES, shortened
 from tests.fakes.curator import FakeWorld
 
@@ -129,7 +129,9 @@ async def test_without_tokens_left_the_work_waits_for_midnight_in_utc_or_for_a_l
     assert "midnight UTC" in batch.reason
     assert "PRESSBOX_CURATOR_TOKENS_PER_DAY" in batch.reason
     assert batch.retry_at is not None
-    assert datetime.now(UTC) < batch.retry_at <= min(datetime.now(UTC) + LOOK_AGAIN, next_day_start(datetime.now(UTC)))
+    assert (
+        datetime.now(UTC) < batch.retry_at <= min(datetime.now(UTC) + BUDGET_PAUSE, next_day_start(datetime.now(UTC)))
+    )
     assert world.claims.held == {}
 
 

@@ -8,8 +8,8 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import TransientError
-from pressbox.curator.distil import activities as distilling
 from pressbox.curator.distil.contracts import DistilledBatch, EntryIds
+from pressbox.curator.models import pay_once
 from tests.fakes.curator import FakeEntry, FakeWorld
 
 
@@ -42,7 +42,7 @@ def story() -> tuple[FakeWorld, FakeEntry, FakeEntry]:
 async def test_two_feeds_with_the_same_article_at_a_time_pay_once(
     story: tuple[FakeWorld, FakeEntry, FakeEntry], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(distilling, "BETWEEN_LOOKS_SECONDS", 0.01)
+    monkeypatch.setattr(pay_once, "POLL_SECONDS", 0.01)
     world, one, other = story
     world.distiller.hold = asyncio.Event()
     both = [asyncio.create_task(distilled(world, entry, f"feed-{entry.feed_id}")) for entry in (one, other)]
@@ -57,13 +57,13 @@ async def test_two_feeds_with_the_same_article_at_a_time_pay_once(
 async def test_who_waits_too_long_for_the_answer_of_another_comes_back_later(
     story: tuple[FakeWorld, FakeEntry, FakeEntry], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(distilling, "PATIENCE", distilling.PATIENCE * 0)
+    monkeypatch.setattr(pay_once, "PATIENCE", pay_once.PATIENCE * 0)
     world, one, other = story
     world.distiller.hold = asyncio.Event()
     first = asyncio.create_task(distilled(world, one, "one"))
     await asyncio.sleep(0.05)
     second = await distilled(world, other, "other")
-    assert (second.waiting, second.reason) == ((other.entry_id,), distilling.ASKED_ELSEWHERE)
+    assert (second.waiting, second.reason) == ((other.entry_id,), pay_once.PAID_ELSEWHERE)
     assert second.failed == ()
     world.distiller.hold.set()
     assert len((await first).answers) == 1

@@ -8,9 +8,9 @@ import pytest
 
 from pressbox.core.errors import AnswerLostError, ConfigurationError, RateLimitedError, TransientError
 from pressbox.core.models.chat import Said
-from pressbox.curator.models import budget, paid_model
+from pressbox.curator.models import client, pay_once
+from pressbox.curator.models.client import ModelClient
 from pressbox.curator.models.domain import Prices
-from pressbox.curator.models.paid_model import LedgerModel
 from pressbox.curator.models.ports import Feature, OnText, Question, UnusableAnswerError
 from tests.fakes.curator import FakeClaims, FakeLedger
 
@@ -51,8 +51,8 @@ class Desk:
         self.now = DAY
         self.tokens_per_day = tokens_per_day
 
-    def worker(self) -> LedgerModel:
-        return LedgerModel(
+    def worker(self) -> ModelClient:
+        return ModelClient(
             self.model, self.ledger, self.claims, self.tokens_per_day, Prices(1.0, 2.0), now=lambda: self.now
         )
 
@@ -64,8 +64,8 @@ class Desk:
 
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.setattr(paid_model, "BETWEEN_LOOKS_SECONDS", 0.01)
-    monkeypatch.setattr(budget, "RECORD_PAUSES_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr(pay_once, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(pay_once, "RECORD_PAUSES_SECONDS", (0.01, 0.01))
     return Desk()
 
 
@@ -114,11 +114,11 @@ async def test_features_that_ask_about_the_same_text_do_not_wait_for_each_other(
 async def test_who_waits_too_long_for_the_answer_of_another_comes_back_later(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paid_model, "PATIENCE", timedelta(0) - timedelta(seconds=1))
+    monkeypatch.setattr(pay_once, "PATIENCE", timedelta(0) - timedelta(seconds=1))
     desk.model.hold = asyncio.Event()
     first = asyncio.create_task(desk.worker().ask(QUESTION))
     await desk.until(lambda: desk.model.asked == 1)
-    with pytest.raises(TransientError, match="another run"):
+    with pytest.raises(TransientError, match="Another run"):
         await desk.worker().ask(QUESTION)
     desk.model.hold.set()
     await first
@@ -158,17 +158,17 @@ async def test_a_try_that_comes_while_the_call_of_the_last_one_runs_waits_for_it
 async def test_a_call_that_takes_long_keeps_its_claim_and_that_of_a_dead_worker_lapses(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paid_model, "RENEWED_AFTER_SECONDS", 0.01)
+    monkeypatch.setattr(pay_once, "CLAIM_RENEWAL_SECONDS", 0.01)
     desk.model.hold = asyncio.Event()
     running = asyncio.create_task(desk.worker().ask(QUESTION))
     await desk.until(lambda: desk.model.asked == 1)
-    desk.now += paid_model.CLAIMED_FOR * 3
+    desk.now += pay_once.CLAIM_LIFETIME * 3
     (key,) = desk.claims.held
     await desk.until(lambda: desk.claims.held[key][1] > desk.now)
     desk.model.hold.set()
     await running
-    desk.claims.held[f"{key}-2"] = ("a worker that died", desk.now + paid_model.CLAIMED_FOR)
-    desk.now += paid_model.CLAIMED_FOR
+    desk.claims.held[f"{key}-2"] = ("a worker that died", desk.now + pay_once.CLAIM_LIFETIME)
+    desk.now += pay_once.CLAIM_LIFETIME
     assert await desk.claims.take([f"{key}-2"], "another", desk.now, desk.now)
 
 
@@ -219,10 +219,10 @@ async def test_an_answer_that_cannot_be_used_is_counted_and_never_given_out(desk
 
 
 async def test_the_same_nonsense_is_not_paid_for_all_day(desk: Desk) -> None:
-    for _ in range(paid_model.MOST_USELESS + 2):
+    for _ in range(client.MOST_UNUSABLE + 2):
         with pytest.raises(UnusableAnswerError):
             await desk.worker().ask(QUESTION, usable=lambda _: False)
-    assert desk.model.asked == paid_model.MOST_USELESS
+    assert desk.model.asked == client.MOST_UNUSABLE
     with pytest.raises(UnusableAnswerError, match="PRESSBOX_CURATOR_MODEL_NAME"):
         await desk.worker().ask(QUESTION)
 
@@ -239,7 +239,7 @@ async def test_a_used_up_budget_says_when_it_goes_on_and_nobody_is_asked(desk: D
     with pytest.raises(RateLimitedError, match="PRESSBOX_CURATOR_TOKENS_PER_DAY") as caught:
         await desk.worker().ask(QUESTION)
     # Not only at midnight: who raised the budget does not want to wait for that.
-    assert caught.value.retry_after == budget.LOOK_AGAIN
+    assert caught.value.retry_after == pay_once.BUDGET_PAUSE
     desk.now = DAY.replace(hour=23, minute=55)
     with pytest.raises(RateLimitedError) as late:
         await desk.worker().ask(QUESTION)
@@ -265,7 +265,7 @@ async def test_many_at_a_time_spend_the_rest_of_the_budget_once(desk: Desk) -> N
     refused = [error for error in ended if isinstance(error, RateLimitedError)]
     assert (desk.model.asked, len(refused)) == (1, 7)
     # They come back soon: the one that runs may need less than was set aside for it.
-    assert {error.retry_after for error in refused} == {budget.WAIT_FOR_OTHERS}
+    assert {error.retry_after for error in refused} == {pay_once.RESERVED_PAUSE}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from pressbox.core.app import Resources
 from pressbox.core.health import HealthState
 from pressbox.curator.manifest import APP
-from pressbox.curator.models.ports import PaidCall
+from pressbox.curator.models.ports import PaidAnswer, PaidCall
 from pressbox.curator.operations import service as work
 from tests.fakes.besieged import Besieged, besieged, browser
 
@@ -30,7 +30,7 @@ async def test_reader_costs_and_status_say_what_waits_until_when_and_what_to_do(
         assert "used up" not in "".join(quiet)
         assert quiet[2].startswith(HealthState.OK)
         ledger = room.ledger
-        await ledger.record(PaidCall("hash", "1", "model", "answer", None, None), "said", 90, 20, 0.0, room.now)
+        await ledger.record(PaidCall("hash", "1", "model", "answer", None, None), PaidAnswer("said", 90, 20), room.now)
         reader, costs, status = await used_up(room)
         assert "tokens are used up" in reader
         assert "PRESSBOX_CURATOR_TOKENS_PER_DAY" in costs

@@ -10,8 +10,8 @@ from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError
 from pressbox.curator.library.domain.views import ListKind, Selection
 from pressbox.curator.library.rows import EntryRow, EntryStateRow, SubscriptionRow
-from pressbox.curator.models.ledger import SqlModelLedger
-from pressbox.curator.models.ports import PaidCall
+from pressbox.curator.models.ports import PaidAnswer, PaidCall
+from pressbox.curator.models.store import SqlModelLedger
 from tests.fakes.reader import NOW, Library
 
 
@@ -26,7 +26,7 @@ async def test_costs_are_told_per_day_and_feed_to_those_whom_they_concern(librar
     ledger = SqlModelLedger(library.database)
     for number, (feed, days) in enumerate([(mine, 0), (mine, 0), (mine, 1), (foreign, 0), (mine, 40), (None, 0)]):
         call = PaidCall(f"hash {number}", "1", "a model", "distil", None, feed)
-        await ledger.record(call, "{}", 100, 10, 0.5, NOW - timedelta(days=days))
+        await ledger.record(call, PaidAnswer("{}", 100, 10, 0.5), NOW - timedelta(days=days))
     costs = await library.service.work.costs(anna)
     today = NOW.date()
     assert [(item.day, item.feed_title, item.calls, item.tokens_in, item.cost) for item in costs.days] == [
@@ -50,7 +50,7 @@ async def test_costs_are_told_per_feature_with_what_was_of_no_use(library: Libra
     mine, ledger = await library.feed(anna, title="Mine"), SqlModelLedger(library.database)
     for number, feature in enumerate(["distil", "context", "context"]):
         call = PaidCall(f"hash {number}", "1", "a model", feature, None, mine)
-        await ledger.record(call, "{}", 400, 100, 0.5, NOW, usable=number != 2)
+        await ledger.record(call, PaidAnswer("{}", 400, 100, 0.5, usable=number != 2), NOW)
     costs = await library.service.work.costs(anna)
     assert [(item.feature, item.calls, item.useless) for item in costs.days] == [("context", 2, 1), ("distil", 1, 0)]
     spent = await library.service.work.spent_budget()

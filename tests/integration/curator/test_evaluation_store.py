@@ -21,8 +21,8 @@ from pressbox.curator.evaluate.rows import EvaluationRow
 from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores
 from pressbox.curator.library.contracts import HEAVY_QUEUE
 from pressbox.curator.library.domain.entries import Distilled
-from pressbox.curator.models.ledger import SqlModelLedger
-from pressbox.curator.models.ports import PaidCall
+from pressbox.curator.models.ports import PaidAnswer, PaidCall
+from pressbox.curator.models.store import SqlModelLedger
 from pressbox.curator.research.domain.research import Material, Quote, Source
 from pressbox.curator.research.rows import ResearchRunRow
 from pressbox.curator.settings import CuratorSettings, EvaluatorKind
@@ -79,7 +79,7 @@ class Desk:
         await self.rows.summaries.save_distilled([said], NOW)
         if model == "writer":
             call = PaidCall(waiting.content_hash, "1-de", model, "distil", entry_id, feed)
-            await self.ledger.record(call, "{}", 10, 10, 0.0, NOW)
+            await self.ledger.record(call, PaidAnswer("{}", 10, 10), NOW)
         return entry_id
 
     async def keep(self, judged: Judged, score: float = 0.5, trace: str = TRACE, days: int = 0) -> None:

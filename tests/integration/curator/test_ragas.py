@@ -18,9 +18,8 @@ from pressbox.curator.evaluate import ragas
 from pressbox.curator.evaluate.domain.evaluation import Measure, Metric
 from pressbox.curator.evaluate.ragas import RagasEvaluator
 from pressbox.curator.library.rows import ModelCallRow
-from pressbox.curator.models.claims import SqlClaims
-from pressbox.curator.models.ledger import SqlModelLedger
-from pressbox.curator.models.paid_model import LedgerModel
+from pressbox.curator.models.client import ModelClient
+from pressbox.curator.models.store import SqlClaims, SqlModelLedger
 from pressbox.demo.simulators.judging import is_judging, judges
 from pressbox.demo.simulators.model import Asked, Mistake, ModelService
 from tests.fakes.evaluating import judged
@@ -49,7 +48,7 @@ async def evaluator(service: ModelService, database: Database) -> AsyncIterator[
     endpoint = Endpoint(service.base_url, "judge-1", None, "URL", "KEY", "NAME")
     chat = ChatModel("model", endpoint, longest_call=timedelta(seconds=5), at_once=2)
     yield RagasEvaluator(
-        LedgerModel(chat, SqlModelLedger(database), SqlClaims(database), tokens_per_day=100_000), SameEmbedder()
+        ModelClient(chat, SqlModelLedger(database), SqlClaims(database), tokens_per_day=100_000), SameEmbedder()
     )
     await chat.close()
 
@@ -129,10 +128,10 @@ async def test_a_model_that_is_down_or_wants_a_pause_is_raised_as_it_is(
         await poor.judge(judged(text=TEXT))
 
 
-def _without_budget(evaluator: RagasEvaluator) -> LedgerModel:
+def _without_budget(evaluator: RagasEvaluator) -> ModelClient:
     model = evaluator._model
-    assert isinstance(model, LedgerModel)
-    return LedgerModel(model._model, model._ledger, model._claims, tokens_per_day=0)
+    assert isinstance(model, ModelClient)
+    return ModelClient(model._model, model._ledger, model._pay_once._claims, tokens_per_day=0)
 
 
 async def test_the_makers_of_the_library_are_told_nothing(

@@ -19,8 +19,8 @@ from pressbox.curator.library.rows import (
     SeenGuidRow,
     StoryRow,
 )
-from pressbox.curator.models.ledger import SqlModelLedger
-from pressbox.curator.models.ports import PaidCall
+from pressbox.curator.models.ports import PaidAnswer, PaidCall
+from pressbox.curator.models.store import SqlModelLedger
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 
 LATER = NOW + timedelta(hours=1)
@@ -298,24 +298,24 @@ CALL = PaidCall("hash", "prompt-1", "model", "distil", None, 7)
 
 
 async def test_a_known_answer_survives_and_is_not_paid_again(database: Database) -> None:
-    assert await SqlModelLedger(database).known(CALL) is None
-    await SqlModelLedger(database).record(CALL, '{"summary": "In short."}', 100, 20, 0.5, NOW)
-    assert await SqlModelLedger(database).known(CALL) == '{"summary": "In short."}'
+    assert await SqlModelLedger(database).find_answer(CALL) is None
+    await SqlModelLedger(database).record(CALL, PaidAnswer('{"summary": "In short."}', 100, 20, 0.5), NOW)
+    assert await SqlModelLedger(database).find_answer(CALL) == '{"summary": "In short."}'
     for other in (
         PaidCall("other hash", "prompt-1", "model", "distil", None, 7),
         PaidCall("hash", "prompt-2", "model", "distil", None, 7),
         PaidCall("hash", "prompt-1", "other model", "distil", None, 7),
     ):
-        assert await SqlModelLedger(database).known(other) is None
+        assert await SqlModelLedger(database).find_answer(other) is None
 
 
 async def test_the_budget_of_the_day_begins_at_midnight_in_utc(database: Database) -> None:
     ledger = SqlModelLedger(database)
     midnight = NOW.replace(hour=0)
-    await ledger.record(CALL, "a", 100, 20, 0.0, midnight - timedelta(seconds=1))
+    await ledger.record(CALL, PaidAnswer("a", 100, 20), midnight - timedelta(seconds=1))
     assert await ledger.tokens_today(midnight - timedelta(seconds=1)) == 120
     assert await ledger.tokens_today(midnight) == 0
-    await ledger.record(PaidCall("b", "1", "model", "distil", None, None), "b", 3, 4, 0.0, midnight)
+    await ledger.record(PaidCall("b", "1", "model", "distil", None, None), PaidAnswer("b", 3, 4), midnight)
     assert await ledger.tokens_today(NOW) == 7
 
 
@@ -323,9 +323,9 @@ async def test_two_who_paid_for_the_same_keep_one_answer_and_both_costs(rows: Ro
     (number,) = await crawled(rows, 1)
     ledger = SqlModelLedger(rows.database)
     call = PaidCall("hash", "1", "model", "distil", number, None)
-    await ledger.record(call, "first", 10, 1, 0.25, NOW)
-    await ledger.record(call, "second", 10, 2, 0.25, NOW)
-    assert await ledger.known(call) == "first"
+    await ledger.record(call, PaidAnswer("first", 10, 1, 0.25), NOW)
+    await ledger.record(call, PaidAnswer("second", 10, 2, 0.25), NOW)
+    assert await ledger.find_answer(call) == "first"
     assert await ledger.tokens_today(NOW) == 23
     lines = await rows.all(select(ModelCallRow))
     assert [line.cost for line in lines] == [0.25, 0.25]

@@ -9,6 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
+from pressbox.curator.models.pay_once import PayOnce
 from pressbox.curator.models.ports import OnText, Question, Reply, UnusableAnswerError
 from pressbox.curator.translate.domain.article_blocks import Block, BlockKind, blocks_of
 from pressbox.curator.translate.domain.segments import Why, requests
@@ -16,13 +17,13 @@ from pressbox.curator.translate.ports import Languages, TranslationSource
 from pressbox.curator.translate.providers.deepl import DeepL
 from pressbox.curator.translate.providers.microsoft import MicrosoftTranslator
 from pressbox.curator.translate.providers.model import ModelTranslator
-from pressbox.curator.translate.providers.service import QUOTA_PAUSE, PaidService
+from pressbox.curator.translate.providers.service import QUOTA_PAUSE, ServiceTranslator
 from pressbox.demo.simulators import deepl, microsoft_translator
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.deepl import DeepLSimulator
 from pressbox.demo.simulators.microsoft_translator import MicrosoftSimulator
 from pressbox.demo.simulators.translating import Mood, translated
-from tests.fakes.curator import FakeLedger
+from tests.fakes.curator import FakeClaims, FakeLedger
 from tests.unit.curator.test_article_blocks import RICH_HTML
 
 GERMAN = Languages("en", "de")
@@ -37,14 +38,16 @@ async def simulator(request: pytest.FixtureRequest) -> AsyncIterator[Simulator]:
         yield simulator
 
 
-def translator(simulator: Simulator, *, key: str = "", ledger: FakeLedger | None = None) -> PaidService:
+def translator(
+    simulator: Simulator, *, key: str = "", ledger: FakeLedger | None = None, claims: FakeClaims | None = None
+) -> ServiceTranslator:
     service: DeepL | MicrosoftTranslator
     if isinstance(simulator, DeepLSimulator):
         service = DeepL(simulator.url, SecretStr(key or deepl.KEY))
     else:
         secret = SecretStr(key or microsoft_translator.KEY)
         service = MicrosoftTranslator(simulator.url, secret, microsoft_translator.REGION)
-    return PaidService(service, ledger or FakeLedger(), 20.0)
+    return ServiceTranslator(service, PayOnce(ledger or FakeLedger(), claims or FakeClaims()), 20.0)
 
 
 async def test_structure_links_and_code_are_kept_by_each_provider(simulator: Simulator) -> None:
@@ -78,6 +81,16 @@ async def test_what_is_on_its_way_when_somebody_stops_is_kept_all_the_same(simul
         await asyncio.sleep(0.02)
     await translator(simulator, ledger=ledger).translate(BLOCKS, GERMAN, SOURCE)
     assert len(simulator.received) == 1
+
+
+async def test_two_processes_that_want_the_same_translation_pay_once(simulator: Simulator) -> None:
+    ledger, claims = FakeLedger(), FakeClaims()
+    path = "v2/translate" if isinstance(simulator, DeepLSimulator) else "translate"
+    simulator.tell(path, Kind.SLOW, seconds=0.3, times=1)
+    workers = [translator(simulator, ledger=ledger, claims=claims) for _ in range(2)]
+    first, second = await asyncio.gather(*(worker.translate(BLOCKS, GERMAN, SOURCE) for worker in workers))
+    assert first == second
+    assert (len(simulator.received), claims.held) == (1, {})
 
 
 async def test_over_quota_busy_down_and_a_wrong_key_say_so(simulator: Simulator) -> None:

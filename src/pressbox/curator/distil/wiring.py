@@ -7,14 +7,13 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.curator.distil.activities import DistilActivities
 from pressbox.curator.distil.extractive import ExtractiveDistiller
 from pressbox.curator.distil.model import ModelDistiller
-from pressbox.curator.distil.ports import Distiller
+from pressbox.curator.distil.paid import PaidDistiller
 from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
-from pressbox.curator.models.claims import SqlClaims
-from pressbox.curator.models.domain import Prices
-from pressbox.curator.models.ledger import SqlModelLedger
+from pressbox.curator.models.store import SqlClaims
+from pressbox.curator.models.wiring import pay_once, prices
 from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.settings import CuratorSettings, DistillerKind
 
@@ -33,20 +32,12 @@ def distil_activities(resources: Resources, workshop: Workshop) -> DistilActivit
     entries = SqlDistilStore(resources.database)
     offline = ExtractiveDistiller(workshop)
     if settings.distiller is DistillerKind.EXTRACTIVE:
-        return DistilActivities(entries, claims, offline)
-    return DistilActivities(
-        entries,
-        claims,
-        model_distiller(settings),
-        SqlModelLedger(resources.database),
-        offline if settings.model_fallback else None,
-        Prices(settings.price_per_million_in, settings.price_per_million_out),
-        # What an administrator changes counts for work that waits already.
-        tokens_per_day=settings.tokens_per_day,
-    )
+        return DistilActivities(entries, claims, offline=offline)
+    paid = PaidDistiller(model_distiller(settings), pay_once(resources, settings.tokens_per_day), prices(settings))
+    return DistilActivities(entries, claims, paid=paid, offline=offline if settings.model_fallback else None)
 
 
-def model_distiller(settings: CuratorSettings) -> Distiller:
+def model_distiller(settings: CuratorSettings) -> ModelDistiller:
     if not settings.model_url or not settings.model_name:
         raise ConfigurationError(
             "The distiller llm needs PRESSBOX_CURATOR_MODEL_URL and PRESSBOX_CURATOR_MODEL_NAME. "

@@ -1,4 +1,7 @@
-"""What features need of a language model: an answer that is paid for once, and kept."""
+"""What features need of a language model: answers that are paid for once and kept.
+
+A feature builds a `Question` and gives it to a `PaidModel`. The ledger and the claims behind it are for `PayOnce`.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +16,7 @@ OnText = Callable[[str], Awaitable[None]]
 
 
 class Feature(StrEnum):
-    """What a call is for: the cost pages add up by it."""
+    """What a call is for; the page of costs adds up by it."""
 
     DISTIL = "distil"
     TRANSLATE = "translate"
@@ -27,10 +30,10 @@ class Feature(StrEnum):
 
 @dataclass(frozen=True)
 class Question:
-    """One call. The ledger knows it by `content_hash`, `prompt_version`, the model and the feature.
+    """One call. The ledger identifies it by `content_hash`, `prompt_version`, the model and the feature.
 
-    `content_hash` is of everything that the answer depends on, and of nothing else: marks around foreign text are
-    random and do not belong in it. `instructions` are ours alone; whatever strangers wrote is `material`.
+    `content_hash` covers everything that the answer depends on and nothing else: the marks around other people's text
+    are random and do not belong in it. `instructions` are ours alone; whatever others wrote is `material`.
     """
 
     feature: Feature
@@ -45,7 +48,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Reply:
-    """`bought` is False when the answer was in the ledger."""
+    """`bought` is False when the answer came from the ledger."""
 
     text: str
     model: str
@@ -59,10 +62,10 @@ class UnusableAnswerError(PermanentError):
 
 
 class PaidModel(Protocol):
-    """A budget that is used up is a RateLimitedError that says when to look again; trouble of the endpoint is a
-    TransientError, a wrong setting a ConfigurationError. See `models/waiting.py` for what to do with these.
+    """A used-up budget is a RateLimitedError that says when to look again, a problem of the endpoint a TransientError,
+    a wrong setting a ConfigurationError. `models/waiting.py` says what to do with these.
 
-    A call goes on to its end, and into the ledger, also when whoever asked is cancelled.
+    A call runs to its end and into the ledger, even when its caller is cancelled.
     """
 
     @property
@@ -71,23 +74,13 @@ class PaidModel(Protocol):
     async def ask(
         self, question: Question, *, usable: Callable[[str], bool] = bool, on_text: OnText | None = None
     ) -> Reply:
-        """An answer that is not `usable` is paid, noted as of no use, and raised as an UnusableAnswerError."""
+        """An answer that is not `usable` is paid for, recorded as such, and raised as an UnusableAnswerError."""
         ...
-
-
-class Claims(Protocol):
-    """Who does a piece of work right now, so that two runs do not do the same. A claim lapses by itself."""
-
-    async def take(self, keys: Sequence[str], owner: str, until: datetime, now: datetime) -> frozenset[str]:
-        """Those that are the owner's now: nobody had them, their time was over, or they were his before."""
-        ...
-
-    async def release(self, keys: Sequence[str], owner: str) -> None: ...
 
 
 @dataclass(frozen=True)
 class PaidCall:
-    """One paid piece of work, keyed so that it is never paid twice."""
+    """One piece of paid work. The first four fields identify it: the same text in two feeds is the same work."""
 
     content_hash: str
     prompt_version: str
@@ -98,62 +91,71 @@ class PaidCall:
 
 
 @dataclass(frozen=True)
-class Expected:
-    """What a call will take at most. `cost` is that of its tokens in: so much is lost when nobody hears the answer."""
+class Order:
+    """A call with the most tokens that it may take. `cost` is that of its tokens in, which a lost answer costs too."""
 
     call: PaidCall
-    tokens_in: int
-    tokens_out: int
+    tokens_in: int = 0
+    tokens_out: int = 0
     cost: float = 0.0
 
 
 @dataclass(frozen=True)
-class Reserved:
-    """A number for each call; none when there is no room. `spoken_for`: calls that run now have what is left."""
+class PaidAnswer:
+    """`bought` is False when the answer came from the ledger. An unusable one is recorded for its cost only."""
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+    usable: bool = True
+    bought: bool = True
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """One id for each order, or none without room. With `held_by_others`, running calls have reserved what is left."""
 
     ids: tuple[int, ...] = ()
-    spoken_for: bool = False
+    held_by_others: bool = False
 
 
 class ModelLedger(Protocol):
-    async def known(self, call: PaidCall) -> str | None:
-        """The answer that was paid for, or None."""
+    async def find_answer(self, call: PaidCall) -> str | None: ...
+
+    async def count_unusable(self, call: PaidCall, since: datetime) -> int:
+        """How many unusable answers to the same call were paid for since then."""
         ...
 
-    async def useless(self, call: PaidCall, since: datetime) -> int:
-        """How often the same was paid since, for an answer that could not be used."""
-        ...
+    async def reserve(self, orders: Sequence[Order], per_day: int, until: datetime, now: datetime) -> Reservation:
+        """Reserve tokens for all orders or for none. There is room while one token of the day is left.
 
-    async def reserve(self, wanted: Sequence[Expected], per_day: int, until: datetime, now: datetime) -> Reserved:
-        """All of them or none, one caller after the other. Room is there while one token of the day is left.
-
-        What was reserved for the same work before, or until a time that is past, belonged to a worker that died: it
-        becomes a line of the ledger, since the question may have been paid.
+        An earlier reservation for the same work, or one that has lapsed, belonged to a worker that died: it becomes a
+        line of the ledger, since its question may be billed.
         """
         ...
 
-    async def free(self, reserved: Sequence[int], *, paid: bool = False) -> None:
-        """Nothing was heard. `paid`: the question went out all the same, and is counted."""
+    async def release(self, reserved: Sequence[int], *, paid: bool = False) -> None:
+        """Give up reservations without an answer; `paid` counts their questions as billed."""
         ...
 
-    async def record(
-        self,
-        call: PaidCall,
-        answer: str,
-        tokens_in: int,
-        tokens_out: int,
-        cost: float,
-        now: datetime,
-        *,
-        usable: bool = True,
-        reserved: int | None = None,
-    ) -> None:
-        """What was of no use is counted, and never given out. It takes the place of what was `reserved` for it."""
+    async def record(self, call: PaidCall, answer: PaidAnswer, now: datetime, *, reserved: int | None = None) -> None:
+        """Store an answer with its cost in place of its reservation. An unusable one is never given out."""
         ...
 
     async def tokens_today(self, now: datetime) -> int: ...
 
 
+class Claims(Protocol):
+    """Who does a piece of work now, so that two runs do not do the same. A claim lapses at its `until`."""
+
+    async def take(self, keys: Sequence[str], owner: str, until: datetime, now: datetime) -> frozenset[str]:
+        """Take the keys that are free, lapsed or already the owner's, and return them."""
+        ...
+
+    async def release(self, keys: Sequence[str], owner: str) -> None: ...
+
+
 def paid_claim(feature: str, content_hash: str, prompt_version: str, model: str) -> str:
-    """Return the name under which one run at a time asks a model about a text, whichever feed it came with."""
+    """Return the key under which one run at a time pays for a piece of work, whichever feed its text came with."""
     return f"paid-{feature}-{content_hash}-{prompt_version}-{model}"

@@ -1,17 +1,17 @@
-"""The language model of the settings, paid through the ledger; None when there is none."""
+"""The language model of the settings, and what everybody who pays for answers shares."""
 
 from datetime import timedelta
 
 from pressbox.core.app import Resources
 from pressbox.core.models.chat import ChatModel, Endpoint
-from pressbox.curator.models.claims import SqlClaims
+from pressbox.curator.models.client import ModelClient
 from pressbox.curator.models.domain import Prices
-from pressbox.curator.models.ledger import SqlModelLedger
-from pressbox.curator.models.paid_model import LedgerModel
+from pressbox.curator.models.pay_once import PayOnce
 from pressbox.curator.models.ports import PaidModel
+from pressbox.curator.models.store import SqlClaims, SqlModelLedger
 from pressbox.curator.settings import CuratorSettings
 
-AT_ONCE = 4
+CALLS_AT_ONCE = 4
 
 
 def has_model(settings: CuratorSettings) -> bool:
@@ -19,7 +19,7 @@ def has_model(settings: CuratorSettings) -> bool:
 
 
 def paid_model(resources: Resources) -> PaidModel | None:
-    """For asking, research, context and translation: whoever configured a model may use it."""
+    """The model for every feature that asks one; None when none is configured."""
     settings, database = resources.settings.group(CuratorSettings), resources.database
     if not settings.model_url or not settings.model_name:
         return None
@@ -34,7 +34,15 @@ def paid_model(resources: Resources) -> PaidModel | None:
             model_setting="PRESSBOX_CURATOR_MODEL_NAME",
         ),
         longest_call=timedelta(seconds=settings.model_timeout_seconds),
-        at_once=AT_ONCE,
+        at_once=CALLS_AT_ONCE,
     )
-    prices = Prices(settings.price_per_million_in, settings.price_per_million_out)
-    return LedgerModel(chat, SqlModelLedger(database), SqlClaims(database), settings.tokens_per_day, prices)
+    ledger, claims = SqlModelLedger(database), SqlClaims(database)
+    return ModelClient(chat, ledger, claims, settings.tokens_per_day, prices(settings))
+
+
+def pay_once(resources: Resources, tokens_per_day: int | None = None) -> PayOnce:
+    return PayOnce(SqlModelLedger(resources.database), SqlClaims(resources.database), tokens_per_day)
+
+
+def prices(settings: CuratorSettings) -> Prices:
+    return Prices(settings.price_per_million_in, settings.price_per_million_out)

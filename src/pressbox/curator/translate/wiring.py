@@ -7,9 +7,8 @@ from fastapi import APIRouter
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
-from pressbox.curator.models.claims import SqlClaims
-from pressbox.curator.models.ledger import SqlModelLedger
-from pressbox.curator.models.wiring import has_model, paid_model
+from pressbox.curator.models.store import SqlClaims
+from pressbox.curator.models.wiring import has_model, paid_model, pay_once
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.settings import CuratorSettings, policy
 from pressbox.curator.translate.activities import TranslationActivities, TranslationSelecting
@@ -18,7 +17,7 @@ from pressbox.curator.translate.ports import Translator
 from pressbox.curator.translate.providers.deepl import DeepL
 from pressbox.curator.translate.providers.microsoft import MicrosoftTranslator
 from pressbox.curator.translate.providers.model import ModelTranslator
-from pressbox.curator.translate.providers.service import PaidService
+from pressbox.curator.translate.providers.service import ServiceTranslator
 from pressbox.curator.translate.providers.unset import UnsetTranslator
 from pressbox.curator.translate.service import TranslationService, TranslatorChoice
 from pressbox.curator.translate.starter import TranslationStarter
@@ -47,14 +46,14 @@ def activities(resources: Resources) -> ActivitiesByQueue:
 
 
 def translators(resources: Resources) -> Mapping[Provider, Translator]:
-    settings, ledger = resources.settings.group(CuratorSettings), SqlModelLedger(resources.database)
+    settings, purchases = resources.settings.group(CuratorSettings), pay_once(resources)
     found: dict[Provider, Translator] = {one: UnsetTranslator(one, needs) for one, needs in NEEDS.items()}
     price = settings.price_per_million_characters
     if settings.deepl_key is not None:
-        found[Provider.DEEPL] = PaidService(DeepL(settings.deepl_url, settings.deepl_key), ledger, price)
+        found[Provider.DEEPL] = ServiceTranslator(DeepL(settings.deepl_url, settings.deepl_key), purchases, price)
     if settings.microsoft_key is not None:
         microsoft = MicrosoftTranslator(settings.microsoft_url, settings.microsoft_key, settings.microsoft_region)
-        found[Provider.MICROSOFT] = PaidService(microsoft, ledger, price)
+        found[Provider.MICROSOFT] = ServiceTranslator(microsoft, purchases, price)
     model = paid_model(resources)
     if model is not None:
         found[Provider.LLM] = ModelTranslator(model)

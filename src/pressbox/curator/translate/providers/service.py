@@ -15,13 +15,11 @@ import httpx
 
 from pressbox.core.errors import ConfigurationError, PermanentError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.http.pauses import pause
-from pressbox.core.logs import get_logger
-from pressbox.curator.models.ports import Feature, ModelLedger, PaidCall
+from pressbox.curator.models.pay_once import PayOnce
+from pressbox.curator.models.ports import Feature, Order, PaidAnswer, PaidCall
 from pressbox.curator.translate.domain.article_blocks import Block
 from pressbox.curator.translate.domain.segments import Done, Limits, sent, taken
 from pressbox.curator.translate.ports import Languages, TranslationSource
-
-log = get_logger(__name__)
 
 # Changed with every change of what is sent: then all is new work.
 VERSION = "1"
@@ -42,16 +40,16 @@ class Service(Protocol):
     async def texts(self, texts: Sequence[str], languages: Languages) -> Sequence[str]: ...
 
 
-class PaidService:
-    """The `Translator` on a service: what was answered once is in the ledger, and not paid again."""
+class ServiceTranslator:
+    """The `Translator` on a translation service: every request is paid for once."""
 
+    # Services do not name the model that they use.
     model = ""
 
-    def __init__(self, service: Service, ledger: ModelLedger, price_per_million: float) -> None:
+    def __init__(self, service: Service, pay_once: PayOnce, price_per_million: float) -> None:
         self._service = service
-        self._ledger = ledger
+        self._pay_once = pay_once
         self._price = price_per_million
-        self._running: set[asyncio.Task[Sequence[str]]] = set()
 
     @property
     def provider(self) -> str:
@@ -65,38 +63,24 @@ class PaidService:
         self, blocks: Sequence[Block], languages: Languages, source: TranslationSource
     ) -> Sequence[Done]:
         texts = [sent(block) for block in blocks]
-        answers = await self._answers(texts, languages, source)
+        answers = await self._buy(texts, languages, source)
         return [taken(block, answer) for block, answer in zip(blocks, answers, strict=True)]
 
-    async def _answers(self, texts: Sequence[str], languages: Languages, source: TranslationSource) -> Sequence[str]:
+    async def _buy(self, texts: Sequence[str], languages: Languages, source: TranslationSource) -> Sequence[str]:
         version = f"{VERSION}-{languages.target}"
-        call = PaidCall(
-            _hash(texts), version, self._service.provider, Feature.TRANSLATE, source.entry_id, source.feed_id
-        )
-        known = await self._ledger.known(call)
-        if known is not None:
-            return [str(text) for text in json.loads(known)]
-        # What was asked is paid: it goes on into the ledger also when whoever asked is cancelled.
-        task = asyncio.create_task(self._bought(texts, languages, call))
-        self._running.add(task)
-        task.add_done_callback(self._over)
-        return await asyncio.shield(task)
+        call = PaidCall(_hash(texts), version, self.provider, Feature.TRANSLATE, source.entry_id, source.feed_id)
 
-    async def _bought(self, texts: Sequence[str], languages: Languages, call: PaidCall) -> Sequence[str]:
-        answers = await self._service.texts(texts, languages)
-        # Services count characters, not tokens: only what they cost is comparable.
-        cost = sum(len(text) for text in texts) * self._price / 1_000_000
-        usable = len(answers) == len(texts)
-        written = json.dumps(list(answers), ensure_ascii=False)
-        await self._ledger.record(call, written, 0, 0, cost, datetime.now(UTC), usable=usable)
-        if not usable:
-            raise TransientError(f"{self._service.provider}: the answer has not as many texts as the question.")
-        return answers
+        async def ask(_: Sequence[Order]) -> Mapping[PaidCall, PaidAnswer]:
+            answers = await self._service.texts(texts, languages)
+            # Services count characters, not tokens: only the cost can be compared.
+            cost = sum(len(text) for text in texts) * self._price / 1_000_000
+            written = json.dumps(list(answers), ensure_ascii=False)
+            return {call: PaidAnswer(written, cost=cost, usable=len(answers) == len(texts))}
 
-    def _over(self, task: asyncio.Task[Sequence[str]]) -> None:
-        self._running.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.debug("translation_call_ended", msg=f"A call of {self.provider} ended without an answer: {error}")
+        answer = (await self._pay_once.buy([Order(call)], ask))[call]
+        if not answer.usable:
+            raise TransientError(f"{self.provider}: the answer has not as many texts as the question.")
+        return [str(text) for text in json.loads(answer.text)]
 
 
 class Caller:
