@@ -35,6 +35,7 @@ def passage(stand: Newsstand, entry_id: int, text: str = SAID, **changes: object
         start=0,
         end=len(text),
         text=text,
+        score=0.0,
         found_by=(FoundBy.FULL_TEXT, FoundBy.VECTORS),
     )
     return replace(known, **changes)  # type: ignore[arg-type]

@@ -46,7 +46,8 @@ NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
 def passage(entry_id: int, start: int = 0, url: str = "") -> Passage:
     address = url or f"https://example.org/{entry_id}"
-    return Passage(entry_id, 1, f"Article {entry_id}", "The Example", address, NOW, start, start + 10, "0123456789")
+    end, text = start + 10, "0123456789"
+    return Passage(entry_id, 1, f"Article {entry_id}", "The Example", address, NOW, start, end, text, 0.0, ())
 
 
 def source(number: int) -> Source:

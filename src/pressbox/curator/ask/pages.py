@@ -124,9 +124,9 @@ async def conversation_page(
         request,
         "curator/conversation.html",
         identity=identity,
-        line=found.line,
+        line=found,
         # A conversation that nobody named is called by its first question, which stands below.
-        named=not found.answers or found.line.title != title_of(found.answers[0].question),
+        named=not found.answers or found.title != title_of(found.answers[0].question),
         answers=[ShownAnswer(answer, scores.get(answer.id, ())) for answer in found.answers],
         has_model=service.asking.has_model,
         cursor=at,

@@ -160,7 +160,7 @@ class SqlConversations(SqlStore):
             if found is None:
                 raise NotFoundError(NO_CONVERSATION)
             answers = [_view(row) for row in await work.session.scalars(newest)]
-        return ConversationView(ConversationLine(*found), answers[::-1])
+        return ConversationView(*found, answers=answers[::-1])
 
     async def rename(self, user_id: int, conversation_id: int, title: str) -> None:
         async with self._database.unit_of_work() as work:

@@ -1,6 +1,6 @@
-"""How good answers and summaries are: the page with its plots, and the same as JSON."""
+"""Scores of answers and summaries over time: the page with its plots, and the same as JSON."""
 
-from datetime import date
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from pressbox.core.web.api_models import ResponseModel
 from pressbox.core.web.rendering import render
-from pressbox.curator.evaluate.domain.evaluation import SubjectKind
+from pressbox.curator.evaluate.domain.scores import ScoreLine
 from pressbox.curator.reading.access import PATH, Reader, Service
 
 router = APIRouter()
@@ -17,26 +17,15 @@ pages = APIRouter(include_in_schema=False)
 api = APIRouter(prefix="/api/curator", tags=["evaluations"])
 
 SPANS = (30, 90, 365)
-# As many days as a page can show in a table; the plots show all.
+# The table shows the newest; the plots show all.
 MOST_LINES = 100
 Days = Annotated[int, Query(ge=1, le=366)]
 
 
-class ScoreAnswer(ResponseModel):
-    day: date = Field(description="A day of UTC.")
-    kind: SubjectKind
-    metric: str = Field(description="faithfulness, answer_relevancy; estimates end in _estimate.")
-    evaluator: str
-    model: str = Field(description="Who wrote what was judged.")
-    prompt_version: str
-    score: float = Field(description="The average of the day, from 0 to 1.")
-    count: int
-
-
-class ScoresAnswer(ResponseModel):
+class ScoresResponse(ResponseModel):
     enabled: bool = Field(description="Whether new answers and summaries are judged.")
     evaluator: str
-    lines: list[ScoreAnswer]
+    lines: Sequence[ScoreLine]
 
 
 @pages.get(f"{PATH}/evaluations")
@@ -54,9 +43,9 @@ async def evaluations_page(request: Request, service: Service, identity: Reader,
 
 
 @api.get("/evaluations", summary="How good texts of models are, per day: yours, for an administrator all")
-async def evaluations(service: Service, identity: Reader, days: Days = 30) -> ScoresAnswer:
+async def evaluations(service: Service, identity: Reader, days: Days = 30) -> ScoresResponse:
     found = await service.evaluations.over_time(identity.user_id, administrator=identity.is_administrator, days=days)
-    return ScoresAnswer.model_validate(found)
+    return ScoresResponse.model_validate(found)
 
 
 for part in (pages, api):

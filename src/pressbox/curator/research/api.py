@@ -39,14 +39,14 @@ class ResearchBody(RequestBody):
         )
 
 
-class LimitsAnswer(ResponseModel):
+class LimitsResponse(ResponseModel):
     rounds: int
     tokens: int
     minutes: float
     links: bool
 
 
-class StepAnswer(ResponseModel):
+class StepResponse(ResponseModel):
     round: int
     kind: StepKind
     title: str
@@ -61,7 +61,7 @@ class StepAnswer(ResponseModel):
     tokens: int
 
     @classmethod
-    def of(cls, step: Step) -> "StepAnswer":
+    def of(cls, step: Step) -> "StepResponse":
         found = step.outcome
         return cls(
             round=step.round,
@@ -79,7 +79,7 @@ class StepAnswer(ResponseModel):
         )
 
 
-class SourceAnswer(ResponseModel):
+class SourceResponse(ResponseModel):
     number: int
     title: str
     url: str
@@ -90,12 +90,12 @@ class SourceAnswer(ResponseModel):
     quotes: list[str]
 
 
-class RunAnswer(ResponseModel):
+class RunResponse(ResponseModel):
     id: int
     question: str
     state: ResearchState
     reason: str
-    limits: LimitsAnswer
+    limits: LimitsResponse
     method: str = Field(description="llm, or extracts: word for word from the sources.")
     model: str
     tokens: int
@@ -104,17 +104,17 @@ class RunAnswer(ResponseModel):
     finished_at: datetime | None
 
 
-class RunDetailAnswer(RunAnswer):
+class RunDetailResponse(RunResponse):
     ended_by: EndedBy | None
     report: str = Field(description="Markdown; [n] cites the source of that number.")
-    sources: list[SourceAnswer]
-    steps: list[StepAnswer]
+    sources: list[SourceResponse]
+    steps: list[StepResponse]
 
     @classmethod
-    def of(cls, run: Run) -> "RunDetailAnswer":
+    def of(cls, run: Run) -> "RunDetailResponse":
         written = run.step(write_position())
         sources = [
-            SourceAnswer(
+            SourceResponse(
                 number=source.number,
                 title=source.material.title,
                 url=source.material.url,
@@ -127,29 +127,29 @@ class RunDetailAnswer(RunAnswer):
             for source in run.sources
         ]
         return cls(
-            **RunAnswer.model_validate(run).model_dump(),
+            **RunResponse.model_validate(run).model_dump(),
             ended_by=written.outcome.ended_by if written else None,
             report=run.report,
             sources=sources,
-            steps=[StepAnswer.of(step) for step in run.steps],
+            steps=[StepResponse.of(step) for step in run.steps],
         )
 
 
 @router.get("", summary="Your research, the newest first")
-async def runs(service: Service, identity: Reader) -> list[RunAnswer]:
-    return [RunAnswer.model_validate(run) for run in await service.research.runs(identity.user_id)]
+async def runs(service: Service, identity: Reader) -> list[RunResponse]:
+    return [RunResponse.model_validate(run) for run in await service.research.runs(identity.user_id)]
 
 
 @router.post("", status_code=201, summary="Start research on a question")
-async def start(service: Service, identity: Reader, body: ResearchBody) -> RunDetailAnswer:
+async def start(service: Service, identity: Reader, body: ResearchBody) -> RunDetailResponse:
     limits = body.limits(service.research.limits)
     run_id = await service.research.start(identity.user_id, body.question, limits)
-    return RunDetailAnswer.of(await service.research.run(identity.user_id, run_id))
+    return RunDetailResponse.of(await service.research.run(identity.user_id, run_id))
 
 
 @router.get("/{run_id}", summary="One run with its steps, its report and its sources")
-async def run(service: Service, identity: Reader, run_id: RunId) -> RunDetailAnswer:
-    return RunDetailAnswer.of(await service.research.run(identity.user_id, run_id))
+async def run(service: Service, identity: Reader, run_id: RunId) -> RunDetailResponse:
+    return RunDetailResponse.of(await service.research.run(identity.user_id, run_id))
 
 
 @router.post("/{run_id}/stop", status_code=204, summary="Stop after the step that is being done")

@@ -1,9 +1,12 @@
-"""Questions and their answers as people see them, and as the one who answers does. Pure."""
+"""Questions and their answers, as people see them and as the work on them does."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 from pressbox.curator.search.domain.retrieval import Passage
 
@@ -20,7 +23,7 @@ class AnswerState(StrEnum):
 
     @property
     def is_open(self) -> bool:
-        """Somebody is at work on it, or will be."""
+        """The answer is being worked on, or will be."""
         return self in OPEN
 
 
@@ -44,7 +47,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class AnswerTask:
-    """What it takes to answer. `turns` are the finished ones before, oldest first."""
+    """What it takes to answer. `turns` are the finished questions before, oldest first."""
 
     answer_id: int
     user_id: int
@@ -61,11 +64,11 @@ class AnswerView:
     conversation_id: int
     question: str
     state: AnswerState
-    method: AnswerMethod | None
+    method: Annotated[AnswerMethod | None, Field(description="llm, or passages when these are the answer.")]
     model: str
-    text: str
+    text: Annotated[str, Field(description="With [n] for the passages it is based on, counted from one.")]
     passages: Sequence[Passage]
-    reason: str
+    reason: Annotated[str, Field(description="Why it waits or failed.")]
     created_at: datetime
     finished_at: datetime | None
 
@@ -83,8 +86,7 @@ class ConversationLine:
 
 
 @dataclass(frozen=True)
-class ConversationView:
-    line: ConversationLine
+class ConversationView(ConversationLine):
     answers: Sequence[AnswerView]
 
 
@@ -102,6 +104,6 @@ class Ending:
 
 
 def title_of(question: str) -> str:
-    """What a conversation is called until somebody names it otherwise: its first question."""
+    """The name of a conversation until somebody renames it: its first question."""
     said = " ".join(question.split())
     return said if len(said) <= LONGEST_TITLE else said[: LONGEST_TITLE - 1].rstrip() + "…"

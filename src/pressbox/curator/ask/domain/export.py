@@ -1,4 +1,4 @@
-"""A conversation as Markdown, to keep or to hand on. Pure."""
+"""A conversation as Markdown, to keep or to pass on."""
 
 from pressbox.curator.ask.domain.answers import AnswerView, ConversationView
 from pressbox.curator.ask.domain.text import cited
@@ -8,9 +8,9 @@ _QUOTE = 280
 
 
 def markdown(conversation: ConversationView) -> str:
-    parts = [f"# {_line(conversation.line.title)}"]
-    if conversation.line.entry_title:
-        parts.append(f"Over “{_line(conversation.line.entry_title)}”")
+    parts = [f"# {_line(conversation.title)}"]
+    if conversation.entry_title:
+        parts.append(f"Over “{_line(conversation.entry_title)}”")
     parts += [_answer(answer) for answer in conversation.answers]
     return "\n\n".join(parts) + "\n"
 

@@ -1,4 +1,4 @@
-"""What a model is asked when a person asks: the question, and numbered passages between marks. Pure.
+"""What a model is asked when a person asks: the question, and numbered passages between marks.
 
 Passages are foreign text. They stand between marks that nobody who wrote them can know, and our own words say that
 nothing between these marks is an instruction. The same holds for what was answered before, which came from them.

@@ -1,6 +1,6 @@
-"""What a model wrote, as text that can be shown: citations that exist, paragraphs, lists and emphasis. Pure.
+"""What a model wrote as text for a page: checked citations, paragraphs, lists and emphasis.
 
-Nothing here is HTML: pages draw the pieces and escape them. What is not understood stays the text that it is.
+Nothing here is HTML: pages draw the pieces and escape them. Markup that is not understood stays as text.
 """
 
 import re
@@ -12,7 +12,7 @@ LONGEST_ANSWER = 12_000
 
 _CITATION = re.compile(r"\s*[\[【]\s*(?:passage\s+)?(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*[\]】](?!\()", re.IGNORECASE)
 _APART = re.compile(r"(\[\d+\]) (?=\[\d)")
-# While it is written, a text ends anywhere.
+# While it is being written, a text can end anywhere.
 _HALF = re.compile(r"\s*\[\d*$")
 _NUMBER = re.compile(r"\d+")
 _LINK = re.compile(r"!?\[([^\[\]]{1,200})\]\((?:[^()\s]|\([^()\s]*\))*\)")
@@ -59,7 +59,7 @@ class Block:
 def checked(text: str, passages: int) -> str:
     """The answer with citations in one form, [n]; numbers of passages that do not exist are dropped."""
     bare = _LINK.sub(r"\1", "".join(one for one in text if one.isprintable() or one in "\n\t"))
-    shown = _CITATION.sub(lambda found: _kept(found[1], passages), bare[:LONGEST_ANSWER])
+    shown = _CITATION.sub(lambda found: _keep_existing(found[1], passages), bare[:LONGEST_ANSWER])
     return _HALF.sub("", _APART.sub(r"\1", shown)).strip()
 
 
@@ -86,7 +86,7 @@ def blocks(text: str) -> Sequence[Block]:
 def pieces(line: str) -> Iterator[Piece]:
     at = 0
     for found in _INLINE.finditer(line):
-        # A number stands close to what it proves.
+        # A number follows its statement without a space.
         before = line[at : found.start()].rstrip() if found["cite"] else line[at : found.start()]
         if before:
             yield Piece(PieceKind.TEXT, before)
@@ -97,7 +97,7 @@ def pieces(line: str) -> Iterator[Piece]:
         yield Piece(PieceKind.TEXT, line[at:])
 
 
-def _kept(listed: str, passages: int) -> str:
+def _keep_existing(listed: str, passages: int) -> str:
     numbers = [int(one) for one in _NUMBER.findall(listed)]
     if len(numbers) == 2 and re.search(r"[–-]", listed):
         numbers = list(range(numbers[0], min(numbers[1], passages) + 1))

@@ -1,8 +1,11 @@
-"""Scores over time, as people see them: lines per model and prompt, and where these lie in a picture. Pure."""
+"""Scores over time: lines per model and prompt, and their places in a plot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Annotated
+
+from pydantic import Field
 
 from pressbox.curator.evaluate.domain.evaluation import Metric, SubjectKind
 
@@ -27,13 +30,13 @@ class SubjectScore:
 class ScoreLine:
     """The average of one day, for what one model wrote to one prompt."""
 
-    day: date
+    day: Annotated[date, Field(description="A day of UTC.")]
     kind: SubjectKind
-    metric: str
+    metric: Annotated[str, Field(description="faithfulness, answer_relevancy; estimates end in _estimate.")]
     evaluator: str
-    model: str
+    model: Annotated[str, Field(description="The model that wrote the text.")]
     prompt_version: str
-    score: float
+    score: Annotated[float, Field(description="The average of the day, from 0 to 1.")]
     count: int
 
 

@@ -25,8 +25,8 @@ class Passage:
     start: int
     end: int
     text: str
-    score: float = 0.0
-    found_by: tuple[FoundBy, ...] = ()
+    score: float
+    found_by: tuple[FoundBy, ...]
 
 
 # How fast a place in a ranking loses worth: with 60 the first is worth about twice the fiftieth.
