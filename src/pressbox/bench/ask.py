@@ -25,7 +25,7 @@ from pressbox.curator.ask.wiring import retriever_over
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.graph.ports import GraphDocument
 from pressbox.curator.graph.wiring import graph_store
-from pressbox.curator.ingest.offline import Workshop, context_finder
+from pressbox.curator.ingest.offline import ParserPool, context_finder
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.search.domain.retrieval import FoundBy
 from pressbox.curator.search.embedding_store import SqlEmbeddingStore
@@ -134,7 +134,7 @@ async def _quality(
                 vectors.model, dict(zip(texts, await vectors.embed(list(texts.values())), strict=True))
             )
         say("The graph of all pages")
-        finder = context_finder(Workshop(1))
+        finder = context_finder(ParserPool(1))
         for number, one in enumerate(found, start=1):
             source = ContextSource(
                 number, library.feed_of(number), one.title, "", one.text.replace("\x00", ""), "", "", one.key

@@ -16,7 +16,7 @@ import psutil
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.errors import ConfigurationError, PermanentError
 from pressbox.curator.articles.ports import Page
-from pressbox.curator.ingest.offline import Workshop, article_of, extractor, summarise, text_of
+from pressbox.curator.ingest.offline import ParserPool, article_of, extractor, summarise, text_of
 from pressbox.curator.library.domain.entries import FetchedArticle, ToDistil
 
 DATA = Path("../shared/data/articles")
@@ -59,7 +59,7 @@ def run_extract(say: Say, data: Path = DATA, rounds: int = ROUNDS) -> Report:
     say("Summaries")
     per_second, empty = _summaries(samples)
     say("In the worker's processes")
-    together, memory = asyncio.run(_in_workshop(samples, rounds))
+    together, memory = asyncio.run(_in_parser_pool(samples, rounds))
     figures = (
         Figure(
             name="F1 of words",
@@ -169,9 +169,9 @@ def _summaries(samples: Sequence[Sample]) -> tuple[float, int]:
     return len(summaries) / (time.process_time() - began), sum(not summary for summary in summaries)
 
 
-async def _in_workshop(samples: Sequence[Sample], rounds: int) -> tuple[float, float]:
-    workshop = Workshop(PROCESSES)
-    pages = extractor(workshop)
+async def _in_parser_pool(samples: Sequence[Sample], rounds: int) -> tuple[float, float]:
+    parsers = ParserPool(PROCESSES)
+    pages = extractor(parsers)
 
     async def extracted(sample: Sample) -> bool:
         try:
@@ -187,7 +187,7 @@ async def _in_workshop(samples: Sequence[Sample], rounds: int) -> tuple[float, f
         for _ in range(rounds):
             await asyncio.gather(*(extracted(sample) for sample in samples))
         seconds = time.perf_counter() - began
-        memory = max(psutil.Process(process).memory_info().rss for process in workshop.processes) / 1e6
+        memory = max(psutil.Process(process).memory_info().rss for process in parsers.process_ids) / 1e6
     finally:
-        await workshop.close()
+        await parsers.close()
     return rounds * len(samples) / seconds, memory

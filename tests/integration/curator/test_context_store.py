@@ -22,11 +22,11 @@ from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.github import GitHub
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.context.domain.context import ContextLink
-from pressbox.curator.context.offline import OfflineContextExtractor, WorkshopLinks
+from pressbox.curator.context.offline import OfflineContextExtractor, PooledLinks
 from pressbox.curator.context.service import EnrichingService
 from pressbox.curator.context.store import SqlContexts
+from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
-from pressbox.curator.parsers.pool import Workshop
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.github import GitHubService
 from tests.fakes.context_starts import StartedContexts
@@ -41,10 +41,10 @@ def library(resources: Resources) -> Library:
 
 
 @pytest.fixture
-async def workshop() -> AsyncIterator[Workshop]:
-    workshop = Workshop(1)
-    yield workshop
-    await workshop.close()
+async def parsers() -> AsyncIterator[ParserPool]:
+    parsers = ParserPool(1)
+    yield parsers
+    await parsers.close()
 
 
 async def written(library: Library, *user_ids: int) -> int:
@@ -61,19 +61,19 @@ async def written(library: Library, *user_ids: int) -> int:
 
 
 async def test_a_context_is_kept_with_its_links_and_not_for_a_text_that_changed(
-    library: Library, workshop: Workshop
+    library: Library, parsers: ParserPool
 ) -> None:
     entry_id, contexts = await written(library), SqlContexts(library.database)
     source = await contexts.source(entry_id)
     assert source is not None
-    context = await OfflineContextExtractor(workshop).extract(source)
+    context = await OfflineContextExtractor(parsers).extract(source)
     assert await contexts.save(context, NOW)
     assert await contexts.save(context, NOW)
     assert await contexts.of([entry_id, entry_id + 10**6]) == {entry_id: context}
     assert [link.url for link in context.links] == ["https://a.example/1"]
     assert not await contexts.save(replace(context, content_hash="another"), NOW)
     assert not await contexts.save(replace(context, entry_id=10**9), NOW)
-    assert await WorkshopLinks(workshop).find(BODY, "") == context.links
+    assert await PooledLinks(parsers).find(BODY, "") == context.links
 
 
 async def test_a_text_that_only_the_feed_has_is_the_source_too(library: Library) -> None:
@@ -157,9 +157,9 @@ async def http(github: GitHubService) -> AsyncIterator[GuardedClient]:
 
 
 async def test_github_is_searched_and_its_readme_comes_sanitised(
-    github: GitHubService, http: GuardedClient, workshop: Workshop
+    github: GitHubService, http: GuardedClient, parsers: ParserPool
 ) -> None:
-    client = GitHub(http, f"{github.url}/", SecretStr("good"), workshop)
+    client = GitHub(http, f"{github.url}/", SecretStr("good"), parsers)
     found = await client.search("Lanternfish OR in:readme", 6)
     assert found == []
     found = await client.search("Lanternfish", 6)
@@ -176,9 +176,9 @@ async def test_github_is_searched_and_its_readme_comes_sanitised(
 
 
 async def test_limits_refusals_and_trouble_of_github_say_when_to_come_back(
-    github: GitHubService, http: GuardedClient, workshop: Workshop
+    github: GitHubService, http: GuardedClient, parsers: ParserPool
 ) -> None:
-    client = GitHub(http, github.url, None, workshop)
+    client = GitHub(http, github.url, None, parsers)
     github.use_up(seconds=1_800)
     with pytest.raises(RateLimitedError) as used_up:
         await client.search("Lanternfish", 6)
@@ -192,4 +192,4 @@ async def test_limits_refusals_and_trouble_of_github_say_when_to_come_back(
     with pytest.raises(TransientError):
         await client.search("Lanternfish", 6)
     with pytest.raises(ConfigurationError, match="PRESSBOX_CURATOR_GITHUB_KEY"):
-        await GitHub(http, github.url, SecretStr("wrong"), workshop).search("Lanternfish", 6)
+        await GitHub(http, github.url, SecretStr("wrong"), parsers).search("Lanternfish", 6)

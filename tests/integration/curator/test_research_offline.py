@@ -37,9 +37,8 @@ async def test_without_a_model_real_parts_find_read_and_quote(resources: Resourc
     reader = await Library(resources).person()
     stand = Newsstand(resources, reader)
     await plant_articles(stand, resources.settings)
-    functions = {
-        function.__name__: function for queue in researching.activities(resources).values() for function in queue
-    }
+    activities = researching.activities(resources)
+    functions = {function.__name__: function for queue in activities.values() for function in queue}
     store = SqlResearch(resources.database)
     run_id = await store.create(Draft(reader, QUESTION, Limits(rounds=1)), NOW)
 

@@ -18,15 +18,15 @@ from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.errors import NotFoundError, TransientError
 from pressbox.core.web.app import create_app
-from pressbox.curator.articles.extractor import WorkshopExtractor
+from pressbox.curator.articles.extractor import PooledExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.context.domain.context import EntityKind
 from pressbox.curator.context.rows import EntryLinkRow
 from pressbox.curator.graph.domain.graph import EntityView, GraphState, Mentioned, Neighbour
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.library.rows import EntryBodyRow
-from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.research.activities import ResearchActivities
 from pressbox.curator.research.contracts import CloseResearchInput, ResearchStepInput
 from pressbox.curator.research.domain.research import EndedBy, Limits, Link, ResearchState, StepKind, StepState
@@ -320,7 +320,7 @@ async def test_a_private_address_that_an_article_links_to_is_refused_and_the_ste
     run_id = await store.create(Draft(reader, QUESTION, Limits(links=True)), NOW)
     pages = GuardedLinkedPages(
         GuardedPageReader(resources.http),
-        WorkshopExtractor(Workshop(1)),
+        PooledExtractor(ParserPool(1)),
         Turns(SqlHostTurns(resources.database), utc_now),
     )
     await researched(store, run_id, world, pages)

@@ -64,7 +64,7 @@ async def test_nonsense_from_the_model_fails_only_the_entry_that_it_is_about(sta
     assert bad.reason
 
 
-@pytest.mark.parametrize("trouble", [TransientError("The workshop ended."), PermanentError("Nobody can read this.")])
+@pytest.mark.parametrize("trouble", [TransientError("The parser ended."), PermanentError("Nobody can read this.")])
 async def test_a_text_that_breaks_the_offline_distiller_fails_alone(
     stage: Stage, trouble: TransientError | PermanentError
 ) -> None:

@@ -1,4 +1,4 @@
-"""From a page to its article. Pure CPU work on strangers' text: runs in the workshop's processes, not in the worker."""
+"""From a page to its article. Pure CPU work on strangers' text, run in the parser pool."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -16,8 +16,8 @@ from pressbox.core.errors import ConfigurationError, PermanentError, PressboxErr
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.pauses import number, pause
 from pressbox.curator.cards.domain.repositories import FULL_NAME, Repository
-from pressbox.curator.parsers.messages import ReadmeTask
-from pressbox.curator.parsers.pool import Workshop
+from pressbox.curator.cards.readme import readme_of
+from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.text.bounds import shortened
 
 VERSION = "2022-11-28"
@@ -61,11 +61,11 @@ ShapeT = TypeVar("ShapeT", bound=_Shape)
 
 
 class GitHub:
-    def __init__(self, http: GuardedClient, url: str, key: SecretStr | None, workshop: Workshop) -> None:
+    def __init__(self, http: GuardedClient, url: str, key: SecretStr | None, parsers: ParserPool) -> None:
         self._http = http
         self._url = url.rstrip("/")
         self._key = key
-        self._workshop = workshop
+        self._parsers = parsers
 
     async def search(self, words: str, limit: int) -> Sequence[Repository]:
         query = urlencode({"q": f"{_searchable(words)} in:name", "per_page": limit, "sort": "stars", "order": "desc"})
@@ -94,8 +94,9 @@ class GitHub:
             return ""
         self._check(answer)
         html = answer.body.decode(errors="replace")
-        task = ReadmeTask(html=html, page_url=f"{repository.url}/blob/HEAD/", file_url=f"{repository.url}/raw/HEAD/")
-        return (await self._workshop.work(task)).html
+        return await self._parsers.run(
+            readme_of, html, page_url=f"{repository.url}/blob/HEAD/", file_url=f"{repository.url}/raw/HEAD/"
+        )
 
     async def _get(self, path: str, accept: str) -> Response:
         headers = {"Accept": accept, "X-GitHub-Api-Version": VERSION}

@@ -1,4 +1,4 @@
-"""A README as GitHub renders it becomes HTML that is safe on our pages. Runs in the workshop's processes."""
+"""A README as GitHub renders it becomes HTML that is safe on our pages. Runs in the parser pool."""
 
 from pressbox.curator.articles.html_tree import parsed, serialised
 from pressbox.curator.articles.sanitizer import absolute, sanitise

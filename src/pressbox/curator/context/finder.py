@@ -1,4 +1,4 @@
-"""What an entry is about, by rules alone. Pure CPU work on strangers' text: runs in the workshop's processes."""
+"""What an entry is about, by rules alone. Pure CPU work on strangers' text, run in the parser pool."""
 
 from dataclasses import replace
 

@@ -3,24 +3,23 @@
 from collections.abc import Sequence
 
 from pressbox.curator.context.domain.context import ContextLink, EntryContext
+from pressbox.curator.context.finder import context_of
+from pressbox.curator.context.links import links_of
 from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.parsers.messages import ContextTask, LinksTask
-from pressbox.curator.parsers.pool import Workshop
+from pressbox.curator.library.parser_pool import ParserPool
 
 
 class OfflineContextExtractor:
-    def __init__(self, workshop: Workshop) -> None:
-        self._workshop = workshop
+    def __init__(self, parsers: ParserPool) -> None:
+        self._parsers = parsers
 
     async def extract(self, source: ContextSource) -> EntryContext:
-        outcome = await self._workshop.work(ContextTask(source=source))
-        assert outcome.context is not None
-        return outcome.context
+        return await self._parsers.run(context_of, source)
 
 
-class WorkshopLinks:
-    def __init__(self, workshop: Workshop) -> None:
-        self._workshop = workshop
+class PooledLinks:
+    def __init__(self, parsers: ParserPool) -> None:
+        self._parsers = parsers
 
     async def find(self, html: str, url: str) -> Sequence[ContextLink]:
-        return (await self._workshop.work(LinksTask(html=html, url=url))).links
+        return await self._parsers.run(links_of, html, url)

@@ -7,8 +7,8 @@ from fastapi import APIRouter
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
 from pressbox.core.errors import ConfigurationError
-from pressbox.curator.articles.extractor import WorkshopExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
+from pressbox.curator.articles.wiring import extractor, parser_pool
 from pressbox.curator.cards.choice import EvidentChooser, ModelChooser
 from pressbox.curator.cards.github import GitHub
 from pressbox.curator.cards.github_activities import RepositoryActivities
@@ -20,7 +20,7 @@ from pressbox.curator.context.activities import ContextActivities, Way
 from pressbox.curator.context.domain.context import ContextMethod
 from pressbox.curator.context.finder import VERSION
 from pressbox.curator.context.model import ModelContextExtractor
-from pressbox.curator.context.offline import OfflineContextExtractor, WorkshopLinks
+from pressbox.curator.context.offline import OfflineContextExtractor, PooledLinks
 from pressbox.curator.context.ports import ContextExtractor, Contexts
 from pressbox.curator.context.prompt import PROMPT_VERSION
 from pressbox.curator.context.service import EnrichingService
@@ -34,14 +34,13 @@ from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import paid_model
-from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.settings import ContextKind, CuratorSettings, policy
 
 
-def context_extractor(resources: Resources, workshop: Workshop | None = None) -> ContextExtractor:
-    """The one of the settings. Processes start with the first piece of work."""
+def context_extractor(resources: Resources) -> ContextExtractor:
+    """The extractor that the settings ask for."""
     curator = resources.settings.group(CuratorSettings)
-    offline = OfflineContextExtractor(workshop or Workshop(curator.heavy_concurrency))
+    offline = OfflineContextExtractor(parser_pool(resources))
     if curator.context is ContextKind.OFFLINE:
         return offline
     model = paid_model(resources)
@@ -67,27 +66,26 @@ def context_way(resources: Resources) -> Way:
 
 def activities(resources: Resources) -> ActivitiesByQueue:
     curator, database = resources.settings.group(CuratorSettings), resources.database
-    workshop = Workshop(curator.heavy_concurrency)
     store, cards, turns = SqlContexts(database), SqlEnrichments(database), Turns(SqlHostTurns(database), utc_now)
     model = paid_model(resources)
     context = ContextActivities(
         store,
-        context_extractor(resources, workshop),
+        context_extractor(resources),
         resources.objects,
-        WorkshopLinks(workshop),
+        PooledLinks(parser_pool(resources)),
         store,
         context_way(resources),
     )
     github = RepositoryActivities(
         store,
         cards,
-        GitHub(resources.http, curator.github_url, curator.github_key, workshop),
+        GitHub(resources.http, curator.github_url, curator.github_key, parser_pool(resources)),
         EvidentChooser() if model is None else ModelChooser(model),
         resources.objects,
         turns,
         curator.github_url,
     )
-    pages = LinkedPageActivities(cards, GuardedPageReader(resources.http), WorkshopExtractor(workshop), turns)
+    pages = LinkedPageActivities(cards, GuardedPageReader(resources.http), extractor(resources), turns)
     return {
         QUEUE: (
             context.get_entry,

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-from pressbox.curator.distil.summary import NAME, VERSION
+from pressbox.curator.distil.summary import NAME, VERSION, summarise_all
 from pressbox.curator.library.domain.entries import Distilled, ToDistil
-from pressbox.curator.parsers.messages import DistilTask
-from pressbox.curator.parsers.pool import Workshop
+from pressbox.curator.library.parser_pool import ParserPool
 
 
 class ExtractiveDistiller:
-    def __init__(self, workshop: Workshop) -> None:
-        self._workshop = workshop
+    def __init__(self, parsers: ParserPool) -> None:
+        self._parsers = parsers
 
     @property
     def name(self) -> str:
@@ -22,5 +21,4 @@ class ExtractiveDistiller:
 
     async def distil(self, entries: Sequence[ToDistil], language: str, sentences: int) -> Sequence[Distilled]:
         """Whatever `language` is wanted: taking sentences out of a text does not translate them."""
-        outcome = await self._workshop.work(DistilTask(entries=tuple(entries), sentences=sentences))
-        return outcome.distilled
+        return await self._parsers.run(summarise_all, entries, sentences)

@@ -1,6 +1,7 @@
-"""A summary out of the text's own sentences. Pure CPU work: runs in the workshop's processes."""
+"""A summary out of the text's own sentences. Pure CPU work, run in the parser pool."""
 
 import re
+from collections.abc import Sequence
 
 from pressbox.curator.library.domain.entries import EXTRACTIVE, Distilled, ToDistil
 from pressbox.curator.text.languages import language_of
@@ -34,6 +35,10 @@ def summarise(entry: ToDistil, sentences: int) -> Distilled:
         prompt_version=VERSION,
         content_hash=entry.content_hash,
     )
+
+
+def summarise_all(entries: Sequence[ToDistil], sentences: int) -> tuple[Distilled, ...]:
+    return tuple(summarise(entry, sentences) for entry in entries)
 
 
 def _until(lines: list[str], first: int, last: int) -> int:

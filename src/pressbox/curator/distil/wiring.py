@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.errors import ConfigurationError
+from pressbox.curator.articles.wiring import parser_pool
 from pressbox.curator.distil.activities import DistilActivities
 from pressbox.curator.distil.extractive import ExtractiveDistiller
 from pressbox.curator.distil.model import ModelDistiller
@@ -14,23 +15,21 @@ from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.models.store import SqlClaims
 from pressbox.curator.models.wiring import pay_once, prices
-from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.settings import CuratorSettings, DistillerKind
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
-    workshop = Workshop(resources.settings.group(CuratorSettings).heavy_concurrency)
-    distil = distil_activities(resources, workshop)
+    distil = distil_activities(resources)
     return {
         QUEUE: (distil.get_entries_for_distillation, distil.save_distilled_entries),
         HEAVY_QUEUE: (distil.distill_entry_content,),
     }
 
 
-def distil_activities(resources: Resources, workshop: Workshop) -> DistilActivities:
+def distil_activities(resources: Resources) -> DistilActivities:
     settings, claims = resources.settings.group(CuratorSettings), SqlClaims(resources.database)
     entries = SqlDistilStore(resources.database)
-    offline = ExtractiveDistiller(workshop)
+    offline = ExtractiveDistiller(parser_pool(resources))
     if settings.distiller is DistillerKind.EXTRACTIVE:
         return DistilActivities(entries, claims, offline=offline)
     paid = PaidDistiller(model_distiller(settings), pay_once(resources, settings.tokens_per_day), prices(settings))

@@ -6,8 +6,8 @@ from datetime import timedelta
 from pressbox.core.app import ActivitiesByQueue, Resources, ScheduleDeclaration
 from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
-from pressbox.curator.articles.extractor import WorkshopExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
+from pressbox.curator.articles.wiring import extractor
 from pressbox.curator.distil.contracts import AppSettings
 from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.feeds.crawler import FeedCrawler
@@ -29,7 +29,6 @@ from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWor
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
-from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.search.embedding_store import SqlEmbeddingStore
 from pressbox.curator.search.index_store import SqlIndexStore
 from pressbox.curator.search.wiring import embedder
@@ -43,14 +42,13 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     feeds, entries, summaries = SqlFeeds(database), SqlFetchStore(database), SqlDistilStore(database)
     turns = Turns(SqlHostTurns(database), utc_now)
     crawler = FeedCrawler(resources.http, FeedReader(), policy(settings))
-    workshop = Workshop(settings.group(CuratorSettings).heavy_concurrency)
     embedding_model = embedder(settings.group(CuratorSettings)).model
     crawl = CrawlActivities(feeds, entries, crawler, turns, app_settings(settings, embedding_model))
     leftovers = LeftoverActivities(
         feeds, summaries, SqlIndexStore(database), SqlEmbeddingStore(database), embedding_model
     )
     fetch = FetchActivities(
-        entries, summaries, GuardedPageReader(resources.http), WorkshopExtractor(workshop), turns, resources.objects
+        entries, summaries, GuardedPageReader(resources.http), extractor(resources), turns, resources.objects
     )
     return {
         QUEUE: (

@@ -6,8 +6,8 @@ from fastapi import APIRouter
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
-from pressbox.curator.articles.extractor import WorkshopExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
+from pressbox.curator.articles.wiring import extractor
 from pressbox.curator.ask.wiring import retriever
 from pressbox.curator.graph.wiring import graph_store
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
@@ -16,7 +16,6 @@ from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import has_model, paid_model
-from pressbox.curator.parsers.pool import Workshop
 from pressbox.curator.research.activities import ResearchActivities
 from pressbox.curator.research.domain.research import Limits
 from pressbox.curator.research.linked_pages import GuardedLinkedPages
@@ -33,8 +32,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     database = resources.database
     pages = GuardedLinkedPages(
         GuardedPageReader(resources.http),
-        # Its process starts with the first page that somebody wants read.
-        WorkshopExtractor(Workshop(1)),
+        extractor(resources),
         Turns(SqlHostTurns(database), utc_now),
     )
     research = ResearchActivities(

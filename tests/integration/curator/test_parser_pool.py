@@ -1,39 +1,38 @@
-"""The processes in which strangers' text is worked on: real ones, with hostile pages."""
+"""The parser pool with real processes and hostile pages."""
 
 import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from datetime import timedelta
 
 import pytest
 
 from pressbox.core.errors import InvalidInputError, PermanentError, TransientError
-from pressbox.curator.articles.extractor import WorkshopExtractor
+from pressbox.curator.articles.extractor import PooledExtractor
 from pressbox.curator.articles.ports import Page
 from pressbox.curator.distil.extractive import ExtractiveDistiller
 from pressbox.curator.library.domain.entries import ToDistil
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.parsers.pool import Workshop
+from pressbox.curator.library.parser_pool import ParserPool
 
 SENTENCE = "The new bridge over the river was opened on Monday by the mayor of the town. "
 GOOD = Page("https://example.org/a", f"<html><body><article><p>{SENTENCE * 5}</p></article></body></html>", "text/html")
 
 
 @pytest.fixture(scope="module")
-async def workshop() -> AsyncIterator[Workshop]:
-    workshop = Workshop(processes=2)
-    yield workshop
-    await workshop.close()
+async def parsers() -> AsyncIterator[ParserPool]:
+    parsers = ParserPool(2)
+    yield parsers
+    await parsers.close()
 
 
 def page(html: str) -> Page:
     return Page("https://example.org/evil", html, "text/html")
 
 
-async def test_pages_and_texts_are_worked_on_side_by_side(workshop: Workshop) -> None:
-    extractor, distiller = WorkshopExtractor(workshop), ExtractiveDistiller(workshop)
+async def test_pages_and_texts_are_worked_on_side_by_side(parsers: ParserPool) -> None:
+    extractor, distiller = PooledExtractor(parsers), ExtractiveDistiller(parsers)
     entry = ToDistil(entry_id=5, title="Bridge", text=SENTENCE * 3, language="en", content_hash="h")
     article, from_feed, (distilled,) = await asyncio.gather(
         extractor.extract(GOOD, ()),
@@ -46,8 +45,8 @@ async def test_pages_and_texts_are_worked_on_side_by_side(workshop: Workshop) ->
     assert (distiller.name, distilled.model, distilled.prompt_version) == ("extractive", "extractive", "1")
 
 
-async def test_what_a_rule_or_a_page_lacks_is_told_and_the_process_goes_on(workshop: Workshop) -> None:
-    extractor = WorkshopExtractor(workshop)
+async def test_what_a_rule_or_a_page_lacks_is_told_and_the_process_goes_on(parsers: ParserPool) -> None:
+    extractor = PooledExtractor(parsers)
     with pytest.raises(InvalidInputError, match="CSS selector"):
         await extractor.extract(GOOD, [ExtractionRule("css", "p[", keep=True)])
     with pytest.raises(PermanentError, match="nothing to read"):
@@ -69,24 +68,24 @@ async def test_what_a_rule_or_a_page_lacks_is_told_and_the_process_goes_on(works
     ],
     ids=["nested", "tables", "formatting", "links", "comments", "entities", "foreign", "not text"],
 )
-async def test_a_hostile_page_gives_its_article_or_a_reason(workshop: Workshop, html: str) -> None:
-    extractor = WorkshopExtractor(workshop)
+async def test_a_hostile_page_gives_its_article_or_a_reason(parsers: ParserPool, html: str) -> None:
+    extractor = PooledExtractor(parsers)
     hostile = page(f"<html><body><article><p>{SENTENCE * 4}</p>{html}")
     with suppress(PermanentError):
         assert SENTENCE.strip() in (await extractor.extract(hostile, ())).text
     assert (await extractor.extract(GOOD, ())).text
 
 
-async def test_a_page_of_endless_text_is_not_kept(workshop: Workshop) -> None:
+async def test_a_page_of_endless_text_is_not_kept(parsers: ParserPool) -> None:
     endless = page(f"<html><body><article>{f'<p>{SENTENCE}</p>' * 25_000}")
     with pytest.raises(PermanentError, match="longer than"):
-        await WorkshopExtractor(workshop).extract(endless, [ExtractionRule("css", "article", keep=True)])
+        await PooledExtractor(parsers).extract(endless, [ExtractionRule("css", "article", keep=True)])
 
 
 async def test_a_page_that_would_take_for_ever_ends_with_its_process_and_not_with_the_worker() -> None:
-    own = Workshop(processes=1, longest_work=timedelta(seconds=2))
+    own = ParserPool(1, seconds=2)
     try:
-        extractor = WorkshopExtractor(own)
+        extractor = PooledExtractor(own)
         # Every element is counted for every element, for every element.
         endless = ExtractionRule("xpath", "//*[count(//*[count(//*[. = 1]) > 0]) > 0]", keep=True)
         beats = 0
@@ -103,17 +102,16 @@ async def test_a_page_that_would_take_for_ever_ends_with_its_process_and_not_wit
 
 
 async def test_a_process_that_dies_is_replaced() -> None:
-    own = Workshop(processes=1)
+    own = ParserPool(1)
     try:
-        extractor = WorkshopExtractor(own)
+        extractor = PooledExtractor(own)
         await extractor.extract(GOOD, ())
-        (child,) = own._children
-        assert child.process is not None
-        os.kill(child.process.pid, signal.SIGSTOP)
+        (child,) = own.process_ids
+        os.kill(child, signal.SIGSTOP)
         asking = asyncio.create_task(extractor.extract(GOOD, ()))
-        while not child.busy:
+        while own.is_idle:
             await asyncio.sleep(0)
-        os.kill(child.process.pid, signal.SIGKILL)
+        os.kill(child, signal.SIGKILL)
         with pytest.raises(TransientError):
             await asking
         assert (await extractor.extract(GOOD, ())).text
