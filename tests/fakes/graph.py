@@ -17,9 +17,8 @@ from pressbox.curator.graph.activities import GraphActivities
 from pressbox.curator.graph.neighbours import SqlGraphReader
 from pressbox.curator.graph.page_store import SqlGraphPages
 from pressbox.curator.graph.ports import Addition, GraphDocument, Waiting
-from pressbox.curator.graph.queue import SqlGraphQueue
 from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow
-from pressbox.curator.graph.store import PostgresGraph
+from pressbox.curator.graph.store import PostgresGraph, SqlGraphQueue
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.identity import content_hash
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow

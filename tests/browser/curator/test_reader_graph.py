@@ -7,8 +7,7 @@ from pressbox.curator.context.domain.context import Entity, EntityKind, EntryCon
 from pressbox.curator.context.domain.context import Relationship as Said
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.graph.ports import GraphDocument
-from pressbox.curator.graph.queue import SqlGraphQueue
-from pressbox.curator.graph.store import PostgresGraph
+from pressbox.curator.graph.store import PostgresGraph, SqlGraphQueue
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, arrived, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
 from tests.fakes.newsstand import Newsstand

@@ -20,7 +20,7 @@ from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.commands import build_commands
 from pressbox.curator.graph import wiring as graph
 from pressbox.curator.graph.contracts import GRAPH_REBUILD_WORKFLOW, GRAPH_SCHEDULE
-from pressbox.curator.graph.starter import GraphStarter
+from pressbox.curator.graph.service import GraphStarter
 from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
 from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue

@@ -16,7 +16,7 @@ from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError, PressboxError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.graph.contracts import GlobalGraphUpdateInput, GraphRebuildInput
-from pressbox.curator.graph.starter import GraphStarter
+from pressbox.curator.graph.service import GraphStarter
 from pressbox.curator.graph.workflows import rebuild as graph_rebuild
 from pressbox.curator.graph.workflows import update as graph_update
 from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow

@@ -8,9 +8,9 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.graph.domain.graph import phrases_of
-from pressbox.curator.graph.locking import current_generation
+from pressbox.curator.graph.page_store import Sight, sight_of
 from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow
-from pressbox.curator.graph.visibility import Sight, sight_of
+from pressbox.curator.graph.store import current_generation
 from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.library.store import SqlStore
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import and_, case, exists, func, literal, or_, select
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, and_, any_, case, exists, func, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -19,10 +19,8 @@ from pressbox.curator.graph.domain.graph import (
     Neighbour,
     Relation,
 )
-from pressbox.curator.graph.locking import BUILDING, CURRENT, current_generation
-from pressbox.curator.graph.queue import given_up, not_in_graph, settled
 from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphGenerationRow, GraphNodeRow
-from pressbox.curator.graph.visibility import Sight, sight_of
+from pressbox.curator.graph.store import BUILDING, CURRENT, current_generation, given_up, not_in_graph, settled
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import subscribed_by
@@ -39,6 +37,19 @@ MOST_EDGES = 400
 # "Named together" is counted in this many of the entries that name an entity.
 TOGETHER_AMONG = 200
 NO_SUCH_ENTITY = "There is no such entity, or none of your feeds names it."
+
+
+@dataclass(frozen=True)
+class Sight:
+    """`entry` is the condition for an entry. The feeds are looked up once: asked row by row they cost most of all."""
+
+    user_id: int
+    entry: ColumnElement[bool]
+
+
+async def sight_of(session: AsyncSession, user_id: int) -> Sight:
+    feeds = list(await session.scalars(select(SubscriptionRow.feed_id).where(SubscriptionRow.user_id == user_id)))
+    return Sight(user_id, EntryRow.feed_id == any_(literal(feeds, ARRAY(BigInteger))))
 
 
 @dataclass

@@ -3,8 +3,17 @@
 from collections.abc import Sequence
 
 from pressbox.core.errors import InvalidInputError
+from pressbox.curator.graph.contracts import (
+    GLOBAL_GRAPH_UPDATE,
+    GRAPH_REBUILD,
+    GRAPH_REBUILD_WORKFLOW,
+    GRAPH_WORKFLOW,
+    GlobalGraphUpdateInput,
+    GraphRebuildInput,
+)
 from pressbox.curator.graph.domain.graph import EntityView, GraphState, Mentioned
 from pressbox.curator.graph.ports import GraphPages, GraphWork
+from pressbox.curator.library.starter import Starter
 
 LONGEST_WORDS = 200
 NEIGHBOURS = 8
@@ -35,3 +44,17 @@ class GraphService:
 
     async def rebuild(self, *, batch_size: int = 20, clean: bool = False) -> str:
         return await self._work.rebuild(batch_size, clean)
+
+
+BY_HAND = "by-hand"
+
+
+class GraphStarter(Starter):
+    async def update(self, batch_size: int) -> str:
+        """By hand: what failed before is tried again."""
+        input = GlobalGraphUpdateInput(batch_size=batch_size, retry_failed=True, policy=self._policy)
+        return await self.start(GLOBAL_GRAPH_UPDATE, input, f"{GRAPH_WORKFLOW}-{BY_HAND}")
+
+    async def rebuild(self, batch_size: int, clean: bool) -> str:
+        input = GraphRebuildInput(batch_size=batch_size, clean=clean, policy=self._policy)
+        return await self.start(GRAPH_REBUILD, input, GRAPH_REBUILD_WORKFLOW)

@@ -15,10 +15,8 @@ from pressbox.curator.graph.lightrag import LightRagGraph
 from pressbox.curator.graph.neighbours import SqlGraphReader
 from pressbox.curator.graph.page_store import SqlGraphPages
 from pressbox.curator.graph.ports import Graph, GraphPages, GraphReader
-from pressbox.curator.graph.queue import SqlGraphQueue
-from pressbox.curator.graph.service import GraphService
-from pressbox.curator.graph.starter import GraphStarter
-from pressbox.curator.graph.store import PostgresGraph
+from pressbox.curator.graph.service import GraphService, GraphStarter
+from pressbox.curator.graph.store import PostgresGraph, SqlGraphQueue
 from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
 from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE

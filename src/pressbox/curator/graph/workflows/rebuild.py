@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
         GraphRebuildOutput,
         GraphRebuildProgress,
     )
-    from pressbox.curator.graph.workflows.batches import LARGEST_BATCH, added_in_rounds
+    from pressbox.curator.graph.workflows.update import LARGEST_BATCH, add_in_rounds
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.search.activities.index import IndexSelection
     from pressbox.curator.search.contracts import IndexBatchInput
@@ -66,7 +66,7 @@ class GraphRebuildWorkflow:
             return False
         batch = GraphBatchInput(entry_ids=page.entry_ids, generation=self._state.generation, policy=self._input.policy)
         before = self._state
-        if not await added_in_rounds(GraphActivities.fetch_and_add_to_graph_bulk, batch, self._take, self._show):
+        if not await add_in_rounds(GraphActivities.fetch_and_add_to_graph_bulk, batch, self._take, self._show):
             # Into a graph that is built aside the whole batch goes again, and is counted then.
             state = before if before.generation else self._state
             workflow.continue_as_new(self._input.model_copy(update={"state": state}))

@@ -1,9 +1,11 @@
 """GlobalGraphUpdateWorkflow: what the graph lacks, batch by batch."""
 
+from collections.abc import Awaitable, Callable
+
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from pressbox.core.temporal.calls import call
+    from pressbox.core.temporal.calls import Method, call
     from pressbox.curator.graph.activities import GraphActivities
     from pressbox.curator.graph.contracts import (
         GlobalGraphUpdateInput,
@@ -15,11 +17,13 @@ with workflow.unsafe.imports_passed_through():
         GraphPruneInput,
         SelectForGraphInput,
     )
-    from pressbox.curator.graph.workflows.batches import LARGEST_BATCH, added_in_rounds
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
+    from pressbox.curator.models.waiting import WAITING, sleep_until
 
 BATCHES_PER_RUN = 40
+# Ids, hashes and titles of this many entries are one message, which stays below 10 kB.
+LARGEST_BATCH = 50
 
 
 @workflow.defn
@@ -70,7 +74,7 @@ class GlobalGraphUpdateWorkflow:
         self._show(current_step="add", message="")
         ids = tuple(entry.entry_id for entry in found.entries)
         batch = GraphBatchInput(entry_ids=ids, policy=self._input.policy)
-        if not await added_in_rounds(GraphActivities.add_to_global_graph_bulk, batch, self._take, self._show):
+        if not await add_in_rounds(GraphActivities.add_to_global_graph_bulk, batch, self._take, self._show):
             workflow.continue_as_new(self._input.model_copy(update={"state": self._state}))
         self._state = self._state.model_copy(update={"after_entry_id": ids[-1]})
         return True
@@ -99,3 +103,28 @@ class GlobalGraphUpdateWorkflow:
             entry_progress=self._articles.copy(),
             **changes,
         )
+
+
+async def add_in_rounds(
+    method: "Method[GraphBatchInput, GraphBatchResult]",
+    batch: GraphBatchInput,
+    take: Callable[[GraphBatchResult], Awaitable[None]],
+    show: Callable[..., None],
+) -> bool:
+    """What is in is taken note of at once, however long the others have to wait.
+
+    False when the history grew long with waiting: the rest is for the next run, which finds it by state.
+    """
+    left = batch.entry_ids
+    while left:
+        result = await call(method, batch.model_copy(update={"entry_ids": left}))
+        await take(result)
+        if result.retry_at is None:
+            return True
+        dealt_with = result.dealt_with
+        left = tuple(entry_id for entry_id in left if entry_id not in dealt_with)
+        show(current_step=WAITING, message=result.reason)
+        await sleep_until(result.retry_at)
+        if workflow.info().is_continue_as_new_suggested():
+            return False
+    return True
