@@ -336,13 +336,13 @@ async def test_neighbours_in_the_graph_are_named_once_and_unknown_names_have_non
             if key != "ferry":
                 raise NotFoundError("There is no such entity.")
             near = [Neighbour(name.lower(), name, EntityKind.OTHER, ()) for name in ("Harbour", "Pier", "Sunrise")]
-            return EntityView(key, "Ferry", EntityKind.OTHER, (), 1, (), near)
+            return EntityView(key, "Ferry", EntityKind.OTHER, (), 1, (), near, (), False)
 
         async def entities(self, user_id: int, words: str, limit: int) -> list[Mentioned]:
             return []
 
         async def state(self, user_id: int) -> GraphState:
-            return GraphState()
+            return GraphState(0, 0, None, False, ())
 
     found = await GraphNeighbours(Pages()).near(1, ["Ferry", "Pier", "Nobody"], 2)
     assert found == ["Harbour", "Sunrise"]

@@ -12,11 +12,11 @@ from pressbox.curator.graph.pages import entity_address, passage_address
 
 def entity(number: int, name: str = "Name", word: str = "knows") -> EntityView:
     neighbours = [
-        Neighbour(f"key {one}", f"{name} {one}", EntityKind.OTHER, [Relation(word, one % 2 == 0, 1)])
+        Neighbour(f"key {one}", f"{name} {one}", EntityKind.OTHER, [Relation(word, one % 2 == 0, 1, ())])
         for one in range(number)
     ]
     among = [("key 0", "key 1"), ("key 0", "key 2"), ("key 0", "nobody")] if number > 2 else []
-    return EntityView("middle", name, EntityKind.PERSON, (), 1, (), neighbours, among)
+    return EntityView("middle", name, EntityKind.PERSON, (), 1, (), neighbours, among, False)
 
 
 def picture(number: int, name: str = "Name", word: str = "knows") -> Picture:

@@ -316,7 +316,7 @@ def _neighbour(node: GraphNodeRow, found: tuple[_Found, Mapping[int, Sequence[Ev
         for edge, word, outgoing, entries in relations.relations[:EVIDENCE_PER_RELATION]
     ]
     if not told:
-        told = [Relation("", True, relations.together)]
+        told = [Relation("", True, relations.together, ())]
     return Neighbour(node.key, node.name, _kind(node.kind), told)
 
 

@@ -1,8 +1,11 @@
 """The graph of entities: what an entry says for it, and what a person sees of it. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
 
 from pressbox.curator.context.domain.candidates import MENTIONED_WITH
 from pressbox.curator.context.domain.context import Entity, EntityKind, EntryContext, entity_key
@@ -114,17 +117,17 @@ class Evidence:
     title: str
     feed_title: str
     published_at: datetime
-    quote: str = ""
+    quote: str
 
 
 @dataclass(frozen=True)
 class Relation:
     """`outgoing`: from the entity in the middle to its neighbour. An empty word: both are named in the same entry."""
 
-    word: str
-    outgoing: bool
+    word: Annotated[str, Field(description="Empty when both are only named together.")]
+    outgoing: Annotated[bool, Field(description="From the entity to its neighbour.")]
     entries: int
-    evidence: Sequence[Evidence] = ()
+    evidence: Sequence[Evidence]
 
     @property
     def stated(self) -> bool:
@@ -160,8 +163,8 @@ class EntityView:
     evidence: Sequence[Evidence]
     neighbours: Sequence[Neighbour]
     # Pairs of neighbours that are related themselves.
-    among: Sequence[tuple[str, str]] = ()
-    more: bool = False
+    among: Annotated[Sequence[tuple[str, str]], Field(description="Keys of neighbours that are related.")]
+    more: Annotated[bool, Field(description="There are more neighbours.")]
 
 
 @dataclass(frozen=True)
@@ -175,8 +178,8 @@ class Failure:
 class GraphState:
     """How far the graph is, over what the person may see."""
 
-    entries: int = 0
-    waiting: int = 0
-    added_at: datetime | None = None
-    rebuilding: bool = False
-    failures: Sequence[Failure] = field(default=())
+    entries: int
+    waiting: int
+    added_at: datetime | None
+    rebuilding: bool
+    failures: Sequence[Failure]
