@@ -27,7 +27,7 @@ from pressbox.curator.research.model import ModelResearcher
 from pressbox.curator.research.offline import OfflineResearcher
 from pressbox.curator.research.ports import Draft, Researcher
 from pressbox.curator.search.domain.retrieval import FoundBy, Passage
-from pressbox.curator.text.sentences import terms
+from pressbox.curator.text.sentences import extract_terms
 from pressbox.demo.simulators.model import Asked, Script, tokens
 from pressbox.demo.simulators.researching import Researching
 
@@ -198,9 +198,9 @@ class FakeResearchWorld:
         self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8
     ) -> Sequence[Passage]:
         self.searched.append(question)
-        wanted = set(terms(question, "en"))
+        wanted = set(extract_terms(question, "en"))
         found = [
-            (len(wanted & set(terms(article.text, "en"))), article)
+            (len(wanted & set(extract_terms(article.text, "en"))), article)
             for article in self.articles
             if user_id in article.readers
         ]

@@ -22,11 +22,12 @@ from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import upgrade
 from pressbox.curator.ask.wiring import retriever_over
+from pressbox.curator.context.offline import OfflineContextExtractor
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.graph.ports import GraphDocument
 from pressbox.curator.graph.wiring import graph_store
-from pressbox.curator.ingest.offline import ParserPool, context_finder
 from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.search.domain.retrieval import FoundBy
 from pressbox.curator.search.embedding_store import SqlEmbeddingStore
 from pressbox.curator.search.wiring import embedder, search_index
@@ -134,7 +135,7 @@ async def _quality(
                 vectors.model, dict(zip(texts, await vectors.embed(list(texts.values())), strict=True))
             )
         say("The graph of all pages")
-        finder = context_finder(ParserPool(1))
+        finder = OfflineContextExtractor(ParserPool(1))
         for number, one in enumerate(found, start=1):
             source = ContextSource(
                 number, library.feed_of(number), one.title, "", one.text.replace("\x00", ""), "", "", one.key

@@ -13,9 +13,11 @@ from psycopg import sql
 
 from pressbox.bench.library import articles
 from pressbox.core.errors import ConfigurationError, PressboxError
-from pressbox.curator.ingest.offline import FeedReader, plain_text, text_of
+from pressbox.curator.articles.html_text import text_of
+from pressbox.curator.feeds.reader import FeedReader
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.search.ports import IndexDocument
+from pressbox.curator.text.plain_text import to_plain_text
 
 FEEDS = 500
 PUBLISHED = datetime(2026, 1, 1, tzinfo=UTC)
@@ -72,7 +74,7 @@ async def _entries(feeds: Sequence[Path]) -> AsyncIterator[Document]:
             # Some of the set are broken on purpose; nobody asks about them.
             continue
         for place, entry in enumerate(parsed.entries):
-            yield Document(f"{file.name}/{place}", entry.title, plain_text(entry.content))
+            yield Document(f"{file.name}/{place}", entry.title, to_plain_text(entry.content))
 
 
 def made(count: int) -> Iterator[Document]:

@@ -15,9 +15,13 @@ import psutil
 
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.errors import ConfigurationError, PermanentError
+from pressbox.curator.articles.extraction import article_of
+from pressbox.curator.articles.extractor import PooledExtractor
+from pressbox.curator.articles.html_text import text_of
 from pressbox.curator.articles.ports import Page
-from pressbox.curator.ingest.offline import ParserPool, article_of, extractor, summarise, text_of
+from pressbox.curator.distil.summary import summarise
 from pressbox.curator.library.domain.entries import FetchedArticle, ToDistil
+from pressbox.curator.library.parser_pool import ParserPool
 
 DATA = Path("../shared/data/articles")
 PEER = "readability-lxml"
@@ -171,7 +175,7 @@ def _summaries(samples: Sequence[Sample]) -> tuple[float, int]:
 
 async def _in_parser_pool(samples: Sequence[Sample], rounds: int) -> tuple[float, float]:
     parsers = ParserPool(PROCESSES)
-    pages = extractor(parsers)
+    pages = PooledExtractor(parsers)
 
     async def extracted(sample: Sample) -> bool:
         try:

@@ -21,7 +21,7 @@ from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.domain import next_day_start
 from pressbox.curator.models.pay_once import BUDGET_PAUSE
-from pressbox.curator.text.bounds import SUMMARY_BYTES, TITLE_BYTES, shortened
+from pressbox.curator.text.plain_text import SUMMARY_BYTES, TITLE_BYTES, shorten
 from tests.fakes.curator import FakeWorld
 
 LARGEST_PAYLOAD = 10_000
@@ -153,6 +153,6 @@ def test_the_feeds_own_text_is_used_when_it_is_clearly_richer(
 @pytest.mark.parametrize("text", ["short", LONG, "word " * 400, "ein Wort" + "x" * 400, "é" * 300])
 def test_a_shortened_text_keeps_to_its_bytes_and_its_letters_stay_whole(text: str) -> None:
     for limit in (TITLE_BYTES, SUMMARY_BYTES):
-        cut = shortened(text, limit)
+        cut = shorten(text, limit)
         assert len(cut.encode()) <= limit
         assert cut == text or (cut.endswith("…") and text.startswith(cut[:-1]))

@@ -13,7 +13,7 @@ from pressbox.curator.library.domain.identity import (
     says_the_same,
     storable,
 )
-from pressbox.curator.text.plain_text import count_words, plain_text
+from pressbox.curator.text.plain_text import count_words, to_plain_text
 
 
 def stated(**values: object) -> FeedEntry:
@@ -86,7 +86,7 @@ def test_html_becomes_one_line_per_block() -> None:
         "<h2>Title</h2><p>First\n line, <a href='x' title=\"a > b\">linked</a> &amp; more.</p><ul><li>One</li>"
         "<li>Two</li></ul><script>no()</script><!-- no --><pre>code</pre>a<br/>b"
     )
-    assert plain_text(html) == "Title\nFirst line, linked & more.\nOne\nTwo\ncode\na\nb"
+    assert to_plain_text(html) == "Title\nFirst line, linked & more.\nOne\nTwo\ncode\na\nb"
 
 
 def test_words_are_counted_where_there_are_no_spaces_too() -> None:

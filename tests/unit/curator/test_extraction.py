@@ -12,7 +12,7 @@ from pressbox.curator.articles.extraction import article_of, feed_text_of
 from pressbox.curator.articles.html_text import text_of
 from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.text.languages import language_of
+from pressbox.curator.text.languages import detect_language
 
 ARTICLES = Path(__file__).parent / "articles"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -238,4 +238,4 @@ def test_the_text_of_a_feed_is_an_article_too() -> None:
     ],
 )
 def test_the_language_of_a_text_is_told_or_left_open(text: str, language: str) -> None:
-    assert language_of(text) == language
+    assert detect_language(text) == language

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from pressbox.curator.search.domain.highlights import Highlighter, snippet_html, whole_html
 from pressbox.curator.search.domain.query import Field, begins_near, is_near, near_to, parse_query
-from pressbox.curator.text.words import composed, fold_lengths, folded, index_terms, words
+from pressbox.curator.text.words import compose, fold, fold_lengths, split_words, to_index_terms
 
 
 def marked(query: str, text: str) -> str:
-    return whole_html(Highlighter(parse_query(query)).marked(composed(text)))
+    return whole_html(Highlighter(parse_query(query)).marked(compose(text)))
 
 
 @pytest.mark.parametrize(
@@ -29,30 +29,30 @@ def marked(query: str, text: str) -> str:
     ],
 )
 def test_a_text_becomes_folded_words_and_pairs(text: str, terms: str) -> None:
-    assert index_terms(composed(text)) == terms
+    assert to_index_terms(compose(text)) == terms
 
 
 def test_decomposed_letters_are_the_same_as_composed_ones() -> None:
-    assert index_terms(composed("Mu\u0308ller か\u3099")) == index_terms("Müller が")
+    assert to_index_terms(compose("Mu\u0308ller か\u3099")) == to_index_terms("Müller が")
 
 
 def test_a_word_without_end_is_cut() -> None:
-    assert index_terms("x" * 5000) == "x" * 64
-    assert [word.text for word in words("x" * 5000)] == ["x" * 64]
+    assert to_index_terms("x" * 5000) == "x" * 64
+    assert [word.text for word in split_words("x" * 5000)] == ["x" * 64]
 
 
 @given(st.text())
 def test_places_of_words_are_places_of_terms(text: str) -> None:
-    terms = index_terms(composed(text)).split()
-    for word in words(text):
+    terms = to_index_terms(compose(text)).split()
+    for word in split_words(text):
         assert terms[word.position] == (word.text[:2] if word.unspaced else word.text)
 
 
 @given(st.text())
 def test_folding_changes_the_length_only_where_it_says_so(text: str) -> None:
-    stored = composed(text)
+    stored = compose(text)
     lengths = fold_lengths(stored)
-    assert len(folded(stored)) == sum(lengths.get(character, 1) for character in stored)
+    assert len(fold(stored)) == sum(lengths.get(character, 1) for character in stored)
 
 
 def test_a_query_has_words_phrases_fields_and_exclusions() -> None:
@@ -81,7 +81,7 @@ def test_a_quote_that_is_never_closed_ends_with_the_query() -> None:
 @given(st.text())
 def test_anything_can_be_typed_and_marked(text: str) -> None:
     query = parse_query(text)
-    html = snippet_html(Highlighter(query).marked(composed(f"before {text} after <b>&")))
+    html = snippet_html(Highlighter(query).marked(compose(f"before {text} after <b>&")))
     assert html.replace("<mark>", "").replace("</mark>", "").count("<") == 0
     assert html.count("<mark>") == html.count("</mark>")
 
@@ -102,13 +102,13 @@ def test_anything_can_be_typed_and_marked(text: str) -> None:
 def test_one_slip_is_near_and_two_are_not(typed: str, other: str, near: bool) -> None:
     assert is_near(typed, other) is near
     assert is_near(other, typed) is near
-    (word,) = words(typed)
+    (word,) = split_words(typed)
     assert near_to(word)(other) is near
 
 
 @given(st.text("abc", min_size=4, max_size=9), st.text("abc", min_size=3, max_size=9))
 def test_the_quick_look_never_misses_a_near_word(typed: str, other: str) -> None:
-    (word,) = words(typed)
+    (word,) = split_words(typed)
     assert near_to(word)(other) is (begins_near if len(typed) >= 7 else is_near)(typed, other)
 
 
@@ -116,7 +116,7 @@ def test_the_quick_look_never_misses_a_near_word(typed: str, other: str) -> None
 def test_marks_stand_around_the_characters_that_were_found(before: str, after: str) -> None:
     html = marked("strasse", f"{before} Straße {after}")
     assert "<mark>Straße</mark>" in html
-    assert html.replace("<mark>", "").replace("</mark>", "") == composed(f"{before} Straße {after}")
+    assert html.replace("<mark>", "").replace("</mark>", "") == compose(f"{before} Straße {after}")
 
 
 def test_a_slip_at_the_beginning_of_a_long_word_is_near() -> None:

@@ -4,9 +4,9 @@ import pytest
 
 from pressbox.curator.distil.summary import summarise
 from pressbox.curator.library.domain.entries import ToDistil
-from pressbox.curator.text.lines import found_everywhere, main_lines, numbered, within
-from pressbox.curator.text.sentences import how_many, terms, whole
-from pressbox.curator.text.splitting import sentences_of
+from pressbox.curator.text.key_sentences import summary_length
+from pressbox.curator.text.lines import clamp_range, find_main_lines, is_boilerplate, number_lines
+from pressbox.curator.text.sentences import extract_terms, is_whole, split_sentences
 
 ENGLISH = """Share this
 By the town desk
@@ -30,7 +30,7 @@ def to_distil(text: str, language: str = "en", title: str = "Bridge opened") -> 
 
 def test_a_summary_has_the_telling_sentences_in_reading_order() -> None:
     distilled = summarise(to_distil(ENGLISH), 4)
-    sentences = [one.text for one in sentences_of([distilled.summary], 0, 0, "en")]
+    sentences = [one.text for one in split_sentences([distilled.summary], 0, 0, "en")]
     assert len(sentences) == 3
     places = [ENGLISH.index(sentence) for sentence in sentences]
     assert places == sorted(places)
@@ -93,7 +93,7 @@ def test_half_sentences_make_no_summary(text: str) -> None:
     ],
 )
 def test_a_whole_sentence_is_recognised(text: str) -> None:
-    assert whole(text)
+    assert is_whole(text)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_whole_sentence_is_recognised(text: str) -> None:
     ],
 )
 def test_what_cannot_stand_alone_is_recognised(text: str) -> None:
-    assert not whole(text)
+    assert not is_whole(text)
 
 
 def test_a_footnote_mark_does_not_enter_the_summary() -> None:
@@ -139,7 +139,7 @@ def test_a_sentence_that_comes_twice_is_taken_once() -> None:
     ],
 )
 def test_lines_of_every_page_are_known(line: str) -> None:
-    assert found_everywhere(line)
+    assert is_boilerplate(line)
 
 
 @pytest.mark.parametrize(
@@ -154,43 +154,43 @@ def test_lines_of_every_page_are_known(line: str) -> None:
     ],
 )
 def test_sentences_that_begin_like_buttons_stay(line: str) -> None:
-    assert not found_everywhere(line)
+    assert not is_boilerplate(line)
 
 
 def test_a_text_of_nothing_but_buttons_is_kept_whole() -> None:
-    assert main_lines(["Share this", "Menu"]) == (0, 1)
-    assert main_lines([""]) == (0, 0)
+    assert find_main_lines(["Share this", "Menu"]) == (0, 1)
+    assert find_main_lines([""]) == (0, 0)
 
 
 def test_numbers_stand_before_lines_as_far_as_there_is_room() -> None:
-    assert numbered(["a", "b"], 100) == "0: a\n1: b"
-    assert numbered(["a" * 50, "b" * 50], 70) == "0: " + "a" * 50
-    assert numbered(["a" * 500], 10) == "0: " + "a" * 10
+    assert number_lines(["a", "b"], 100) == "0: a\n1: b"
+    assert number_lines(["a" * 50, "b" * 50], 70) == "0: " + "a" * 50
+    assert number_lines(["a" * 500], 10) == "0: " + "a" * 10
 
 
 def test_a_range_of_lines_must_make_sense() -> None:
-    assert within(0, 9, 5) == (0, 4)
-    assert within(1, 2, 5) == (1, 2)
-    assert within(3, 2, 5) is None
-    assert within(-1, 2, 5) is None
-    assert within(5, 6, 5) is None
+    assert clamp_range(0, 9, 5) == (0, 4)
+    assert clamp_range(1, 2, 5) == (1, 2)
+    assert clamp_range(3, 2, 5) is None
+    assert clamp_range(-1, 2, 5) is None
+    assert clamp_range(5, 6, 5) is None
 
 
 def test_short_texts_have_shorter_summaries() -> None:
-    assert [how_many(available, 4) for available in (0, 1, 3, 5, 8, 9, 50)] == [0, 1, 3, 3, 3, 4, 4]
-    assert how_many(3, 2) == 2
+    assert [summary_length(available, 4) for available in (0, 1, 3, 5, 8, 9, 50)] == [0, 1, 3, 3, 3, 4, 4]
+    assert summary_length(3, 2) == 2
 
 
 def test_terms_are_words_with_meaning_and_pairs_of_characters() -> None:
-    assert terms("The bridge and the river", "en") == ["bridge", "river"]
-    assert terms("Die Brücke und der Fluss", "de") == ["brücke", "fluss"]
-    assert terms("新しい建設費", "ja") == ["新", "建設", "設費"]
+    assert extract_terms("The bridge and the river", "en") == ["bridge", "river"]
+    assert extract_terms("Die Brücke und der Fluss", "de") == ["brücke", "fluss"]
+    assert extract_terms("新しい建設費", "ja") == ["新", "建設", "設費"]
 
 
 def test_a_line_of_a_hundred_thousand_characters_is_split_in_reasonable_time() -> None:
     line = "This is a sentence about the things in it. " * 2_500
-    assert len(sentences_of([line], 0, 0, "en")) == 2_500
+    assert len(split_sentences([line], 0, 0, "en")) == 2_500
 
 
 def test_a_line_without_any_end_is_one_piece_and_bounded() -> None:
-    assert len(sentences_of(["x" * 1_000_000], 0, 0, "ko")) == 1
+    assert len(split_sentences(["x" * 1_000_000], 0, 0, "ko")) == 1

@@ -15,7 +15,7 @@ from pressbox.curator.articles.rules import check_rules, remove_unwanted, wanted
 from pressbox.curator.articles.sanitizer import sanitise
 from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.text.languages import language_of
+from pressbox.curator.text.languages import detect_language
 
 LEAST_TEXT = 30
 # Three novels. What is longer is no article, and would be carried around by everything that follows.
@@ -52,7 +52,7 @@ def article_of(html: str, url: str, rules: Sequence[ExtractionRule], now: dateti
         text=text,
         title=known.title,
         author=known.author,
-        language=language_of(text) or known.language,
+        language=detect_language(text) or known.language,
         thumbnail_url=known.picture or first_picture(clean),
         published_at=known.published_at,
         final_url=url,
@@ -65,7 +65,7 @@ def feed_text_of(html: str, base_url: str) -> FetchedArticle:
     clean = sanitise(html, base_url)
     text = text_of(clean)
     return FetchedArticle(
-        html=clean, text=text, language=language_of(text), thumbnail_url=first_picture(clean), final_url=base_url
+        html=clean, text=text, language=detect_language(text), thumbnail_url=first_picture(clean), final_url=base_url
     )
 
 

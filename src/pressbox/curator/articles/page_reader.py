@@ -9,7 +9,7 @@ from pressbox.core.errors import GoneError, NotFoundError, PermanentError, RateL
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.pauses import pause
 from pressbox.curator.articles.ports import Page
-from pressbox.curator.feeds.charsets import decode
+from pressbox.curator.text.charsets import decode
 
 TIMEOUT = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(hours=24)

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.models.waiting import call_until_available
-    from pressbox.curator.text.bounds import shortened
+    from pressbox.curator.text.plain_text import shorten
 
 LONGEST_REASON = 300
 
@@ -46,7 +46,7 @@ class AnswerWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            reason = shortened(failure_reason(error), LONGEST_REASON)
+            reason = shorten(failure_reason(error), LONGEST_REASON)
             await call(AnswerActivities.end_answer, EndAnswerInput(answer_id=input.answer_id, reason=reason))
             raise
 

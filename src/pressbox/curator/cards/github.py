@@ -18,7 +18,7 @@ from pressbox.core.http.pauses import number, pause
 from pressbox.curator.cards.domain.repositories import FULL_NAME, Repository
 from pressbox.curator.cards.readme import readme_of
 from pressbox.curator.library.parser_pool import ParserPool
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 
 VERSION = "2022-11-28"
 JSON = "application/vnd.github+json"
@@ -153,11 +153,11 @@ def _repository(item: object) -> Repository | None:
     return Repository(
         full_name=found.full_name,
         url=found.html_url,
-        description=shortened(_line(found.description or ""), BYTES_OF_DESCRIPTION),
+        description=shorten(_line(found.description or ""), BYTES_OF_DESCRIPTION),
         stars=found.stargazers_count,
-        language=shortened(_line(found.language or "")),
+        language=shorten(_line(found.language or "")),
         licence=_licence_name(licence),
-        topics=tuple(shortened(_line(topic)) for topic in found.topics[:MOST_TOPICS]),
+        topics=tuple(shorten(_line(topic)) for topic in found.topics[:MOST_TOPICS]),
         pushed_at=_aware(found.pushed_at),
         archived=found.archived,
         fork=found.fork,
@@ -168,7 +168,7 @@ def _licence_name(licence: _Licence | None) -> str:
     if licence is None:
         return ""
     named = licence.spdx_id if licence.spdx_id and licence.spdx_id != "NOASSERTION" else licence.name
-    return shortened(_line(named))
+    return shorten(_line(named))
 
 
 def _aware(moment: datetime | None) -> datetime | None:

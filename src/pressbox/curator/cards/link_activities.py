@@ -22,7 +22,7 @@ from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 
 LONGEST_REASON = 300
 NOT_OF_THIS_ENTRY = "The article does not link to this address."
@@ -50,7 +50,7 @@ class LinkedPageActivities:
             results = [
                 await self._fetched(input.entry_id, url, input.policy)
                 if url in known
-                else LinkResult(url=shortened(url), fetched=False, reason=NOT_OF_THIS_ENTRY)
+                else LinkResult(url=shorten(url), fetched=False, reason=NOT_OF_THIS_ENTRY)
                 for url in dict.fromkeys(input.urls)
             ]
         return FetchedLinks(results=tuple(results))
@@ -72,13 +72,13 @@ class LinkedPageActivities:
                 entry_id,
                 EnrichmentKind.LINK,
                 url,
-                shortened(found.title, 300),
+                shorten(found.title, 300),
                 found.final_url or url,
                 found.html,
                 facts,
             )
         await self._enrichments.save(card, self._now())
-        return LinkResult(url=shortened(url), fetched=not card.reason, title=shortened(card.title), reason=card.reason)
+        return LinkResult(url=shorten(url), fetched=not card.reason, title=shorten(card.title), reason=card.reason)
 
     async def _read(self, url: str, policy: CuratorPolicy) -> FetchedArticle | str:
         if await self._turns.wait(url, policy.host_delay) is not None:
@@ -89,6 +89,6 @@ class LinkedPageActivities:
         except RateLimitedError as error:
             if error.retry_after is not None:
                 await self._turns.hold(url, self._now() + error.retry_after)
-            return shortened(error.message, LONGEST_REASON)
+            return shorten(error.message, LONGEST_REASON)
         except (TransientError, PermanentError) as error:
-            return shortened(error.message, LONGEST_REASON)
+            return shorten(error.message, LONGEST_REASON)

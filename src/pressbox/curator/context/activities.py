@@ -29,7 +29,7 @@ from pressbox.curator.context.ports import ContextExtractor, Contexts
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 
 CONTEXT = TypeAdapter(EntryContext)
 # More would fill a panel with cards, and the hour's requests to GitHub with them.
@@ -82,7 +82,7 @@ class ContextActivities:
         return EntryFacts(
             entry_id=source.entry_id,
             found=True,
-            title=shortened(source.title),
+            title=shorten(source.title),
             content_hash=source.content_hash,
             characters=len(source.text),
             known=known,
@@ -136,7 +136,7 @@ class ContextActivities:
 
 def software_of(context: EntryContext) -> tuple[str, ...]:
     named: Sequence[str] = [entity.name for entity in context.entities if entity.kind is EntityKind.SOFTWARE]
-    return tuple(shortened(name) for name in named[:MOST_SOFTWARE])
+    return tuple(shorten(name) for name in named[:MOST_SOFTWARE])
 
 
 def _short_hash(text: str) -> str:

@@ -8,10 +8,10 @@ from pressbox.curator.context.domain.content_types import content_type_of, domai
 from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, entity_key
 from pressbox.curator.context.links import installed_in, links_of
 from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.text.languages import language_of
-from pressbox.curator.text.lines import found_everywhere, lines_of
-from pressbox.curator.text.sentences import Sentence, summary_of
-from pressbox.curator.text.splitting import rough_sentences_of, sentences_of
+from pressbox.curator.text.key_sentences import choose_sentences
+from pressbox.curator.text.languages import detect_language
+from pressbox.curator.text.lines import is_boilerplate, split_lines
+from pressbox.curator.text.sentences import Sentence, split_roughly, split_sentences
 
 VERSION = "1"
 KEY_POINTS = 5
@@ -23,14 +23,14 @@ MOST_PROGRAMS = 8
 
 
 def context_of(source: ContextSource) -> EntryContext:
-    language = language_of(source.text) or source.language.split("-")[0].lower()
+    language = detect_language(source.text) or source.language.split("-")[0].lower()
     sentences = _sentences(source.text[:LONGEST_READ], language)
     texts = [sentence.text for sentence in sentences]
     found = candidates(texts, source.title, language)
     links = links_of(source.html, source.url)
     named = entities_of(found, texts)
     programs = (*repositories_in(links).values(), *installed_in(source.html))
-    points = summary_of(sentences, source.title, language, KEY_POINTS)
+    points = choose_sentences(sentences, source.title, language, KEY_POINTS)
     return EntryContext(
         entry_id=source.entry_id,
         content_hash=source.content_hash,
@@ -47,15 +47,15 @@ def context_of(source: ContextSource) -> EntryContext:
 
 
 def _sentences(text: str, language: str) -> list[Sentence]:
-    lines = ["" if found_everywhere(line) else line for line in lines_of(text)]
+    lines = ["" if is_boilerplate(line) else line for line in split_lines(text)]
     size, last = 0, len(lines) - 1
     for number, line in enumerate(lines):
         size += len(line)
         if size > CAREFULLY:
             last = number
             break
-    careful = sentences_of(lines, 0, last, language)
-    return careful + rough_sentences_of(lines, last + 1, len(lines) - 1)
+    careful = split_sentences(lines, 0, last, language)
+    return careful + split_roughly(lines, last + 1, len(lines) - 1)
 
 
 def _with_programs(named: tuple[Entity, ...], programs: tuple[str, ...]) -> tuple[Entity, ...]:

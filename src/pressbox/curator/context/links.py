@@ -9,7 +9,7 @@ from pressbox.curator.articles.html_tree import parsed
 from pressbox.curator.context.domain.context import ContextLink
 from pressbox.curator.context.domain.naming import INSTALLERS, INSTALLING
 from pressbox.curator.library.domain.urls import canonical_url, host_of
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 
 MOST_LINKS = 100
 LONGEST_ADDRESS = 1_500
@@ -43,7 +43,7 @@ def links_of(html: str, own_url: str) -> tuple[ContextLink, ...]:
             continue
         known = found.get(address)
         if known is None or not known.title:
-            found[address] = ContextLink(address, shortened(" ".join(element.text_content().split()), LONGEST_TITLE))
+            found[address] = ContextLink(address, shorten(" ".join(element.text_content().split()), LONGEST_TITLE))
         if len(found) > MOST_LINKS:
             break
     return tuple(found.values())[:MOST_LINKS]

@@ -12,7 +12,7 @@ from pressbox.core.models.chat import json_in
 from pressbox.curator.context.domain.content_types import ContentType, Domain
 from pressbox.curator.context.domain.context import Entity, EntityKind, Relationship
 from pressbox.curator.context.domain.merging import PieceSaid
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 
 # Changed with every change of the words below: then all is new work.
 PROMPT_VERSION = "context-1"
@@ -101,7 +101,7 @@ def read(said: str) -> PieceSaid | None:
         content_type=_known(ContentType, answer.content_type),
         entities=tuple(one for one in entities if one is not None),
         relationships=tuple(one for one in relationships if one is not None),
-        key_points=tuple(shortened(point, BYTES_OF_A_SENTENCE) for point in points if point),
+        key_points=tuple(shorten(point, BYTES_OF_A_SENTENCE) for point in points if point),
     )
 
 
@@ -111,8 +111,8 @@ def _entity(value: object) -> Entity | None:
     except ValidationError:
         return None
     kind = _known(EntityKind, found.kind)
-    description = shortened(found.description, BYTES_OF_A_SENTENCE)
-    return Entity(found.name, EntityKind(kind), description, shortened(found.quote, BYTES_OF_A_SENTENCE))
+    description = shorten(found.description, BYTES_OF_A_SENTENCE)
+    return Entity(found.name, EntityKind(kind), description, shorten(found.quote, BYTES_OF_A_SENTENCE))
 
 
 def _relationship(value: object) -> Relationship | None:
@@ -120,8 +120,8 @@ def _relationship(value: object) -> Relationship | None:
         found = _Relationship.model_validate(value)
     except ValidationError:
         return None
-    relation = shortened(found.relation, BYTES_OF_A_NAME)
-    return Relationship(found.source, found.target, relation, shortened(found.quote, BYTES_OF_A_SENTENCE))
+    relation = shorten(found.relation, BYTES_OF_A_NAME)
+    return Relationship(found.source, found.target, relation, shorten(found.quote, BYTES_OF_A_SENTENCE))
 
 
 def _known(kinds: type[Domain] | type[ContentType] | type[EntityKind], said: str) -> str:

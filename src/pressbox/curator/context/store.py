@@ -23,7 +23,7 @@ from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
 from pressbox.curator.library.domain.identity import content_hash, storable
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
-from pressbox.curator.text.plain_text import plain_text
+from pressbox.curator.text.plain_text import to_plain_text
 
 
 class SqlContexts(SqlStore):
@@ -112,7 +112,7 @@ async def _entry(session: AsyncSession, entry_id: int, *, lock: bool) -> tuple[E
 
 
 def _text(body: EntryBodyRow) -> str:
-    return body.filtered_content or plain_text(body.full_content) or plain_text(body.feed_content)
+    return body.filtered_content or to_plain_text(body.full_content) or to_plain_text(body.feed_content)
 
 
 def _hash(entry: EntryRow, body: EntryBodyRow) -> str:

@@ -29,7 +29,7 @@ from pressbox.curator.library.domain.entries import Distilled, EntryStatus, ToDi
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.ports import Claims
 from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
-from pressbox.curator.text.bounds import SUMMARY_BYTES, shortened
+from pressbox.curator.text.plain_text import SUMMARY_BYTES, shorten
 
 # Longer than one batch may take, so that a claim never lapses while its work goes on.
 CLAIM_LIFETIME = timedelta(minutes=35)
@@ -61,7 +61,7 @@ class DistilActivities:
         found = await self._entries.select_for_distillation(
             input.entry_ids, input.after_entry_id, input.limit, feed_id=input.feed_id
         )
-        entries = (entry.model_copy(update={"title": shortened(entry.title)}) for entry in found.entries)
+        entries = (entry.model_copy(update={"title": shorten(entry.title)}) for entry in found.entries)
         return found.model_copy(update={"entries": tuple(entries)})
 
     @activity.defn
@@ -114,7 +114,7 @@ class DistilActivities:
             return []
         hashes = {entry.entry_id: entry.content_hash for entry in entries}
         return [
-            replace(one, summary=shortened(one.summary, SUMMARY_BYTES), content_hash=hashes[one.entry_id])
+            replace(one, summary=shorten(one.summary, SUMMARY_BYTES), content_hash=hashes[one.entry_id])
             for one in summaries
             if one.entry_id in hashes
         ]
@@ -135,7 +135,7 @@ def _batch(entries: Sequence[ToDistil], summaries: Sequence[Distilled]) -> Disti
 
 def _failure(entry: ToDistil) -> EntryProgressState:
     return EntryProgressState(
-        entry_id=entry.entry_id, title=shortened(entry.title), status=EntryStatus.ERROR, error=NO_SUMMARY
+        entry_id=entry.entry_id, title=shorten(entry.title), status=EntryStatus.ERROR, error=NO_SUMMARY
     )
 
 

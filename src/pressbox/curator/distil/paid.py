@@ -12,7 +12,7 @@ from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.domain import Prices, estimate_tokens
 from pressbox.curator.models.pay_once import PayOnce
 from pressbox.curator.models.ports import Feature, Order, PaidAnswer, PaidCall
-from pressbox.curator.text.bounds import SUMMARY_BYTES, shortened
+from pressbox.curator.text.plain_text import SUMMARY_BYTES, shorten
 
 # The most that one article takes: of its text, and for its summary.
 LONGEST_READ, SUMMARY_TOKENS = 16_000, 700
@@ -67,7 +67,7 @@ class PaidDistiller:
     def _answer(self, summary: Distilled) -> PaidAnswer:
         text = json.dumps(
             {
-                "summary": shortened(summary.summary, SUMMARY_BYTES),
+                "summary": shorten(summary.summary, SUMMARY_BYTES),
                 "start": summary.main_content_start_line,
                 "end": summary.main_content_end_line,
                 "language": summary.language,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pressbox.core.models.chat import json_in
 from pressbox.curator.library.domain.entries import ToDistil
-from pressbox.curator.text.lines import lines_of, numbered, within
+from pressbox.curator.text.lines import clamp_range, number_lines, split_lines
 
 # Changed with every change of the words below: then all is new work.
 PROMPT_VERSION = "1"
@@ -60,7 +60,7 @@ def task(language: str, sentences: int, mark: str) -> str:
 
 def material(entries: Mapping[int, ToDistil], mark: str) -> str:
     return "\n\n".join(
-        f"BEGIN {mark} {number}\nTitle: {_title(entry)}\n{numbered(lines_of(entry.text), LONGEST_ARTICLE)}\n"
+        f"BEGIN {mark} {number}\nTitle: {_title(entry)}\n{number_lines(split_lines(entry.text), LONGEST_ARTICLE)}\n"
         f"END {mark} {number}"
         for number, entry in entries.items()
     )
@@ -94,9 +94,9 @@ def usable(said: str, entries: Mapping[int, ToDistil]) -> dict[int, Usable]:
 
 
 def _checked(answer: Answered, entry: ToDistil) -> Usable | None:
-    lines = lines_of(entry.text)
-    shown = numbered(lines, LONGEST_ARTICLE).count("\n") + 1
-    fits = within(answer.main_content_start_line, answer.main_content_end_line, shown)
+    lines = split_lines(entry.text)
+    shown = number_lines(lines, LONGEST_ARTICLE).count("\n") + 1
+    fits = clamp_range(answer.main_content_start_line, answer.main_content_end_line, shown)
     summary = " ".join("".join(one if one.isprintable() else " " for one in answer.summary).split())
     if fits is None or not summary:
         return None

@@ -14,7 +14,7 @@ from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.index_hash import refresh_shown
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
-from pressbox.curator.text.lines import lines_of, within
+from pressbox.curator.text.lines import clamp_range, split_lines
 
 _LONGEST_REASON = 500
 
@@ -102,9 +102,10 @@ def _put_answer(entry: EntryRow, body: EntryBodyRow, answer: Distilled) -> None:
     entry.distil_state, entry.distil_reason = DistilState.DISTILLED, ""
     entry.distilled_hash, entry.distil_model = entry.content_hash, answer.model
     whole = body.content_text or body.filtered_content
-    lines = lines_of(whole)
+    lines = split_lines(whole)
+    stated = clamp_range(answer.main_content_start_line, answer.main_content_end_line, len(lines))
     # Lines that are not there name no article: then all of it stays.
-    start, end = within(answer.main_content_start_line, answer.main_content_end_line, len(lines)) or (0, len(lines) - 1)
+    start, end = stated or (0, len(lines) - 1)
     article = "\n".join(lines[start : end + 1])
     body.filtered_content, body.content_text = (article, whole) if article.strip() not in ("", whole) else (whole, "")
 

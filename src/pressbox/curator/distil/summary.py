@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from pressbox.curator.library.domain.entries import EXTRACTIVE, Distilled, ToDistil
-from pressbox.curator.text.languages import language_of
-from pressbox.curator.text.lines import found_everywhere, lines_of, main_lines
-from pressbox.curator.text.sentences import cjk, summary_of
-from pressbox.curator.text.splitting import sentences_of
+from pressbox.curator.text.key_sentences import choose_sentences
+from pressbox.curator.text.languages import detect_language
+from pressbox.curator.text.lines import find_main_lines, is_boilerplate, split_lines
+from pressbox.curator.text.sentences import is_cjk, split_sentences
 
 _FOOTNOTE = re.compile(r"\[\d{1,3}\]")
 NAME = EXTRACTIVE
@@ -18,13 +18,13 @@ LOOKED_AT = 40_000
 
 def summarise(entry: ToDistil, sentences: int) -> Distilled:
     """The summary is empty when the text has no whole sentence."""
-    lines = lines_of(entry.text)
-    first, last = main_lines(lines)
-    language = language_of(entry.text) or entry.language.split("-")[0].lower()
+    lines = split_lines(entry.text)
+    first, last = find_main_lines(lines)
+    language = detect_language(entry.text) or entry.language.split("-")[0].lower()
     looked_at = _until(lines, first, last)
-    shown = ["" if found_everywhere(line) else line for line in lines[: looked_at + 1]]
-    chosen = summary_of(sentences_of(shown, first, looked_at, language), entry.title, language, sentences)
-    between = "" if chosen and cjk(chosen[0].text) else " "
+    shown = ["" if is_boilerplate(line) else line for line in lines[: looked_at + 1]]
+    chosen = choose_sentences(split_sentences(shown, first, looked_at, language), entry.title, language, sentences)
+    between = "" if chosen and is_cjk(chosen[0].text) else " "
     return Distilled(
         entry_id=entry.entry_id,
         summary=between.join(_FOOTNOTE.sub("", sentence.text) for sentence in chosen),

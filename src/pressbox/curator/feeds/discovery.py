@@ -7,7 +7,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from pressbox.core.errors import InvalidInputError, NotFoundError, PermanentError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
-from pressbox.curator.feeds.charsets import decode
 from pressbox.curator.feeds.crawler import ACCEPT
 from pressbox.curator.feeds.page_links import FeedLink, feed_links
 from pressbox.curator.feeds.parser import NotAFeedError
@@ -15,6 +14,7 @@ from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.feeds.reader import FeedReader
 from pressbox.curator.library.domain.feeds import ParsedFeed
 from pressbox.curator.library.domain.urls import absolute_url, canonical_url, is_web_url
+from pressbox.curator.text.charsets import decode
 
 MOST_FOUND = 10
 AT_ONCE = 4

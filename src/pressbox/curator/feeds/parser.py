@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pressbox.core.errors import PermanentError
-from pressbox.curator.feeds.charsets import decode
 from pressbox.curator.feeds.cleaning import cleaned
 from pressbox.curator.feeds.document import StatedFeed
 from pressbox.curator.feeds.elements import UNDECLARED
@@ -19,6 +18,7 @@ from pressbox.curator.feeds.json_feed import read_json_feed
 from pressbox.curator.feeds.loose_feed import read_loose_feed
 from pressbox.curator.feeds.xml_feed import read_xml_feed
 from pressbox.curator.library.domain.feeds import ParsedFeed
+from pressbox.curator.text.charsets import decode
 
 if TYPE_CHECKING:
     from lxml.etree import XMLParser, _Element  # type: ignore[import-untyped]

@@ -28,7 +28,7 @@ from pressbox.curator.graph.ports import Addition, Graph, GraphDocument, GraphQu
 from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.waiting import LONGEST_REASON, UNAVAILABLE, retry_later
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 
 # Texts that are looked at together; a model answers several at a time.
 AT_ONCE = 4
@@ -113,7 +113,7 @@ class GraphActivities:
         except UNAVAILABLE as error:
             later = error
         refused = [
-            Addition(one, sources[one].content_hash, shortened(error.message, LONGEST_REASON))
+            Addition(one, sources[one].content_hash, shorten(error.message, LONGEST_REASON))
             for one, error in troubles.items()
             if not isinstance(error, UNAVAILABLE)
         ]
@@ -159,5 +159,5 @@ class GraphActivities:
 
 
 def _told(one: Addition) -> GraphAddition:
-    reason = shortened(one.reason, LONGEST_FAILURE) if one.reason else ""
+    reason = shorten(one.reason, LONGEST_FAILURE) if one.reason else ""
     return GraphAddition(entry_id=one.entry_id, content_hash=one.content_hash, reason=reason)

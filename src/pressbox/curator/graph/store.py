@@ -17,7 +17,7 @@ from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 
 log = get_logger(__name__)
 
@@ -188,7 +188,7 @@ class SqlGraphQueue(SqlStore):
             statement = statement.where(~given_up())
         async with self._database.unit_of_work() as work:
             rows = (await work.session.execute(statement)).tuples()
-            return [Waiting(entry_id, shortened(title)) for entry_id, title in rows]
+            return [Waiting(entry_id, shorten(title)) for entry_id, title in rows]
 
     async def lacking(self, entry_ids: Sequence[int]) -> Sequence[int]:
         statement = select(EntryRow.id).where(EntryRow.id.in_(entry_ids), not_in_graph()).order_by(EntryRow.id)

@@ -24,7 +24,7 @@ from pressbox.curator.library.domain.identity import (
 from pressbox.curator.library.index_hash import refresh_shown
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SeenGuidRow, StoryRow
 from pressbox.curator.library.story_reading import inherit_reading
-from pressbox.curator.text.plain_text import count_words, plain_text
+from pressbox.curator.text.plain_text import count_words, to_plain_text
 
 _UNDATED = datetime.min.replace(tzinfo=UTC)
 
@@ -83,7 +83,7 @@ async def _removed(session: AsyncSession, feed_id: int, guids: list[str]) -> Seq
 
 async def _insert(session: AsyncSession, feed: FeedRow, entries: dict[str, FeedEntry], now: datetime) -> None:
     stories = await _stories(session, list(entries.values()))
-    texts = {guid: plain_text(_html(entry)) for guid, entry in entries.items()}
+    texts = {guid: to_plain_text(_html(entry)) for guid, entry in entries.items()}
     values = []
     for guid, entry in entries.items():
         row = _stated(entry) | _beginning(entry, texts[guid], full_text=feed.full_text)
@@ -179,8 +179,8 @@ async def _update(session: AsyncSession, feed: FeedRow, changed: dict[int, FeedE
 
 
 def _edit(row: EntryRow, body: EntryBodyRow, entry: FeedEntry, *, full_text: bool) -> None:
-    before = f"{row.title}\n{plain_text(body.feed_content)}"
-    text = plain_text(_html(entry))
+    before = f"{row.title}\n{to_plain_text(body.feed_content)}"
+    text = to_plain_text(_html(entry))
     stated = _stated(entry)
     # What the page told meanwhile is better than nothing.
     kept = {name for name in ("author", "language", "thumbnail_url") if not stated[name]}

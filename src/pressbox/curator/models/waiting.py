@@ -20,7 +20,7 @@ from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedE
 from pressbox.core.temporal.calls import Method, call
 from pressbox.curator.library.contracts import Waits
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 
 InputT = TypeVar("InputT", bound=Contract)
 WaitsT = TypeVar("WaitsT", bound=Waits)
@@ -36,7 +36,7 @@ WAITING = "waiting"
 def retry_later(error: PressboxError, policy: CuratorPolicy, now: datetime) -> tuple[datetime, str]:
     """Return `retry_at` and `reason` for the result of an activity."""
     pause = error.retry_after if isinstance(error, RateLimitedError) else None
-    return now + (pause or policy.model_pause), shortened(error.message, LONGEST_REASON)
+    return now + (pause or policy.model_pause), shorten(error.message, LONGEST_REASON)
 
 
 async def call_until_available(

@@ -49,8 +49,8 @@ from pressbox.curator.research.domain.research import (
 )
 from pressbox.curator.research.ports import LinkedPages, Readings, Researcher, ResearcherReply, ResearchSteps
 from pressbox.curator.search.ports import Retriever
-from pressbox.curator.text.bounds import shortened
-from pressbox.curator.text.sentences import terms
+from pressbox.curator.text.plain_text import shorten
+from pressbox.curator.text.sentences import extract_terms
 
 PASSAGES_PER_QUESTION = 8
 LONGEST_PASSAGE = 1_500
@@ -184,7 +184,7 @@ class ResearchActivities:
     @activity.defn
     @call_with(QUICK)
     async def close_research(self, input: CloseResearchInput) -> None:
-        reason = shortened(input.reason, LONGEST_REASON)
+        reason = shorten(input.reason, LONGEST_REASON)
         await self._steps.close(input.run_id, input.state, reason, input.seconds, self._now())
 
     async def _step(self, input: ResearchStepInput, step: Step, work: Work) -> ResearchStepDone:
@@ -247,7 +247,7 @@ class ResearchActivities:
             return ()
         entries = dict.fromkeys(material.entry_id for material in known if not material.link)
         links = await self._readings.links(run.user_id, tuple(entries))
-        words = dict.fromkeys(terms(" ".join((run.question, *questions_asked(run))), "en"), 1.0)
+        words = dict.fromkeys(extract_terms(" ".join((run.question, *questions_asked(run))), "en"), 1.0)
         return choose_links(links, known, words)
 
     async def _text(self, run: Run, material: Material, policy: CuratorPolicy) -> tuple[str, str]:
@@ -258,9 +258,9 @@ class ResearchActivities:
             return await self._pages.text(material.url, policy), NOTHING_IN_IT
         except UNAVAILABLE as error:
             # A page is not worth waiting for: the others are read meanwhile.
-            return "", shortened(error.message, LONGEST_REASON)
+            return "", shorten(error.message, LONGEST_REASON)
         except PermanentError as error:
-            return "", shortened(error.message, LONGEST_REASON)
+            return "", shorten(error.message, LONGEST_REASON)
 
     async def _write_report(self, run: Run) -> ResearcherReply:
         """Of nothing nothing is written; a text that cites none of its sources is none."""

@@ -10,7 +10,7 @@ from pressbox.curator.library.domain.entries import FetchState
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, RemovedEntryRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.search.ports import IndexDocument
-from pressbox.curator.text.plain_text import plain_text
+from pressbox.curator.text.plain_text import to_plain_text
 
 _NOTE_INDEXED = text("""
     UPDATE curator.entries AS e SET indexed_hash = n.hash
@@ -64,7 +64,7 @@ class SqlIndexStore(SqlStore):
                 summary=row.summary,
                 filtered_content=filtered_content,
                 # Where the feed's text is the article, its words are there already.
-                feed_content=plain_text(feed_content) if row.fetch_state == FetchState.FETCHED else "",
+                feed_content=to_plain_text(feed_content) if row.fetch_state == FetchState.FETCHED else "",
                 author=row.author,
                 published_at=row.published_at,
                 shown_hash=row.shown_hash,

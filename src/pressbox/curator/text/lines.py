@@ -1,4 +1,4 @@
-"""An article's text as lines: which of them are the article itself, and which ones every page of its site has. Pure."""
+"""The lines of an article's text: which are the article itself, and which stand on every page of its site. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _BUTTONS = re.compile(
     )\s*[:.…»>→]*""",
     re.IGNORECASE | re.VERBOSE,
 )
-# These come as sentences.
+# These are whole sentences.
 _NOTICES = re.compile(
     r"""(?:
       (?:©|\(c\)|copyright)\s.* | .*\ball\ rights\ reserved\b.* | .*\balle\ rechte\ vorbehalten\b.*
@@ -35,16 +35,16 @@ _NOTICES = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_A_SENTENCE = re.compile(r".{60,}[.!?]", re.DOTALL)
+_SENTENCE = re.compile(r".{60,}[.!?]", re.DOTALL)
 _LONGEST_NOTICE = 250
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     return text.split("\n")
 
 
-def found_everywhere(line: str) -> bool:
-    """What a page says around every article: buttons, banners, notices."""
+def is_boilerplate(line: str) -> bool:
+    """Whether a line stands around every article: a button, a banner, a notice."""
     stripped = line.strip(" \t·|•-–—")
     if not stripped:
         return True
@@ -52,24 +52,24 @@ def found_everywhere(line: str) -> bool:
         return False
     if _NOTICES.fullmatch(stripped):
         return True
-    return _BUTTONS.fullmatch(stripped) is not None and _A_SENTENCE.fullmatch(stripped) is None
+    return _BUTTONS.fullmatch(stripped) is not None and _SENTENCE.fullmatch(stripped) is None
 
 
-def main_lines(lines: Sequence[str]) -> tuple[int, int]:
-    """The first and the last line of the article itself, both included; everything when nothing else can be told."""
-    kept = [number for number, line in enumerate(lines) if not found_everywhere(line)]
+def find_main_lines(lines: Sequence[str]) -> tuple[int, int]:
+    """Return the first and the last line of the article itself, both included, or those of the whole text."""
+    kept = [number for number, line in enumerate(lines) if not is_boilerplate(line)]
     return (kept[0], kept[-1]) if kept else (0, max(0, len(lines) - 1))
 
 
-def within(start: int, end: int, count: int) -> tuple[int, int] | None:
-    """A stated range that fits a text of so many lines; None when it does not make sense."""
+def clamp_range(start: int, end: int, count: int) -> tuple[int, int] | None:
+    """Clamp a range of lines to a text of `count` lines; None when it does not fit at all."""
     if start < 0 or start > end or start >= count:
         return None
     return start, min(end, count - 1)
 
 
-def numbered(lines: Sequence[str], longest: int) -> str:
-    """For a model: each line with its number, as many whole lines as fit."""
+def number_lines(lines: Sequence[str], longest: int) -> str:
+    """Put its number before each line, for a model; as many whole lines as fit."""
     shown: list[str] = []
     size = 0
     for number, line in enumerate(lines):

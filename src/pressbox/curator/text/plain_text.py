@@ -1,7 +1,11 @@
-"""From sanitised HTML to lines of text, quickly: for what a feed says, before or without a visit to the page."""
+"""Turns HTML into plain text quickly, counts words and shortens texts. Pure."""
 
 import re
 from html import unescape
+
+# Histories keep every message, so what travels in one is short.
+TITLE_BYTES = 80
+SUMMARY_BYTES = 1_500
 
 # A tag may have ">" inside the quotes of an attribute.
 _REST = r"""(?:[^<>"']|"[^"]*"|'[^']*')*>"""
@@ -22,21 +26,9 @@ _CELL = re.compile(r"</t[dh]\s*>", re.IGNORECASE)
 _IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
-def _without_unread(html: str) -> str:
-    """Scripts, styles and comments are no text. One that is never closed goes to the end, as in a browser."""
-    kept, at = [], 0
-    while begin := _UNREAD.search(html, at):
-        kept.append(html[at : begin.start()])
-        end = _ENDS[(begin[1] or "").lower()].search(html, begin.end())
-        if end is None:
-            return " ".join(kept)
-        at = end.end()
-    return " ".join((*kept, html[at:]))
-
-
-def plain_text(html: str) -> str:
-    """One line per block, without empty ones; the cells of a row stay words of their own."""
-    bare = _CELL.sub(" ", _without_unread(html.replace("\r", " ").replace("\n", " ")))
+def to_plain_text(html: str) -> str:
+    """Write one line per block, without empty lines; the cells of a row stay words of their own."""
+    bare = _CELL.sub(" ", _drop_unread(html.replace("\r", " ").replace("\n", " ")))
     marked = _BLOCK.sub("\n", bare)
     lines = (" ".join(line.split()) for line in unescape(_TAG.sub("", marked)).split("\n"))
     return "\n".join(line for line in lines if line)
@@ -45,3 +37,24 @@ def plain_text(html: str) -> str:
 def count_words(text: str) -> int:
     ideographs = len(_IDEOGRAPHS.findall(text))
     return len(_IDEOGRAPHS.sub(" ", text).split()) + ideographs // 2
+
+
+def shorten(text: str, limit: int = TITLE_BYTES) -> str:
+    """Cut to at most `limit` bytes of UTF-8, between words where there are words."""
+    if len(text.encode()) <= limit:
+        return text
+    cut = text.encode()[: limit - 3].decode(errors="ignore")
+    words = cut.rsplit(" ", 1)[0]
+    return (words if len(words) > len(cut) // 2 else cut).rstrip() + "…"
+
+
+def _drop_unread(html: str) -> str:
+    """Drop scripts, styles and comments. One that is never closed reaches to the end, as in a browser."""
+    kept, at = [], 0
+    while begin := _UNREAD.search(html, at):
+        kept.append(html[at : begin.start()])
+        end = _ENDS[(begin[1] or "").lower()].search(html, begin.end())
+        if end is None:
+            return " ".join(kept)
+        at = end.end()
+    return " ".join((*kept, html[at:]))

@@ -1,13 +1,21 @@
-"""Which sentences of a text say what it is about, by how often their words come back. Pure."""
+"""Splits lines into sentences, offline, and tells which of them can stand alone."""
 
-import math
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from pressbox.curator.text.stop_words import STOP_WORDS
 
+# The splitter's time grows with the square of what it gets at once.
+_AT_ONCE = 1_500
+_SENTENCE_ENDS = re.compile("(?<=[.!?。！？…])(?:\\s+|(?<=[。！？]))")
+# An abbreviation, an initial, a number, a quotation or an ellipsis at what looks like an end: then rules are needed.
+_UNCLEAR = re.compile(
+    r"(?:\b[^\W\d_]{1,2}|\b[A-ZÀ-Þ][^\W\d_]{1,4}|\d|\b[^\Waeiouyäöüéèàáíóú\d_]{2,5}|\w\.\w+)\.(?=\s)"
+    r"|[.!?…][\"'”’»)\]]|\.\.|…|\"|[.!?]\s+[^\WA-ZÀ-Þ\d_]"
+)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u30a0-\u30ff\uac00-\ud7af]+")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
@@ -18,18 +26,8 @@ _END = re.compile("[.!?…。！？｡؟।]+[\\s\"'“”’»›)\\]）」』�
 _UNFINISHED = re.compile("(?:\\.\\.\\.|…)[\\s\"'”’»)\\]]*$")
 _BEGINS_IN_THE_MIDDLE = re.compile("^[\\s,;:)\\]}>.…!?»’]|^[a-zà-öø-ÿß]")
 _PAIRS = (("(", ")"), ("[", "]"), ("（", "）"), ("「", "」"), ("『", "』"))
-# These lean on the sentence before, which a summary leaves out.
-_LEANS = re.compile(
-    r"(?:but|however|also|moreover|therefore|thus|instead|meanwhile|and|so|yet|it|he|she|they|this|that|these|those"
-    r"|aber|zudem|außerdem|jedoch|dennoch|deshalb|daher|dabei|dagegen|und|er|sie|es|dies|diese|dieser|dieses|das"
-    r"|mais|cependant|il|elle|ils|pero|además|sin embargo)\b",
-    re.IGNORECASE,
-)
-_LEANING_IS_WORTH = 0.75
 _SHORTEST, _LONGEST = 25, 400
 _SHORTEST_CJK, _LONGEST_CJK = 10, 160
-# News put first what matters; so much is it worth against words that come back.
-_FIRST_IS_WORTH = 0.3
 
 
 @dataclass(frozen=True)
@@ -38,18 +36,74 @@ class Sentence:
     line: int
 
 
-def whole(text: str) -> bool:
-    """A sentence from its beginning to its end, of a length that can be read alone."""
+def split_sentences(lines: list[str], first: int, last: int, language: str) -> list[Sentence]:
+    return [
+        Sentence(sentence, number)
+        for number in range(first, last + 1)
+        for piece in _pieces(lines[number])
+        for sentence in _split(piece, language)
+    ]
+
+
+def split_roughly(lines: list[str], first: int, last: int) -> list[Sentence]:
+    """Split at punctuation alone, for texts that are too long to be split by rules."""
+    return [
+        Sentence(stripped, number)
+        for number in range(first, last + 1)
+        for piece in _pieces(lines[number])
+        for part in _SENTENCE_ENDS.split(piece)
+        if (stripped := part.strip())
+    ]
+
+
+def _split(text: str, language: str) -> list[str]:
+    # Four lines of five are clear, and the splitter with rules takes a hundred times as long.
+    segmenter = _segmenter(language) if _UNCLEAR.search(text) else None
+    parts = _SENTENCE_ENDS.split(text) if segmenter is None else segmenter.segment(text)
+    return [stripped for part in parts if (stripped := str(part).strip())]
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """Cut a very long line into pieces, each ending where a sentence seems to end."""
+    if len(line) <= _AT_ONCE:
+        yield line
+        return
+    piece = ""
+    for part in _SENTENCE_ENDS.split(line):
+        if piece and len(piece) + len(part) > _AT_ONCE:
+            yield piece
+            piece = ""
+        # No real sentence is that long; its end is not needed.
+        piece = f"{piece} {part}".strip()[: 2 * _AT_ONCE]
+    yield piece
+
+
+@cache
+def _segmenter(language: str) -> Any | None:
+    import pysbd  # type: ignore[import-untyped]
+
+    return pysbd.Segmenter(language=language, clean=False) if language in _languages() else None
+
+
+@cache
+def _languages() -> frozenset[str]:
+    from pysbd.languages import LANGUAGE_CODES  # type: ignore[import-untyped]
+
+    return frozenset(LANGUAGE_CODES)
+
+
+def is_whole(text: str) -> bool:
+    """Whether this is a sentence from its beginning to its end, of a readable length."""
     if _END.search(text) is None or _UNFINISHED.search(text) or _BEGINS_IN_THE_MIDDLE.search(text):
         return False
-    if " | " in text or "://" in text or not _balanced(text):
+    if " | " in text or "://" in text or not _is_balanced(text):
         return False
-    shortest, longest = (_SHORTEST_CJK, _LONGEST_CJK) if cjk(text) or _HANGUL.search(text) else (_SHORTEST, _LONGEST)
+    shortest, longest = (_SHORTEST_CJK, _LONGEST_CJK) if is_cjk(text) or _HANGUL.search(text) else (_SHORTEST, _LONGEST)
     return shortest <= len(text) <= longest
 
 
-def _balanced(text: str) -> bool:
-    """Half of a quotation is half a sentence."""
+def _is_balanced(text: str) -> bool:
+    """Whether every bracket and quotation mark is closed: half a quotation is half a sentence."""
     pairs = all(text.count(opening) == text.count(closing) for opening, closing in _PAIRS)
     # German opens with its own mark and closes with the one that opens in English.
     opened = text.count("„") or text.count("“")
@@ -57,60 +111,14 @@ def _balanced(text: str) -> bool:
     return pairs and opened == closed and text.count('"') % 2 == 0
 
 
-def cjk(text: str) -> bool:
-    """Written without spaces between words, for the most part."""
+def is_cjk(text: str) -> bool:
+    """Whether most of the text is written without spaces between words."""
     return len(_ANY_CJK.findall(text)) * 3 > len(text)
 
 
-def terms(text: str, language: str) -> list[str]:
-    """Words that carry meaning; pairs of characters where there are no spaces."""
+def extract_terms(text: str, language: str) -> list[str]:
+    """Return the words that carry meaning, or pairs of characters where there are no spaces."""
     ignored = STOP_WORDS.get(language, frozenset()) | STOP_WORDS["en"]
     words = [word for word in _WORD.findall(_HIRAGANA.sub(" ", _CJK.sub(" ", text)).lower()) if word not in ignored]
     pairs = [run[place : place + 2] for run in _CJK.findall(text) for place in range(max(1, len(run) - 1))]
     return words + pairs
-
-
-def how_many(available: int, wanted: int) -> int:
-    """A summary of a short text is shorter; three sentences are still one."""
-    if available <= 3:
-        return min(available, wanted)
-    return min(wanted, 3) if available <= 8 else wanted
-
-
-def summary_of(sentences: Sequence[Sentence], title: str, language: str, wanted: int) -> list[Sentence]:
-    """The most telling whole sentences, none that says the same twice, in reading order."""
-    candidates = list({_key(one.text): one for one in reversed(sentences) if whole(one.text)}.values())[::-1]
-    places = {one: place for place, one in enumerate(candidates)}
-    found = {one: terms(one.text, language) for one in candidates}
-    weights = _weights([*found.values()], terms(title, language))
-    chosen: list[Sentence] = []
-    left = [one for one in candidates if found[one]]
-    count = how_many(len(left), wanted)
-    while left and len(chosen) < count:
-        best = max(left, key=lambda one: _score(one, found[one], weights, places[one] / len(candidates)))
-        chosen.append(best)
-        left.remove(best)
-        for word in set(found[best]):
-            # Said once, a word tells less the second time.
-            weights[word] *= 0.5
-    return sorted(chosen, key=places.__getitem__)
-
-
-def _weights(sentences: Sequence[Sequence[str]], title: Sequence[str]) -> dict[str, float]:
-    counts = Counter(word for words in sentences for word in words)
-    most = max(counts.values(), default=1)
-    weights = {word: count / most for word, count in counts.items()}
-    for word in set(title) & weights.keys():
-        weights[word] = min(1.0, weights[word] + 0.25)
-    return weights
-
-
-def _score(sentence: Sentence, words: Sequence[str], weights: dict[str, float], place: float) -> float:
-    # Divided by the root: long sentences say more, but not as much more as they are longer.
-    telling = sum(weights[word] for word in set(words)) / math.sqrt(max(1, len(words)))
-    alone = _LEANING_IS_WORTH if _LEANS.match(sentence.text) else 1.0
-    return telling * alone * (1 + _FIRST_IS_WORTH * (1 - place))
-
-
-def _key(text: str) -> str:
-    return "".join(character for character in text.lower() if character.isalnum())

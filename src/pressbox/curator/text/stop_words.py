@@ -1,4 +1,4 @@
-"""Words that say nothing about a text, in the languages that most feeds are written in. Pure."""
+"""Words that carry no meaning of their own, in the languages of most feeds. Pure."""
 
 _LISTS = {
     "en": """

@@ -1,6 +1,6 @@
-"""Text as search sees it: folded letters, words, and pairs of characters where a script has no spaces.
+"""Splits text into the words of the search index: folded, and as pairs of characters where a script has no spaces.
 
-Pure. Index and query go through the same functions, so that they always agree.
+Pure. Index and query use the same functions, so that they always agree.
 """
 
 import re
@@ -38,48 +38,48 @@ class Word:
     unspaced: bool
 
 
-def composed(text: str) -> str:
-    """The one way in which a text is stored, so that every character can be folded on its own."""
+def compose(text: str) -> str:
+    """Normalise a text to composed characters, so that each can be folded on its own."""
     if text.isascii():
         return text
     return _HALF_WIDTH_KANA.sub(lambda run: unicodedata.normalize("NFKC", run[0]), unicodedata.normalize("NFC", text))
 
 
-def folded(text: str) -> str:
-    """Without case, accents and other dress: `Straße` is `strasse`, `Ａ` is `a`. Give it a composed text."""
-    # What is left after the folds has no case beyond ASCII, so that lowering never changes the length.
+def fold(text: str) -> str:
+    """Remove case, accents and width from a composed text: `Straße` becomes `strasse`, `Ａ` becomes `a`."""
+    # After folding nothing beyond ASCII has case, so lowering never changes the length.
     return (text if text.isascii() else _TO_FOLD.sub(lambda run: run[0].translate(_FOLDS), text)).lower()
 
 
 def fold_lengths(text: str) -> dict[str, int]:
-    """Characters of a composed text that do not fold to exactly one, with the number that they fold to."""
+    """Return the characters of a composed text that do not fold to exactly one, with the number they fold to."""
     if text.isascii():
         return {}
     found = {character for character in set(text) if _TO_FOLD.match(character)}
     return {character: len(fold) for character in found if len(fold := _FOLDS[ord(character)]) != 1}
 
 
-def words(text: str) -> Iterator[Word]:
-    """The words of a text in order, as the index counts them."""
+def split_words(text: str) -> Iterator[Word]:
+    """Yield the words of a text in order, with the positions that the index counts."""
     position = 0
-    for token in _TOKEN.findall(folded(composed(text))):
+    for token in _TOKEN.findall(fold(compose(text))):
         unspaced = is_unspaced(token)
         yield Word(token if unspaced else token[:LONGEST_WORD], position, unspaced)
-        # A run of n characters is n places: its pairs, and its last character alone.
+        # A run of n characters takes n positions: its pairs, and its last character alone.
         position += len(token) if unspaced else 1
 
 
-def index_terms(text: str) -> str:
-    """What stands in the index for a composed text: terms between blanks."""
+def to_index_terms(text: str) -> str:
+    """Return what the index holds for a composed text: terms separated by spaces."""
     tokens = [
-        _pairs(token) if token >= _FIRST_UNSPACED and is_unspaced(token) else token[:LONGEST_WORD]
-        for token in _TOKEN.findall(folded(text))
+        _indexed_pairs(token) if token >= _FIRST_UNSPACED and is_unspaced(token) else token[:LONGEST_WORD]
+        for token in _TOKEN.findall(fold(text))
     ]
     return " ".join(tokens)
 
 
-def pairs(run: str) -> tuple[str, ...]:
-    """The pairs of a run without spaces; a single character is itself."""
+def split_pairs(run: str) -> tuple[str, ...]:
+    """Return the pairs of a run without spaces; a single character is its own pair."""
     return tuple(run[at : at + 2] for at in range(max(1, len(run) - 1)))
 
 
@@ -90,13 +90,13 @@ def is_unspaced(token: str) -> bool:
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
-def _pairs(run: str) -> str:
+def _indexed_pairs(run: str) -> str:
     # The last character once more, so that every character begins a term and can be searched alone.
     return " ".join((*map(add, run, run[1:]), run[-1]))
 
 
 class _Folds(dict[int, str]):
-    """Each character's fold, made when it is first met."""
+    """Caches the fold of each character."""
 
     def __missing__(self, code: int) -> str:
         plain = unicodedata.normalize("NFKD", chr(code)).casefold()

@@ -14,7 +14,7 @@ from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.entries import EntryStatus
 from pressbox.curator.models.ports import Claims
 from pressbox.curator.models.waiting import LONGEST_REASON, UNAVAILABLE, retry_later
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 from pressbox.curator.translate.contracts import (
     Provider,
     SavedTranslations,
@@ -45,7 +45,7 @@ class TranslationSelecting:
     @call_with(QUICK)
     async def get_entries_for_translation(self, input: SelectForTranslationInput) -> TranslationSelection:
         found = await self._translations.select(input.entry_ids, input.language, input.after, input.limit)
-        entries = (entry.model_copy(update={"title": shortened(entry.title)}) for entry in found.entries)
+        entries = (entry.model_copy(update={"title": shorten(entry.title)}) for entry in found.entries)
         return found.model_copy(update={"entries": tuple(entries)})
 
     @activity.defn
@@ -105,7 +105,7 @@ class TranslationActivities:
                     )
                 except PermanentError as error:
                     # One article that cannot be translated holds up no other.
-                    reason = shortened(error.message, LONGEST_REASON)
+                    reason = shorten(error.message, LONGEST_REASON)
                     failed.append(EntryProgressState(entry_id=entry_id, status=EntryStatus.ERROR, error=reason))
         return TranslatedArticles(translated=tuple(translated), failed=tuple(failed))
 

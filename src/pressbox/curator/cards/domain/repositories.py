@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pressbox.curator.context.domain.context import ContextLink, entity_key
 from pressbox.curator.library.domain.urls import host_of
-from pressbox.curator.text.sentences import terms
+from pressbox.curator.text.sentences import extract_terms
 
 WELL_KNOWN = 200
 # Another of the same name that is nearly as well known makes it unclear which one is meant.
@@ -83,8 +83,8 @@ def _same_name(name: str, repository: Repository) -> bool:
 
 def _speaks_of_it(name: str, repository: Repository, text: str) -> bool:
     """The description and the article share words beside the name itself."""
-    said = {*terms(repository.description, "en"), *(topic.lower() for topic in repository.topics)}
-    return len((said - {entity_key(name), _folded(name)}) & set(terms(text, "en"))) >= SHARED_WORDS
+    said = {*extract_terms(repository.description, "en"), *(topic.lower() for topic in repository.topics)}
+    return len((said - {entity_key(name), _folded(name)}) & set(extract_terms(text, "en"))) >= SHARED_WORDS
 
 
 def _folded(name: str) -> str:

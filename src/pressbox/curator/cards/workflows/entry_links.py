@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
         LinkResult,
     )
     from pressbox.curator.library.progress import Shown
-    from pressbox.curator.text.bounds import shortened
+    from pressbox.curator.text.plain_text import shorten
 
 
 @workflow.defn
@@ -37,7 +37,7 @@ class FetchEntryLinksWorkflow:
     async def run(self, input: FetchEntryLinksInput) -> FetchEntryLinksOutput:
         results: list[LinkResult] = []
         for url in input.urls:
-            self._shown.show(current_step="fetch", message=shortened(url))
+            self._shown.show(current_step="fetch", message=shorten(url))
             results.append(await self._fetched(input, url))
             fetched = sum(result.fetched for result in results)
             self._shown.show(done=len(results), links_fetched=fetched, links=tuple(results))
@@ -52,4 +52,4 @@ class FetchEntryLinksWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            return LinkResult(url=shortened(url), fetched=False, reason=failure_reason(error))
+            return LinkResult(url=shorten(url), fetched=False, reason=failure_reason(error))

@@ -30,7 +30,7 @@ from pressbox.curator.context.domain.word_forms import (
     plain,
     written_small,
 )
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 from pressbox.curator.text.stop_words import STOP_WORDS
 
 MOST_ENTITIES = 24
@@ -121,7 +121,7 @@ def relationships_of(found: Sequence[Candidate], sentences: Sequence[str]) -> tu
             pairs.setdefault((source, target), []).append(number)
     often = sorted(pairs.items(), key=lambda item: -len(item[1]))[:MOST_RELATIONSHIPS]
     return tuple(
-        Relationship(source, target, MENTIONED_WITH, shortened(sentences[numbers[0]], LONGEST_QUOTE))
+        Relationship(source, target, MENTIONED_WITH, shorten(sentences[numbers[0]], LONGEST_QUOTE))
         for (source, target), numbers in often
     )
 
@@ -362,4 +362,4 @@ def _kind(one: Candidate) -> EntityKind:
 
 
 def _quote(numbers: Mapping[int, None], sentences: Sequence[str]) -> str:
-    return shortened(sentences[next(iter(numbers))], LONGEST_QUOTE) if numbers else ""
+    return shorten(sentences[next(iter(numbers))], LONGEST_QUOTE) if numbers else ""

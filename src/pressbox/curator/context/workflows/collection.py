@@ -27,7 +27,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
     from pressbox.curator.models.waiting import call_until_available
-    from pressbox.curator.text.bounds import shortened
+    from pressbox.curator.text.plain_text import shorten
 
 AT_ONCE = 3
 # One run of the workflow; the next page is the next run.
@@ -113,7 +113,7 @@ class ContextCollectionWorkflow:
             except ActivityError as error:
                 if is_cancelled_exception(error):
                     raise
-                problem = shortened(f"{name}: {failure_reason(error)}", LONGEST_REASON)
+                problem = shorten(f"{name}: {failure_reason(error)}", LONGEST_REASON)
         self._show(current_step="links", message="")
         # The context brought the links with it; this finds those of HTML that changed while its text did not.
         await call_best_effort(ContextActivities.save_entry_links, EntryReference(entry_id=found.entry_id))
@@ -141,7 +141,7 @@ class ContextCollectionWorkflow:
         return int(saved.enrichment_id is not None)
 
     def _failed(self, entry_id: int, reason: str) -> None:
-        self._articles.put(entry_id, EntryStatus.ERROR, error=shortened(reason, LONGEST_REASON))
+        self._articles.put(entry_id, EntryStatus.ERROR, error=shorten(reason, LONGEST_REASON))
         self._count(done=1, failed=1)
 
     def _count(self, **changes: int) -> None:

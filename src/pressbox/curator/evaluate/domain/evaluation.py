@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pressbox.curator.text.sentences import terms
+from pressbox.curator.text.sentences import extract_terms
 
 # As much as a model gets of an article when it summarises it: it is not judged by what it did not see.
 LONGEST_CONTEXT = 16_000
@@ -87,7 +87,7 @@ def limit_contexts(contexts: Sequence[str], longest: int = LONGEST_CONTEXT) -> t
 
 
 def content_words(text: str, language: str) -> frozenset[str]:
-    return frozenset(terms(text, language))
+    return frozenset(extract_terms(text, language))
 
 
 def best_overlap(words: frozenset[str], places: Sequence[frozenset[str]]) -> float:

@@ -26,7 +26,7 @@ from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedToCrawl
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 
 LONGEST_REASON = 500
 # Of a page with much news. More would only wait for connections of the database, and give up in the end.
@@ -96,19 +96,19 @@ class CrawlActivities:
             stored = await self._feeds.store_crawl(feeds[0], crawl, input.policy, self._now())
         return CrawlFeedResult(
             feed_id=stored.feed_id,
-            feed_name=shortened(await self._feeds.name(stored.feed_id)),
+            feed_name=shorten(await self._feeds.name(stored.feed_id)),
             outcome=crawl.outcome,
             created=stored.created,
             updated=stored.updated,
-            reason=shortened(crawl.reason, LONGEST_REASON),
+            reason=shorten(crawl.reason, LONGEST_REASON),
         )
 
     @activity.defn
     @call_with(QUICK)
     async def get_entries_to_fetch(self, input: FeedReference) -> EntriesToFetch:
         found = await self._entries.to_fetch(input.feed_id, input.policy, self._now())
-        entries = (entry.model_copy(update={"title": shortened(entry.title)}) for entry in found.entries)
-        return found.model_copy(update={"entries": tuple(entries), "feed_name": shortened(found.feed_name)})
+        entries = (entry.model_copy(update={"title": shorten(entry.title)}) for entry in found.entries)
+        return found.model_copy(update={"entries": tuple(entries), "feed_name": shorten(found.feed_name)})
 
     async def _probe(
         self, feed: FeedToCrawl, policy: CuratorPolicy, at_once: asyncio.Semaphore, storing: asyncio.Semaphore

@@ -32,7 +32,7 @@ from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
-from pressbox.curator.text.bounds import shortened
+from pressbox.curator.text.plain_text import shorten
 
 LONGEST_REASON = 300
 FIRST_RETRY = timedelta(minutes=5)
@@ -78,7 +78,7 @@ class FetchActivities:
             await self._summaries.distil_again(input.entry_ids)
         sources = [await self._entries.source(entry_id) for entry_id in input.entry_ids]
         entries = tuple(
-            EntryToFetch(entry_id=source.entry_id, domain=host_of(source.url), title=shortened(source.title))
+            EntryToFetch(entry_id=source.entry_id, domain=host_of(source.url), title=shorten(source.title))
             for source in sources
             if source is not None
         )
@@ -103,7 +103,7 @@ class FetchActivities:
                 together = waiting[begin : begin + FETCHED_TOGETHER]
                 done = await asyncio.gather(*(self._fetch(entry_id, False, input.policy) for entry_id in together))
                 # Many of them are one message, so their reasons are short here; with the entries they are whole.
-                brief = (result.model_copy(update={"reason": shortened(result.reason)}) for result in done)
+                brief = (result.model_copy(update={"reason": shorten(result.reason)}) for result in done)
                 heart.advance(FetchCursor(results=(*heart.cursor.results, *brief)))
             return FetchContentsResult(results=heart.cursor.results)
 
@@ -123,7 +123,7 @@ class FetchActivities:
         try:
             return await self._extractor.from_feed(source.feed_html, source.url)
         except PermanentError as error:
-            return Failure(shortened(error.message, LONGEST_REASON), None)
+            return Failure(shorten(error.message, LONGEST_REASON), None)
 
     async def _from_page(self, source: EntrySource, policy: CuratorPolicy) -> FetchedArticle | Failure:
         found = await self._read(source.url, source.rules, policy, source.tries)
@@ -143,9 +143,9 @@ class FetchActivities:
             return await self._extractor.extract(page, rules)
         except TransientError as error:
             again = await self._after(error, url, policy, tries)
-            return Failure(shortened(error.message, LONGEST_REASON), again)
+            return Failure(shorten(error.message, LONGEST_REASON), again)
         except PermanentError as error:
-            return Failure(shortened(error.message, LONGEST_REASON), None)
+            return Failure(shorten(error.message, LONGEST_REASON), None)
 
     async def _after(self, error: TransientError, url: str, policy: CuratorPolicy, tries: int) -> datetime | None:
         """When to try again; later each time, and at last never."""
@@ -161,7 +161,7 @@ class FetchActivities:
         if isinstance(found, Failure):
             return FetchContentResult(entry_id=0, fetched=False, reason=found.reason)
         await self._objects.put(input.preview_key, found.html.encode())
-        return FetchContentResult(entry_id=0, fetched=True, title=shortened(found.title), words=len(found.text.split()))
+        return FetchContentResult(entry_id=0, fetched=True, title=shorten(found.title), words=len(found.text.split()))
 
 
 def richer(page: FetchedArticle, feed: FetchedArticle) -> FetchedArticle:

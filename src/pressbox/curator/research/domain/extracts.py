@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pressbox.curator.context.domain.context import entity_key
 from pressbox.curator.research.domain.quotes import Span
-from pressbox.curator.text.sentences import terms
+from pressbox.curator.text.sentences import extract_terms
 
 MOST_QUOTES = 3
 SHORTEST_QUOTE, LONGEST_QUOTE = 25, 500
@@ -25,7 +25,7 @@ def names_in(text: str, language: str = "en") -> list[str]:
     found = [match[1].strip() for match in _QUOTED.finditer(text)]
     for match in _NAME.finditer(text):
         words = match[0].split()
-        while words and not terms(words[0], language) and not words[0][:1].isdigit():
+        while words and not extract_terms(words[0], language) and not words[0][:1].isdigit():
             words.pop(0)
         if words and len(" ".join(words)) > 2:
             found.append(" ".join(words))
@@ -37,7 +37,7 @@ def names_in(text: str, language: str = "en") -> list[str]:
 
 def keywords(text: str, language: str = "en") -> str:
     """The words that carry meaning, once each, in order."""
-    return " ".join(dict.fromkeys(terms(text, language)))
+    return " ".join(dict.fromkeys(extract_terms(text, language)))
 
 
 def quotes_in(text: str, asked: Sequence[str], spans: Sequence[Span], wanted: int = MOST_QUOTES) -> list[Span]:
@@ -47,7 +47,7 @@ def quotes_in(text: str, asked: Sequence[str], spans: Sequence[Span], wanted: in
     for match in _SENTENCE.finditer(text):
         span = _trimmed(text, match.start(), match.end())
         said = text[span.start : span.end]
-        shared = {word for word in terms(said, "en") if word in weights}
+        shared = {word for word in extract_terms(said, "en") if word in weights}
         if shared and _readable(said):
             found = any(span.start < other.end and span.end > other.start for other in spans)
             score = sum(weights[word] for word in shared) + (_FOUND_IS_WORTH if found else 0.0)
@@ -73,7 +73,7 @@ def _weights(asked: Sequence[str]) -> dict[str, float]:
     """The question itself counts most; further ones add what they have of their own."""
     weights: dict[str, float] = {}
     for place, question in enumerate(asked):
-        for word in terms(question, "en"):
+        for word in extract_terms(question, "en"):
             weights.setdefault(word, 1.0 if place == 0 else 0.4)
     return weights
 

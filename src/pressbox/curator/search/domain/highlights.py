@@ -19,7 +19,7 @@ from pressbox.curator.search.domain.query import (
     may_begin_a_word,
     near_to,
 )
-from pressbox.curator.text.words import LETTER, Word, fold_lengths, folded
+from pressbox.curator.text.words import LETTER, Word, fold, fold_lengths
 
 SNIPPET_LENGTH = 240
 # How far before the first hit a snippet begins.
@@ -74,7 +74,7 @@ class Highlighter:
 
     def marked(self, text: str, field: Field = Field.ANY) -> Marked:
         """`text` as the index stores it, that is composed."""
-        plain = folded(text)
+        plain = fold(text)
         spans: list[Span] = []
         for number, clause in enumerate(self._clauses):
             if clause.field in (Field.ANY, field):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pressbox.curator.text.words import composed, index_terms
+from pressbox.curator.text.words import compose, to_index_terms
 
 # About a paragraph. Scripts without spaces say in one character what others say in a syllable or two.
 LONGEST, LONGEST_UNSPACED = 700, 280
@@ -98,7 +98,7 @@ class _Counted:
 
     @classmethod
     def of(cls, text: str) -> "_Counted":
-        terms = Counter(index_terms(composed(text)).split())
+        terms = Counter(to_index_terms(compose(text)).split())
         return cls(terms, sorted(terms))
 
     def times(self, term: str) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pressbox.curator.text.words import Word, words
+from pressbox.curator.text.words import Word, split_words
 
 LONGEST_QUERY = 400
 MOST_CLAUSES = 16
@@ -62,7 +62,7 @@ def parse_query(text: str) -> SearchQuery:
     clauses: list[Clause] = []
     for piece in _PIECE.finditer(text[:LONGEST_QUERY]):
         quoted = piece["quoted"]
-        found = tuple(words(piece["plain"] if quoted is None else quoted))
+        found = tuple(split_words(piece["plain"] if quoted is None else quoted))
         if found:
             field = Field(piece["field"].lower()) if piece["field"] else Field.ANY
             clauses.append(Clause(found, quoted is not None, bool(piece["without"]), field))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pressbox.curator.text.stop_words import STOP_WORDS
-from pressbox.curator.text.words import folded, pairs, words
+from pressbox.curator.text.words import fold, split_pairs, split_words
 
 LONGEST_QUESTION = 2_000
 MOST_TERMS = 24
@@ -18,7 +18,7 @@ _ASKING = """
     waarom welk welke
 """
 _IGNORED = frozenset(
-    folded(word) for word in (*_ASKING.split(), *(word for listed in STOP_WORDS.values() for word in listed))
+    fold(word) for word in (*_ASKING.split(), *(word for listed in STOP_WORDS.values() for word in listed))
 )
 # Kana that hold a Japanese sentence together; what is meant is mostly written with other characters.
 _HIRAGANA = frozenset(chr(code) for code in range(0x3040, 0x30A0))
@@ -26,7 +26,7 @@ _HIRAGANA = frozenset(chr(code) for code in range(0x3040, 0x30A0))
 
 def content_terms(question: str) -> tuple[str, ...]:
     """Terms as the index has them, each once, in order. A question of nothing but small words keeps them."""
-    found = [term for word in words(question[:LONGEST_QUESTION]) for term in _terms(word.text, word.unspaced)]
+    found = [term for word in split_words(question[:LONGEST_QUESTION]) for term in _terms(word.text, word.unspaced)]
     telling = [term for term in found if term not in _IGNORED and not _HIRAGANA.issuperset(term)]
     return tuple(dict.fromkeys(telling or found))[:MOST_TERMS]
 
@@ -40,5 +40,5 @@ def search_words(question: str, earlier: Sequence[str]) -> str:
 
 def _terms(text: str, unspaced: bool) -> tuple[str, ...]:
     if unspaced:
-        return pairs(text)
+        return split_pairs(text)
     return (text,) if len(text) > 1 or text.isdigit() else ()

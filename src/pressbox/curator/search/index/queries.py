@@ -18,7 +18,7 @@ from pressbox.curator.search.domain.query import (
     may_begin_misspelt,
 )
 from pressbox.curator.search.index.schema import AUTHOR, CONTENT, FEED, FEED_CONTENT, SUMMARY, TITLE, WORDS
-from pressbox.curator.text.words import Word, pairs
+from pressbox.curator.text.words import Word, split_pairs
 
 if TYPE_CHECKING:
     import tantivy
@@ -193,5 +193,5 @@ def _terms(clause: Clause) -> list[tuple[int, str]]:
     return [
         (word.position - first + place, term)
         for word in clause.words
-        for place, term in enumerate(pairs(word.text) if word.unspaced else (word.text,))
+        for place, term in enumerate(split_pairs(word.text) if word.unspaced else (word.text,))
     ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pressbox.curator.search.ports import IndexDocument
-from pressbox.curator.text.words import composed, index_terms
+from pressbox.curator.text.words import compose, to_index_terms
 
 if TYPE_CHECKING:
     import tantivy
@@ -61,13 +61,13 @@ def to_tantivy(entry: IndexDocument) -> "tantivy.Document":
     document.add_integer(FEED, entry.feed_id)
     document.add_integer(PUBLISHED, round(entry.published_at.timestamp() * 1000))
     texts = {
-        TITLE: index_terms(shown.title),
-        SUMMARY: index_terms(shown.summary),
-        CONTENT: index_terms(shown.content),
-        AUTHOR: index_terms(composed(entry.author)),
+        TITLE: to_index_terms(shown.title),
+        SUMMARY: to_index_terms(shown.summary),
+        CONTENT: to_index_terms(shown.content),
+        AUTHOR: to_index_terms(compose(entry.author)),
     }
     words = {word for terms in texts.values() for word in terms.split()}
-    of_feed = index_terms(shown.feed_content)
+    of_feed = to_index_terms(shown.feed_content)
     adds = not words.issuperset(of_feed.split())
     if adds:
         texts[FEED_CONTENT] = of_feed
@@ -82,10 +82,10 @@ def to_tantivy(entry: IndexDocument) -> "tantivy.Document":
 
 def shown_of(entry: IndexDocument) -> Shown:
     return Shown(
-        title=composed(entry.title),
-        summary=composed(entry.summary),
-        content=composed(entry.filtered_content[:LONGEST_TEXT]),
-        feed_content=composed(entry.feed_content[:LONGEST_TEXT]),
+        title=compose(entry.title),
+        summary=compose(entry.summary),
+        content=compose(entry.filtered_content[:LONGEST_TEXT]),
+        feed_content=compose(entry.feed_content[:LONGEST_TEXT]),
     )
 
 
