@@ -22,7 +22,7 @@ def sentences_of_templates(package: str) -> Iterator[Sentence]:
     templates = [file for folder in find_folders(package, "templates") for file in folder.glob("*.html")]
     for template in sorted(templates):
         with template.open("rb") as source:
-            for _, _, message, _ in babel_extract(source, KEYWORDS, (), {}):
+            for _, _, message, _ in babel_extract(source, KEYWORDS, (), {"silent": "false"}):
                 if isinstance(message, tuple):
                     yield tuple(part for part in message if part)
                 elif message:
