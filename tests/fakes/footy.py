@@ -736,7 +736,7 @@ class FakeWorld:
 
     def plain_activities(self, workflows: Workflows) -> list[Callable[..., Any]]:
         return activity_methods(
-            IngestActivities(self.api, self.fixtures, self.missing),
+            IngestActivities(self.api, self.fixtures, self.fixtures, self.missing),
             CleanupActivities(self.fixtures, self.clips, self.objects),
             PollActivities(self.api, self.fixtures, self.missing),
             ComparisonActivities(self.fixtures, self.fixtures, self.fixtures, self.goals, workflows),

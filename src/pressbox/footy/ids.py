@@ -1,6 +1,11 @@
-"""Every id that footy uses in Temporal, in the object store and for live changes, made from keys that never change."""
+"""Every id and address of footy: in Temporal, in the object store, for live changes and on the web.
+
+They are made from keys that never change.
+"""
 
 from typing import Protocol
+
+PATH = "/footy"
 
 QUEUE = "footy"
 MEDIA_QUEUE = "footy-media"
@@ -57,6 +62,11 @@ def download_workflow_id(goal: NamedGoal, attempt: int) -> str:
 
 def upload_workflow_id(event_id: str) -> str:
     return f"upload-{event_id}"
+
+
+def clip_path(share_id: str) -> str:
+    """Where the page of a clip is; its film and its poster are beside it."""
+    return f"{PATH}/clips/{share_id}"
 
 
 def clip_key(fixture_id: int, event_id: str, content_hash: str) -> str:

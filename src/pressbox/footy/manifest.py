@@ -17,15 +17,15 @@ from pressbox.footy.ids import (
     MEDIA_QUEUE,
     MONITOR_SCHEDULE,
     MONITOR_WORKFLOW,
+    PATH,
     QUEUE,
     UPKEEP_SCHEDULE,
     UPKEEP_WORKFLOW,
 )
 from pressbox.footy.settings import FootySettings
-from pressbox.footy.web.access import PATH
-from pressbox.footy.web.health import build_health
+from pressbox.footy.web.health import check_health
 from pressbox.footy.web.topics import TOPICS
-from pressbox.footy.wiring import activities, policy, service
+from pressbox.footy.wiring import activities
 from pressbox.footy.workflows.download import DownloadWorkflow
 from pressbox.footy.workflows.ingest import IngestWorkflow
 from pressbox.footy.workflows.monitor import MonitorWorkflow
@@ -40,8 +40,8 @@ SHORTEST_POLL = timedelta(seconds=1)
 
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
-    rules = policy(settings)
     footy = settings.group(FootySettings)
+    rules = footy.policy
     poll = timedelta(seconds=footy.monitor_seconds / footy.speed)
     return (
         ScheduleDeclaration(
@@ -82,13 +82,13 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
 def router() -> APIRouter:
     from pressbox.footy.web.routes import build_router
 
-    return build_router(service)
+    return build_router()
 
 
 def commands() -> typer.Typer:
-    from pressbox.footy.cli import build_commands
+    from pressbox.footy.cli import commands
 
-    return build_commands(service)
+    return commands
 
 
 APP = AppManifest(
@@ -115,5 +115,5 @@ APP = AppManifest(
     router=router,
     commands=commands,
     navigation=NavigationEntry(title="Matches", path=PATH, key="m", icon="ball", search=f"{PATH}/search"),
-    health=build_health(service),
+    health=check_health,
 )

@@ -1,11 +1,14 @@
 """Settings of footy: PRESSBOX_FOOTY_…"""
 
+from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field, SecretStr
 
 from pressbox.core.config import BareName, CommaSeparated, Group, Numbers, Port
+from pressbox.footy.domain.fixtures import Followed
+from pressbox.footy.domain.policy import FootyPolicy
 
 
 class JudgeKind(StrEnum):
@@ -74,3 +77,18 @@ class FootySettings(Group):
     )
     media_concurrency: int = Field(2, ge=1, le=64, description="Videos that one worker decodes at the same time.")
     speed: float = Field(1.0, gt=0, le=10_000, description="Divides all times. For the demo only.")
+
+    @property
+    def policy(self) -> FootyPolicy:
+        """The rules with the times that are set here, divided by the speed."""
+        return FootyPolicy(
+            retention=timedelta(days=self.retention_days),
+            removal_grace=timedelta(hours=self.removal_grace_hours),
+            completion_deadline=timedelta(minutes=self.completion_deadline_minutes),
+            largest_bytes=self.largest_bytes,
+        ).at_speed(self.speed)
+
+    @property
+    def followed(self) -> Followed:
+        """What is followed unless people chose otherwise."""
+        return Followed(frozenset(self.leagues), frozenset(self.teams))

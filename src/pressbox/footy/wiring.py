@@ -1,7 +1,6 @@
 """From the process's resources to the activities and use cases of footy."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from pressbox.core.app import Resources
@@ -29,28 +28,21 @@ from pressbox.footy.adapters.comparisons import SqlComparisons
 from pressbox.footy.adapters.downloads.downloader import ClipDownloader
 from pressbox.footy.adapters.fixture_archive import SqlFixtureArchive
 from pressbox.footy.adapters.fixture_imports import SqlFixtureImports
+from pressbox.footy.adapters.follows import SqlFollows
 from pressbox.footy.adapters.goal_store import SqlGoals
 from pressbox.footy.adapters.judges.offline import OfflineJudge
 from pressbox.footy.adapters.judges.vision_llm import VisionJudge
-from pressbox.footy.adapters.match_store import SqlMatchStore
 from pressbox.footy.adapters.media.processes import MediaProcesses
 from pressbox.footy.adapters.polls import SqlPolls
-from pressbox.footy.adapters.sources.registry import archive_folder, configured_sources
-from pressbox.footy.adapters.team_store import SqlFollowStore, SqlSourceHealth, SqlTeamStore
-from pressbox.footy.adapters.trail_store import SqlClipFiles, SqlTrailStore
+from pressbox.footy.adapters.source_health import SqlSourceHealth
+from pressbox.footy.adapters.sources.folder import archive_directory
+from pressbox.footy.adapters.sources.registry import configured_sources
+from pressbox.footy.adapters.team_store import SqlTeamStore
 from pressbox.footy.adapters.workflows import TemporalWorkflows
-from pressbox.footy.domain.fixtures import Followed
 from pressbox.footy.domain.match_rule import BETTER, DOCUMENT
-from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import MEDIA_QUEUE, QUEUE
 from pressbox.footy.ports.outside import AliasSource, FixturesApi, Judge
 from pressbox.footy.ports.workflows import Workflows
-from pressbox.footy.service.clips import ClipService
-from pressbox.footy.service.footy import Footy
-from pressbox.footy.service.goals import GoalService
-from pressbox.footy.service.matches import MatchService
-from pressbox.footy.service.status import StatusService
-from pressbox.footy.service.teams import TeamService
 from pressbox.footy.settings import AliasKind, DuplicateRule, FootySettings, JudgeKind
 
 Functions = Sequence[Callable[..., Any]]
@@ -61,7 +53,7 @@ NO_KEY = (
 
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
-    workflows = TemporalWorkflows(resources.temporal, QUEUE, policy(resources.settings))
+    workflows = TemporalWorkflows(resources.temporal, QUEUE, resources.settings.group(FootySettings).policy)
     api = ApiFootball(resources.http, resources.settings.group(FootySettings))
     return {
         QUEUE: (*polling_activities(resources, api, workflows), *clip_activities(resources, workflows)),
@@ -71,11 +63,11 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
 
 def polling_activities(resources: Resources, api: FixturesApi, workflows: Workflows) -> Functions:
     """Those of Ingest and Monitor; the caller brings the API, so that benchmarks can measure it."""
-    settings, database = resources.settings, resources.database
-    missing = "" if settings.group(FootySettings).api_key else NO_KEY
+    database, footy = resources.database, resources.settings.group(FootySettings)
+    missing = "" if footy.api_key else NO_KEY
     polls, archive = SqlPolls(database), SqlFixtureArchive(database)
     return activity_methods(
-        IngestActivities(api, SqlFixtureImports(database, followed(settings)), missing),
+        IngestActivities(api, SqlFollows(database, footy.followed), SqlFixtureImports(database), missing),
         CleanupActivities(archive, SqlClips(database), resources.objects),
         PollActivities(api, polls, missing),
         ComparisonActivities(polls, SqlComparisons(database), archive, SqlGoals(database), workflows),
@@ -88,7 +80,7 @@ def clip_activities(resources: Resources, workflows: Workflows) -> Functions:
     goals, candidates = SqlGoals(database), SqlCandidates(database)
     footy = settings.group(FootySettings)
     sources = configured_sources(footy, resources.http)
-    downloader = ClipDownloader(resources.http, GuardedProxy(settings.http), archive_folder(footy))
+    downloader = ClipDownloader(resources.http, GuardedProxy(settings.http), archive_directory(footy))
     return activity_methods(
         AliasActivities(SqlTeamStore(database), alias_source(footy, resources.http)),
         SearchActivities(goals, candidates, sources),
@@ -131,33 +123,3 @@ def alias_source(settings: FootySettings, http: GuardedClient) -> AliasSource:
     if settings.aliases is AliasKind.CLUBS:
         return ClubList()
     return Wikidata(http, settings.wikidata_url, settings.wikidata_query_url)
-
-
-def followed(settings: Settings) -> Followed:
-    footy = settings.group(FootySettings)
-    return Followed(frozenset(footy.leagues), frozenset(footy.teams))
-
-
-def service(resources: Resources) -> Footy:
-    """All use cases, as pages, REST and commands get them."""
-    settings, database = resources.settings, resources.database
-    matches, rules = SqlMatchStore(database), policy(settings)
-    workflows = TemporalWorkflows(resources.temporal, QUEUE, rules)
-    return Footy(
-        matches=MatchService(matches),
-        goals=GoalService(SqlTrailStore(database), matches, rules.runs_to_confirm),
-        clips=ClipService(SqlClipFiles(database)),
-        teams=TeamService(SqlFollowStore(database, followed(settings)), workflows),
-        status=StatusService(SqlSourceHealth(database), settings.group(FootySettings), workflows),
-    )
-
-
-def policy(settings: Settings) -> FootyPolicy:
-    """The rules with the times of the settings, on their clock."""
-    footy = settings.group(FootySettings)
-    return FootyPolicy(
-        retention=timedelta(days=footy.retention_days),
-        removal_grace=timedelta(hours=footy.removal_grace_hours),
-        completion_deadline=timedelta(minutes=footy.completion_deadline_minutes),
-        largest_bytes=footy.largest_bytes,
-    ).at_speed(footy.speed)

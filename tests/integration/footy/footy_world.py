@@ -8,15 +8,18 @@ from sqlalchemy import select
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
 from pressbox.footy.adapters.candidate_store import SqlCandidates
+from pressbox.footy.adapters.clip_files import ClipFiles
 from pressbox.footy.adapters.clip_store import SqlClips
 from pressbox.footy.adapters.comparisons import SqlComparisons
 from pressbox.footy.adapters.fixture_archive import SqlFixtureArchive
 from pressbox.footy.adapters.fixture_imports import SqlFixtureImports
+from pressbox.footy.adapters.follows import SqlFollows
+from pressbox.footy.adapters.goal_reader import GoalReader
 from pressbox.footy.adapters.goal_store import SqlGoals
-from pressbox.footy.adapters.match_store import SqlMatchStore
+from pressbox.footy.adapters.match_reader import MatchReader
 from pressbox.footy.adapters.polls import SqlPolls
-from pressbox.footy.adapters.team_store import SqlFollowStore, SqlSourceHealth, SqlTeamStore
-from pressbox.footy.adapters.trail_store import SqlClipFiles, SqlTrailStore
+from pressbox.footy.adapters.source_health import SqlSourceHealth
+from pressbox.footy.adapters.team_store import SqlTeamStore
 from pressbox.footy.contracts.download import Video
 from pressbox.footy.contracts.upload import UploadedVideo
 from pressbox.footy.domain.candidates import FoundVideo
@@ -26,7 +29,6 @@ from pressbox.footy.domain.goals import GoalDetail, Observation
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ports.storage import FixtureDecision
-from pressbox.footy.service.goals import GoalService
 
 START = datetime(2026, 10, 3, 14, 0, tzinfo=UTC)
 HOME, AWAY = Team(40, "Liverpool"), Team(42, "Arsenal")
@@ -70,7 +72,7 @@ class World:
     defaults: Followed = field(default_factory=lambda: Followed(frozenset({39}), frozenset({50})))
 
     def __post_init__(self) -> None:
-        self.imports = SqlFixtureImports(self.database, self.defaults)
+        self.imports = SqlFixtureImports(self.database)
         self.polls = SqlPolls(self.database)
         self.comparisons = SqlComparisons(self.database)
         self.archive = SqlFixtureArchive(self.database)
@@ -78,12 +80,11 @@ class World:
         self.candidates = SqlCandidates(self.database)
         self.clips = SqlClips(self.database)
         self.teams = SqlTeamStore(self.database)
-        self.follows = SqlFollowStore(self.database, self.defaults)
+        self.follows = SqlFollows(self.database, self.defaults)
         self.health = SqlSourceHealth(self.database)
-        self.matches = SqlMatchStore(self.database)
-        self.trail = SqlTrailStore(self.database)
-        self.files = SqlClipFiles(self.database)
-        self.service = GoalService(self.trail, self.matches, self.policy.runs_to_confirm)
+        self.matches = MatchReader(self.database)
+        self.reader = GoalReader(self.database)
+        self.files = ClipFiles(self.database)
 
     async def ingest(self, *fixtures: ObservedFixture) -> None:
         run_id = f"ingest-{self.next_run()}"

@@ -15,7 +15,7 @@ from tests.integration.footy.footy_world import START, World, goal, match, uploa
 
 
 async def outcomes(world: World, event_id: str) -> dict[int, CandidateOutcome]:
-    return {item.candidate_id: item.outcome for item in (await world.trail.candidates(event_id, 0, 100)).items}
+    return {item.candidate_id: item.outcome for item in (await world.reader.load_candidates(event_id)).items}
 
 
 async def test_a_url_is_one_candidate_of_a_goal_however_often_it_is_found(world: World) -> None:
@@ -66,7 +66,7 @@ async def test_popularity_never_counts_twice_whatever_is_repeated(world: World) 
     assert await world.clips.replace(clip_id, better, b"better", world.now) == []
     # The first copy again, after a better one took its slot.
     assert await world.clips.add(event_id, first, b"print", world.now) == clip_id
-    [clip] = (await world.trail.goal(event_id)).clips
+    [clip] = (await world.reader.load_goal(event_id)).clips
     assert (clip.popularity, clip.replacements, clip.file_size) == (4, 1, 9_000)
     assert set(unused) == {first.object_key, first.poster_key}
     assert await outcomes(world, event_id) == {
@@ -84,7 +84,7 @@ async def test_two_uploads_of_one_candidate_at_once_make_one_clip(world: World) 
     [a] = await world.found(event_id, 1, "a")
     made = await asyncio.gather(*(world.clips.add(event_id, uploaded(video(a)), None, world.now) for _ in range(4)))
     assert len(set(made)) == 1
-    assert len((await world.trail.goal(event_id)).clips) == 1
+    assert len((await world.reader.load_goal(event_id)).clips) == 1
 
 
 async def test_the_share_link_survives_a_better_file_and_leads_to_the_scene_it_became_part_of(world: World) -> None:
@@ -92,15 +92,15 @@ async def test_the_share_link_survives_a_better_file_and_leads_to_the_scene_it_b
     a, b, c = await world.found(event_id, 1, "a", "b", "c")
     first = await world.clips.add(event_id, uploaded(video(a)), None, world.now)
     second = await world.clips.add(event_id, uploaded(video(b, size=500)), None, world.now)
-    links = {clip.file_size: clip.share_id for clip in (await world.trail.goal(event_id)).clips}
+    links = {clip.file_size: clip.share_id for clip in (await world.reader.load_goal(event_id)).clips}
     await world.clips.replace(first, uploaded(video(c, size=9_000)), None, world.now)
-    assert (await world.files.file(links[1_000])).object_key == f"clips/md5-{c}.mp4"
+    assert (await world.files.find(links[1_000])).object_key == f"clips/md5-{c}.mp4"
     unused = await world.clips.merge(first, [second], world.now)
     assert await world.clips.merge(first, [second], world.now) == []
     assert sorted(unused) == [f"clips/md5-{b}.jpg", f"clips/md5-{b}.mp4"]
-    moved = await world.files.file(links[500])
+    moved = await world.files.find(links[500])
     assert (moved.share_id, moved.file_size, moved.etag) == (links[1_000], 9_000, f"md5-{c}")
-    [clip] = (await world.trail.goal(event_id)).clips
+    [clip] = (await world.reader.load_goal(event_id)).clips
     assert clip.popularity == 3
 
 
@@ -114,7 +114,7 @@ async def test_clips_are_ranked_verified_first_then_by_popularity_then_by_size(w
     verified = video(sure, size=10, timestamp_verified=True, timestamp_status=TimestampStatus.VERIFIED)
     await world.clips.add(event_id, uploaded(verified), None, world.now)
     await world.clips.rank(event_id)
-    clips = (await world.trail.goal(event_id)).clips
+    clips = (await world.reader.load_goal(event_id)).clips
     assert [(clip.rank, clip.file_size) for clip in clips] == [(1, 10), (2, 50), (3, 900), (4, 100)]
 
 
@@ -132,14 +132,14 @@ async def test_a_clip_of_a_disallowed_goal_is_gone_and_an_unknown_one_was_never_
     event_id = await world.confirmed_goal()
     [a] = await world.found(event_id, 1, "a")
     await world.clips.add(event_id, uploaded(video(a)), None, world.now)
-    [clip] = (await world.trail.goal(event_id)).clips
+    [clip] = (await world.reader.load_goal(event_id)).clips
     await world.poll(match(), times=3)
     with pytest.raises(GoneError, match="disallowed"):
-        await world.files.file(clip.share_id)
+        await world.files.find(clip.share_id)
     with pytest.raises(GoneError, match="disallowed"):
-        await world.service.get(event_id)
+        await world.reader.load_goal(event_id)
     with pytest.raises(NotFoundError):
-        await world.files.file("nothing")
+        await world.files.find("nothing")
     assert (await world.clips.of_goal(event_id, [])).exists is False
     assert await world.clips.objects_of([], [event_id]) == [f"clips/md5-{a}.mp4", f"clips/md5-{a}.jpg"]
     assert await world.clips.objects_of([1], []) == [f"clips/md5-{a}.mp4", f"clips/md5-{a}.jpg"]
@@ -158,7 +158,7 @@ async def test_a_judge_that_answers_late_verifies_a_clip_or_takes_it_away(world:
     wrong = SettledCandidate(candidate_id=b, outcome=CandidateOutcome.WRONG_MINUTE, reason="70:12")
     await world.clips.record_check(second, None, wrong)
     await world.clips.record_check(second, None, wrong)
-    [clip] = (await world.trail.goal(event_id)).clips
+    [clip] = (await world.reader.load_goal(event_id)).clips
     assert (clip.timestamp_verified, clip.extracted_minute) == (True, 22)
     assert await world.clips.unchecked(10) == []
     assert (await outcomes(world, event_id))[b] is CandidateOutcome.WRONG_MINUTE
@@ -207,13 +207,13 @@ async def test_a_download_that_ends_without_being_registered_is_both(world: Worl
     event_id = await world.confirmed_goal()
     await world.goals.finish_download(event_id, "download1", "cancelled", world.now)
     await world.goals.finish_download(event_id, "download1", "again", world.now + timedelta(minutes=1))
-    [run] = await world.trail.runs(event_id, "download")
+    [run] = (await world.reader.load_audit(event_id)).downloads
     assert (run.outcome, run.finished_at) == ("cancelled", world.now)
 
 
 async def test_a_search_looks_back_to_the_last_attempt_in_which_every_source_answered(world: World) -> None:
     event_id = await world.confirmed_goal()
-    seen = (await world.trail.goal(event_id)).first_seen
+    seen = (await world.reader.load_goal(event_id)).first_seen
     # Nobody had looked at the match before: a clip can be as old as the kick-off.
     assert await world.goals.searched_since(event_id) < seen
     good = [SourceAnswer("folder", 2), SourceAnswer("bluesky", 0)]
@@ -222,7 +222,7 @@ async def test_a_search_looks_back_to_the_last_attempt_in_which_every_source_ans
     await world.candidates.record_search(event_id, 2, "q", bad, world.now + timedelta(minutes=1))
     await world.candidates.record_search(event_id, 2, "q", bad, world.now + timedelta(minutes=2))
     assert await world.goals.searched_since(event_id) == world.now
-    assert len(await world.trail.searches(event_id)) == 4
+    assert len((await world.reader.load_audit(event_id)).searches) == 4
 
 
 async def test_the_first_search_looks_back_to_when_the_goal_was_not_there_yet(world: World) -> None:
@@ -240,4 +240,5 @@ async def test_a_search_that_died_may_end_in_another_way_but_not_after_that(worl
     event_id = await world.confirmed_goal()
     for ended in (SearchEnd.FAILED, SearchEnd.EXHAUSTED, SearchEnd.ENOUGH):
         await world.goals.end_search(event_id, ended, world.now)
-    assert await world.trail.search_end(event_id) == (SearchEnd.EXHAUSTED, world.now)
+    audit = await world.reader.load_audit(event_id)
+    assert (audit.search_ended, audit.search_ended_at) == (SearchEnd.EXHAUSTED, world.now)

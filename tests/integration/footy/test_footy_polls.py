@@ -49,7 +49,7 @@ async def test_ingest_routes_by_status_and_leaves_known_fixtures_alone(world: Wo
     assert (first.staging, first.active, first.completed, first.known) == (1, 1, 1, 1)
     assert again == first
     assert set(first.teams) == {40, 42}
-    assert len((await world.matches.fixtures(START.date(), None, 10)).items) == 4
+    assert len((await world.matches.load_fixtures(START.date(), limit=10)).items) == 4
 
 
 async def test_a_postponed_fixture_goes_back_to_staging_with_its_new_date(world: World) -> None:
@@ -104,9 +104,9 @@ async def test_three_polls_confirm_a_goal_and_its_readable_parts_are_frozen(worl
 async def test_a_goal_without_a_scorer_is_confirmed_only_when_he_is_known(world: World) -> None:
     await world.ingest(match())
     await world.poll(with_goals(1, goal(23, None)), times=5)
-    assert (await world.trail.goal("1_40_0_Goal_1")).state is GoalState.UNCONFIRMED
+    assert (await world.reader.load_goal("1_40_0_Goal_1")).state is GoalState.UNCONFIRMED
     await world.poll(with_goals(1, goal(23)))
-    named = await world.trail.goal("1_40_0_Goal_1")
+    named = await world.reader.load_goal("1_40_0_Goal_1")
     assert (named.state, named.player_name) == (GoalState.SEARCHING, "Mohamed Salah")
 
 
@@ -114,7 +114,7 @@ async def test_the_register_of_sightings_does_not_grow_after_the_search_began(wo
     event_id = await world.confirmed_goal()
     before = await goal_row(world)
     await world.poll(with_goals(1, goal(23)), times=3)
-    assert len(await world.trail.runs(event_id, "monitor")) == 3
+    assert len((await world.reader.load_audit(event_id)).sightings) == 3
     assert (await goal_row(world)).last_seen > before.last_seen
 
 
@@ -125,17 +125,17 @@ async def test_three_polls_without_a_goal_remove_it_and_its_return_restores_it(w
     await world.poll(match(), times=2)
     assert await world.goals.existence(event_id) is None
     await world.poll(with_goals(1, goal(23)))
-    assert await world.trail.runs(event_id, "drop") == []
+    assert (await world.reader.load_audit(event_id)).misses == ()
     run_id = await world.poll(match(), times=3)
     assert await world.goals.existence(event_id) == "the goal was disallowed"
-    assert (await world.matches.fixture(1)).goals == ()
+    assert (await world.matches.load_fixture(1)).goals == ()
     removed = await goal_row(world)
     assert (removed.completed_at, removed.completion_reason) == (world.now, "removed")
     await world.changes()
     await world.polls.publish_changes(run_id)
     assert ("footy.goal", event_id) in await world.changes()
     await world.poll(with_goals(1, goal(23)))
-    back = await world.service.get(event_id)
+    back = await world.reader.load_goal(event_id)
     assert (back.state, len(back.clips)) == (GoalState.SEARCHING, 1)
 
 
@@ -168,8 +168,8 @@ async def test_of_two_runs_at_once_one_must_decide_again_and_nothing_is_lost(wor
         world.comparisons.apply(second, made, world.policy, world.now),
     )
     assert sorted(map(list, results)) == [[], [1]]
-    assert len((await world.matches.fixture(1)).goals) == 1
-    assert len(await world.trail.runs(EVENT, "monitor")) == 1
+    assert len((await world.matches.load_fixture(1)).goals) == 1
+    assert len((await world.reader.load_audit(EVENT)).sightings) == 1
 
 
 async def test_a_run_that_was_cut_off_goes_on_where_it_was(world: World) -> None:
@@ -184,7 +184,7 @@ async def test_a_run_that_was_cut_off_goes_on_where_it_was(world: World) -> None
     assert await world.comparisons.apply(run_id, made, world.policy, world.now) == [1]
     assert await world.comparisons.load_uncompared(run_id, 10) == []
     for number in (1, 2, 3):
-        assert len(await world.trail.runs(f"{number}_40_306_Goal_1", "monitor")) == 1
+        assert len((await world.reader.load_audit(f"{number}_40_306_Goal_1")).sightings) == 1
 
 
 async def test_an_answer_that_was_long_on_its_way_does_not_cover_a_newer_one(world: World) -> None:
@@ -206,10 +206,10 @@ async def test_a_fixture_that_the_api_does_not_answer_is_in_trouble_until_it_doe
     assert await world.polls.active_ids("run") == []
     assert await world.comparisons.load_uncompared("run", 10) == []
     assert await world.comparisons.load_snapshots("run", 0, 10) == []
-    assert (await world.matches.fixture(1)).trouble == "429"
+    assert (await world.matches.load_fixture(1)).trouble == "429"
     assert await world.polls.publish_changes("run") == 1
     await world.poll(match())
-    assert (await world.matches.fixture(1)).trouble == ""
+    assert (await world.matches.load_fixture(1)).trouble == ""
 
 
 async def test_an_answer_that_cannot_be_read_changes_nothing_but_the_trouble(world: World) -> None:
@@ -218,7 +218,7 @@ async def test_an_answer_that_cannot_be_read_changes_nothing_but_the_trouble(wor
     [(number, (version, _))] = (await world.decide(run_id, match())).items()
     unread = {number: (version, FixtureDecision(None, Comparison(), "No teams."))}
     assert await world.comparisons.apply(run_id, unread, world.policy, world.now) == []
-    seen = await world.matches.fixture(1)
+    seen = await world.matches.load_fixture(1)
     assert (seen.trouble, seen.status, [one.event_id for one in seen.goals]) == (
         "No teams.",
         FixtureStatus.FIRST_HALF,
@@ -250,7 +250,7 @@ async def test_a_fixture_is_archived_when_its_goals_are_complete_and_three_polls
     again = await world.archive.archive_finished(run_id, world.policy, world.now)
     assert (done.fixture_ids, done.overdue_goals) == ((1,), 0)
     assert again == done
-    assert (await world.matches.fixture(1)).stage is Stage.COMPLETED
+    assert (await world.matches.load_fixture(1)).stage is Stage.COMPLETED
 
 
 async def test_a_winner_ends_a_match_at_once_and_without_one_it_takes_three_polls(world: World) -> None:
@@ -283,11 +283,11 @@ async def test_a_removed_goal_is_purged_after_its_grace_and_keeps_its_tombstone(
     assert await world.archive.find_expired(world.policy, later, 10) == ([], [event_id])
     assert (await world.archive.delete([], [event_id])).goals == 1
     assert await world.archive.find_expired(world.policy, later, 10) == ([], [])
-    assert (await world.trail.goal(event_id)).state is GoalState.REMOVED
+    assert (await world.reader.load_audit(event_id)).goal.state is GoalState.REMOVED
     # A goal of the same player is another one: sequence numbers are never given twice.
     world.now = later
     await world.poll(with_goals(1, goal(60)))
-    assert [one.event_id for one in (await world.matches.fixture(1)).goals] == ["1_40_306_Goal_2"]
+    assert [one.event_id for one in (await world.matches.load_fixture(1)).goals] == ["1_40_306_Goal_2"]
 
 
 async def test_fixtures_past_their_retention_go_with_everything_of_theirs(world: World) -> None:
@@ -299,10 +299,10 @@ async def test_fixtures_past_their_retention_go_with_everything_of_theirs(world:
 
 
 async def test_what_people_follow_adds_to_the_settings_and_takes_away_from_them(world: World) -> None:
-    await world.follows.set_follow(FollowKind.LEAGUE, 39, "", wanted=False)
-    await world.follows.set_follow(FollowKind.TEAM, 42, "Arsenal", wanted=True)
-    assert await world.imports.load_followed() == Followed(frozenset(), frozenset({42, 50}))
-    views = [(view.kind, view.id, view.name, view.by_settings) for view in await world.follows.follows()]
+    await world.follows.unfollow(FollowKind.LEAGUE, 39)
+    await world.follows.follow(FollowKind.TEAM, 42, "Arsenal")
+    assert await world.follows.load_followed() == Followed(frozenset(), frozenset({42, 50}))
+    views = [(view.kind, view.id, view.name, view.by_settings) for view in await world.follows.load_follows()]
     assert views == [(FollowKind.TEAM, 42, "Arsenal", False), (FollowKind.TEAM, 50, "", True)]
 
 
@@ -311,7 +311,7 @@ async def test_facts_are_synced_by_named_column_only(world: World) -> None:
     changed = match(1, elapsed=70, home_goals=2, status=FixtureStatus.SECOND_HALF)
     assert await world.comparisons.sync_metadata("run", [changed, match(99)], world.now) == 1
     assert await world.comparisons.sync_metadata("run", [changed], world.now) == 0
-    seen = await world.matches.fixture(1)
+    seen = await world.matches.load_fixture(1)
     assert (seen.elapsed, seen.home.goals, [one.event_id for one in seen.goals]) == (70, 2, [event_id])
 
 
@@ -345,9 +345,9 @@ async def test_a_fixture_that_cannot_be_written_keeps_no_other_from_it(world: Wo
     with capture_logs() as logs:
         assert await world.comparisons.apply(run_id, made, world.policy, world.now) == []
     assert [line["fixture_id"] for line in logs if line["event"] == "fixture_not_written"] == [2]
-    seen = [await world.matches.fixture(number) for number in (1, 2, 3)]
+    seen = [await world.matches.load_fixture(number) for number in (1, 2, 3)]
     assert [len(fixture.goals) for fixture in seen] == [1, 0, 1]
     assert [bool(fixture.trouble) for fixture in seen] == [False, True, False]
     await world.poll(*answers)
-    healed = await world.matches.fixture(2)
+    healed = await world.matches.load_fixture(2)
     assert (len(healed.goals), healed.trouble) == (1, "")

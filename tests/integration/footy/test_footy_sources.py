@@ -19,9 +19,9 @@ from pressbox.demo.simulators.social_posts import SocialPost
 from pressbox.demo.simulators.social_site import Mood, SocialSite
 from pressbox.footy.adapters.downloads.downloader import ClipDownloader
 from pressbox.footy.adapters.sources.bluesky import BlueskyLogin, BlueskySource
-from pressbox.footy.adapters.sources.folder import FolderSource, HttpFolderSource, folder_source
+from pressbox.footy.adapters.sources.folder import FolderSource, HttpFolderSource, archive_directory, folder_source
 from pressbox.footy.adapters.sources.reddit import RedditLogin, RedditSource
-from pressbox.footy.adapters.sources.registry import archive_folder, configured_sources
+from pressbox.footy.adapters.sources.registry import configured_sources
 from pressbox.footy.adapters.sources.x_api import XApiSource
 from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.ports.outside import ClipSource, DownloadLimits, SearchRequest
@@ -384,8 +384,8 @@ def test_the_settings_say_which_sources_there_are(tmp_path: Path) -> None:
     assert names(FootySettings()) == []
     folder = FootySettings(folder=str(tmp_path), reddit_subreddits=("soccer",))
     assert names(folder) == ["reddit", "folder"]
-    assert archive_folder(folder) == tmp_path
-    assert archive_folder(FootySettings(folder="https://example.org/clips")) is None
+    assert archive_directory(folder) == tmp_path
+    assert archive_directory(FootySettings(folder="https://example.org/clips")) is None
     assert names(FootySettings(folder=str(tmp_path), sources=("bluesky",))) == ["bluesky"]
 
 

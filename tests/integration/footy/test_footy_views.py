@@ -9,10 +9,11 @@ from pressbox.footy.contracts.download import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.fixtures import FixtureStatus, League, Team
 from pressbox.footy.domain.goals import SearchEnd
+from pressbox.footy.domain.names import search_words
 from pressbox.footy.ports.storage import SourceAnswer
-from pressbox.footy.service.matches import MatchService, by_competition
-from pressbox.footy.service.status import readiness
+from pressbox.footy.readiness import check_readiness
 from pressbox.footy.settings import FootySettings, JudgeKind
+from pressbox.footy.web.days import by_competition
 from tests.integration.footy.footy_world import START, World, goal, match, uploaded, video, with_goals
 
 DAY = START.date()
@@ -21,10 +22,10 @@ DAY = START.date()
 async def test_the_date_strip_has_every_day_and_counts_what_stands(world: World) -> None:
     await world.confirmed_goal()
     await world.ingest(match(2, status=FixtureStatus.NOT_STARTED, kickoff=START + timedelta(days=1)))
-    days = await MatchService(world.matches).days(DAY, before=1, after=2)
+    days = await world.matches.load_days(DAY - timedelta(days=1), DAY + timedelta(days=2))
     assert [(day.fixtures, day.live, day.goals) for day in days] == [(0, 0, 0), (1, 1, 1), (1, 0, 0), (0, 0, 0)]
     await world.poll(match(), times=3)
-    days = await MatchService(world.matches).days(DAY, before=0, after=0)
+    days = await world.matches.load_days(DAY, DAY)
     assert [day.goals for day in days] == [0]
 
 
@@ -33,9 +34,8 @@ async def test_fixtures_of_a_day_come_by_competition_and_page_by_page(world: Wor
     await world.ingest(
         match(5), match(1, league=liga), match(3, kickoff=START - timedelta(hours=2)), match(4, league=liga)
     )
-    service = MatchService(world.matches)
-    first = await service.fixtures(DAY, limit=3)
-    second = await service.fixtures(DAY, after=first.after, limit=3)
+    first = await world.matches.load_fixtures(DAY, limit=3)
+    second = await world.matches.load_fixtures(DAY, after=first.after, limit=3)
     found = [*first.items, *second.items]
     assert [fixture.fixture_id for fixture in found] == [1, 4, 3, 5]
     assert second.after is None
@@ -48,7 +48,7 @@ async def test_a_day_begins_at_midnight_in_utc(world: World) -> None:
         match(1, kickoff=datetime(2026, 10, 3, tzinfo=UTC)),
         match(2, kickoff=datetime(2026, 10, 4, tzinfo=UTC)),
     )
-    assert [one.fixture_id for one in (await world.matches.fixtures(date(2026, 10, 3), None, 10)).items] == [1]
+    assert [one.fixture_id for one in (await world.matches.load_fixtures(date(2026, 10, 3), limit=10)).items] == [1]
 
 
 async def test_names_are_found_without_accents_and_by_alias(world: World) -> None:
@@ -58,24 +58,27 @@ async def test_names_are_found_without_accents_and_by_alias(world: World) -> Non
     seen = match(7, home=koeln, away=away, events=(goal(12, scorer, koeln),), home_goals=1)
     await world.poll(seen)
     await world.teams.save(157, ["FCB", "Rekordmeister"], "wikidata", world.now)
-    service = MatchService(world.matches)
     for query in ("koln", "KÖLN munchen", "rekord"):
-        assert [one.fixture_id for one in (await service.search_fixtures(query)).items] == [7], query
+        assert [one.fixture_id for one in (await world.matches.search_fixtures(search_words(query))).items] == [7], (
+            query
+        )
     for query in ("modric", "Luka Modrić"):
-        assert [hit.goal.event_id for hit in (await service.search_goals(query)).items] == ["7_192_9_Goal_1"], query
+        assert [hit.goal.event_id for hit in (await world.matches.search_goals(search_words(query))).items] == [
+            "7_192_9_Goal_1"
+        ], query
     for query in ("%%", "köln arsenal", "modric_"):
-        assert (await service.search_fixtures(query)).items == (), query
+        assert (await world.matches.search_fixtures(search_words(query))).items == (), query
     with pytest.raises(InvalidInputError):
-        await service.search_goals(" x ")
-    assert [team.team_id for team in (await world.follows.teams(["munchen"], 0, 10)).items] == [157]
+        search_words(" x ")
+    assert [team.team_id for team in (await world.follows.search_teams(["munchen"])).items] == [157]
 
 
 async def test_goals_are_listed_in_pages_newest_first(world: World) -> None:
     await world.ingest(match())
     await world.poll(with_goals(1, goal(3)))
     await world.poll(with_goals(1, goal(3), goal(40)))
-    first = await world.service.all(DAY, limit=1)
-    second = await world.service.all(DAY, after=first.after or 0, limit=1)
+    first = await world.reader.load_goals(DAY, limit=1)
+    second = await world.reader.load_goals(DAY, after=first.after or 0, limit=1)
     assert [hit.goal.elapsed for hit in (*first.items, *second.items)] == [40, 3]
     assert second.after is None
 
@@ -92,35 +95,35 @@ async def test_the_trail_says_what_became_of_everything_that_was_found(world: Wo
     filmed = SettledCandidate(candidate_id=c, outcome=CandidateOutcome.FILMED_SCREEN)
     await world.candidates.settle([*wrong, filmed], world.now)
     await world.clips.add(event_id, uploaded(video(d)), b"print", world.now)
-    audit = await world.service.audit(event_id, limit=3)
+    audit = await world.reader.load_audit(event_id, limit=3)
     assert audit.summary == (
         "4 found: 2 wrong minute, 1 filmed from a screen, 1 stored. Failed: bluesky 1 time (login expired)."
     )
     assert [note.what for note in audit.notes] == ["first seen", "confirmed", "search began"]
     assert len(audit.sightings) == 3
     assert [item.candidate_id for item in audit.candidates.items] == [a, b, c]
-    rest = await world.service.candidates(event_id, after=audit.candidates.after or 0)
+    rest = await world.reader.load_candidates(event_id, after=audit.candidates.after or 0)
     assert [item.share_id for item in rest.items] == [audit.goal.clips[0].share_id]
 
 
 async def test_a_goal_without_a_clip_says_why(world: World) -> None:
     await world.ingest(match())
     await world.poll(with_goals(1, goal(23, None)))
-    assert (await world.service.audit("1_40_0_Goal_1")).summary == "Not searched yet: the scorer is not known."
+    assert (await world.reader.load_audit("1_40_0_Goal_1")).summary == "Not searched yet: the scorer is not known."
     await world.poll(with_goals(1, goal(23)))
-    audit = await world.service.audit("1_40_0_Goal_1")
+    audit = await world.reader.load_audit("1_40_0_Goal_1")
     assert audit.summary == "Not confirmed yet: seen in 2 of 3 polls."
     await world.poll(with_goals(1, goal(23)))
-    audit = await world.service.audit("1_40_0_Goal_1")
+    audit = await world.reader.load_audit("1_40_0_Goal_1")
     assert audit.summary == "Confirmed, and the search is about to begin."
     for attempt in (1, 2):
         await world.candidates.record_search("1_40_0_Goal_1", attempt, "q", [SourceAnswer("folder", 0)], world.now)
     await world.goals.end_search("1_40_0_Goal_1", SearchEnd.EXHAUSTED, world.now)
     await world.goals.complete_if_ready("1_40_0_Goal_1", world.policy, world.now)
-    audit = await world.service.audit("1_40_0_Goal_1")
+    audit = await world.reader.load_audit("1_40_0_Goal_1")
     assert audit.summary == "Nothing found in 2 searches. Complete: attempts exhausted, every download finished."
     await world.poll(match(), times=3)
-    assert (await world.service.audit("1_40_0_Goal_1")).summary.startswith("Disallowed: ")
+    assert (await world.reader.load_audit("1_40_0_Goal_1")).summary.startswith("Disallowed: ")
 
 
 async def test_aliases_are_fresh_for_a_time_and_unknown_teams_are_said_to_be(world: World) -> None:
@@ -142,7 +145,7 @@ async def test_a_failing_source_is_shown_as_failing_with_the_time_it_last_worked
     await world.health.record([SourceAnswer("x-browser", 0, "login expired")], later)
     # An answer that comes in late does not hide the newer one.
     await world.health.record([SourceAnswer("x-browser", 1)], world.now)
-    [source] = await world.health.sources()
+    [source] = await world.health.load_all()
     assert (source.working, source.failure, source.worked_at, source.checked_at) == (
         False,
         "login expired",
@@ -154,12 +157,12 @@ async def test_a_failing_source_is_shown_as_failing_with_the_time_it_last_worked
 async def test_polls_are_kept_with_what_they_did(world: World) -> None:
     await world.polls.register_run("run", world.policy, world.now)
     await world.polls.finish_run("run", {"fixtures": 3, "failed": 1}, world.now)
-    [poll] = await world.health.polls(5)
+    [poll] = await world.polls.load_recent(5)
     assert (poll.run_id, poll.fixtures, poll.failed, poll.finished_at) == ("run", 3, 1, world.now)
 
 
 def test_without_a_key_it_is_said_what_to_set() -> None:
-    assert [item.name for item in readiness(FootySettings()).missing] == ["PRESSBOX_FOOTY_API_KEY"]
+    assert [item.name for item in check_readiness(FootySettings()).missing] == ["PRESSBOX_FOOTY_API_KEY"]
     seeing = FootySettings(api_key="k", judge=JudgeKind.VISION_LLM)
-    assert [item.name for item in readiness(seeing).missing] == ["PRESSBOX_FOOTY_VISION_URL"]
-    assert readiness(FootySettings(api_key="k", folder="clips")).advised == ()
+    assert [item.name for item in check_readiness(seeing).missing] == ["PRESSBOX_FOOTY_VISION_URL"]
+    assert check_readiness(FootySettings(api_key="k", folder="clips")).advised == ()

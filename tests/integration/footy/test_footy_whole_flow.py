@@ -21,6 +21,8 @@ from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.demo.clips.disguises import disguise
 from pressbox.demo.clips.making import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
+from pressbox.footy.adapters.clip_files import ClipFiles
+from pressbox.footy.adapters.goal_reader import GoalReader
 from pressbox.footy.adapters.workflows import TemporalWorkflows
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
 from pressbox.footy.contracts.monitor import MonitorWorkflowInput
@@ -28,7 +30,7 @@ from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import media_queue, upload_workflow_id
 from pressbox.footy.manifest import APP
 from pressbox.footy.settings import AliasKind, FootySettings
-from pressbox.footy.wiring import clip_activities, media_activities, polling_activities, service
+from pressbox.footy.wiring import clip_activities, media_activities, polling_activities
 from tests.conftest import open_test_resources
 from tests.fakes.footy import LIVERPOOL, PLAYER, FakeApi, raw_fixture, raw_goal
 
@@ -130,13 +132,13 @@ async def play(day: Day, resources: Resources) -> None:
     for workflow_id in (f"download1-Liverpool-D-Szoboszlai-{event_id}", upload_workflow_id(event_id)):
         await day.client.get_workflow_handle(workflow_id).result()
 
-    footy = service(resources)
-    (shown,) = (await footy.goals.get(event_id)).clips
+    goals = GoalReader(resources.database)
+    (shown,) = (await goals.load_goal(event_id)).clips
     assert shown.timestamp_verified
     assert shown.popularity == 2
-    file = await footy.clips.file(shown.share_id)
+    file = await ClipFiles(resources.database).find(shown.share_id)
     assert (await resources.objects.info(file.object_key)) is not None
-    candidates = (await footy.goals.candidates(event_id)).items
+    candidates = (await goals.load_candidates(event_id)).items
     outcomes = sorted(str(candidate.outcome) for candidate in candidates)
     assert outcomes in (
         ["duplicate", "not a video", "not football", "stored", "wrong minute"],

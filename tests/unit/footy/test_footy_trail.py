@@ -6,7 +6,7 @@ import pytest
 
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.goals import GoalDetail
-from pressbox.footy.domain.trail_summary import Trail, summary
+from pressbox.footy.domain.trail_summary import Trail, summarise
 from pressbox.footy.domain.views import GoalState, GoalView, OutcomeCount, RunView, SearchView
 
 NOW = datetime(2026, 10, 3, 15, 0, tzinfo=UTC)
@@ -35,6 +35,7 @@ def seen(state: GoalState, reason: str = "") -> GoalView:
         completed_at=None,
         completion_reason=reason,
         removed_at=None,
+        clips=(),
     )
 
 
@@ -75,12 +76,12 @@ def test_the_summary_says_what_became_of_everything(
 ) -> None:
     counted = [OutcomeCount(outcome, count) for outcome, count in outcomes.items()]
     downloads = [RunView(f"download{number}", NOW, None, "") for number in range(open_downloads)]
-    assert summary(Trail(seen(GoalState.SEARCHING), counted, searches, 3, 3, downloads, ended)) == told
+    assert summarise(Trail(seen(GoalState.SEARCHING), counted, searches, 3, 3, downloads, ended)) == told
 
 
 def test_a_goal_that_was_completed_by_its_deadline_says_so() -> None:
     goal = seen(GoalState.COMPLETE, "the deadline passed while something was stuck")
-    told = summary(Trail(goal, [], [search(1, "folder")], 3, 3, [], ""))
+    told = summarise(Trail(goal, [], [search(1, "folder")], 3, 3, [], ""))
     assert told == "Nothing found in 1 search. Complete: the deadline passed while something was stuck."
 
 

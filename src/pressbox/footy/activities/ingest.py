@@ -14,7 +14,7 @@ from pressbox.footy.domain.fixture_parser import parse_fixtures
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.ids import clips_prefix, fixture_of, scratch_prefix
 from pressbox.footy.ports.outside import FixturesApi
-from pressbox.footy.ports.storage import Clips, FixtureArchive, FixtureImports
+from pressbox.footy.ports.storage import Clips, FixtureArchive, FixtureImports, Follows
 
 CLEANED_TOGETHER = 20
 MOST_PROBLEMS = 20
@@ -26,11 +26,13 @@ class IngestActivities:
     def __init__(
         self,
         api: FixturesApi,
+        follows: Follows,
         imports: FixtureImports,
         missing: str = "",
         now: Clock = utc_now,
     ) -> None:
         self._api = api
+        self._follows = follows
         self._imports = imports
         self._missing = missing
         self._now = now
@@ -42,7 +44,7 @@ class IngestActivities:
             return FetchedFixtures(found=0, followed=0, missing=self._missing)
         day = date.fromisoformat(input.day) if input.day else self._now().date()
         answer = await self._api.fixtures_on(day)
-        followed = await self._imports.load_followed()
+        followed = await self._follows.load_followed()
         wanted = [fixture for fixture in answer.fixtures if followed.wants(fixture)]
         await self._imports.save_fetched(input.run_id, wanted)
         return FetchedFixtures(

@@ -1,4 +1,4 @@
-"""Imports of fixtures in PostgreSQL: what is followed, what an ingest fetched, and into which stage it goes."""
+"""Imports of fixtures in PostgreSQL: what an ingest fetched, and into which stage it goes."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,10 +14,9 @@ from pressbox.core.db.arrays import one_of
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.footy.adapters.changes import publish_fixture
 from pressbox.footy.adapters.fixture_columns import fact_columns, name_columns
-from pressbox.footy.adapters.rows import FetchedFixtureRow, FixtureRow, FollowRow, TeamRow
+from pressbox.footy.adapters.rows import FetchedFixtureRow, FixtureRow, TeamRow
 from pressbox.footy.contracts.ingest import StoredFixtures
-from pressbox.footy.domain.fixtures import FixtureStatus, Followed, ObservedFixture, Stage
-from pressbox.footy.domain.views import FollowKind
+from pressbox.footy.domain.fixtures import FixtureStatus, ObservedFixture, Stage
 
 _OBSERVED: TypeAdapter[ObservedFixture] = TypeAdapter(ObservedFixture)
 _KNOWN = "known"
@@ -28,21 +27,8 @@ _NO_COUNTRY = frozenset({"World", "Europe"})
 
 
 class SqlFixtureImports:
-    """`defaults` are the leagues and teams of the settings; people add to them and take away."""
-
-    def __init__(self, database: Database, defaults: Followed) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._defaults = defaults
-
-    async def load_followed(self) -> Followed:
-        async with self._database.unit_of_work() as work:
-            rows = (await work.session.execute(select(FollowRow.kind, FollowRow.id, FollowRow.wanted))).tuples().all()
-        chosen = {kind: {number for of, number, wanted in rows if of == kind and wanted} for kind in FollowKind}
-        left = {kind: {number for of, number, wanted in rows if of == kind and not wanted} for kind in FollowKind}
-        return Followed(
-            leagues=(self._defaults.leagues | chosen[FollowKind.LEAGUE]) - left[FollowKind.LEAGUE],
-            teams=(self._defaults.teams | chosen[FollowKind.TEAM]) - left[FollowKind.TEAM],
-        )
 
     async def save_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
         if not fixtures:

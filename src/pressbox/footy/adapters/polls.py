@@ -17,6 +17,7 @@ from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalNot
 from pressbox.footy.contracts.monitor import RegisteredRun
 from pressbox.footy.domain.fixtures import FixtureStatus, ObservedFixture, Stage, activates, quarter
 from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.views import PollView
 from pressbox.footy.ports.storage import RawFixture
 
 _WAITING = [status.value for status in FixtureStatus if status.stage is Stage.STAGING]
@@ -46,6 +47,20 @@ class SqlPolls:
                 .where(MonitorRunRow.id == run_id)
                 .values(finished_at=finished, summary=dict(summary))
             )
+
+    async def load_recent(self, limit: int) -> Sequence[PollView]:
+        statement = select(MonitorRunRow).order_by(MonitorRunRow.started_at.desc()).limit(limit)
+        async with self._database.unit_of_work() as work:
+            return [
+                PollView(
+                    run_id=row.id,
+                    started_at=row.started_at,
+                    finished_at=row.finished_at,
+                    fixtures=int(row.summary.get("fixtures", 0)),
+                    failed=int(row.summary.get("failed", 0)),
+                )
+                for row in await work.session.scalars(statement)
+            ]
 
     async def publish_changes(self, run_id: str) -> int:
         changed = select(FixtureRow.id, FixtureRow.kickoff).where(FixtureRow.changed_by == run_id)

@@ -13,6 +13,7 @@ from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.fixtures import FixtureStatus, Stage
 from pressbox.footy.domain.goals import GoalDetail
 from pressbox.footy.domain.views import ClipView, FixtureView, GoalState, GoalView, SideView
+from pressbox.footy.ids import clip_path
 
 
 async def fixture_views(session: AsyncSession, rows: Sequence[FixtureRow]) -> list[FixtureView]:
@@ -85,10 +86,14 @@ def _state(row: GoalRow) -> GoalState:
 
 
 def _clip_view(row: ClipRow, source: str) -> ClipView:
+    page = clip_path(row.share_id)
     return ClipView(
         share_id=row.share_id,
         event_id=row.event_id,
         rank=row.rank,
+        url=f"{page}.mp4",
+        poster_url=f"{page}.jpg",
+        page_url=page,
         duration_seconds=row.duration,
         width=row.width,
         height=row.height,

@@ -6,6 +6,8 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pressbox.core.errors import InvalidInputError
+
 MOST_NAME_PARTS = 3
 SHORTEST_PART = 4
 MOST_ALIASES = 8
@@ -13,6 +15,7 @@ MOST_ALIASES = 8
 LONGEST_QUERY = 512
 LONGEST_SLUG = 40
 LONGEST_ALIAS = 40
+SHORTEST_SEARCH = 2
 _MOST_ALIAS_WORDS = 4
 
 # Letters that have no decomposition into a plain one and a mark.
@@ -100,6 +103,14 @@ def mentions(text: str, player_names: Sequence[str], team_aliases: Sequence[str]
         not wanted or any(f" {_plain_words(term)} " in words for term in wanted)
         for wanted in (player_names, team_aliases)
     )
+
+
+def search_words(query: str) -> tuple[str, ...]:
+    """The words that somebody typed to find a team or a player."""
+    words = tuple(query.split())
+    if len("".join(words)) < SHORTEST_SEARCH:
+        raise InvalidInputError(f"Type at least {SHORTEST_SEARCH} letters of a name.", field="q")
+    return words
 
 
 def slug(text: str) -> str:

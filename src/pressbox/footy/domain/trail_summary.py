@@ -37,7 +37,7 @@ class Trail:
     search_ended: str
 
 
-def summary(trail: Trail) -> str:
+def summarise(trail: Trail) -> str:
     """As "4 found: 2 wrong minute, 1 filmed from a screen, 1 stored." """
     parts = [part for part in (_state(trail), _found(trail), _failures(trail.searches), _end(trail)) if part]
     return " ".join(part[0].upper() + part[1:] + "." for part in parts)

@@ -1,9 +1,14 @@
-"""What people see of fixtures, goals, clips and teams: never a fingerprint, never a key of a store. Pure."""
+"""What people see of fixtures, goals, clips and teams: pages, API and commands show these. Pure.
+
+Never a fingerprint, never a key of a store. A description is part of the API's reference.
+"""
 
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import Field
 
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampStatus
@@ -11,14 +16,16 @@ from pressbox.footy.domain.fixtures import FixtureStatus, Stage
 from pressbox.footy.domain.goals import GoalDetail
 
 ItemT = TypeVar("ItemT")
+# Commands print it as JSON, the API does not give it.
+NOT_IN_API = Field(exclude=True)
 
 
 @dataclass(frozen=True)
 class Page(Generic[ItemT]):
-    """Some items of a list. `after` is what to ask the next page with; None at the end."""
+    """Some items of a list."""
 
     items: tuple[ItemT, ...]
-    after: int | None = None
+    after: Annotated[int | None, Field(description="Ask for the next page with it; null at the end.")]
 
 
 class GoalState(StrEnum):
@@ -32,11 +39,14 @@ class GoalState(StrEnum):
 
 @dataclass(frozen=True)
 class ClipView:
-    """One scene of a goal in its best copy. The share id stays when a better file takes its place."""
+    """One scene of a goal in its best copy. `share_id` and the addresses stay when a better file takes its place."""
 
     share_id: str
-    event_id: str
-    rank: int
+    event_id: Annotated[str, NOT_IN_API]
+    rank: Annotated[int, Field(description="1 is the best.")]
+    url: str
+    poster_url: str
+    page_url: str
     duration_seconds: float
     width: int
     height: int
@@ -45,8 +55,8 @@ class ClipView:
     timestamp_verified: bool
     timestamp_status: TimestampStatus
     extracted_minute: int | None
-    popularity: int
-    replacements: int
+    popularity: Annotated[int, Field(description="How often it was found.")]
+    replacements: Annotated[int, Field(description="How often a better copy took the place of a worse one.")]
     source: str
     source_url: str
     created_at: datetime
@@ -55,15 +65,15 @@ class ClipView:
 
 @dataclass(frozen=True)
 class GoalView:
-    """A goal as the page shows it; `home_score` and `away_score` are the score after it. Clips are best first."""
+    """A goal; `home_score` and `away_score` are the score after it. Clips are best first."""
 
     event_id: str
     fixture_id: int
     team_id: int
     team_name: str
-    at_home: bool
+    at_home: Annotated[bool, NOT_IN_API]
     player_id: int
-    player_name: str
+    player_name: Annotated[str, Field(description="Empty while the scorer is not known.")]
     assist_name: str
     detail: GoalDetail
     elapsed: int
@@ -73,12 +83,12 @@ class GoalView:
     state: GoalState
     first_seen: datetime
     last_seen: datetime
-    last_activity: datetime
+    last_activity: Annotated[datetime, NOT_IN_API]
     confirmed_at: datetime | None
     completed_at: datetime | None
     completion_reason: str
     removed_at: datetime | None
-    clips: tuple[ClipView, ...] = ()
+    clips: tuple[ClipView, ...]
 
     @property
     def minute(self) -> str:
@@ -94,12 +104,12 @@ class SideView:
     team_id: int
     name: str
     goals: int | None
-    penalties: int | None = None
+    penalties: int | None
 
 
 @dataclass(frozen=True)
 class FixtureView:
-    """A fixture with its goals in the order of the match. `trouble` says what is wrong with its last poll."""
+    """A fixture with its goals in the order of the match."""
 
     fixture_id: int
     stage: Stage
@@ -115,15 +125,11 @@ class FixtureView:
     elapsed: int | None
     extra: int | None
     winner_id: int | None
-    trouble: str
+    trouble: Annotated[str, Field(description="What is wrong with its last poll; empty when it was good.")]
     trouble_since: datetime | None
     last_monitor: datetime | None
     completed_at: datetime | None
-    goals: tuple[GoalView, ...] = ()
-
-    @property
-    def day(self) -> date:
-        return self.kickoff.date()
+    goals: tuple[GoalView, ...]
 
     @property
     def live(self) -> bool:
@@ -132,9 +138,9 @@ class FixtureView:
 
 @dataclass(frozen=True)
 class DayView:
-    """One day of the date strip, in UTC."""
+    """One day of the date strip."""
 
-    day: date
+    day: Annotated[date, Field(description="A day of UTC.")]
     fixtures: int
     live: int
     goals: int
@@ -177,19 +183,19 @@ class NoteView:
 
 @dataclass(frozen=True)
 class SearchView:
-    """What one source answered in one attempt. `failure` is empty when it answered."""
+    """What one source answered in one attempt."""
 
     attempt: int
     source: str
     query: str
     searched_at: datetime
     found: int
-    failure: str
+    failure: Annotated[str, Field(description="Why the source did not answer; empty when it did.")]
 
 
 @dataclass(frozen=True)
 class CandidateView:
-    """A clip that was found, and what became of it. `share_id` names the clip that it became or is a copy of."""
+    """A clip that was found, and what became of it."""
 
     candidate_id: int
     attempt: int
@@ -203,7 +209,7 @@ class CandidateView:
     outcome: CandidateOutcome
     reason: str
     settled_at: datetime | None
-    share_id: str | None
+    share_id: Annotated[str | None, Field(description="The clip that it became, or of which it is a copy.")]
 
 
 @dataclass(frozen=True)
@@ -214,10 +220,11 @@ class OutcomeCount:
 
 @dataclass(frozen=True)
 class AuditView:
-    """Everything that happened to one goal. `summary` answers "why is there no clip?" or what became of all of them."""
+    """Everything that happened to a goal. `summary` says it in a sentence."""
 
-    goal: GoalView
-    fixture: FixtureView
+    event_id: str
+    goal: Annotated[GoalView, NOT_IN_API]
+    fixture: Annotated[FixtureView, NOT_IN_API]
     summary: str
     outcomes: tuple[OutcomeCount, ...]
     search_ended: str
@@ -237,10 +244,18 @@ class AuditView:
 class GoalHit:
     """A goal that a search by name found, with the match around it."""
 
-    goal: GoalView
     home_name: str
     away_name: str
     kickoff: datetime
+    goal: GoalView
+
+
+@dataclass(frozen=True)
+class FoundByName:
+    """Matches by the name of a team, goals by the name of the scorer; each list has its own next page."""
+
+    fixtures: Page[FixtureView]
+    goals: Page[GoalHit]
 
 
 @dataclass(frozen=True)
@@ -251,7 +266,7 @@ class TeamView:
     aliases: tuple[str, ...]
     alias_source: str
     fetched_at: datetime | None
-    followed: bool = False
+    followed: bool
 
 
 class FollowKind(StrEnum):
@@ -261,7 +276,7 @@ class FollowKind(StrEnum):
 
 @dataclass(frozen=True)
 class FollowView:
-    """A league or team that is followed. `by_settings` tells that nobody had to ask for it."""
+    """A league or team that is followed, by the settings or because somebody asked for it."""
 
     kind: FollowKind
     id: int

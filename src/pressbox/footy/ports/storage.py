@@ -40,10 +40,12 @@ class FixtureDecision:
     trouble: str = ""
 
 
+class Follows(Protocol):
+    async def load_followed(self) -> Followed: ...
+
+
 class FixtureImports(Protocol):
     """What Ingest fetched, on its way into the stages."""
-
-    async def load_followed(self) -> Followed: ...
 
     async def save_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
         """Keep what Ingest fetched until it is routed; the same again is fine."""

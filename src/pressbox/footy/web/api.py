@@ -1,31 +1,31 @@
 """JSON: match days, fixtures, goals and their trails, search, teams, and what is followed."""
 
-from datetime import UTC, date, datetime
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
+from pydantic import Field
 
-from pressbox.footy.domain.views import FollowKind
-from pressbox.footy.web.access import Administrator, EventId, FixtureId, Reader, Service
-from pressbox.footy.web.api_models import (
-    After,
-    AuditAnswer,
-    CandidateAnswer,
-    DayAnswer,
-    FixtureAnswer,
-    FollowAnswer,
-    FollowBody,
-    GoalAnswer,
-    PageAnswer,
-    PageSize,
-    SearchAnswer,
-    TeamAnswer,
-    fixture_page,
-    goal_page,
+from pressbox.core.clock import utc_now
+from pressbox.core.web.api_models import RequestBody
+from pressbox.footy.domain.names import search_words
+from pressbox.footy.domain.views import (
+    AuditView,
+    DayView,
+    FixtureView,
+    FollowKind,
+    FollowView,
+    FoundByName,
+    GoalView,
+    Page,
+    TeamView,
 )
+from pressbox.footy.web.access import Administrator, EventId, FixtureId, Follows, Goals, Matches, Reader
 
 router = APIRouter(prefix="/api/footy")
-# One group, one page of the reference: together they would not be a small page.
+# A group is a page of the reference: one for everything would be too long.
 matches = APIRouter(tags=["matches"])
 goals = APIRouter(tags=["goals"])
 following = APIRouter(tags=["teams"])
@@ -33,86 +33,90 @@ following = APIRouter(tags=["teams"])
 Day = Annotated[date | None, Query(ge=date(1900, 1, 1), le=date(2200, 1, 1), description="A day of UTC; or today.")]
 Span = Annotated[int, Query(ge=0, le=62)]
 Words = Annotated[str, Query(max_length=100)]
+After = Annotated[int | None, Query(ge=0, le=2**63 - 1, description="The `after` of the page before.")]
+PageSize = Annotated[int, Query(ge=1, le=200)]
 FollowedId = Annotated[int, Path(ge=1, le=2**31 - 1)]
+
+
+class FollowBody(RequestBody):
+    kind: FollowKind
+    id: int = Field(ge=1, le=2**31 - 1, description="As API-Football numbers it.")
+    name: str = Field("", max_length=100)
 
 
 @matches.get("/dates", summary="Days around one, with how many fixtures each has")
 async def dates(
-    service: Service, identity: Reader, around: Day = None, before: Span = 14, after: Span = 14
-) -> list[DayAnswer]:
-    found = await service.matches.days(around or _today(), before, after)
-    return [DayAnswer.model_validate(day) for day in found]
+    store: Matches, identity: Reader, around: Day = None, before: Span = 14, after: Span = 14
+) -> Sequence[DayView]:
+    day = around or utc_now().date()
+    return await store.load_days(day - timedelta(days=before), day + timedelta(days=after))
 
 
 @matches.get("/fixtures", summary="Fixtures of a day with goals and clips, by competition and kick-off")
 async def fixtures(
-    service: Service, identity: Reader, date: Day = None, after: After = None, limit: PageSize = 50
-) -> PageAnswer[FixtureAnswer]:
-    return fixture_page(await service.matches.fixtures(date or _today(), after=after, limit=limit))
+    store: Matches, identity: Reader, date: Day = None, after: After = None, limit: PageSize = 50
+) -> Page[FixtureView]:
+    return await store.load_fixtures(date or utc_now().date(), after=after, limit=limit)
 
 
 @matches.get("/fixtures/{fixture_id}", summary="One fixture with its goals and clips")
-async def fixture(service: Service, identity: Reader, fixture_id: FixtureId) -> FixtureAnswer:
-    return FixtureAnswer.of(await service.matches.fixture(fixture_id))
+async def fixture(store: Matches, identity: Reader, fixture_id: FixtureId) -> FixtureView:
+    return await store.load_fixture(fixture_id)
 
 
 @goals.get("/goals/{event_id}", summary="One goal with its clips; 410 when it was disallowed")
-async def goal(service: Service, identity: Reader, event_id: EventId) -> GoalAnswer:
-    return GoalAnswer.of(await service.goals.get(event_id))
+async def goal(store: Goals, identity: Reader, event_id: EventId) -> GoalView:
+    return await store.load_goal(event_id)
 
 
 @goals.get("/goals/{event_id}/audit", summary="Why a goal has the clips it has, also when it was disallowed")
 async def audit(
-    service: Service, identity: Reader, event_id: EventId, after: After = None, limit: PageSize = 100
-) -> AuditAnswer:
-    found = await service.goals.audit(event_id, limit=limit)
-    candidates = found.candidates
-    if after is not None:
-        candidates = await service.goals.candidates(event_id, after=after, limit=limit)
-    told = PageAnswer[CandidateAnswer].model_validate(candidates)
-    return AuditAnswer.model_validate(vars(found) | {"event_id": event_id, "candidates": told})
+    store: Goals, identity: Reader, event_id: EventId, after: After = None, limit: PageSize = 100
+) -> AuditView:
+    found = await store.load_audit(event_id, limit=limit)
+    if after is None:
+        return found
+    return replace(found, candidates=await store.load_candidates(event_id, after=after, limit=limit))
 
 
 @matches.get("/search", summary="Matches by team and goals by scorer, newest first")
 async def search(
-    service: Service,
+    store: Matches,
     identity: Reader,
     q: Words,
     after_fixtures: After = None,
     after_goals: After = None,
     limit: PageSize = 20,
-) -> SearchAnswer:
-    return SearchAnswer(
-        fixtures=fixture_page(await service.matches.search_fixtures(q, after=after_fixtures, limit=limit)),
-        goals=goal_page(await service.matches.search_goals(q, after=after_goals or 0, limit=limit)),
+) -> FoundByName:
+    words = search_words(q)
+    return FoundByName(
+        fixtures=await store.search_fixtures(words, after=after_fixtures, limit=limit),
+        goals=await store.search_goals(words, after=after_goals or 0, limit=limit),
     )
 
 
 @following.get("/teams", summary="Teams that were met in a fixture, with the names that searches use")
 async def teams(
-    service: Service, identity: Reader, q: Words = "", after: After = None, limit: PageSize = 50
-) -> PageAnswer[TeamAnswer]:
-    return PageAnswer[TeamAnswer].model_validate(await service.teams.teams(q, after=after or 0, limit=limit))
+    store: Follows, identity: Reader, q: Words = "", after: After = None, limit: PageSize = 50
+) -> Page[TeamView]:
+    return await store.search_teams(q.split(), after=after or 0, limit=limit)
 
 
 @following.get("/follow", summary="Leagues and teams that are followed")
-async def follows(service: Service, identity: Reader) -> list[FollowAnswer]:
-    return [FollowAnswer.model_validate(follow) for follow in await service.teams.follows()]
+async def follows(store: Follows, identity: Reader) -> Sequence[FollowView]:
+    return await store.load_follows()
 
 
 @following.post("/follow", status_code=201, summary="Follow a league or a team, for everybody; administrators only")
-async def follow(service: Service, identity: Administrator, body: FollowBody) -> list[FollowAnswer]:
-    found = await service.teams.follow(body.kind, body.id, body.name)
-    return [FollowAnswer.model_validate(follow) for follow in found]
+async def follow(store: Follows, identity: Administrator, body: FollowBody) -> Sequence[FollowView]:
+    await store.follow(body.kind, body.id, body.name)
+    return await store.load_follows()
 
 
 @following.delete("/follow/{kind}/{id}", summary="No longer follow a league or a team; administrators only")
-async def unfollow(service: Service, identity: Administrator, kind: FollowKind, id: FollowedId) -> list[FollowAnswer]:
-    return [FollowAnswer.model_validate(follow) for follow in await service.teams.unfollow(kind, id)]
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()
+async def unfollow(store: Follows, identity: Administrator, kind: FollowKind, id: FollowedId) -> Sequence[FollowView]:
+    await store.unfollow(kind, id)
+    return await store.load_follows()
 
 
 for part in (matches, goals, following):

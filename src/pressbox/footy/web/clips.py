@@ -8,7 +8,8 @@ from fastapi.responses import Response
 from pressbox.core.errors import GoneError, NotFoundError
 from pressbox.core.web.pages.access import Parts
 from pressbox.core.web.rendering import render
-from pressbox.footy.web.access import PATH, Service, ShareId, Visitor, zone
+from pressbox.footy.ids import PATH
+from pressbox.footy.web.access import Clips, Goals, Matches, ShareId, Visitor, zone
 from pressbox.footy.web.matches import disallowed
 from pressbox.footy.web.streaming import StoredFile, direct_link, serve
 
@@ -20,14 +21,14 @@ READING = ["GET", "HEAD"]
 # Before the page: its address would take these names too.
 @router.api_route(f"{PATH}/clips/{{share_id}}.mp4", methods=READING)
 async def film(
-    request: Request, service: Service, parts: Parts, share_id: ShareId, direct: Annotated[bool, Query()] = False
+    request: Request, clips: Clips, parts: Parts, share_id: ShareId, direct: Annotated[bool, Query()] = False
 ) -> Response:
     """The file, in parts when asked so. `?direct=1` leads to the store itself where that can be read from outside.
 
     Our own pages never ask for that: their content rules let them play from here only, and the store of a cluster is
     often not to be reached by browsers.
     """
-    found = await service.clips.file(share_id)
+    found = await clips.find(share_id)
     name = f"goal-{found.event_id}.mp4"
     file = StoredFile(found.object_key, found.content_type, quoted(found.etag), name)
     if direct and (link := await direct_link(parts.objects, file)) is not None:
@@ -36,8 +37,8 @@ async def film(
 
 
 @router.api_route(f"{PATH}/clips/{{share_id}}.jpg", methods=READING)
-async def poster(request: Request, service: Service, parts: Parts, share_id: ShareId) -> Response:
-    found = await service.clips.file(share_id)
+async def poster(request: Request, clips: Clips, parts: Parts, share_id: ShareId) -> Response:
+    found = await clips.find(share_id)
     name = f"goal-{found.event_id}.jpg"
     return await serve(
         request, parts.objects, StoredFile(found.poster_key, found.poster_type, quoted(found.etag), name)
@@ -45,16 +46,18 @@ async def poster(request: Request, service: Service, parts: Parts, share_id: Sha
 
 
 @router.get(f"{PATH}/clips/{{share_id}}")
-async def share_page(request: Request, service: Service, visitor: Visitor, share_id: ShareId) -> Response:
+async def share_page(
+    request: Request, clips: Clips, goals: Goals, matches: Matches, visitor: Visitor, share_id: ShareId
+) -> Response:
     try:
-        found = await service.clips.file(share_id)
-        goal = await service.goals.get(found.event_id)
+        found = await clips.find(share_id)
+        goal = await goals.load_goal(found.event_id)
     except GoneError as error:
         return disallowed(request, error, str(error.details.get("event_id") or ""))
     clip = next((clip for clip in goal.clips if clip.share_id == found.share_id), None)
     if clip is None:
         raise NotFoundError("There is no such clip.")
-    fixture = await service.matches.fixture(goal.fixture_id)
+    fixture = await matches.load_fixture(goal.fixture_id)
     day = fixture.kickoff.astimezone(zone(request)).date()
     return render(request, "footy/clip.html", identity=visitor, clip=clip, goal=goal, fixture=fixture, day=day)
 

@@ -2,29 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta, tzinfo
-from itertools import islice
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import groupby, islice
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
+from pressbox.core.errors import NotFoundError
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.rendering import render
+from pressbox.footy.adapters.match_reader import MatchReader
 from pressbox.footy.domain.fixtures import Stage
 from pressbox.footy.domain.views import CompetitionView, FixtureView
-from pressbox.footy.ids import DAY_TOPIC, FIXTURE_TOPIC
-from pressbox.footy.service.footy import Footy
-from pressbox.footy.service.matches import by_competition
-from pressbox.footy.web.access import PATH, Reader, Service, cursor, day_of, today, utc_days, zone
+from pressbox.footy.ids import DAY_TOPIC, FIXTURE_TOPIC, PATH
+from pressbox.footy.readiness import check_readiness
+from pressbox.footy.settings import FootySettings
+from pressbox.footy.web.access import Matches, OurSettings, Reader, cursor, today, zone
 
 router = APIRouter(include_in_schema=False)
 
 # As many as fit a small page. More are on the pages after it.
 FIXTURES_SHOWN = 15
 MOST_OF_A_DAY = 1000
-STRIP_BEFORE, STRIP_AFTER = 3, 3
-LOOK_AHEAD = 30
+# On both sides of the day that is shown.
+STRIP = timedelta(days=3)
+LOOK_AHEAD = timedelta(days=30)
+ONE_DAY = timedelta(days=1)
+# Far enough for every fixture list; beyond it lie days that a calendar cannot add to.
+FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(2200, 1, 1)
 PageNumber = Annotated[int, Query(ge=1, le=1000)]
 
 
@@ -61,13 +67,43 @@ class DayPage:
         return sum(fixture.live for group in self.open for fixture in group.fixtures)
 
 
-async def fixtures_of(service: Footy, day: date, of: tzinfo) -> list[FixtureView]:
+def day_of(text: str) -> date:
+    """The day that an address names, or NotFoundError: a typing error is not a day."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        day = None
+    if day is None or text != day.isoformat() or not FIRST_DAY <= day <= LAST_DAY:
+        raise NotFoundError("There is no such day. Write it as 2026-11-15.")
+    return day
+
+
+def utc_days(day: date, of: tzinfo) -> tuple[date, ...]:
+    """The days of UTC on which this day of a zone falls: one or two."""
+    first = datetime(day.year, day.month, day.day, tzinfo=of).astimezone(UTC)
+    following = day + ONE_DAY
+    last = datetime(following.year, following.month, following.day, tzinfo=of).astimezone(UTC)
+    last -= timedelta(microseconds=1)
+    return tuple(dict.fromkeys((first.date(), last.date())))
+
+
+def by_competition(fixtures: Sequence[FixtureView]) -> tuple[CompetitionView, ...]:
+    """Group fixtures, which come in this order already."""
+    groups = groupby(fixtures, key=lambda fixture: (fixture.league_id, fixture.league_name, fixture.country))
+    found = [(key, tuple(members)) for key, members in groups]
+    return tuple(
+        CompetitionView(league_id, name, country, members[0].round, members)
+        for (league_id, name, country), members in found
+    )
+
+
+async def fixtures_of(matches: MatchReader, day: date, of: tzinfo) -> list[FixtureView]:
     """All fixtures that kick off on this day of the zone, in the order of competition and kick-off."""
     found: list[FixtureView] = []
     for utc_day in utc_days(day, of):
         after = None
         while len(found) < MOST_OF_A_DAY:
-            page = await service.matches.fixtures(utc_day, after=after, limit=200)
+            page = await matches.load_fixtures(utc_day, after=after, limit=200)
             found += [fixture for fixture in page.items if fixture.kickoff.astimezone(of).date() == day]
             after = page.after
             if after is None:
@@ -77,14 +113,14 @@ async def fixtures_of(service: Footy, day: date, of: tzinfo) -> list[FixtureView
     return sorted(found, key=lambda fixture: (places[fixture.league_id], fixture.kickoff, fixture.fixture_id))
 
 
-async def read_day(request: Request, service: Footy, day: date, number: int) -> DayPage:
+async def read_day(request: Request, matches: MatchReader, day: date, number: int) -> DayPage:
     at, own_zone = await cursor(request), zone(request)
-    fixtures = await fixtures_of(service, day, own_zone)
+    fixtures = await fixtures_of(matches, day, own_zone)
     ordered = sorted(fixtures, key=lambda fixture: fixture.stage is Stage.COMPLETED)
     pages = max(1, -(-len(ordered) // FIXTURES_SHOWN))
     number = min(number, pages)
     shown = ordered[(number - 1) * FIXTURES_SHOWN : number * FIXTURES_SHOWN]
-    days = await service.matches.days(day, STRIP_BEFORE, STRIP_AFTER)
+    days = await matches.load_days(day - STRIP, day + STRIP)
     return DayPage(
         day=day,
         today=today(request),
@@ -95,48 +131,54 @@ async def read_day(request: Request, service: Footy, day: date, number: int) -> 
         total=len(ordered),
         page=number,
         pages=pages,
-        next_day=None if ordered else await next_day(service, day, own_zone),
+        next_day=None if ordered else await next_day(matches, day, own_zone),
         follow=",".join([*(f"{DAY_TOPIC}:{utc_day}" for utc_day in utc_days(day, own_zone)), FIXTURE_TOPIC]),
         cursor=at,
     )
 
 
-async def next_day(service: Footy, day: date, of: tzinfo) -> date | None:
+async def next_day(matches: MatchReader, day: date, of: tzinfo) -> date | None:
     """The next day of the zone with a fixture."""
-    ahead = await service.matches.days(day, 0, LOOK_AHEAD)
+    ahead = await matches.load_days(day, day + LOOK_AHEAD)
     for entry in islice((entry for entry in ahead if entry.fixtures), 3):
         for shift in (-1, 0, 1):
             there = entry.day + timedelta(days=shift)
-            if there > day and await fixtures_of(service, there, of):
+            if there > day and await fixtures_of(matches, there, of):
                 return there
     return None
 
 
 async def _show(
-    request: Request, service: Footy, identity: Identity, day: date, number: int, template: str = "footy/day.html"
+    request: Request,
+    matches: MatchReader,
+    settings: FootySettings,
+    identity: Identity,
+    day: date,
+    number: int,
+    template: str = "footy/day.html",
 ) -> HTMLResponse:
-    view = await read_day(request, service, day, number)
-    return render(request, template, identity=identity, view=view, readiness=service.status.ready(), one_day=ONE_DAY)
-
-
-ONE_DAY = timedelta(days=1)
+    view = await read_day(request, matches, day, number)
+    readiness = check_readiness(settings)
+    return render(request, template, identity=identity, view=view, readiness=readiness, one_day=ONE_DAY)
 
 
 @router.get(PATH)
-async def index(request: Request, service: Service, identity: Reader, page: PageNumber = 1) -> HTMLResponse:
-    return await _show(request, service, identity, today(request), page)
+async def index(
+    request: Request, matches: Matches, settings: OurSettings, identity: Reader, page: PageNumber = 1
+) -> HTMLResponse:
+    return await _show(request, matches, settings, identity, today(request), page)
 
 
 @router.get(f"{PATH}/{{day}}")
 async def day_page(
-    request: Request, service: Service, identity: Reader, day: str, page: PageNumber = 1
+    request: Request, matches: Matches, settings: OurSettings, identity: Reader, day: str, page: PageNumber = 1
 ) -> HTMLResponse:
-    return await _show(request, service, identity, day_of(day), page)
+    return await _show(request, matches, settings, identity, day_of(day), page)
 
 
 @router.get(f"{PATH}/{{day}}/live")
 async def day_part(
-    request: Request, service: Service, identity: Reader, day: str, page: PageNumber = 1
+    request: Request, matches: Matches, settings: OurSettings, identity: Reader, day: str, page: PageNumber = 1
 ) -> HTMLResponse:
     """The part of the page that follows changes, alone."""
-    return await _show(request, service, identity, day_of(day), page, "footy/_day.html")
+    return await _show(request, matches, settings, identity, day_of(day), page, "footy/_day.html")

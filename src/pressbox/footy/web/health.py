@@ -1,26 +1,26 @@
 """What the status page says of matches: the fixtures API, and every clip source by its last canary search."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from pressbox.core.app import Resources
+from pressbox.core.clock import utc_now
 from pressbox.core.health import HealthState, PartHealth
+from pressbox.footy.adapters.polls import SqlPolls
+from pressbox.footy.adapters.source_health import SqlSourceHealth
 from pressbox.footy.domain.views import PollView, Readiness, SourceView
-from pressbox.footy.web.access import MakeService
+from pressbox.footy.readiness import check_readiness
+from pressbox.footy.settings import FootySettings
 
-# Canaries sing every hour; after two that were missed nobody knows.
+# Canary searches run every hour; after two that were missed the last answer is too old.
 CANARY_LIFE = timedelta(hours=2, minutes=15)
 
 
-def build_health(make: MakeService) -> Callable[[Resources], Awaitable[Sequence[PartHealth]]]:
-    async def health(resources: Resources) -> Sequence[PartHealth]:
-        service = make(resources)
-        polls = await service.status.polls(1)
-        sources = await service.status.sources()
-        now = datetime.now(UTC)
-        return (fixtures_part(service.status.ready(), polls), *(source_part(source, now) for source in sources))
-
-    return health
+async def check_health(resources: Resources) -> Sequence[PartHealth]:
+    polls = await SqlPolls(resources.database).load_recent(1)
+    sources = await SqlSourceHealth(resources.database).load_all()
+    readiness, now = check_readiness(resources.settings.group(FootySettings)), utc_now()
+    return (fixtures_part(readiness, polls), *(source_part(source, now) for source in sources))
 
 
 def fixtures_part(readiness: Readiness, polls: Sequence[PollView]) -> PartHealth:

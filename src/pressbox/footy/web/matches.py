@@ -9,11 +9,12 @@ from pressbox.core.errors import GoneError
 from pressbox.core.web.errors import wants_json
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.rendering import render
+from pressbox.footy.adapters.goal_reader import GoalReader
+from pressbox.footy.adapters.match_reader import MatchReader
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.domain.views import AuditView, FixtureView, GoalState, GoalView
-from pressbox.footy.ids import FIXTURE_TOPIC, GOAL_TOPIC
-from pressbox.footy.service.footy import Footy
-from pressbox.footy.web.access import PATH, EventId, FixtureId, Reader, Service, cursor, fixture_of, zone
+from pressbox.footy.ids import FIXTURE_TOPIC, GOAL_TOPIC, PATH
+from pressbox.footy.web.access import EventId, FixtureId, Goals, Matches, Reader, cursor, zone
 from pressbox.footy.web.trail import rows_of
 
 router = APIRouter(include_in_schema=False)
@@ -59,14 +60,16 @@ def shown_goal(fixture: FixtureView, chosen: str) -> GoalView | None:
     return next((goal for goal in newest_first if goal.clips), next(iter(newest_first), None))
 
 
-async def read_match(request: Request, service: Footy, fixture_id: int, chosen: str = "") -> MatchPage:
+async def read_match(
+    request: Request, matches: MatchReader, goals: GoalReader, fixture_id: int, chosen: str = ""
+) -> MatchPage:
     at = await cursor(request)
-    fixture = await service.matches.fixture(fixture_id)
+    fixture = await matches.load_fixture(fixture_id)
     goal = shown_goal(fixture, chosen)
     gone = None
     if chosen and goal is None:
-        gone = (await service.goals.audit(chosen, limit=1)).goal
-    audit = await service.goals.audit(goal.event_id, limit=1) if goal and not goal.clips else None
+        gone = (await goals.load_audit(chosen, limit=1)).goal
+    audit = await goals.load_audit(goal.event_id, limit=1) if goal and not goal.clips else None
     return MatchPage(fixture, goal, chosen, gone, audit, at)
 
 
@@ -79,30 +82,36 @@ def _show(
 
 
 @router.get(f"{PATH}/matches/{{fixture_id}}")
-async def match_page(request: Request, service: Service, identity: Reader, fixture_id: FixtureId) -> HTMLResponse:
-    return _show(request, identity, await read_match(request, service, fixture_id))
+async def match_page(
+    request: Request, matches: Matches, goals: Goals, identity: Reader, fixture_id: FixtureId
+) -> HTMLResponse:
+    return _show(request, identity, await read_match(request, matches, goals, fixture_id))
 
 
 @router.get(f"{PATH}/matches/{{fixture_id}}/live")
 async def match_part(
-    request: Request, service: Service, identity: Reader, fixture_id: FixtureId, goal: str = ""
+    request: Request, matches: Matches, goals: Goals, identity: Reader, fixture_id: FixtureId, goal: str = ""
 ) -> HTMLResponse:
     """The part of the page that follows changes, alone. A goal that is gone is said here, not refused."""
-    return _show(request, identity, await read_match(request, service, fixture_id, goal[:100]), "footy/_match.html")
+    return _show(
+        request, identity, await read_match(request, matches, goals, fixture_id, goal[:100]), "footy/_match.html"
+    )
 
 
 @router.get(f"{PATH}/goals/{{event_id}}")
-async def goal_page(request: Request, service: Service, identity: Reader, event_id: EventId) -> HTMLResponse:
+async def goal_page(
+    request: Request, matches: Matches, goals: Goals, identity: Reader, event_id: EventId
+) -> HTMLResponse:
     try:
-        goal = await service.goals.get(event_id)
+        goal = await goals.load_goal(event_id)
     except GoneError as error:
         return disallowed(request, error, event_id)
-    return _show(request, identity, await read_match(request, service, goal.fixture_id, event_id))
+    return _show(request, identity, await read_match(request, matches, goals, goal.fixture_id, event_id))
 
 
 @router.get(f"{PATH}/goals/{{event_id}}/why")
-async def why_page(request: Request, service: Service, identity: Reader, event_id: EventId) -> HTMLResponse:
-    audit = await service.goals.audit(event_id, limit=CANDIDATES_SHOWN)
+async def why_page(request: Request, goals: Goals, identity: Reader, event_id: EventId) -> HTMLResponse:
+    audit = await goals.load_audit(event_id, limit=CANDIDATES_SHOWN)
     return render(
         request,
         "footy/why.html",
@@ -118,5 +127,11 @@ def disallowed(request: Request, error: GoneError, event_id: str) -> HTMLRespons
     """410 for people, with the way to the match; programs get the error as always."""
     if wants_json(request):
         raise error
-    fixture_id = fixture_of(event_id)
+    fixture_id = _fixture_id(event_id)
     return render(request, "footy/disallowed.html", error.status, event_id=event_id, fixture_id=fixture_id)
+
+
+def _fixture_id(event_id: str) -> int | None:
+    """The match of a goal that is gone, from the id that it had; an address may hold anything."""
+    number = event_id.partition("_")[0]
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 19 else None

@@ -18,6 +18,7 @@ from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import SourceLoginError, SourceRefusedError
 from pressbox.footy.domain.names import folded
 from pressbox.footy.ports.outside import SearchRequest
+from pressbox.footy.settings import FootySettings
 
 NAME = "bluesky"
 _PAGE = "100"
@@ -128,6 +129,19 @@ class BlueskySource:
             except (SourceLoginError, SourceRefusedError) as error:
                 raise SourceLoginError(f"{NAME}: login refused. Check the handle and its app password.") from error
         return {"Authorization": f"Bearer {self._session.access}"}
+
+
+def is_configured(settings: FootySettings) -> bool:
+    """It works without any settings, so it is searched only where somebody names it or gives it an account."""
+    return bool(settings.bluesky_handle)
+
+
+def from_settings(settings: FootySettings, http: GuardedClient) -> BlueskySource:
+    login = None
+    if settings.bluesky_handle and settings.bluesky_app_password:
+        password = settings.bluesky_app_password.get_secret_value()
+        login = BlueskyLogin(settings.bluesky_login_url, settings.bluesky_handle, password)
+    return BlueskySource(http, settings.bluesky_url, login)
 
 
 def _found(post: Post) -> FoundVideo | None:

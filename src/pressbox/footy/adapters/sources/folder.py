@@ -22,6 +22,7 @@ from pressbox.footy.adapters.sources.selection import matching
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import SourceError
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
+from pressbox.footy.settings import FootySettings
 
 log = get_logger(__name__)
 
@@ -120,9 +121,22 @@ class HttpFolderSource:
 
 def folder_source(place: str, http: GuardedClient, clock: Clock = utc_now) -> ClipSource:
     """From the setting: an address of the web, or a directory."""
-    if urlsplit(place).scheme in ("http", "https"):
+    if _is_web_address(place):
         return HttpFolderSource(place, http, clock)
     return FolderSource(Path(place), clock)
+
+
+def is_configured(settings: FootySettings) -> bool:
+    return bool(settings.folder)
+
+
+def from_settings(settings: FootySettings, http: GuardedClient) -> ClipSource | None:
+    return folder_source(settings.folder, http) if settings.folder else None
+
+
+def archive_directory(settings: FootySettings) -> Path | None:
+    """The directory from which files may be copied, if the folder is one of this machine."""
+    return Path(settings.folder) if settings.folder and not _is_web_address(settings.folder) else None
 
 
 def side_car_names(file: str) -> tuple[str, str]:
@@ -150,6 +164,10 @@ def found_video(url: str, file: str, described: SideCar, modified: datetime | No
         duration_seconds=described.duration_seconds,
         posted_at=described.posted_at or modified,
     )
+
+
+def _is_web_address(place: str) -> bool:
+    return urlsplit(place).scheme in ("http", "https")
 
 
 def _http_time(text: str) -> datetime | None:

@@ -19,6 +19,7 @@ from pressbox.footy.adapters.sources.selection import matching
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import SourceLoginError
 from pressbox.footy.ports.outside import SearchRequest
+from pressbox.footy.settings import FootySettings
 
 NAME = "reddit"
 PUBLIC_URL = "https://www.reddit.com"
@@ -160,6 +161,20 @@ class RedditSource:
                 raise SourceLoginError(f"{NAME}: login refused. Check the client id and its secret.") from error
             self._token = (token.access_token, self._asker.now() + timedelta(seconds=token.expires_in) - _RENEW_BEFORE)
         return {"Authorization": f"Bearer {self._token[0]}"}
+
+
+def is_configured(settings: FootySettings) -> bool:
+    return bool(settings.reddit_subreddits)
+
+
+def from_settings(settings: FootySettings, http: GuardedClient) -> RedditSource | None:
+    if not settings.reddit_subreddits:
+        return None
+    login = None
+    if settings.reddit_client_id and settings.reddit_client_secret:
+        login = RedditLogin(settings.reddit_client_id, settings.reddit_client_secret.get_secret_value())
+    fresh_for = FRESH_FOR / settings.speed
+    return RedditSource(http, settings.reddit_subreddits, login, settings.reddit_url, fresh_for=fresh_for)
 
 
 def _found(post: Post) -> FoundVideo:

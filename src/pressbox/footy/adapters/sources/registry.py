@@ -1,8 +1,10 @@
-"""Which clip sources an installation has, from its settings."""
+"""Which clip sources there are, and which of them an installation has.
+
+A new source is a module with `NAME`, `is_configured` and `from_settings`, and a line in `SOURCES`.
+"""
 
 from collections.abc import Callable
-from pathlib import Path
-from urllib.parse import urlsplit
+from dataclasses import dataclass
 
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
@@ -13,71 +15,44 @@ from pressbox.footy.settings import FootySettings
 SETTING = "PRESSBOX_FOOTY_SOURCES"
 
 
+@dataclass(frozen=True)
+class SourceKind:
+    """`is_configured` tells whether it is searched when no source is named; `from_settings` gives None if it cannot."""
+
+    name: str
+    is_configured: Callable[[FootySettings], bool]
+    from_settings: Callable[[FootySettings, GuardedClient], ClipSource | None]
+
+
+SOURCES = (
+    SourceKind(x_browser.NAME, x_browser.is_configured, x_browser.from_settings),
+    SourceKind(x_api.NAME, x_api.is_configured, x_api.from_settings),
+    SourceKind(bluesky.NAME, bluesky.is_configured, bluesky.from_settings),
+    SourceKind(reddit.NAME, reddit.is_configured, reddit.from_settings),
+    SourceKind(folder.NAME, folder.is_configured, folder.from_settings),
+)
+
+
+def has_source(settings: FootySettings) -> bool:
+    return bool(_wanted(settings))
+
+
 def configured_sources(settings: FootySettings, http: GuardedClient) -> tuple[ClipSource, ...]:
-    """Those that the settings name, or all that they say enough about. A named one that lacks something is an error."""
-    makers: dict[str, Callable[[FootySettings, GuardedClient], ClipSource | None]] = {
-        x_browser.NAME: _x_browser,
-        x_api.NAME: _x_api,
-        bluesky.NAME: _bluesky,
-        reddit.NAME: _reddit,
-        folder.NAME: _folder,
-    }
-    if not settings.sources:
-        # Bluesky needs nothing, so it is searched only where somebody asked for it.
-        wanted = [name for name in makers if name != bluesky.NAME or settings.bluesky_handle]
-        return tuple(source for name in wanted if (source := makers[name](settings, http)) is not None)
-    return tuple(_named(name, makers.get(name), settings, http) for name in dict.fromkeys(settings.sources))
+    """Those that the settings name, or all that they configure. A named one that lacks something is an error."""
+    kinds = {kind.name: kind for kind in SOURCES}
+    return tuple(_make(name, kinds.get(name), settings, http) for name in _wanted(settings))
 
 
-def archive_folder(settings: FootySettings) -> Path | None:
-    """The directory from which files may be copied, if the folder source is one."""
-    place = settings.folder
-    return Path(place) if place and urlsplit(place).scheme not in ("http", "https") else None
+def _wanted(settings: FootySettings) -> list[str]:
+    if settings.sources:
+        return list(dict.fromkeys(settings.sources))
+    return [kind.name for kind in SOURCES if kind.is_configured(settings)]
 
 
-def _named(
-    name: str,
-    make: Callable[[FootySettings, GuardedClient], ClipSource | None] | None,
-    settings: FootySettings,
-    http: GuardedClient,
-) -> ClipSource:
-    if make is None:
+def _make(name: str, kind: SourceKind | None, settings: FootySettings, http: GuardedClient) -> ClipSource:
+    if kind is None:
         raise ConfigurationError(f"{SETTING}: there is no clip source called “{name}”.")
-    source = make(settings, http)
+    source = kind.from_settings(settings, http)
     if source is None:
         raise ConfigurationError(f"{SETTING} names {name}, but its settings are missing; see docs/settings.md.")
     return source
-
-
-def _x_browser(settings: FootySettings, http: GuardedClient) -> ClipSource | None:
-    if settings.x_browser_url is None or settings.x_browser_token is None:
-        return None
-    return x_browser.XBrowserSource(settings.x_browser_url, settings.x_browser_token.get_secret_value())
-
-
-def _x_api(settings: FootySettings, http: GuardedClient) -> ClipSource | None:
-    if settings.x_api_token is None:
-        return None
-    return x_api.XApiSource(http, settings.x_api_token.get_secret_value(), settings.x_api_url)
-
-
-def _bluesky(settings: FootySettings, http: GuardedClient) -> ClipSource | None:
-    login = None
-    if settings.bluesky_handle and settings.bluesky_app_password:
-        password = settings.bluesky_app_password.get_secret_value()
-        login = bluesky.BlueskyLogin(settings.bluesky_login_url, settings.bluesky_handle, password)
-    return bluesky.BlueskySource(http, settings.bluesky_url, login)
-
-
-def _reddit(settings: FootySettings, http: GuardedClient) -> ClipSource | None:
-    if not settings.reddit_subreddits:
-        return None
-    login = None
-    if settings.reddit_client_id and settings.reddit_client_secret:
-        login = reddit.RedditLogin(settings.reddit_client_id, settings.reddit_client_secret.get_secret_value())
-    fresh_for = reddit.FRESH_FOR / settings.speed
-    return reddit.RedditSource(http, settings.reddit_subreddits, login, settings.reddit_url, fresh_for=fresh_for)
-
-
-def _folder(settings: FootySettings, http: GuardedClient) -> ClipSource | None:
-    return folder.folder_source(settings.folder, http) if settings.folder else None

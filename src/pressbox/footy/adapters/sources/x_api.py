@@ -14,6 +14,7 @@ from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.names import LONGEST_QUERY
 from pressbox.footy.ports.outside import SearchRequest
+from pressbox.footy.settings import FootySettings
 
 NAME = "x-api"
 _ONLY_VIDEOS = " has:videos -is:retweet"
@@ -111,6 +112,15 @@ class XApiSource:
                 if not request.exclude_urls & {video.video_page_url, video.post_url}:
                     videos.append(video)
         return videos
+
+
+def is_configured(settings: FootySettings) -> bool:
+    return settings.x_api_token is not None
+
+
+def from_settings(settings: FootySettings, http: GuardedClient) -> XApiSource | None:
+    token = settings.x_api_token
+    return XApiSource(http, token.get_secret_value(), settings.x_api_url) if token else None
 
 
 def _found(post: Post, media: Media, number: int) -> FoundVideo:

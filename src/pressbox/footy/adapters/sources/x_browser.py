@@ -6,11 +6,13 @@ from http import HTTPStatus
 import httpx
 from pydantic import ValidationError
 
+from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.pauses import pause
 from pressbox.footy.adapters.sources.client import DEFAULT_PAUSE, utc_now
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.ports.outside import SearchRequest
+from pressbox.footy.settings import FootySettings
 from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, SearchStatus
 
 NAME = "x-browser"
@@ -52,6 +54,16 @@ class XBrowserSource:
                 f"{NAME}: the search service cannot be reached. Is `pressbox x serve` running?"
             ) from error
         return tuple(map(_found, _read(answer).videos))
+
+
+def is_configured(settings: FootySettings) -> bool:
+    return settings.x_browser_url is not None and settings.x_browser_token is not None
+
+
+def from_settings(settings: FootySettings, http: GuardedClient) -> XBrowserSource | None:
+    if settings.x_browser_url is None or settings.x_browser_token is None:
+        return None
+    return XBrowserSource(settings.x_browser_url, settings.x_browser_token.get_secret_value())
 
 
 def _read(answer: httpx.Response) -> SearchAnswer:

@@ -1,4 +1,4 @@
-"""Match days in PostgreSQL, as people look at them."""
+"""Match days as people look at them, from PostgreSQL."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -18,19 +18,17 @@ _LIVE = [status.value for status in FixtureStatus if status.live]
 _ORDER = (FixtureRow.league_name, FixtureRow.league_id, FixtureRow.kickoff, FixtureRow.id)
 
 
-class SqlMatchStore:
+class MatchReader:
+    """Removed goals are in no list."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def days(self, first: date, last: date) -> Sequence[DayView]:
+    async def load_days(self, first: date, last: date) -> Sequence[DayView]:
+        """Every day from the first to the last, also those without a fixture."""
         day = cast(func.timezone("UTC", FixtureRow.kickoff), Date)
         live = and_(FixtureRow.stage == Stage.ACTIVE, FixtureRow.status.in_(_LIVE))
-        fixtures = (
-            select(day, func.count(), func.count().filter(live))
-            .where(_between(first, last))
-            .group_by(day)
-            .order_by(day)
-        )
+        fixtures = select(day, func.count(), func.count().filter(live)).where(_between(first, last)).group_by(day)
         goals = (
             select(day, func.count())
             .join(GoalRow, GoalRow.fixture_id == FixtureRow.id)
@@ -39,24 +37,33 @@ class SqlMatchStore:
         )
         async with self._database.unit_of_work() as work:
             scored = dict((await work.session.execute(goals)).tuples().all())
-            found = (await work.session.execute(fixtures)).tuples()
-            return [DayView(on, count, playing, scored.get(on, 0)) for on, count, playing in found]
+            counted = {on: (count, playing) for on, count, playing in (await work.session.execute(fixtures)).tuples()}
+        views = []
+        for number in range((last - first).days + 1):
+            on = first + timedelta(days=number)
+            count, playing = counted.get(on, (0, 0))
+            views.append(DayView(on, count, playing, scored.get(on, 0)))
+        return views
 
-    async def fixtures(self, day: date, after: int | None, limit: int) -> Page[FixtureView]:
+    async def load_fixtures(self, day: date, *, after: int | None = None, limit: int = 50) -> Page[FixtureView]:
+        """In the order of competition, kick-off and id; `after` is the last fixture of the page before."""
         statement = select(FixtureRow).where(_between(day, day))
         if after is not None:
             last = select(*_ORDER).where(FixtureRow.id == after).subquery()
             statement = statement.where(tuple_(*_ORDER) > tuple_(*last.c))
         return await self._page(statement.order_by(*_ORDER), limit)
 
-    async def fixture(self, fixture_id: int) -> FixtureView:
+    async def load_fixture(self, fixture_id: int) -> FixtureView:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(FixtureRow, fixture_id)
             if row is None:
                 raise NotFoundError("There is no such match, or it is older than matches are kept.")
             return (await fixture_views(work.session, [row]))[0]
 
-    async def search_fixtures(self, words: Sequence[str], after: int | None, limit: int) -> Page[FixtureView]:
+    async def search_fixtures(
+        self, words: Sequence[str], *, after: int | None = None, limit: int = 20
+    ) -> Page[FixtureView]:
+        """Fixtures of teams whose name or alias has all words, newest first."""
         statement = select(FixtureRow)
         playing = or_(TeamRow.team_id == FixtureRow.home_id, TeamRow.team_id == FixtureRow.away_id)
         for word in words:
@@ -67,12 +74,13 @@ class SqlMatchStore:
             statement = statement.where(tuple_(FixtureRow.kickoff, FixtureRow.id) < tuple_(*last.c))
         return await self._page(statement.order_by(FixtureRow.kickoff.desc(), FixtureRow.id.desc()), limit)
 
-    async def search_goals(self, words: Sequence[str], after: int, limit: int) -> Page[GoalHit]:
+    async def search_goals(self, words: Sequence[str], *, after: int = 0, limit: int = 20) -> Page[GoalHit]:
+        """Goals of players whose name has all words, newest first; `after` counts those already shown."""
         statement = goals_with_fixtures().where(GoalRow.removed_at.is_(None))
         for word in words:
             statement = statement.where(has_word(GoalRow.player_name, word))
         async with self._database.unit_of_work() as work:
-            return await hits(work.session, statement, after, limit)
+            return await goal_hits(work.session, statement, after, limit)
 
     async def _page(self, statement: Select[tuple[FixtureRow]], limit: int) -> Page[FixtureView]:
         async with self._database.unit_of_work() as work:
@@ -81,7 +89,7 @@ class SqlMatchStore:
         return Page(items, items[-1].fixture_id if len(rows) > limit else None)
 
 
-def on_day(day: date) -> ColumnElement[bool]:
+def is_on(day: date) -> ColumnElement[bool]:
     return _between(day, day)
 
 
@@ -89,19 +97,19 @@ def goals_with_fixtures() -> Select[tuple[GoalRow, FixtureRow]]:
     return select(GoalRow, FixtureRow).join(FixtureRow, FixtureRow.id == GoalRow.fixture_id)
 
 
-async def hits(
+async def goal_hits(
     session: AsyncSession, statement: Select[tuple[GoalRow, FixtureRow]], after: int, limit: int
 ) -> Page[GoalHit]:
-    """Newest first. The order moves while goals fall, so a page is told by how many came before it."""
+    """Newest first. The order moves while goals are scored, so `after` counts how many came before the page."""
     newest = statement.order_by(FixtureRow.kickoff.desc(), GoalRow.first_seen.desc(), GoalRow.event_id)
     found = (await session.execute(newest.offset(after).limit(limit + 1))).tuples().all()
     clips = await clip_views(session, [goal.event_id for goal, _ in found[:limit]])
     items = tuple(
         GoalHit(
-            goal_view(goal, fixture.home_id, clips.get(goal.event_id, ())),
             fixture.home_name,
             fixture.away_name,
             fixture.kickoff,
+            goal_view(goal, fixture.home_id, clips.get(goal.event_id, ())),
         )
         for goal, fixture in found[:limit]
     )

@@ -1,0 +1,45 @@
+"""The files behind the share links of clips, from PostgreSQL."""
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import defer
+
+from pressbox.core.db.database import Database
+from pressbox.core.errors import GoneError, NotFoundError
+from pressbox.footy.adapters.goal_reader import DISALLOWED
+from pressbox.footy.adapters.rows import ClipRow, GoalRow
+from pressbox.footy.domain.views import ClipFileView
+
+
+class ClipFiles:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(self, share_id: str) -> ClipFileView:
+        """The best copy of a scene at this moment, also by the link of a clip that was merged into it.
+
+        A GoneError when the goal was disallowed.
+        """
+        named = or_(ClipRow.share_id == share_id, ClipRow.former_share_ids.contains([share_id]))
+        statement = (
+            select(ClipRow, GoalRow.fixture_id, GoalRow.removed_at)
+            .join(GoalRow, GoalRow.event_id == ClipRow.event_id)
+            .where(named)
+            .options(defer(ClipRow.perceptual_hash))
+        )
+        async with self._database.unit_of_work() as work:
+            found = (await work.session.execute(statement)).tuples().first()
+        if found is None:
+            raise NotFoundError("There is no such clip, or it is older than clips are kept.")
+        row, fixture_id, removed_at = found
+        if removed_at is not None:
+            raise GoneError(DISALLOWED, event_id=row.event_id)
+        return ClipFileView(
+            share_id=row.share_id,
+            event_id=row.event_id,
+            fixture_id=fixture_id,
+            object_key=row.object_key,
+            poster_key=row.poster_key,
+            file_size=row.file_size,
+            etag=row.md5,
+            updated_at=row.updated_at,
+        )
