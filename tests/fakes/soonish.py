@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from pressbox.soonish.activities.deliveries import DeliveryActivities
+from pressbox.soonish.activities.dispatch import Dispatcher
 from pressbox.soonish.activities.events import EventActivities
-from pressbox.soonish.activities.post import Post
-from pressbox.soonish.activities.reminder_post import ReminderPost
+from pressbox.soonish.activities.reminder_dispatch import ReminderDispatcher
 from pressbox.soonish.activities.schedules import ScheduleActivities
 from pressbox.soonish.activities.sweeps import SweepActivities
 from pressbox.soonish.activities.upkeep import UpkeepActivities
-from pressbox.soonish.contracts import DeliveryCounts, EventDetails, Message
-from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level, Verdict
+from pressbox.soonish.contracts import EventDetails, EventSignal
+from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryCounts, DeliveryState, Level
 from pressbox.soonish.domain.events import EventFacts, EventStatus
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import (
@@ -24,7 +24,14 @@ from pressbox.soonish.domain.reminders import (
     TooLate,
     WantedReminder,
 )
-from pressbox.soonish.ports import AskedReminder, Attempt, BrokenChannel, Due, Outgoing, Recorded
+from pressbox.soonish.ports import (
+    Attempt,
+    BrokenChannel,
+    DeliveryResult,
+    DueDelivery,
+    OutgoingMessage,
+    RequestedReminder,
+)
 
 ORGANISER = 1
 
@@ -102,7 +109,7 @@ class FakeEvents:
         people = self.subscribers[event_id]
         people[subscription_id] = replace(people[subscription_id], state=state)
 
-    async def details(self, event_id: int) -> EventDetails | None:
+    async def load_details(self, event_id: int) -> EventDetails | None:
         event = self.all.get(event_id)
         if event is None:
             return None
@@ -114,7 +121,7 @@ class FakeEvents:
             version=event.version,
         )
 
-    async def facts(self, event_id: int) -> EventFacts | None:
+    async def load_facts(self, event_id: int) -> EventFacts | None:
         event = self.all.get(event_id)
         return event.facts if event else None
 
@@ -126,14 +133,14 @@ class FakeEvents:
         version = f"{from_version}→{event.version}"
         return self._ledger.write(event_id, Cause.UPDATED, version, everybody, Level.WARNING), event.version
 
-    async def complete(self, event_id: int) -> None:
+    async def mark_completed(self, event_id: int) -> None:
         if self.all[event_id].status is EventStatus.ACTIVE:
             self.all[event_id].status = EventStatus.COMPLETED
 
     async def purge_deleted(self, before: datetime) -> int:
         return 0
 
-    async def created_notification(self, event_id: int) -> int | None:
+    async def find_creation_message(self, event_id: int) -> int | None:
         return self._ledger.find(event_id, Cause.CREATED)
 
 
@@ -173,7 +180,7 @@ class FakeLedger:
     def of(self, notification_id: int) -> list[FakeDelivery]:
         return self._of[notification_id]
 
-    async def accept(
+    async def accept_message(
         self,
         event_id: int,
         cause: Cause,
@@ -194,42 +201,39 @@ class FakeLedger:
         last = following[limit - 1] if len(following) > limit else None
         return last, len(message.recipients)
 
-    async def due(self, notification_id: int, now: datetime) -> Sequence[Due]:
+    async def load_due(self, notification_id: int, now: datetime) -> Sequence[DueDelivery]:
         found = []
         for item in self.of(notification_id):
             if item.state is DeliveryState.PENDING:
                 item.maybe_twice = item.maybe_twice or item.trying
                 if item.next_try_at is None or item.next_try_at <= now:
-                    found.append(Due(item.delivery_id, item.subscription_id, item.channel_key, item.tries))
+                    found.append(DueDelivery(item.delivery_id, item.subscription_id, item.channel_key, item.tries))
         return found
 
-    async def begin(self, delivery_ids: Iterable[int], now: datetime) -> None:
+    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> None:
         self.last_begun = list(delivery_ids)
         for number in self.last_begun:
             item = self.deliveries[number]
             item.trying, item.tries, item.next_try_at = True, item.tries + 1, None
 
-    async def record(self, delivery_id: int, verdict: Verdict, reason: str, now: datetime) -> None:
-        await self.record_many([Recorded(delivery_id, verdict, reason)], now)
-
-    async def record_many(self, results: Sequence[Recorded], now: datetime) -> None:
+    async def record_results(self, results: Sequence[DeliveryResult], now: datetime) -> None:
         for result in results:
             item = self.deliveries[result.delivery_id]
             item.state, item.reason, item.trying = result.verdict.state, result.reason, False
             item.next_try_at = now + result.verdict.pause if result.verdict.pause else None
 
-    async def message(self, notification_id: int) -> tuple[MessageText, Level]:
+    async def load_message(self, notification_id: int) -> tuple[MessageText, Level]:
         message = self.messages[notification_id]
         return message.text, message.level
 
-    async def counts(self, notification_id: int) -> tuple[DeliveryCounts, datetime | None]:
+    async def count_deliveries(self, notification_id: int) -> tuple[DeliveryCounts, datetime | None]:
         counts = {str(state): 0 for state in DeliveryState}
         waiting = []
         for item in self.of(notification_id):
             counts[item.state] += 1
             if item.state is DeliveryState.PENDING:
                 waiting.append(item.next_try_at or datetime.min.replace(tzinfo=UTC))
-        return DeliveryCounts.model_validate(counts), min(waiting, default=None)
+        return DeliveryCounts.from_states(counts), min(waiting, default=None)
 
     async def cancel(self, notification_id: int) -> None:
         self.messages[notification_id].cancelled = True
@@ -262,38 +266,40 @@ class FakeReminders:
     def __init__(self, events: FakeEvents) -> None:
         self.noted: dict[int, dict[tuple[int, int], datetime]] = {}
         self.too_late: list[TooLate] = []
-        self.asked: dict[int, AskedReminder] = {}
+        self.requests: dict[int, RequestedReminder] = {}
         self.outcomes: dict[int, ReminderOutcome] = {}
         self.withdrawn: set[int] = set()
         self._events = events
 
-    async def subscribers(self, event_id: int, subscription_id: int | None = None) -> Sequence[Subscriber]:
+    async def load_subscribers(self, event_id: int, subscription_id: int | None = None) -> Sequence[Subscriber]:
         people = self._events.subscribers.get(event_id, {}).values()
         return [person for person in people if subscription_id in (None, person.subscription_id)]
 
-    async def existing(self, event_id: int, subscription_id: int | None = None) -> Mapping[tuple[int, int], datetime]:
+    async def load_schedules(
+        self, event_id: int, subscription_id: int | None = None
+    ) -> Mapping[tuple[int, int], datetime]:
         noted = self.noted.get(event_id, {})
         return {key: start for key, start in noted.items() if subscription_id in (None, key[0])}
 
-    async def note(self, event_id: int, reminders: Iterable[WantedReminder]) -> None:
+    async def record_schedules(self, event_id: int, reminders: Iterable[WantedReminder]) -> None:
         self.noted.setdefault(event_id, {}).update({item.key: item.start_date for item in reminders})
 
-    async def forget(self, keys: Iterable[tuple[int, int]]) -> None:
+    async def forget_schedules(self, keys: Iterable[tuple[int, int]]) -> None:
         for key in keys:
             for noted in self.noted.values():
                 noted.pop(key, None)
 
-    async def note_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None:
+    async def record_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None:
         self.too_late.extend(offsets)
 
-    async def circumstances(self, event_id: int, subscription_id: int) -> Circumstances:
+    async def load_circumstances(self, event_id: int, subscription_id: int) -> Circumstances:
         event = self._events.all.get(event_id)
         person = self._events.subscribers.get(event_id, {}).get(subscription_id)
         if event is None:
             return Circumstances(None, None, None)
         return Circumstances(event.status, event.facts.start_date, person.state if person else None)
 
-    async def overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
+    async def load_overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
         every = [
             (event_id, WantedReminder(subscription_id, timedelta(seconds=offset), start))
             for event_id, noted in self.noted.items()
@@ -301,17 +307,16 @@ class FakeReminders:
         ]
         return [item for item in every if item[1].fire_at < before]
 
-    async def asked_unstarted(self) -> Sequence[AskedReminder]:
-        return list(self.asked.values())
+    async def load_unstarted_requests(self) -> Sequence[RequestedReminder]:
+        return list(self.requests.values())
 
-    async def note_asked_started(self, reminder_ids: Iterable[int]) -> None:
-        for number in reminder_ids:
-            self.asked.pop(number, None)
+    async def mark_request_started(self, reminder_id: int) -> None:
+        self.requests.pop(reminder_id, None)
 
-    async def asked_withdrawn(self, reminder_id: int) -> bool:
+    async def is_request_withdrawn(self, reminder_id: int) -> bool:
         return reminder_id in self.withdrawn
 
-    async def note_asked_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None:
+    async def record_request_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None:
         self.outcomes[reminder_id] = outcome
 
 
@@ -348,7 +353,7 @@ class FakeSender:
     """Says yes, unless a script says what a channel answers, try by try."""
 
     def __init__(self) -> None:
-        self.sent: list[tuple[str, Outgoing]] = []
+        self.sent: list[tuple[str, OutgoingMessage]] = []
         self.scripts: dict[str, list[Attempt]] = {}
         self.seconds = 0.0
         self.hold: asyncio.Event | None = None
@@ -360,7 +365,7 @@ class FakeSender:
     def to(self, subscription_id: int) -> list[str]:
         return [message.title for key, message in self.sent if key == f"channel:{subscription_id}"]
 
-    async def send(self, channel_key: str, message: Outgoing) -> Attempt:
+    async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         self.arrived.set()
         if self.hold is not None:
             await self.hold.wait()
@@ -372,41 +377,39 @@ class FakeSender:
 
 
 class FakeLinks:
-    def why(self, delivery_id: int) -> str:
+    def why_url(self, delivery_id: int) -> str:
         return f"https://events.example.org/why/{delivery_id}"
 
-    def unsubscribe(self, subscription_id: int) -> str:
+    def unsubscribe_url(self, subscription_id: int) -> str:
         return f"https://events.example.org/unsubscribe/{subscription_id}"
 
 
 class FakeOutbox:
     def __init__(self) -> None:
-        self.rows: list[tuple[int, Message]] = []
-        self.told_ids: list[int] = []
+        self.rows: list[tuple[int, EventSignal]] = []
+        self.sent_ids: list[int] = []
 
-    async def untold(self, event_id: int | None = None) -> Sequence[tuple[int, Message]]:
-        return [row for row in self.rows if row[1].outbox_id not in self.told_ids and event_id in (None, row[0])]
+    async def load_unsent(self, event_id: int | None = None) -> Sequence[tuple[int, EventSignal]]:
+        return [row for row in self.rows if row[1].outbox_id not in self.sent_ids and event_id in (None, row[0])]
 
-    async def told(self, outbox_ids: Iterable[int]) -> None:
-        self.told_ids.extend(outbox_ids)
+    async def mark_sent(self, outbox_ids: Iterable[int]) -> None:
+        self.sent_ids.extend(outbox_ids)
 
 
 class FakeWorkflows:
     def __init__(self) -> None:
-        self.told: list[tuple[int, Message]] = []
-        self.asked: list[int] = []
+        self.signalled: list[tuple[int, EventSignal]] = []
+        self.started: list[int] = []
         self.cancelled: list[tuple[str, int]] = []
 
-    async def tell(self, event_id: int, messages: Sequence[Message]) -> None:
-        self.told.extend((event_id, message) for message in messages)
+    async def signal_event(self, event_id: int, signals: Sequence[EventSignal]) -> None:
+        self.signalled.extend((event_id, signal) for signal in signals)
 
-    async def start_asked_reminder(
-        self, event_id: int, subscription_id: int, reminder_id: int, fire_at: datetime
-    ) -> None:
-        self.asked.append(reminder_id)
+    async def start_reminder(self, reminder: RequestedReminder) -> None:
+        self.started.append(reminder.reminder_id)
 
-    async def cancel_asked_reminder(self, subscription_id: int, reminder_id: int) -> None:
-        self.cancelled.append(("asked", reminder_id))
+    async def cancel_reminder(self, subscription_id: int, reminder_id: int) -> None:
+        self.cancelled.append(("reminder", reminder_id))
 
     async def cancel_broadcast(self, event_id: int, notification_id: int) -> bool:
         self.cancelled.append(("broadcast", notification_id))
@@ -415,10 +418,10 @@ class FakeWorkflows:
 
 class FakeBrokenChannels:
     def __init__(self) -> None:
-        self.untold: list[BrokenChannel] = []
+        self.unreported: list[BrokenChannel] = []
 
     async def claim(self, limit: int) -> Sequence[BrokenChannel]:
-        claimed, self.untold = self.untold[:limit], self.untold[limit:]
+        claimed, self.unreported = self.unreported[:limit], self.unreported[limit:]
         return claimed
 
 
@@ -435,13 +438,15 @@ class FakeWorld:
         self.broken = FakeBrokenChannels()
         self.outbox = FakeOutbox()
         self.workflows = FakeWorkflows()
-        self.post = Post(self.ledger, self.sender, FakeLinks(), self.clock)
-        self.reminder_post = ReminderPost(self.events, self.ledger, self.reminders, self.post, self.clock)
+        self.dispatcher = Dispatcher(self.ledger, self.sender, FakeLinks(), self.clock)
+        self.reminder_dispatcher = ReminderDispatcher(
+            self.events, self.ledger, self.reminders, self.dispatcher, self.clock
+        )
         self.event_activities = EventActivities(self.events)
-        self.deliveries = DeliveryActivities(self.ledger, self.reminders, self.post, self.reminder_post)
+        self.deliveries = DeliveryActivities(self.ledger, self.reminders, self.dispatcher, self.reminder_dispatcher)
         self.schedule_activities = ScheduleActivities(self.events, self.reminders, self.schedules, self.clock)
         self.sweeps = SweepActivities(
-            self.outbox, self.workflows, self.reminders, self.schedules, self.reminder_post, self.clock
+            self.outbox, self.workflows, self.reminders, self.schedules, self.reminder_dispatcher, self.clock
         )
 
         self.upkeep = UpkeepActivities(self.events, self.broken, self.sender, None, self.clock)

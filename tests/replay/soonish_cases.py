@@ -17,10 +17,10 @@ from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.soonish.contracts import (
     BroadcastWorkflowInput,
     EventCancelled,
+    EventSignal,
     EventUpdated,
     EventWorkflowInput,
     ManualNotificationSent,
-    Message,
     ParticipantAdded,
     ParticipantChanged,
     ParticipantRemoved,
@@ -48,7 +48,9 @@ class Play:
     world: FakeWorld
     event_id: int
 
-    async def start(self, workflow: type, input: Contract, message: Message | None = None) -> WorkflowHandle[Any, Any]:
+    async def start(
+        self, workflow: type, input: Contract, message: EventSignal | None = None
+    ) -> WorkflowHandle[Any, Any]:
         return await self.client.start_workflow(
             workflow.__name__,
             input,
@@ -60,7 +62,7 @@ class Play:
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
         )
 
-    async def event(self, message: Message, policy: SoonishPolicy = POLICY) -> WorkflowHandle[Any, Any]:
+    async def event(self, message: EventSignal, policy: SoonishPolicy = POLICY) -> WorkflowHandle[Any, Any]:
         return await self.start(EventWorkflow, EventWorkflowInput(event_id=self.event_id, policy=policy), message)
 
     def announce(self, version: str) -> int:
@@ -159,7 +161,7 @@ async def _broadcast(play: Play) -> WorkflowHandle[Any, Any]:
 async def broadcast_completed(play: Play) -> WorkflowHandle[Any, Any]:
     """Four pages, and two who take it only at the second try."""
     for number in (11, 25):
-        play.world.sender.answers(number, AttemptResult.TROUBLED)
+        play.world.sender.answers(number, AttemptResult.UNAVAILABLE)
     handle = await _broadcast(play)
     await handle.result()
     return handle

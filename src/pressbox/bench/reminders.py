@@ -27,7 +27,7 @@ from pressbox.embedded.ports import free_port
 from pressbox.soonish.contracts import ScheduleChange, ScheduleInput
 from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.domain.reminders import WantedReminder
-from pressbox.soonish.ports import Attempt, Outgoing, ReminderSchedules
+from pressbox.soonish.ports import Attempt, OutgoingMessage, ReminderSchedules
 from pressbox.soonish.wiring import activities_on, reminder_schedules
 
 # Ids far from those that the instance gives, because this event is never told to a workflow.
@@ -109,7 +109,7 @@ class CountedSchedules:
 class NobodySender:
     """Schedules send nothing; the activities want somebody who could."""
 
-    async def send(self, channel_key: str, message: Outgoing) -> Attempt:
+    async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         return Attempt(AttemptResult.REFUSED, "Benchmarks of schedules send nothing.")
 
 

@@ -1,4 +1,4 @@
-"""`pressbox soonish`: events from the terminal of whoever runs this machine, in the name of their organisers."""
+"""`pressbox soonish`: commands for whoever runs this machine; they act in the name of the organisers."""
 
 import asyncio
 import json
@@ -14,19 +14,19 @@ from pressbox.core.app import OpenResources, Resources
 from pressbox.core.errors import InvalidInputError
 from pressbox.soonish.domain.delivery import DeliveryState, Level
 from pressbox.soonish.domain.events import Visibility
-from pressbox.soonish.domain.times import spoken
+from pressbox.soonish.domain.times import format_time
 from pressbox.soonish.domain.views import EventView, MessageView
 from pressbox.soonish.service.inputs import Announcement, EventInput
 from pressbox.soonish.service.soonish import Soonish
 
 Result = TypeVar("Result")
 MakeService = Callable[[Resources], Soonish]
-Slug = Annotated[str, typer.Argument(help="The event, as `events` shows it.")]
+Slug = Annotated[str, typer.Argument(help="The id of the event that `events` shows.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 class EventCommands:
-    """The commands on the service that `make` gives for the connected parts."""
+    """The commands, on the service that `make` builds from the resources of the process."""
 
     def __init__(self, make: MakeService, rotate: Callable[[Resources], Awaitable[int]]) -> None:
         self._make = make
@@ -34,33 +34,33 @@ class EventCommands:
 
     def events(self, context: typer.Context, as_json: Json = False) -> None:
         """Show all events of this instance, the newest start first."""
-        found = self._run(context, lambda service: service.events.everything())
+        found = self._run(context, lambda service: service.events.list_all())
         if as_json:
             _print_json([asdict(event) for event in found])
             return
         for event in found:
-            typer.echo(_line(event))
+            typer.echo(_event_line(event))
 
     def create(
         self,
         context: typer.Context,
-        name: Annotated[str, typer.Argument(help="What it is called.")],
+        name: Annotated[str, typer.Argument(help="The name of the event.")],
         organiser: Annotated[str, typer.Option(help="E-mail address of the account that organises it.")],
-        start: Annotated[str, typer.Option(help="As 2027-05-01T19:30, in the zone of the event.")],
+        start: Annotated[str, typer.Option(help="Such as 2027-05-01T19:30, in the zone of the event.")],
         timezone: Annotated[str, typer.Option(help="Such as Europe/Berlin.")],
-        end: Annotated[str | None, typer.Option(help="As the start; otherwise four hours later.")] = None,
-        location: Annotated[str, typer.Option(help="A place, or the address of a meeting.")] = "",
+        end: Annotated[str | None, typer.Option(help="In the same form; default: four hours after the start.")] = None,
+        location: Annotated[str, typer.Option(help="A place, or the link to a meeting.")] = "",
         description: Annotated[str, typer.Option(help="What it is about.")] = "",
         private: Annotated[bool, typer.Option("--private", help="Only for invited people.")] = False,
-        draft: Annotated[bool, typer.Option("--draft", help="Not yet for anybody but its organiser.")] = False,
+        draft: Annotated[bool, typer.Option("--draft", help="Only its organiser can see it.")] = False,
         as_json: Json = False,
     ) -> None:
         """Create an event."""
         stated = EventInput(
             name=name,
-            start_date=_moment(start, "start"),
+            start_date=_parse_time(start, "start"),
             timezone=timezone,
-            end_date=_moment(end, "end") if end else None,
+            end_date=_parse_time(end, "end") if end else None,
             description=description,
             location=location,
             visibility=Visibility.PRIVATE if private else Visibility.PUBLIC,
@@ -75,41 +75,43 @@ class EventCommands:
         if as_json:
             _print_json(asdict(event))
         else:
-            typer.echo(_line(event))
+            typer.echo(_event_line(event))
 
     def announce(
         self,
         context: typer.Context,
         slug: Slug,
-        text: Annotated[str, typer.Argument(help="What to say.")],
-        title: Annotated[str, typer.Option(help="Otherwise the name of the event.")] = "",
+        text: Annotated[str, typer.Argument(help="The message.")],
+        title: Annotated[str, typer.Option(help="Default: the name of the event.")] = "",
         level: Annotated[Level, typer.Option(help="info, warning or critical.")] = Level.INFO,
-        to: Annotated[list[int] | None, typer.Option(help="Only this subscription; may be repeated.")] = None,
+        to: Annotated[list[int] | None, typer.Option(help="Only this subscription; can be repeated.")] = None,
     ) -> None:
-        """Say something to all subscribers, or to some."""
+        """Send a message to all subscribers, or to some."""
         stated = Announcement(text=text, title=title, level=level, subscription_ids=tuple(to) if to else None)
 
         async def act(service: Soonish) -> MessageView:
-            return await service.board.announce(await service.events.organiser_of(slug), slug, stated)
+            return await service.board.announce(await service.events.find_organiser(slug), slug, stated)
 
         message = self._run(context, act)
-        typer.echo(f"Message {message.id} goes to {message.recipients} subscribers.")
+        subscribers = "subscriber" if message.recipients == 1 else "subscribers"
+        typer.echo(f"Message {message.id} is being sent to {message.recipients} {subscribers}.")
 
     def cancel(self, context: typer.Context, slug: Slug) -> None:
         """Cancel an event; its subscribers are told."""
 
         async def act(service: Soonish) -> EventView:
-            return await service.events.cancel(await service.events.organiser_of(slug), slug)
+            return await service.events.cancel(await service.events.find_organiser(slug), slug)
 
-        typer.echo(_line(self._run(context, act)))
+        typer.echo(_event_line(self._run(context, act)))
 
     def subscribers(self, context: typer.Context, slug: Slug, as_json: Json = False) -> None:
-        """Show who subscribed to an event; of an address only what may be shown."""
+        """Show the subscribers of an event; addresses are masked."""
 
         async def act(service: Soonish) -> list[dict[str, Any]]:
-            organiser_id = await service.events.organiser_of(slug)
-            return await _all_pages(
-                lambda after: service.board.subscribers(organiser_id, slug, after=after, limit=500), "subscription_id"
+            organiser_id = await service.events.find_organiser(slug)
+            return await _load_all(
+                lambda after: service.board.list_subscribers(organiser_id, slug, after=after, limit=500),
+                "subscription_id",
             )
 
         found = self._run(context, act)
@@ -124,18 +126,19 @@ class EventCommands:
         self,
         context: typer.Context,
         slug: Slug,
-        message: Annotated[int | None, typer.Option(help="The ledger of this message instead of all messages.")] = None,
+        message: Annotated[int | None, typer.Option(help="Show the deliveries of this message.")] = None,
         state: Annotated[DeliveryState | None, typer.Option(help="Only deliveries in this state.")] = None,
         as_json: Json = False,
     ) -> None:
-        """Show the messages of an event and what became of them."""
+        """Show the messages of an event, or the deliveries of one message."""
 
         async def act(service: Soonish) -> list[dict[str, Any]]:
-            organiser_id = await service.events.organiser_of(slug)
+            organiser_id = await service.events.find_organiser(slug)
             if message is None:
-                return [asdict(item) for item in await service.board.messages(organiser_id, slug)]
-            return await _all_pages(
-                lambda after: service.board.deliveries(organiser_id, message, state=state, after=after, limit=500), "id"
+                return [asdict(item) for item in await service.board.list_messages(organiser_id, slug)]
+            return await _load_all(
+                lambda after: service.board.list_deliveries(organiser_id, message, state=state, after=after, limit=500),
+                "id",
             )
 
         found = self._run(context, act)
@@ -148,25 +151,25 @@ class EventCommands:
     def why(
         self,
         context: typer.Context,
-        delivery_id: Annotated[int, typer.Argument(help="As `deliveries --message` shows it.")],
+        delivery_id: Annotated[int, typer.Argument(help="The id that `deliveries --message` shows.")],
         as_json: Json = False,
     ) -> None:
-        """Say why somebody got a message, over which channel, and what became of it."""
-        found = self._run(context, lambda service: service.board.why_of(delivery_id))
+        """Show why somebody got a message, over which channel, and with what result."""
+        found = self._run(context, lambda service: service.board.explain(delivery_id))
         if as_json:
             _print_json(asdict(found))
             return
-        twice = ", one of which was cut off and repeated" if found.maybe_twice else ""
+        twice = ", one of them cut off and repeated" if found.maybe_twice else ""
         typer.echo(f"{found.title}\nEvent: {found.event_name}\nCause: {found.cause}\nRule: {found.rule or 'none'}")
         typer.echo(f"Channel: {found.channel or 'none'}\nTries: {found.tries}{twice}")
         typer.echo(f"Result: {found.state}{f' ({found.reason})' if found.reason else ''}")
 
     def rotate_key(self, context: typer.Context) -> None:
-        """Seal all addresses with the present instance key; older keys are then no longer needed."""
+        """Encrypt all addresses with the present instance key, so that older keys are no longer needed."""
         count = _with_resources(context, self._rotate)
-        typer.echo(f"{count} addresses were sealed again with the present key.")
+        typer.echo(f"{count} addresses were encrypted with the present key.")
         typer.echo(
-            "PRESSBOX_SOONISH_OLD_SECRET_KEYS can be removed; links in old messages work only as long as it is set.",
+            "You can now remove PRESSBOX_SOONISH_OLD_SECRET_KEYS; links in old messages then stop working.",
             err=True,
         )
 
@@ -179,18 +182,18 @@ class EventCommands:
 
 def build_commands(make: MakeService, rotate: Callable[[Resources], Awaitable[int]]) -> typer.Typer:
     commands = typer.Typer(help="Events, announcements and reminders.", no_args_is_help=True)
-    of_events = EventCommands(make, rotate)
+    group = EventCommands(make, rotate)
     for command in (
-        of_events.events,
-        of_events.create,
-        of_events.announce,
-        of_events.cancel,
-        of_events.subscribers,
-        of_events.deliveries,
-        of_events.why,
+        group.events,
+        group.create,
+        group.announce,
+        group.cancel,
+        group.subscribers,
+        group.deliveries,
+        group.why,
     ):
         commands.command()(command)
-    commands.command("rotate-key")(of_events.rotate_key)
+    commands.command("rotate-key")(group.rotate_key)
     return commands
 
 
@@ -204,22 +207,22 @@ def _with_resources(context: typer.Context, act: Callable[[Resources], Awaitable
     return asyncio.run(run())
 
 
-async def _all_pages(page: Callable[[int], Awaitable[Sequence[Any]]], key: str) -> list[dict[str, Any]]:
+async def _load_all(page: Callable[[int], Awaitable[Sequence[Any]]], key: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     while items := await page(found[-1][key] if found else 0):
         found.extend(asdict(item) for item in items)
     return found
 
 
-def _moment(text: str, option: str) -> datetime:
+def _parse_time(text: str, option: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError as error:
-        raise InvalidInputError(f"--{option} has the form 2027-05-01T19:30.", field=option) from error
+        raise InvalidInputError(f"--{option} must look like 2027-05-01T19:30.", field=option) from error
 
 
-def _line(event: EventView) -> str:
-    return f"{event.slug:<18} {event.status:<10} {spoken(event.start_date, event.timezone):<42} {event.name}"
+def _event_line(event: EventView) -> str:
+    return f"{event.slug:<18} {event.status:<10} {format_time(event.start_date, event.timezone):<42} {event.name}"
 
 
 def _message_line(item: dict[str, Any]) -> str:
@@ -228,15 +231,15 @@ def _message_line(item: dict[str, Any]) -> str:
 
 
 def _delivery_line(item: dict[str, Any]) -> str:
-    told = f" ({item['reason']})" if item["reason"] else ""
-    return f"{item['id']:<8} {item['name']:<30} {item['channel']:<24} {item['state']}{told}, {item['tries']} tries"
+    reason = f" ({item['reason']})" if item["reason"] else ""
+    return f"{item['id']:<8} {item['name']:<30} {item['channel']:<24} {item['state']}{reason}, {item['tries']} tries"
 
 
 def _print_json(value: object) -> None:
-    typer.echo(json.dumps(value, default=_plain))
+    typer.echo(json.dumps(value, default=_to_json))
 
 
-def _plain(value: object) -> str | float:
+def _to_json(value: object) -> str | float:
     if isinstance(value, timedelta):
         return value.total_seconds()
     assert isinstance(value, datetime)

@@ -1,4 +1,4 @@
-"""What crosses Temporal for soonish. Ids only: never an address, an Apprise URL or a token."""
+"""Inputs, results and signals of soonish's workflows and activities. Ids only: no address, Apprise URL or token."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
@@ -7,81 +7,82 @@ from pydantic import Field
 
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
+from pressbox.soonish.domain.delivery import DeliveryCounts
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import ReminderOutcome
 
 
 class SoonishPolicy(Contract):
-    """Every wait, size and limit of the workflows. The service fills it from settings; the demo divides the times."""
+    """Every wait, size and limit of the workflows, filled from settings."""
 
     merge_window: timedelta = timedelta(seconds=60)
     batch_size: int = 500
     concurrent_deliveries: int = 64
     notifications_per_run: int = 100
-    # How long an event waits for one broadcast before it goes on with the next message: order for people, but a target
-    # that asks us to come back in an hour must not hold up a cancellation.
+    # How long an event waits for one broadcast before it starts the next. People should get messages in order, but a
+    # target that asks us to come back in an hour must not hold up a cancellation.
     order_patience: timedelta = timedelta(minutes=2)
-    # How long a reminder schedule may be silent after its moment before the sweep looks after it.
+    # How long after its time a reminder schedule may stay silent before the sweep fires it.
     overdue_after: timedelta = timedelta(seconds=30)
 
 
-class Told(Contract):
-    """Base of every signal: the outbox number, so that a repeated signal is recognised.
+class OutboxMessage(Contract):
+    """Base of every signal. `outbox_id` lets the workflow recognise a signal that is sent again.
 
-    `kind` is the signal's name. It also tells messages with the same fields apart when the queue is carried over
+    `kind` is the signal's name. It also tells signals with the same fields apart when the queue is carried over
     continue-as-new: without it a cancellation would come back as an announcement.
     """
 
     outbox_id: int
 
 
-class ParticipantAdded(Told):
+class ParticipantAdded(OutboxMessage):
     kind: Literal["participant_added"] = "participant_added"
     subscription_id: int
 
 
-class ParticipantRemoved(Told):
+class ParticipantRemoved(OutboxMessage):
     kind: Literal["participant_removed"] = "participant_removed"
     subscription_id: int
 
 
-class ParticipantChanged(Told):
+class ParticipantChanged(OutboxMessage):
     kind: Literal["participant_changed"] = "participant_changed"
     subscription_id: int
 
 
-class EventUpdated(Told):
+class EventUpdated(OutboxMessage):
     """The event has this version now; what changed is read from its versions."""
 
     kind: Literal["event_updated"] = "event_updated"
     version: int
 
 
-class ManualNotificationSent(Told):
+class ManualNotificationSent(OutboxMessage):
     """An announcement was accepted; its text and recipients are in the database."""
 
     kind: Literal["send_manual_notification"] = "send_manual_notification"
     notification_id: int
 
 
-class EventCancelled(Told):
+class EventCancelled(OutboxMessage):
     kind: Literal["cancel_event"] = "cancel_event"
     notification_id: int
 
 
-Message = (
+EventSignal = (
     ParticipantAdded | ParticipantRemoved | ParticipantChanged | EventUpdated | ManualNotificationSent | EventCancelled
 )
 
 
 class EventWorkflowState(Contract):
-    """Carried over continue-as-new: nothing that was heard is lost, nothing is done twice."""
+    """Carried over continue-as-new, so that no signal is lost or handled twice."""
 
     started: bool = False
-    queue: tuple[Annotated[Message, Field(discriminator="kind")], ...] = ()
+    queue: tuple[Annotated[EventSignal, Field(discriminator="kind")], ...] = ()
     heard: tuple[int, ...] = ()
     notifications: int = 0
-    # The version that people last heard of; from which one on edits are being collected, and until when.
+    # The version that people were last told about; since which version edits are being collected, and until when.
     announced_version: int = 1
     announce_from: int | None = None
     announce_at: datetime | None = None
@@ -94,7 +95,7 @@ class EventWorkflowInput(Contract):
 
 
 class EventProgress(Progress):
-    """`done` counts messages to people; `failed` those of them whose broadcast failed."""
+    """`done` counts broadcasts; `failed` counts those of them that failed."""
 
     failed: int = 0
 
@@ -108,7 +109,7 @@ class EventReference(Contract):
 
 
 class EventDetails(Contract):
-    """What the workflow must know to plan: no texts."""
+    """What the workflow must know of an event to plan: no texts."""
 
     event_id: int
     status: EventStatus
@@ -130,7 +131,7 @@ class AcceptUpdateInput(Contract):
 
 
 class AcceptedNotification(Contract):
-    """None when nothing changed after all: edits that undo each other are no news."""
+    """`notification_id` is None when nothing changed after all: edits can undo each other."""
 
     notification_id: int | None
     version: int
@@ -150,21 +151,13 @@ class BroadcastProgress(Progress):
     skipped: int = 0
 
 
-class DeliveryCounts(Contract):
-    sent: int = 0
-    pending: int = 0
-    uncertain: int = 0
-    failed: int = 0
-    skipped: int = 0
-
-
 class BroadcastWorkflowResult(Contract):
     counts: DeliveryCounts
     cancelled: bool = False
 
 
 class SendNotificationInput(Contract):
-    """The next recipients after this subscription; or, with `retries_only`, what is still pending and due."""
+    """Send to the next recipients after this subscription; with `retries_only`, only what is pending and due."""
 
     notification_id: int
     after_subscription_id: int = 0
@@ -174,7 +167,7 @@ class SendNotificationInput(Contract):
 
 
 class SendNotificationResult(Contract):
-    """`last_subscription_id` None: no recipients are left. `next_try_at` is the earliest pending retry."""
+    """`last_subscription_id` is None when no recipients are left; `next_try_at` is the earliest pending retry."""
 
     last_subscription_id: int | None
     recipients_total: int
@@ -213,7 +206,7 @@ class ScheduleInput(Contract):
 
 
 class ScheduleChange(Contract):
-    """How many calls were made, and which offsets were too late, in words."""
+    """How many schedules were changed, and which offsets were too late, in words."""
 
     created: int = 0
     moved: int = 0
@@ -226,12 +219,14 @@ class SweepInput(Contract):
 
 
 class SweepResult(Contract):
+    """`told` counts signals from the outbox, `started` requested reminders, the next three reminder schedules."""
+
     told: int = 0
     started: int = 0
     fired: int = 0
     missed: int = 0
     deleted: int = 0
-    # Channels whose owners were told, and deleted events that are gone for good.
+    # Broken channels whose owners were told, and deleted events that were removed for good.
     broken: int = 0
     purged: int = 0
 

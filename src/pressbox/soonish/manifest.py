@@ -1,4 +1,4 @@
-"""Events as an application."""
+"""The manifest of soonish: events, announcements and reminders."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -28,7 +28,7 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
             workflow_id=RECONCILE_WORKFLOW,
             task_queue=QUEUE,
             input=ReconcileWorkflowInput(policy=policy(settings)),
-            summary="Tells workflows what they have not heard, and looks after reminders that were silent",
+            summary="Sends unsent signals and fires overdue reminders",
             every=timedelta(minutes=1),
         ),
     )

@@ -1,12 +1,12 @@
-"""What soonish needs from outside. Times are aware UTC; every trouble with a part of ours is a TransientError."""
+"""What the activities of soonish need from outside. Times are aware UTC; a part that is down is a TransientError."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from pressbox.soonish.contracts import DeliveryCounts, EventDetails, Message
-from pressbox.soonish.domain.delivery import AttemptResult, Cause, Level, Verdict
+from pressbox.soonish.contracts import EventDetails, EventSignal
+from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryCounts, Level, Verdict
 from pressbox.soonish.domain.events import EventFacts
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import (
@@ -19,10 +19,10 @@ from pressbox.soonish.domain.reminders import (
 
 
 @dataclass(frozen=True)
-class Due:
+class DueDelivery:
     """One delivery that may be tried now. `channel_key` says where the address is kept; the address is not here.
 
-    `tries` is how many were begun before: the next one is number `tries + 1`.
+    `tries` counts those begun before: the next one is number `tries + 1`.
     """
 
     delivery_id: int
@@ -32,7 +32,7 @@ class Due:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class DeliveryResult:
     """The result of one try, for the ledger."""
 
     delivery_id: int
@@ -41,8 +41,8 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class AskedReminder:
-    """ "Remind me in X" as it waits for its moment."""
+class RequestedReminder:
+    """A "remind me in X" that waits for its time."""
 
     event_id: int
     subscription_id: int
@@ -62,8 +62,8 @@ class BrokenChannel:
 
 
 @dataclass(frozen=True)
-class Sealed:
-    """An address at rest. `target` is the same for two addresses of the same place; `shown` is what may be seen."""
+class SealedAddress:
+    """An encrypted address. `target` is equal for two addresses that lead to the same place; `shown` may be seen."""
 
     key_id: str
     encrypted: bytes
@@ -73,16 +73,8 @@ class Sealed:
 
 
 @dataclass(frozen=True)
-class Holder:
-    """Who acts on a subscription: its account, or, without a user, whoever has the private link to it."""
-
-    subscription_id: int
-    user_id: int | None = None
-
-
-@dataclass(frozen=True)
-class Outgoing:
-    """A message on its way to one target. `why_url` and `unsubscribe_url` are private to that person."""
+class OutgoingMessage:
+    """A message to one target. `why_url` and `unsubscribe_url` are private to that person."""
 
     title: str
     body: str
@@ -93,7 +85,7 @@ class Outgoing:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What a try came to, in words without secrets."""
+    """The result of one try; `reason` contains no secrets."""
 
     result: AttemptResult
     reason: str = ""
@@ -101,48 +93,59 @@ class Attempt:
 
 
 class Sender(Protocol):
-    """Sends one message to one target. Never raises for what the other side does: that is an Attempt."""
+    """Sends one message to one target. Whatever the other side does is an Attempt, never an exception."""
 
-    async def send(self, channel_key: str, message: Outgoing) -> Attempt: ...
+    async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt: ...
 
 
 class Mailer(Protocol):
-    """Mail of the instance itself."""
+    """Sends mail in the name of the instance."""
 
     async def send(self, to: str, subject: str, body: str, headers: Mapping[str, str]) -> None: ...
 
 
+class AddressCheck(Protocol):
+    """Knows which Apprise addresses can be used, without sending anything."""
+
+    def describe(self, url: str) -> tuple[str, str]:
+        """The scheme and what may be shown; an InvalidInputError for `url` otherwise."""
+        ...
+
+
 class BrokenChannels(Protocol):
-    """Channels that stopped working and whose owners have not heard of it."""
+    """Channels that stopped working and whose owners do not know it yet."""
 
     async def claim(self, limit: int) -> Sequence[BrokenChannel]:
-        """Each is given out once: an owner who hears nothing still sees it on the page, one told twice is annoyed."""
+        """Hand out each channel once: an owner who gets no message still sees it on the page; two would annoy."""
         ...
 
 
 class Events(Protocol):
-    """Events as the workflows read and end them."""
+    """Events as the workflows read and complete them."""
 
-    async def details(self, event_id: int) -> EventDetails | None: ...
+    async def load_details(self, event_id: int) -> EventDetails | None: ...
 
-    async def facts(self, event_id: int) -> EventFacts | None: ...
+    async def load_facts(self, event_id: int) -> EventFacts | None: ...
 
     async def accept_update(self, event_id: int, from_version: int) -> tuple[int | None, int]:
-        """Write the message about everything since that version; its id (None: no change) and the present version."""
+        """Write one message about all changes since that version.
+
+        Returns its id (None: nothing changed) and the present version.
+        """
         ...
 
-    async def complete(self, event_id: int) -> None:
+    async def mark_completed(self, event_id: int) -> None:
         """Mark an active event as completed."""
         ...
 
-    async def created_notification(self, event_id: int) -> int | None:
-        """The message that tells the organiser of the creation, while it is not finished; None for a draft."""
+    async def find_creation_message(self, event_id: int) -> int | None:
+        """The message that tells the organiser of the creation, until it is finished; None for a draft."""
         ...
 
     async def purge_deleted(self, before: datetime) -> int:
-        """Remove events that were deleted before this instant and whose messages are all out; gives their number.
+        """Remove events that were deleted before this time and whose messages are all finished; returns how many.
 
-        What workflows were told before this instant goes too.
+        Signals that were sent before this time are removed too.
         """
         ...
 
@@ -150,7 +153,7 @@ class Events(Protocol):
 class Ledger(Protocol):
     """The delivery ledger. Each method is one transaction; nothing is sent while one is open."""
 
-    async def accept(
+    async def accept_message(
         self,
         event_id: int,
         cause: Cause,
@@ -159,32 +162,31 @@ class Ledger(Protocol):
         text: MessageText,
         subscription_ids: Sequence[int],
     ) -> int:
-        """A message for these recipients. The same (event, cause, version) again gives the same id."""
+        """Write a message for these recipients. The same (event, cause, version) again gives the same id."""
         ...
 
     async def open_batch(self, notification_id: int, after: int, limit: int) -> tuple[int | None, int]:
-        """Write the deliveries of the next recipients; the last subscription id (None: none left) and the total."""
+        """Write the deliveries of the next recipients.
+
+        Returns the last subscription id (None: nobody is left) and the number of all recipients.
+        """
         ...
 
-    async def due(self, notification_id: int, now: datetime) -> Sequence[Due]:
-        """Pending deliveries that may be tried now. One with an open try was cut off: it is marked `maybe_twice`."""
+    async def load_due(self, notification_id: int, now: datetime) -> Sequence[DueDelivery]:
+        """Pending deliveries that may be tried now. One whose last try was cut off is marked `maybe_twice`."""
         ...
 
-    async def begin(self, delivery_ids: Iterable[int], now: datetime) -> None:
-        """Note, durably, that these are being tried; counts the try."""
+    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> None:
+        """Note, durably, that these are about to be tried, and count the try."""
         ...
 
-    async def record(self, delivery_id: int, verdict: Verdict, reason: str, now: datetime) -> None:
-        """The result of a try; counts failures of the channel and marks it broken when it was too often."""
+    async def record_results(self, results: Sequence[DeliveryResult], now: datetime) -> None:
+        """Record the results of tries, count the failures of each channel and mark it broken after too many."""
         ...
 
-    async def record_many(self, results: Sequence[Recorded], now: datetime) -> None:
-        """The same for many at once, in a few statements."""
-        ...
+    async def load_message(self, notification_id: int) -> tuple[MessageText, Level]: ...
 
-    async def message(self, notification_id: int) -> tuple[MessageText, Level]: ...
-
-    async def counts(self, notification_id: int) -> tuple[DeliveryCounts, datetime | None]:
+    async def count_deliveries(self, notification_id: int) -> tuple[DeliveryCounts, datetime | None]:
         """How many are in which state, and when the next pending one is due."""
         ...
 
@@ -193,7 +195,7 @@ class Ledger(Protocol):
         ...
 
     async def skip(self, notification_id: int, reason: str) -> None:
-        """Record that nobody gets this one, and why: a reminder that came too late, for one. Finishes the message."""
+        """Record that nobody gets this message, and why (a reminder that came too late); finishes the message."""
         ...
 
     async def finish(self, notification_id: int) -> None: ...
@@ -202,50 +204,50 @@ class Ledger(Protocol):
 class Reminders(Protocol):
     """Subscriptions and their reminder schedules as the database knows them."""
 
-    async def subscribers(self, event_id: int, subscription_id: int | None = None) -> Sequence[Subscriber]: ...
+    async def load_subscribers(self, event_id: int, subscription_id: int | None = None) -> Sequence[Subscriber]: ...
 
-    async def existing(self, event_id: int, subscription_id: int | None = None) -> Mapping[tuple[int, int], datetime]:
-        """Schedules that exist: (subscription, offset seconds) → the start for which they were made."""
+    async def load_schedules(
+        self, event_id: int, subscription_id: int | None = None
+    ) -> Mapping[tuple[int, int], datetime]:
+        """Schedules that exist: (subscription, offset in seconds) → the start for which they were made."""
         ...
 
-    async def note(self, event_id: int, reminders: Iterable[WantedReminder]) -> None:
-        """These schedules exist now."""
+    async def record_schedules(self, event_id: int, reminders: Iterable[WantedReminder]) -> None: ...
+
+    async def forget_schedules(self, keys: Iterable[tuple[int, int]]) -> None: ...
+
+    async def record_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None: ...
+
+    async def load_circumstances(self, event_id: int, subscription_id: int) -> Circumstances: ...
+
+    async def load_overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
+        """Schedules that should have fired before this time and did not, with their event ids."""
         ...
 
-    async def forget(self, keys: Iterable[tuple[int, int]]) -> None: ...
-
-    async def note_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None: ...
-
-    async def circumstances(self, event_id: int, subscription_id: int) -> Circumstances: ...
-
-    async def overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
-        """Schedules whose moment passed before this instant although they never fired, with their event ids."""
+    async def load_unstarted_requests(self) -> Sequence[RequestedReminder]:
+        """Requested reminders that are not cancelled and have no workflow yet."""
         ...
 
-    async def asked_unstarted(self) -> Sequence[AskedReminder]:
-        """Asked for, not cancelled, and not yet told to Temporal."""
+    async def mark_request_started(self, reminder_id: int) -> None: ...
+
+    async def is_request_withdrawn(self, reminder_id: int) -> bool:
+        """Whether its person has cancelled it: Temporal may have been down at that time."""
         ...
 
-    async def note_asked_started(self, reminder_ids: Iterable[int]) -> None: ...
-
-    async def asked_withdrawn(self, reminder_id: int) -> bool:
-        """Whether somebody no longer wants it: Temporal may have been away when they said so."""
-        ...
-
-    async def note_asked_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None: ...
+    async def record_request_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None: ...
 
 
 class ReminderSchedules(Protocol):
-    """Schedules in Temporal. Creating what exists and deleting what is gone are fine, recognised by error type."""
+    """Schedules in Temporal. Creating one that exists and deleting one that is gone are no errors."""
 
     async def create(self, event_id: int, reminder: WantedReminder) -> None: ...
 
     async def move(self, event_id: int, reminder: WantedReminder) -> None:
-        """Change the one in place: at no moment are there none or two."""
+        """Change the schedule in place: at no time are there none or two."""
         ...
 
     async def fire(self, event_id: int, reminder: WantedReminder) -> None:
-        """Let a silent one act now, also when it is gone; nothing happens while its reminder is being sent."""
+        """Fire an overdue one now, even if it is gone; does nothing while its reminder is being sent."""
         ...
 
     async def delete(self, event_id: int, subscription_id: int, offset_seconds: int) -> None: ...
@@ -254,34 +256,32 @@ class ReminderSchedules(Protocol):
 class Links(Protocol):
     """Private addresses for one person: signed, not stored."""
 
-    def why(self, delivery_id: int) -> str: ...
+    def why_url(self, delivery_id: int) -> str: ...
 
-    def unsubscribe(self, subscription_id: int) -> str: ...
+    def unsubscribe_url(self, subscription_id: int) -> str: ...
 
 
 class Outbox(Protocol):
-    """What workflows must still be told."""
+    """Signals that were committed with a change and must still be sent to workflows."""
 
-    async def untold(self, event_id: int | None = None) -> Sequence[tuple[int, Message]]:
-        """Event id and message, in the order in which they were written."""
+    async def load_unsent(self, event_id: int | None = None) -> Sequence[tuple[int, EventSignal]]:
+        """Event id and signal, in the order in which they were written."""
         ...
 
-    async def told(self, outbox_ids: Iterable[int]) -> None: ...
+    async def mark_sent(self, outbox_ids: Iterable[int]) -> None: ...
 
 
 class Workflows(Protocol):
-    """Starting and messaging workflows; used by the service after its commit and by the sweep."""
+    """Starts and signals workflows; used by the service after its commit and by the sweep."""
 
-    async def tell(self, event_id: int, messages: Sequence[Message]) -> None:
-        """Start the event's workflow if it does not run, and signal it."""
+    async def signal_event(self, event_id: int, signals: Sequence[EventSignal]) -> None:
+        """Signal the event's workflow; start it if it does not run."""
         ...
 
-    async def start_asked_reminder(
-        self, event_id: int, subscription_id: int, reminder_id: int, fire_at: datetime
-    ) -> None: ...
+    async def start_reminder(self, reminder: RequestedReminder) -> None: ...
 
-    async def cancel_asked_reminder(self, subscription_id: int, reminder_id: int) -> None: ...
+    async def cancel_reminder(self, subscription_id: int, reminder_id: int) -> None: ...
 
     async def cancel_broadcast(self, event_id: int, notification_id: int) -> bool:
-        """Ask it to stop; False when none runs: it has ended, or has not begun."""
+        """Ask it to stop; False when none is running: it has ended, or not begun."""
         ...

@@ -1,4 +1,4 @@
-"""From the process's resources to the activities and use cases of soonish."""
+"""Builds the activities and use cases of soonish from the resources of the process."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -9,60 +9,55 @@ from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.logs import redact
 from pressbox.soonish.activities.deliveries import DeliveryActivities
+from pressbox.soonish.activities.dispatch import Dispatcher
 from pressbox.soonish.activities.events import EventActivities
-from pressbox.soonish.activities.post import Post
-from pressbox.soonish.activities.reminder_post import ReminderPost
+from pressbox.soonish.activities.reminder_dispatch import ReminderDispatcher
 from pressbox.soonish.activities.schedules import ScheduleActivities
 from pressbox.soonish.activities.sweeps import SweepActivities
 from pressbox.soonish.activities.upkeep import UpkeepActivities
-from pressbox.soonish.adapters.board_store import SqlBoardStore
+from pressbox.soonish.adapters.address_book import seal_again
+from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.broken_channels import SqlBrokenChannels
-from pressbox.soonish.adapters.channel_store import SqlChannelStore, rotate
-from pressbox.soonish.adapters.event_store import SqlEventStore
 from pressbox.soonish.adapters.events import SqlEvents
-from pressbox.soonish.adapters.invitation_store import SqlInvitationStore
 from pressbox.soonish.adapters.ledger import SqlLedger
-from pressbox.soonish.adapters.mail_sender import Mailer
+from pressbox.soonish.adapters.mailer import SmtpMailer
 from pressbox.soonish.adapters.outbox import SqlOutbox
+from pressbox.soonish.adapters.reminder_schedules import TemporalReminderSchedules
 from pressbox.soonish.adapters.reminders import SqlReminders
-from pressbox.soonish.adapters.schedules import TemporalReminderSchedules
-from pressbox.soonish.adapters.secrets import AddressVault
-from pressbox.soonish.adapters.sender import apprise_sender, routing_sender
-from pressbox.soonish.adapters.starter import TemporalWorkflows
-from pressbox.soonish.adapters.subscription_store import SqlSubscriptionStore
+from pressbox.soonish.adapters.routing_sender import build_apprise_sender, build_sender
+from pressbox.soonish.adapters.workflows import TemporalWorkflows
 from pressbox.soonish.contracts import SoonishPolicy
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.ids import QUEUE
-from pressbox.soonish.ports import ReminderSchedules, Sender
+from pressbox.soonish.ports import Mailer, ReminderSchedules, Sender
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.channels import ChannelService
 from pressbox.soonish.service.events import EventService
+from pressbox.soonish.service.invitations import InvitationService
+from pressbox.soonish.service.relay import WorkflowRelay
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.service.subscriptions import SubscriptionService
-from pressbox.soonish.service.telling import Teller
 from pressbox.soonish.settings import SoonishSettings
 
 
 def activities(resources: Resources) -> Mapping[str, Sequence[Callable[..., Any]]]:
     database = resources.database
-    sender = routing_sender(resources.settings, database, vault(resources.settings).reveal, in_worker=True)
+    sender = build_sender(resources.settings, database, vault(resources.settings).reveal, in_worker=True)
     return {QUEUE: activities_on(resources, sender, reminder_schedules(resources))}
 
 
 def activities_on(resources: Resources, sender: Sender, schedules: ReminderSchedules) -> tuple[Callable[..., Any], ...]:
-    """The activities, with what they do to the outside world in the caller's hands: benchmarks measure it."""
+    """The activities with a sender and schedules of the caller's choice: benchmarks measure them."""
     events, ledger = SqlEvents(resources.database), SqlLedger(resources.database)
     reminders = SqlReminders(resources.database)
-    post = Post(ledger, sender, links(resources.settings))
-    reminder_post = ReminderPost(events, ledger, reminders, post)
+    dispatcher = Dispatcher(ledger, sender, links(resources.settings))
+    reminder_dispatcher = ReminderDispatcher(events, ledger, reminders, dispatcher)
     of_events = EventActivities(events)
-    deliveries = DeliveryActivities(ledger, reminders, post, reminder_post)
+    deliveries = DeliveryActivities(ledger, reminders, dispatcher, reminder_dispatcher)
     of_schedules = ScheduleActivities(events, reminders, schedules)
-    mailer = Mailer(resources.settings.group(SoonishSettings))
-    upkeep = UpkeepActivities(
-        events, SqlBrokenChannels(resources.database), sender, mailer if mailer.configured else None
-    )
-    sweeps = SweepActivities(SqlOutbox(resources.database), workflows(resources), reminders, schedules, reminder_post)
+    upkeep = UpkeepActivities(events, SqlBrokenChannels(resources.database), sender, mailer(resources.settings))
+    outbox = SqlOutbox(resources.database)
+    sweeps = SweepActivities(outbox, workflows(resources), reminders, schedules, reminder_dispatcher)
     return (
         of_events.validate_event_exists,
         of_events.get_event_details,
@@ -85,27 +80,27 @@ def activities_on(resources: Resources, sender: Sender, schedules: ReminderSched
 
 
 def service(resources: Resources) -> Soonish:
-    """All use cases, as pages, REST and commands get them."""
+    """All use cases, as pages, API and commands get them."""
     settings, database = resources.settings, resources.database
-    events, subscriptions = SqlEventStore(database), SqlSubscriptionStore(database)
-    teller = Teller(SqlOutbox(database), SqlReminders(database), workflows(resources))
-    signed, sealing, limits = links(settings), vault(settings), RateLimits(database)
-    addresses, mailer = apprise_sender(settings), Mailer(settings.group(SoonishSettings))
+    running = workflows(resources)
+    relay = WorkflowRelay(SqlOutbox(database), SqlReminders(database), running)
+    addresses, limits = build_apprise_sender(settings), RateLimits(database)
+    signed, sealing = links(settings), vault(settings)
     return Soonish(
-        events=EventService(events, SqlInvitationStore(database), signed, teller),
-        channels=ChannelService(
-            SqlChannelStore(database), sealing, addresses, routing_sender(settings, database, sealing.reveal), limits
-        ),
+        events=EventService(database, relay),
+        invitations=InvitationService(database),
+        channels=ChannelService(database, sealing, addresses, build_sender(settings, database, sealing.reveal), limits),
         subscriptions=SubscriptionService(
-            events, subscriptions, sealing, addresses, mailer if mailer.configured else None, signed, limits, teller
+            database, sealing, addresses, mailer(settings), signed, limits, relay, running
         ),
-        board=BoardService(events, SqlBoardStore(database), subscriptions, signed, teller, SqlLedger(database)),
+        board=BoardService(database, relay, running),
+        links=signed,
     )
 
 
 async def rotate_keys(resources: Resources) -> int:
-    """Seal every address with the present instance key; gives how many were sealed with an older one."""
-    return await rotate(resources.database, vault(resources.settings))
+    """Encrypt every address with the present instance key; returns how many had an older one."""
+    return await seal_again(resources.database, vault(resources.settings))
 
 
 def workflows(resources: Resources) -> TemporalWorkflows:
@@ -125,6 +120,12 @@ def policy(settings: Settings) -> SoonishPolicy:
     )
 
 
+def mailer(settings: Settings) -> Mailer | None:
+    """None when no mail server is configured."""
+    found = SmtpMailer(settings.group(SoonishSettings))
+    return found if found.is_configured else None
+
+
 def vault(settings: Settings) -> AddressVault:
     return AddressVault(secret_keys(settings))
 
@@ -135,11 +136,11 @@ def links(settings: Settings) -> SignedLinks:
 
 
 def secret_keys(settings: Settings) -> tuple[str, ...]:
-    """The instance key first, then those that it replaced."""
-    replaced = settings.group(SoonishSettings).old_secret_keys
-    old = replaced.get_secret_value() if replaced else ""
+    """The instance key first, then older ones."""
+    older = settings.group(SoonishSettings).old_secret_keys
+    old = older.get_secret_value() if older else ""
     present = settings.secret_key.get_secret_value() if settings.secret_key else ""
     keys = tuple(filter(None, (present, *(key.strip() for key in old.split(",")))))
-    # Logs know the setting as one secret; each key in it is one.
+    # Logs redact the setting as a whole; here each key in it is redacted too.
     redact.add(*keys)
     return keys

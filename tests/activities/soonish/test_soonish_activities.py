@@ -18,7 +18,7 @@ from pressbox.soonish.contracts import (
 from pressbox.soonish.domain.delivery import Cause, DeliveryState
 from pressbox.soonish.domain.events import EventFacts, EventStatus
 from pressbox.soonish.domain.reminders import ReminderOutcome, WantedReminder
-from pressbox.soonish.ports import AskedReminder
+from pressbox.soonish.ports import RequestedReminder
 from tests.fakes.soonish import FakeWorld
 
 EVENT = 5
@@ -133,7 +133,7 @@ async def test_a_try_that_was_cut_off_is_repeated_and_marked(
     number = world.ledger.write(EVENT, Cause.ANNOUNCEMENT, "a", [2, 3])
     await world.ledger.open_batch(number, 0, 10)
     cut_off = world.ledger.of(number)[0]
-    await world.ledger.begin([cut_off.delivery_id], datetime.now(UTC))
+    await world.ledger.note_tries([cut_off.delivery_id], datetime.now(UTC))
     result = await environment.run(world.deliveries.send_notification, SendNotificationInput(notification_id=number))
     assert result.counts.sent == 2
     assert [item.maybe_twice for item in world.ledger.of(number)] == [True, False]
@@ -142,17 +142,17 @@ async def test_a_try_that_was_cut_off_is_repeated_and_marked(
 async def test_the_sweep_tells_what_nobody_told_in_order(world: FakeWorld, environment: ActivityEnvironment) -> None:
     messages = [ParticipantAdded(outbox_id=number, subscription_id=number) for number in (1, 2, 3)]
     world.outbox.rows = [(EVENT, messages[0]), (6, messages[1]), (EVENT, messages[2])]
-    world.outbox.told_ids = [1]
+    world.outbox.sent_ids = [1]
     assert (await environment.run(world.sweeps.sweep_outbox, SWEEP)).told == 2
-    assert world.workflows.told == [(6, messages[1]), (EVENT, messages[2])]
+    assert world.workflows.signalled == [(6, messages[1]), (EVENT, messages[2])]
     assert (await environment.run(world.sweeps.sweep_outbox, SWEEP)).told == 0
 
 
 async def test_the_sweep_starts_asked_reminders_once(world: FakeWorld, environment: ActivityEnvironment) -> None:
-    world.reminders.asked = {7: AskedReminder(EVENT, 2, 7, START)}
+    world.reminders.requests = {7: RequestedReminder(EVENT, 2, 7, START)}
     assert (await environment.run(world.sweeps.sweep_asked_reminders, SWEEP)).started == 1
     assert (await environment.run(world.sweeps.sweep_asked_reminders, SWEEP)).started == 0
-    assert world.workflows.asked == [7]
+    assert world.workflows.started == [7]
 
 
 async def test_a_silent_schedule_within_the_catch_up_window_is_made_to_act(

@@ -39,7 +39,7 @@ async def sweep(world: FakeWorld, mailbox: Mailbox | None) -> int:
 
 
 async def test_an_owner_hears_once_over_the_other_channels(world: FakeWorld, mailbox: Mailbox) -> None:
-    world.broken.untold = [BrokenChannel(1, "Phone", "410 Gone", ("channel:7", "channel:8"), "owner@example.org")]
+    world.broken.unreported = [BrokenChannel(1, "Phone", "410 Gone", ("channel:7", "channel:8"), "owner@example.org")]
     assert await sweep(world, mailbox) == 1
     assert await sweep(world, mailbox) == 0
     assert [len(world.sender.to(number)) for number in (7, 8)] == [1, 1]
@@ -47,14 +47,14 @@ async def test_an_owner_hears_once_over_the_other_channels(world: FakeWorld, mai
 
 
 async def test_without_another_channel_a_mail_is_sent(world: FakeWorld, mailbox: Mailbox) -> None:
-    world.broken.untold = [BROKEN]
+    world.broken.unreported = [BROKEN]
     assert await sweep(world, mailbox) == 1
-    assert mailbox.sent == [("owner@example.org", "Your channel Phone does not work")]
+    assert mailbox.sent == [("owner@example.org", "Your channel Phone has stopped working")]
 
 
 async def test_a_mail_server_that_is_away_does_not_hold_up_the_others(world: FakeWorld, mailbox: Mailbox) -> None:
     mailbox.away = True
-    world.broken.untold = [BROKEN, BROKEN]
+    world.broken.unreported = [BROKEN, BROKEN]
     assert await sweep(world, mailbox) == 2
-    world.broken.untold = [BROKEN]
+    world.broken.unreported = [BROKEN]
     assert await sweep(world, None) == 1

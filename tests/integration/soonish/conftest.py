@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
-from pressbox.soonish.adapters.facts import facts_of, to_stored
+from pressbox.soonish.adapters.event_rows import facts_to_json, read_facts
 from pressbox.soonish.adapters.rows import (
     ChannelRow,
     ContactRow,
@@ -105,7 +105,9 @@ class World:
             for name, value in values.items():
                 setattr(row, name, value)
             row.version += 1
-            work.session.add(EventVersionRow(event_id=row.id, version=row.version, facts=to_stored(facts_of(row))))
+            work.session.add(
+                EventVersionRow(event_id=row.id, version=row.version, facts=facts_to_json(read_facts(row)))
+            )
 
     async def ledger(self, notification_id: int) -> list[DeliveryRow]:
         statement = select(DeliveryRow).where(DeliveryRow.notification_id == notification_id).order_by(DeliveryRow.id)
@@ -134,5 +136,5 @@ async def world(database: Database) -> World:
         )
         work.session.add(event)
         await work.session.flush()
-        work.session.add(EventVersionRow(event_id=event.id, version=1, facts=to_stored(facts_of(event))))
+        work.session.add(EventVersionRow(event_id=event.id, version=1, facts=facts_to_json(read_facts(event))))
         return World(database, organiser.id, event.id)

@@ -9,28 +9,25 @@ from pressbox.core.accounts.limits import RateLimits
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.core.errors import InvalidInputError, TransientError
-from pressbox.soonish.adapters.board_store import SqlBoardStore
-from pressbox.soonish.adapters.channel_store import SqlChannelStore
-from pressbox.soonish.adapters.event_store import SqlEventStore
-from pressbox.soonish.adapters.invitation_store import SqlInvitationStore
+from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminders import SqlReminders
-from pressbox.soonish.adapters.secrets import AddressVault
-from pressbox.soonish.adapters.subscription_store import SqlSubscriptionStore
-from pressbox.soonish.contracts import Message
+from pressbox.soonish.contracts import EventSignal
+from pressbox.soonish.domain.channels import ChannelInput, ChannelView
 from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.domain.events import Visibility
-from pressbox.soonish.domain.links import SignedLinks
-from pressbox.soonish.domain.views import ChannelView, EventView
-from pressbox.soonish.ports import Attempt, Outgoing
+from pressbox.soonish.domain.links import Purpose, SignedLinks
+from pressbox.soonish.domain.views import EventView, Holder
+from pressbox.soonish.ports import Attempt, OutgoingMessage, RequestedReminder
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.channels import ChannelService
 from pressbox.soonish.service.events import EventService
-from pressbox.soonish.service.inputs import ChannelInput, EventInput
+from pressbox.soonish.service.inputs import EventInput
+from pressbox.soonish.service.invitations import InvitationService
+from pressbox.soonish.service.relay import WorkflowRelay
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.service.subscriptions import SubscriptionService
-from pressbox.soonish.service.telling import Teller
 
 KEY = "an instance key for tests"
 BASE = "https://events.example.org"
@@ -38,25 +35,23 @@ BASE = "https://events.example.org"
 
 @dataclass
 class Temporal:
-    """What workflows were told; `away` as when the server is down, without `broadcasts_run` before one began."""
+    """Signals that workflows got; `away` as when the server is down, without `broadcasts_run` before one began."""
 
-    told: list[tuple[int, str]] = field(default_factory=list)
+    signals: list[tuple[int, str]] = field(default_factory=list)
     reminders: list[int] = field(default_factory=list)
     cancelled: list[int] = field(default_factory=list)
     away: bool = False
     broadcasts_run: bool = True
 
-    async def tell(self, event_id: int, messages: Sequence[Message]) -> None:
+    async def signal_event(self, event_id: int, signals: Sequence[EventSignal]) -> None:
         self._answer()
-        self.told += [(event_id, message.kind) for message in messages]
+        self.signals += [(event_id, signal.kind) for signal in signals]
 
-    async def start_asked_reminder(
-        self, event_id: int, subscription_id: int, reminder_id: int, fire_at: datetime
-    ) -> None:
+    async def start_reminder(self, reminder: RequestedReminder) -> None:
         self._answer()
-        self.reminders.append(reminder_id)
+        self.reminders.append(reminder.reminder_id)
 
-    async def cancel_asked_reminder(self, subscription_id: int, reminder_id: int) -> None:
+    async def cancel_reminder(self, subscription_id: int, reminder_id: int) -> None:
         self._answer()
         self.cancelled.append(reminder_id)
 
@@ -86,7 +81,7 @@ class Mailbox:
 
 
 class Schemes:
-    def kind(self, url: str) -> tuple[str, str]:
+    def describe(self, url: str) -> tuple[str, str]:
         scheme, separator, rest = url.partition("://")
         if not separator:
             raise InvalidInputError("This is not an Apprise address.", field="url")
@@ -95,10 +90,10 @@ class Schemes:
 
 @dataclass
 class Target:
-    sent: list[tuple[str, Outgoing]] = field(default_factory=list)
+    sent: list[tuple[str, OutgoingMessage]] = field(default_factory=list)
     result: AttemptResult = AttemptResult.ACCEPTED
 
-    async def send(self, channel_key: str, message: Outgoing) -> Attempt:
+    async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         self.sent.append((channel_key, message))
         return Attempt(self.result)
 
@@ -113,16 +108,23 @@ class House:
 
     def __post_init__(self) -> None:
         database, vault, limits = self.database, AddressVault([KEY]), RateLimits(self.database)
-        teller = Teller(SqlOutbox(database), SqlReminders(database), self.temporal)
-        events, subscriptions = SqlEventStore(database), SqlSubscriptionStore(database)
+        relay = WorkflowRelay(SqlOutbox(database), SqlReminders(database), self.temporal)
         self.service = Soonish(
-            EventService(events, SqlInvitationStore(database), self.links, teller),
-            ChannelService(SqlChannelStore(database), vault, Schemes(), self.target, limits),
-            SubscriptionService(events, subscriptions, vault, Schemes(), self.mailbox, self.links, limits, teller),
-            BoardService(events, SqlBoardStore(database), subscriptions, self.links, teller, SqlLedger(database)),
+            events=EventService(database, relay),
+            invitations=InvitationService(database),
+            channels=ChannelService(database, vault, Schemes(), self.target, limits),
+            subscriptions=SubscriptionService(
+                database, vault, Schemes(), self.mailbox, self.links, limits, relay, self.temporal
+            ),
+            board=BoardService(database, relay, self.temporal),
+            links=self.links,
         )
         self.ledger = SqlLedger(database)
         self.outbox = SqlOutbox(database)
+
+    def holder(self, purpose: Purpose, token: str) -> Holder:
+        """Whoever has this private link."""
+        return Holder(self.links.read_token(purpose, token))
 
     async def person(self, name: str = "") -> int:
         async with self.database.unit_of_work() as work:

@@ -49,13 +49,13 @@ async def test_the_message_is_posted_with_one_url() -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (not_all("WARNING"), AttemptResult.TROUBLED),
-        (not_all("INFO", "WARNING"), AttemptResult.SILENT),
-        (Answer(424, b"<ul>not JSON</ul>"), AttemptResult.TROUBLED),
-        (Answer(424, b'["not", "an", "object"]'), AttemptResult.TROUBLED),
+        (not_all("WARNING"), AttemptResult.UNAVAILABLE),
+        (not_all("INFO", "WARNING"), AttemptResult.UNCONFIRMED),
+        (Answer(424, b"<ul>not JSON</ul>"), AttemptResult.UNAVAILABLE),
+        (Answer(424, b'["not", "an", "object"]'), AttemptResult.UNAVAILABLE),
         (Answer(400), AttemptResult.REFUSED),
         (Answer(204), AttemptResult.REFUSED),
-        (Answer(503), AttemptResult.TROUBLED),
+        (Answer(503), AttemptResult.UNAVAILABLE),
     ],
 )
 async def test_failure_and_partial_failure_are_told_apart_by_structure(answer: Answer, expected: AttemptResult) -> None:
@@ -72,6 +72,6 @@ async def test_a_busy_server_says_when_and_a_silent_one_may_have_sent() -> None:
         server.tell("notify", Kind.RESET)
         silent = await sent(server)
     assert busy.retry_after is not None
-    assert (busy.result, busy.retry_after.total_seconds()) == (AttemptResult.TROUBLED, 4)
-    assert silent.result is AttemptResult.SILENT
-    assert (await sent(server)).result is AttemptResult.TROUBLED, "nobody listens any more"
+    assert (busy.result, busy.retry_after.total_seconds()) == (AttemptResult.UNAVAILABLE, 4)
+    assert silent.result is AttemptResult.UNCONFIRMED
+    assert (await sent(server)).result is AttemptResult.UNAVAILABLE, "nobody listens any more"

@@ -17,7 +17,7 @@ from pressbox.demo.simulators.http_service import Answer, Request
 from pressbox.demo.simulators.mail_sink import MailSink
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.adapters.apprise_sender import AppriseSender
-from pressbox.soonish.adapters.limits import SendLimits
+from pressbox.soonish.adapters.send_limits import SendLimits
 from pressbox.soonish.domain.delivery import AttemptResult, Level
 from pressbox.soonish.ports import Attempt
 
@@ -55,10 +55,10 @@ async def test_what_the_target_takes_is_accepted(sender: AppriseSender, target: 
     ("kind", "expected"),
     [
         (Kind.GONE, AttemptResult.REFUSED),
-        (Kind.FAILING, AttemptResult.TROUBLED),
-        (Kind.BUSY, AttemptResult.TROUBLED),
-        (Kind.RESET, AttemptResult.SILENT),
-        (Kind.HANGING, AttemptResult.SILENT),
+        (Kind.FAILING, AttemptResult.UNAVAILABLE),
+        (Kind.BUSY, AttemptResult.UNAVAILABLE),
+        (Kind.RESET, AttemptResult.UNCONFIRMED),
+        (Kind.HANGING, AttemptResult.UNCONFIRMED),
     ],
 )
 async def test_each_misbehaviour_has_its_own_meaning(
@@ -70,17 +70,17 @@ async def test_each_misbehaviour_has_its_own_meaning(
     assert attempt.reason
     assert SECRET not in attempt.reason
     arrived = len(target.of(SECRET))
-    assert arrived == (1 if expected is AttemptResult.SILENT else 0), "silent means that it may have arrived"
+    assert arrived == (1 if expected is AttemptResult.UNCONFIRMED else 0), "silent means that it may have arrived"
 
 
 async def test_nobody_listening_is_trouble_and_nothing_arrived(sender: AppriseSender) -> None:
     attempt = await send(sender, f"json://127.0.0.1:{unused_port()}/{SECRET}")
-    assert attempt.result is AttemptResult.TROUBLED
+    assert attempt.result is AttemptResult.UNAVAILABLE
     assert SECRET not in attempt.reason
 
 
 async def test_a_name_that_does_not_resolve_is_trouble(sender: AppriseSender) -> None:
-    assert (await send(sender, "json://nobody.invalid/x")).result is AttemptResult.TROUBLED
+    assert (await send(sender, "json://nobody.invalid/x")).result is AttemptResult.UNAVAILABLE
 
 
 async def test_a_slow_target_within_the_limit_is_accepted(sender: AppriseSender, target: NotificationTarget) -> None:
@@ -95,7 +95,7 @@ async def test_retry_after_is_handed_on_and_holds_back_the_next_message_to_that_
     first = await send(sender, target.apprise_url("busy"), "channel:7")
     assert first.retry_after == timedelta(seconds=30)
     held = await send(sender, target.apprise_url("busy"), "channel:7")
-    assert held.result is AttemptResult.TROUBLED
+    assert held.result is AttemptResult.UNAVAILABLE
     assert held.retry_after is not None
     assert timedelta(seconds=28) < held.retry_after <= timedelta(seconds=30)
     assert target.of("busy") == [], "nothing was sent before the moment that the target named"
@@ -122,7 +122,7 @@ async def test_a_target_that_drips_its_answer_is_cut_off_and_its_thread_is_free_
         sender = AppriseSender(LOOPBACK, SendLimits(at_once=1, at_once_per_host=1, seconds=0.6))
         began = time.monotonic()
         attempt = await send(sender, f"json://127.0.0.1:{port}/x")
-        assert attempt.result is AttemptResult.SILENT
+        assert attempt.result is AttemptResult.UNCONFIRMED
         assert time.monotonic() - began < 2.0
         assert (await send(sender, target.apprise_url("next"))).result is AttemptResult.ACCEPTED
 
@@ -180,13 +180,13 @@ async def test_a_redirect_into_the_private_network_is_refused(target: Notificati
 @pytest.mark.parametrize("url", ["dbus://", "syslog://", "gnome://", "macosx://", "windows://", "kde://", "glib://"])
 async def test_schemes_that_act_on_the_machine_are_refused(sender: AppriseSender, url: str) -> None:
     with pytest.raises(RefusedAddressError):
-        sender.checked(url)
+        sender.parse(url)
     assert (await send(sender, url)).result is AttemptResult.REFUSED
 
 
 async def test_an_administrator_can_allow_a_scheme_of_the_machine() -> None:
     sender = AppriseSender(LOOPBACK, local_schemes=frozenset({"syslog"}))
-    assert sender.checked("syslog://").scheme == "syslog"
+    assert sender.parse("syslog://").scheme == "syslog"
 
 
 async def test_a_plugin_cannot_read_files_of_the_machine(sender: AppriseSender, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ async def test_a_plugin_cannot_read_files_of_the_machine(sender: AppriseSender, 
 @pytest.mark.parametrize("url", ["", "nonsense", "nobody://x", "https://", "json://", f"json://{'x' * 5000}"])
 def test_what_is_no_apprise_url_is_named_without_repeating_it(sender: AppriseSender, url: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        sender.checked(url)
+        sender.parse(url)
     assert caught.value.field == "url"
 
 
@@ -211,7 +211,7 @@ def test_what_may_be_shown_of_a_url_holds_no_secret(sender: AppriseSender) -> No
         f"tgram://123456789:{'a' * 35}/12345",
         f"discord://1234567890/{SECRET}",
     ):
-        target = sender.checked(url)
+        target = sender.parse(url)
         shown = f"{target.scheme} {target.service} {target.host}"
         assert SECRET not in shown
         assert "1234567" not in shown
@@ -237,7 +237,7 @@ async def test_an_address_with_two_targets_of_which_one_fails_is_uncertain(sende
     """Another try would reach the first one twice."""
     async with TakesOneOnly() as target:
         attempt = await send(sender, f"ntfy://127.0.0.1:{target.port}/one/two")
-    assert attempt.result is AttemptResult.SILENT
+    assert attempt.result is AttemptResult.UNCONFIRMED
     assert len(target.received) == 1
 
 
@@ -245,7 +245,7 @@ async def test_a_refused_address_of_a_name_does_not_hide_what_an_allowed_one_sai
     sender = AppriseSender(AllowList.parse((f"127.0.0.1:{target.port}",)), SendLimits(seconds=1.0))
     target.tell("x", Kind.FAILING)
     attempt = await send(sender, f"json://localhost:{target.port}/x")
-    assert attempt.result is AttemptResult.TROUBLED
+    assert attempt.result is AttemptResult.UNAVAILABLE
 
 
 async def test_mail_channels_are_watched_too(sender: AppriseSender) -> None:
@@ -257,9 +257,9 @@ async def test_mail_channels_are_watched_too(sender: AppriseSender) -> None:
         assert (await send(sender, url("anna"), "anna")).result is AttemptResult.ACCEPTED
         assert len(sink.to("anna@example.org")) == 1
         sink.tell("gone@example.org", Kind.GONE)
-        assert (await send(sender, url("gone"), "gone")).result is AttemptResult.TROUBLED
+        assert (await send(sender, url("gone"), "gone")).result is AttemptResult.UNAVAILABLE
         sink.tell("cut@example.org", Kind.RESET)
-        assert (await send(sender, url("cut"), "cut")).result is AttemptResult.SILENT
+        assert (await send(sender, url("cut"), "cut")).result is AttemptResult.UNCONFIRMED
 
 
 async def test_levels_become_the_types_of_apprise(sender: AppriseSender, target: NotificationTarget) -> None:

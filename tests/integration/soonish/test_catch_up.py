@@ -18,7 +18,7 @@ from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.embedded.home import Home
 from pressbox.embedded.temporal_server import EmbeddedTemporal
-from pressbox.soonish.adapters.schedules import TOO_SOON, TemporalReminderSchedules
+from pressbox.soonish.adapters.reminder_schedules import TOO_SOON, TemporalReminderSchedules
 from pressbox.soonish.contracts import SoonishPolicy, SweepInput, SweepResult
 from pressbox.soonish.domain.delivery import DeliveryState
 from pressbox.soonish.domain.events import EventFacts
@@ -64,7 +64,7 @@ async def due_while_down(server: EmbeddedTemporal, world: FakeWorld) -> WantedRe
     reminder = WantedReminder(2, timedelta(minutes=1), start)
     client = await connect(TemporalSettings(), server.address, lazy=False)
     await TemporalReminderSchedules(client, QUEUE).create(EVENT, reminder)
-    await world.reminders.note(EVENT, [reminder])
+    await world.reminders.record_schedules(EVENT, [reminder])
     # A schedule that has not taken its first look when it is killed looks only forward later: that is the sweep's case.
     await asyncio.sleep(2)
     assert server.pid is not None

@@ -10,12 +10,12 @@ from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminders import SqlReminders
 from pressbox.soonish.adapters.rows import (
-    AskedReminderRow,
     EventRow,
     NotificationRow,
     OutboxRow,
     RecipientRow,
     ReminderOffsetRow,
+    RequestedReminderRow,
     TooLateRow,
 )
 from pressbox.soonish.contracts import EventUpdated, ParticipantAdded
@@ -42,7 +42,7 @@ async def test_several_edits_become_one_message_from_old_to_new(world: World) ->
     notification, version = await events.accept_update(world.event_id, 1)
     assert notification is not None
     assert version == 3
-    text, level = await SqlLedger(world.database).message(notification)
+    text, level = await SqlLedger(world.database).load_message(notification)
     assert text.body.splitlines()[1:] == [
         "• Start: Sat 1 May 2027, 19:30 (Europe/Berlin) → Sat 1 May 2027, 20:30 (Europe/Berlin)",
         "• End: Sat 1 May 2027, 22:30 (Europe/Berlin) → Sat 1 May 2027, 23:30 (Europe/Berlin)",
@@ -75,25 +75,25 @@ async def test_a_cancelled_event_has_no_updates_and_is_not_completed(world: Worl
     events = SqlEvents(world.database)
     await world.edit(location="Barn", status=EventStatus.CANCELLED)
     assert await events.accept_update(world.event_id, 1) == (None, 2)
-    await events.complete(world.event_id)
-    details = await events.details(world.event_id)
+    await events.mark_completed(world.event_id)
+    details = await events.load_details(world.event_id)
     assert details is not None
     assert details.status is EventStatus.CANCELLED
 
 
 async def test_details_know_when_the_event_is_over(world: World) -> None:
     events = SqlEvents(world.database)
-    details = await events.details(world.event_id)
+    details = await events.load_details(world.event_id)
     assert details is not None
     assert (details.ends_at, details.version) == (START + 3 * HOUR, 1)
     await world.edit(end_date=None)
-    details = await events.details(world.event_id)
+    details = await events.load_details(world.event_id)
     assert details is not None
     assert details.ends_at == START + 4 * HOUR
-    await events.complete(world.event_id)
-    assert (await events.details(world.event_id)) == details.model_copy(update={"status": EventStatus.COMPLETED})
-    assert await events.details(world.event_id + 1) is None
-    assert await events.facts(world.event_id + 1) is None
+    await events.mark_completed(world.event_id)
+    assert (await events.load_details(world.event_id)) == details.model_copy(update={"status": EventStatus.COMPLETED})
+    assert await events.load_details(world.event_id + 1) is None
+    assert await events.load_facts(world.event_id + 1) is None
 
 
 async def test_a_deleted_event_goes_once_its_messages_are_out(world: World) -> None:
@@ -108,7 +108,7 @@ async def test_a_deleted_event_goes_once_its_messages_are_out(world: World) -> N
     await ledger.finish(notification)
     assert await events.purge_deleted(NOW - HOUR) == 0
     assert await events.purge_deleted(NOW + HOUR) == 1
-    assert await events.details(world.event_id) is None
+    assert await events.load_details(world.event_id) is None
 
 
 async def test_no_offsets_of_ones_own_differ_from_none_chosen(world: World) -> None:
@@ -117,84 +117,84 @@ async def test_no_offsets_of_ones_own_differ_from_none_chosen(world: World) -> N
     own = await world.subscriber(own_offsets=True)
     async with world.database.unit_of_work() as work:
         work.session.add_all(ReminderOffsetRow(subscription_id=own, offset_seconds=item) for item in (60, 3600))
-    found = {item.subscription_id: item.offsets for item in await reminders.subscribers(world.event_id)}
+    found = {item.subscription_id: item.offsets for item in await reminders.load_subscribers(world.event_id)}
     assert found == {default: None, none: (), own: (HOUR, timedelta(minutes=1))}
-    assert [item.subscription_id for item in await reminders.subscribers(world.event_id, none)] == [none]
+    assert [item.subscription_id for item in await reminders.load_subscribers(world.event_id, none)] == [none]
 
 
 async def test_schedules_are_noted_moved_and_forgotten(world: World) -> None:
     reminders = SqlReminders(world.database)
     wanted = [WantedReminder(number, offset, START) for number in (1, 2) for offset in (HOUR, DAY)]
-    await reminders.note(world.event_id, wanted)
-    await reminders.note(world.event_id, [WantedReminder(1, HOUR, START + HOUR)])
-    assert await reminders.existing(world.event_id, 1) == {(1, 3600): START + HOUR, (1, 86400): START}
-    await reminders.forget([(1, 3600), (2, 86400), (9, 60)])
-    assert set(await reminders.existing(world.event_id)) == {(1, 86400), (2, 3600)}
-    await reminders.note(world.event_id, [])
-    await reminders.forget([])
-    assert await reminders.overdue(START - DAY) == []
-    assert await reminders.overdue(START - DAY + HOUR) == [(world.event_id, WantedReminder(1, DAY, START))]
+    await reminders.record_schedules(world.event_id, wanted)
+    await reminders.record_schedules(world.event_id, [WantedReminder(1, HOUR, START + HOUR)])
+    assert await reminders.load_schedules(world.event_id, 1) == {(1, 3600): START + HOUR, (1, 86400): START}
+    await reminders.forget_schedules([(1, 3600), (2, 86400), (9, 60)])
+    assert set(await reminders.load_schedules(world.event_id)) == {(1, 86400), (2, 3600)}
+    await reminders.record_schedules(world.event_id, [])
+    await reminders.forget_schedules([])
+    assert await reminders.load_overdue(START - DAY) == []
+    assert await reminders.load_overdue(START - DAY + HOUR) == [(world.event_id, WantedReminder(1, DAY, START))]
 
 
 async def test_what_was_too_late_is_told_until_it_is_wanted_again(world: World) -> None:
     reminders, subscription = SqlReminders(world.database), await world.subscriber()
     for _ in range(2):
-        await reminders.note_too_late(world.event_id, [TooLate(subscription, DAY)])
-    await reminders.note_too_late(world.event_id, [])
+        await reminders.record_too_late(world.event_id, [TooLate(subscription, DAY)])
+    await reminders.record_too_late(world.event_id, [])
     async with world.database.unit_of_work() as work:
         assert (await work.session.scalars(select(TooLateRow.offset_seconds))).all() == [86400]
-    await reminders.note(world.event_id, [WantedReminder(subscription, DAY, START + DAY)])
+    await reminders.record_schedules(world.event_id, [WantedReminder(subscription, DAY, START + DAY)])
     async with world.database.unit_of_work() as work:
         assert (await work.session.scalars(select(TooLateRow))).all() == []
 
 
 async def test_circumstances_are_those_of_this_moment(world: World) -> None:
     reminders, subscription = SqlReminders(world.database), await world.subscriber()
-    found = await reminders.circumstances(world.event_id, subscription)
+    found = await reminders.load_circumstances(world.event_id, subscription)
     assert (found.status, found.start_date, found.subscription) == (
         EventStatus.ACTIVE,
         START,
         SubscriptionState.ACTIVE,
     )
-    assert (await reminders.circumstances(world.event_id, subscription + 1)).subscription is None
-    assert (await reminders.circumstances(world.event_id + 1, subscription)).status is None
+    assert (await reminders.load_circumstances(world.event_id, subscription + 1)).subscription is None
+    assert (await reminders.load_circumstances(world.event_id + 1, subscription)).status is None
 
 
 async def test_asked_reminders_wait_until_they_are_started(world: World) -> None:
     reminders, subscription = SqlReminders(world.database), await world.subscriber()
     async with world.database.unit_of_work() as work:
         work.session.add_all(
-            AskedReminderRow(subscription_id=subscription, fire_at=START, cancelled_at=cancelled)
+            RequestedReminderRow(subscription_id=subscription, fire_at=START, cancelled_at=cancelled)
             for cancelled in (None, NOW)
         )
-    [waiting] = await reminders.asked_unstarted()
+    [waiting] = await reminders.load_unstarted_requests()
     assert (waiting.event_id, waiting.subscription_id, waiting.fire_at) == (world.event_id, subscription, START)
-    await reminders.note_asked_started([waiting.reminder_id])
-    assert await reminders.asked_unstarted() == []
-    assert not await reminders.asked_withdrawn(waiting.reminder_id)
+    await reminders.mark_request_started(waiting.reminder_id)
+    assert await reminders.load_unstarted_requests() == []
+    assert not await reminders.is_request_withdrawn(waiting.reminder_id)
     async with world.database.unit_of_work() as work:
-        await work.session.execute(update(AskedReminderRow).values(cancelled_at=NOW))
-    assert await reminders.asked_withdrawn(waiting.reminder_id)
-    await reminders.note_asked_outcome(waiting.reminder_id, ReminderOutcome.SENT)
+        await work.session.execute(update(RequestedReminderRow).values(cancelled_at=NOW))
+    assert await reminders.is_request_withdrawn(waiting.reminder_id)
+    await reminders.record_request_outcome(waiting.reminder_id, ReminderOutcome.SENT)
     async with world.database.unit_of_work() as work:
-        assert (await work.session.get_one(AskedReminderRow, waiting.reminder_id)).outcome == "sent"
+        assert (await work.session.get_one(RequestedReminderRow, waiting.reminder_id)).outcome == "sent"
 
 
-async def test_the_outbox_keeps_its_order_until_told(world: World) -> None:
+async def test_the_outbox_keeps_its_order_until_signals_are_sent(world: World) -> None:
     box = SqlOutbox(world.database)
     async with world.database.unit_of_work() as work:
-        await outbox.put(work.session, 1, ParticipantAdded, subscription_id=5)
-        await outbox.put(work.session, 2, EventUpdated, version=2)
-        await outbox.put(work.session, 1, EventUpdated, version=3)
-    waiting = await box.untold()
-    assert [(event, message.kind) for event, message in waiting] == [
+        await outbox.add_signal(work.session, 1, ParticipantAdded, subscription_id=5)
+        await outbox.add_signal(work.session, 2, EventUpdated, version=2)
+        await outbox.add_signal(work.session, 1, EventUpdated, version=3)
+    waiting = await box.load_unsent()
+    assert [(event, signal.kind) for event, signal in waiting] == [
         (1, "participant_added"),
         (2, "event_updated"),
         (1, "event_updated"),
     ]
-    assert await box.untold(2) == [waiting[1]]
-    await box.told([waiting[0][1].outbox_id, waiting[2][1].outbox_id])
-    assert await box.untold() == [waiting[1]]
+    assert await box.load_unsent(2) == [waiting[1]]
+    await box.mark_sent([waiting[0][1].outbox_id, waiting[2][1].outbox_id])
+    assert await box.load_unsent() == [waiting[1]]
     async with world.database.unit_of_work() as work:
         await work.session.execute(update(OutboxRow).where(OutboxRow.event_id == 1).values(told_at=NOW))
     await SqlEvents(world.database).purge_deleted(NOW + HOUR)

@@ -17,9 +17,10 @@ from pressbox.core.app import Resources
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 from pressbox.entry.wiring import open_resources
+from pressbox.soonish.domain.channels import ChannelInput
 from pressbox.soonish.domain.views import Viewer
 from pressbox.soonish.manifest import APP
-from pressbox.soonish.service.inputs import ChannelInput, Choice
+from pressbox.soonish.service.inputs import Preferences
 from pressbox.soonish.settings import SoonishSettings
 from pressbox.soonish.wiring import service
 from tests.conftest import Parts
@@ -67,7 +68,7 @@ async def subscribe(settings: Settings, slug: str, user_id: int) -> None:
     async with open_resources(settings) as resources:
         use_cases = service(resources)
         channel = await use_cases.channels.add(user_id, ChannelInput("Phone", SECRET))
-        await use_cases.subscriptions.subscribe(Viewer(user_id), slug, Choice(channel_ids=(channel.id,)))
+        await use_cases.subscriptions.subscribe(Viewer(user_id), slug, Preferences(channel_ids=(channel.id,)))
 
 
 def test_an_event_from_its_creation_to_its_end(run: Run, settings: Settings) -> None:
@@ -82,7 +83,7 @@ def test_an_event_from_its_creation_to_its_end(run: Run, settings: Settings) -> 
     assert "19:30 (Europe/Berlin)" in run("events").stdout
     assert [item["slug"] for item in json.loads(run("events", "--json").stdout)] == [slug]
     said = run("announce", slug, "Room 2", "--level", "warning")
-    assert said.stdout.strip().endswith("goes to 1 subscribers.")
+    assert said.stdout.strip().endswith("is being sent to 1 subscriber.")
     people = run("subscribers", slug)
     assert "Anna" in people.stdout
     messages = json.loads(run("deliveries", slug, "--json").stdout)

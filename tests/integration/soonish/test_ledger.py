@@ -10,7 +10,7 @@ from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, SelectorRow, 
 from pressbox.soonish.domain.delivery import Cause, DeliveryState, Level, SkipReason, Verdict
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState
-from pressbox.soonish.ports import Recorded
+from pressbox.soonish.ports import DeliveryResult
 from tests.integration.soonish.conftest import NOW, World
 
 TEXT = MessageText("Room change", "We meet in room 2.")
@@ -18,7 +18,7 @@ SENT, FAILED = Verdict(DeliveryState.SENT), Verdict(DeliveryState.FAILED)
 
 
 async def announce(world: World, *subscription_ids: int, version: str = "a") -> int:
-    return await SqlLedger(world.database).accept(
+    return await SqlLedger(world.database).accept_message(
         world.event_id, Cause.ANNOUNCEMENT, version, Level.WARNING, TEXT, subscription_ids
     )
 
@@ -41,7 +41,7 @@ async def test_a_message_is_accepted_once_however_often_it_is_asked(world: World
     first = await announce(world, subscription)
     assert await announce(world, subscription) == first
     assert await announce(world, subscription, version="b") != first
-    assert await SqlLedger(world.database).message(first) == (TEXT, Level.WARNING)
+    assert await SqlLedger(world.database).load_message(first) == (TEXT, Level.WARNING)
 
 
 async def test_an_empty_choice_of_recipients_reaches_nobody(world: World) -> None:
@@ -103,7 +103,7 @@ async def test_everybody_is_in_the_ledger_with_the_reason_why_nothing_was_sent(w
         people["broken"]: (DeliveryState.SKIPPED, SkipReason.CHANNEL_BROKEN),
         people["left"]: (DeliveryState.SKIPPED, SkipReason.LEFT),
     }
-    assert await ledger.due(notification, NOW) == []
+    assert await ledger.load_due(notification, NOW) == []
 
 
 async def test_two_channels_to_the_same_place_are_one_delivery(world: World) -> None:
@@ -137,21 +137,21 @@ async def test_the_organiser_hears_of_the_creation_over_every_active_channel(wor
 async def test_a_try_is_counted_when_it_begins_and_only_pending_ones_are_due(world: World) -> None:
     ledger, people = SqlLedger(world.database), [(await phone(world))[0] for _ in range(3)]
     notification = await opened(world, *people)
-    due = await ledger.due(notification, NOW)
+    due = await ledger.load_due(notification, NOW)
     assert [item.tries for item in due] == [0, 0, 0]
-    await ledger.begin([item.delivery_id for item in due], NOW)
-    await ledger.record_many(
+    await ledger.note_tries([item.delivery_id for item in due], NOW)
+    await ledger.record_results(
         [
-            Recorded(due[0].delivery_id, SENT),
-            Recorded(due[1].delivery_id, Verdict(DeliveryState.PENDING, timedelta(seconds=5)), "busy"),
-            Recorded(due[2].delivery_id, Verdict(DeliveryState.UNCERTAIN), "no answer"),
+            DeliveryResult(due[0].delivery_id, SENT),
+            DeliveryResult(due[1].delivery_id, Verdict(DeliveryState.PENDING, timedelta(seconds=5)), "busy"),
+            DeliveryResult(due[2].delivery_id, Verdict(DeliveryState.UNCERTAIN), "no answer"),
         ],
         NOW,
     )
-    assert await ledger.due(notification, NOW) == []
-    again = await ledger.due(notification, NOW + timedelta(seconds=5))
+    assert await ledger.load_due(notification, NOW) == []
+    again = await ledger.load_due(notification, NOW + timedelta(seconds=5))
     assert [(item.delivery_id, item.tries) for item in again] == [(due[1].delivery_id, 1)]
-    counts, next_try_at = await ledger.counts(notification)
+    counts, next_try_at = await ledger.count_deliveries(notification)
     assert (counts.sent, counts.pending, counts.uncertain) == (1, 1, 1)
     assert next_try_at == NOW + timedelta(seconds=5)
     rows = await world.ledger(notification)
@@ -162,14 +162,14 @@ async def test_a_try_is_counted_when_it_begins_and_only_pending_ones_are_due(wor
 async def test_a_try_that_was_cut_off_is_repeated_and_marked(world: World) -> None:
     ledger, (subscription, _) = SqlLedger(world.database), await phone(world)
     notification = await opened(world, subscription)
-    [first] = await ledger.due(notification, NOW)
-    await ledger.begin([first.delivery_id], NOW)
-    [second] = await ledger.due(notification, NOW)
+    [first] = await ledger.load_due(notification, NOW)
+    await ledger.note_tries([first.delivery_id], NOW)
+    [second] = await ledger.load_due(notification, NOW)
     assert second.tries == 1
-    await ledger.record(second.delivery_id, SENT, "", NOW)
+    await ledger.record_results([DeliveryResult(second.delivery_id, SENT)], NOW)
     [row] = await world.ledger(notification)
     assert (row.state, row.maybe_twice, row.trying_since) == (DeliveryState.SENT, True, None)
-    await ledger.record(second.delivery_id, FAILED, "late answer", NOW)
+    await ledger.record_results([DeliveryResult(second.delivery_id, FAILED, "late answer")], NOW)
     [row] = await world.ledger(notification)
     assert row.state == DeliveryState.SENT, "a final state stays"
 
@@ -179,9 +179,9 @@ async def test_a_channel_breaks_after_three_failures_and_one_success_mends_it(wo
 
     async def attempt(version: str, verdict: Verdict) -> ChannelRow:
         notification = await opened(world, subscription, version=version)
-        for item in await ledger.due(notification, NOW):
-            await ledger.begin([item.delivery_id], NOW)
-            await ledger.record(item.delivery_id, verdict, "gone", NOW)
+        for item in await ledger.load_due(notification, NOW):
+            await ledger.note_tries([item.delivery_id], NOW)
+            await ledger.record_results([DeliveryResult(item.delivery_id, verdict, "gone")], NOW)
         async with world.database.unit_of_work() as work:
             return await work.session.get_one(ChannelRow, channel)
 
@@ -198,8 +198,8 @@ async def test_an_address_breaks_too(world: World) -> None:
     ledger, subscription = SqlLedger(world.database), await world.by_address()
     for version in "123":
         notification = await opened(world, subscription, version=version)
-        [item] = await ledger.due(notification, NOW)
-        await ledger.record(item.delivery_id, FAILED, "gone", NOW)
+        [item] = await ledger.load_due(notification, NOW)
+        await ledger.record_results([DeliveryResult(item.delivery_id, FAILED, "gone")], NOW)
     async with world.database.unit_of_work() as work:
         contact = await work.session.get_one(ContactRow, int(item.channel_key.removeprefix("contact:")))
         assert contact.broken_at == NOW
@@ -209,15 +209,15 @@ async def test_stopping_skips_the_rest_and_says_what_may_have_arrived(world: Wor
     ledger, people = SqlLedger(world.database), [(await phone(world))[0] for _ in range(4)]
     notification = await announce(world, *people)
     await ledger.open_batch(notification, 0, 3)
-    done, flying, _ = await ledger.due(notification, NOW)
-    await ledger.begin([done.delivery_id, flying.delivery_id], NOW)
-    await ledger.record(done.delivery_id, SENT, "", NOW)
+    done, flying, _ = await ledger.load_due(notification, NOW)
+    await ledger.note_tries([done.delivery_id, flying.delivery_id], NOW)
+    await ledger.record_results([DeliveryResult(done.delivery_id, SENT)], NOW)
     await ledger.cancel(notification)
     states = [row.state for row in await world.ledger(notification)]
     assert states == [DeliveryState.SENT, DeliveryState.UNCERTAIN, DeliveryState.SKIPPED, DeliveryState.SKIPPED]
     assert await ledger.open_batch(notification, people[2], 500) == (None, 4), "nobody is added after the stop"
-    await ledger.record(flying.delivery_id, SENT, "", NOW)
-    assert (await ledger.counts(notification))[0].sent == 2, "an answer that came after the stop is the truth"
+    await ledger.record_results([DeliveryResult(flying.delivery_id, SENT)], NOW)
+    assert (await ledger.count_deliveries(notification))[0].sent == 2, "an answer that came after the stop is the truth"
 
 
 async def test_a_missed_reminder_is_recorded_with_its_reason(world: World) -> None:
@@ -237,9 +237,9 @@ async def test_a_batch_of_many_costs_a_handful_of_statements(world: World) -> No
 
     event.listen(world.database.engine.sync_engine, "before_cursor_execute", note)
     await ledger.open_batch(notification, 0, 500)
-    due = await ledger.due(notification, NOW)
-    await ledger.begin([item.delivery_id for item in due], NOW)
-    await ledger.record_many([Recorded(item.delivery_id, SENT) for item in due], NOW)
+    due = await ledger.load_due(notification, NOW)
+    await ledger.note_tries([item.delivery_id for item in due], NOW)
+    await ledger.record_results([DeliveryResult(item.delivery_id, SENT) for item in due], NOW)
     event.remove(world.database.engine.sync_engine, "before_cursor_execute", note)
     assert len(due) == 60
     assert len(statements) <= 25

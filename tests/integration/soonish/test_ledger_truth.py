@@ -10,11 +10,11 @@ import pytest
 from pressbox.core.config import HttpSettings, Settings
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.notification_target import NotificationTarget
-from pressbox.soonish.activities.post import Post
+from pressbox.soonish.activities.dispatch import Dispatcher
+from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.ledger import SqlLedger
+from pressbox.soonish.adapters.routing_sender import build_sender
 from pressbox.soonish.adapters.rows import ContactRow, DeliveryRow, SubscriptionRow
-from pressbox.soonish.adapters.secrets import AddressVault
-from pressbox.soonish.adapters.sender import routing_sender
 from pressbox.soonish.domain.delivery import Cause, Level
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.domain.messages import MessageText
@@ -50,8 +50,8 @@ class Mailing:
         self.clock = Clock()
         self.ledger = SqlLedger(world.database)
         settings = Settings(http=HttpSettings(allow=(f"127.0.0.1:{target.port}", "127.0.0.1:1")))
-        sender = routing_sender(settings, world.database, self.vault.reveal)
-        self.post = Post(self.ledger, sender, SignedLinks("https://example.org", ["key"]), self.clock)
+        sender = build_sender(settings, world.database, self.vault.reveal)
+        self.post = Dispatcher(self.ledger, sender, SignedLinks("https://example.org", ["key"]), self.clock)
         self.names: dict[int, str] = {}
         self.notification_id = 0
 
@@ -71,7 +71,7 @@ class Mailing:
             self.names[row.id] = name
 
     async def accept(self) -> None:
-        self.notification_id = await self.ledger.accept(
+        self.notification_id = await self.ledger.accept_message(
             self.world.event_id,
             Cause.ANNOUNCEMENT,
             "1",

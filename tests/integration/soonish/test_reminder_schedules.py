@@ -11,10 +11,10 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.soonish.adapters.schedules import TemporalReminderSchedules
+from pressbox.soonish.adapters.reminder_schedules import TemporalReminderSchedules
 from pressbox.soonish.contracts import ReminderWorkflowInput
 from pressbox.soonish.domain.events import EventFacts
-from pressbox.soonish.domain.reminders import CATCH_UP, WantedReminder
+from pressbox.soonish.domain.reminders import CATCH_UP_WINDOW, WantedReminder
 from pressbox.soonish.ids import reminder_schedule_id
 from pressbox.soonish.workflows.reminder import ReminderWorkflow
 from tests.fakes.soonish import FakeWorld
@@ -62,7 +62,7 @@ async def test_a_schedule_acts_once_at_its_moment_in_utc(
     found = await describe(temporal, event_id)
     assert found is not None
     assert list(found.info.next_action_times) == [START - timedelta(hours=1)]
-    assert found.schedule.policy.catchup_window == CATCH_UP
+    assert found.schedule.policy.catchup_window == CATCH_UP_WINDOW
     state = found.schedule.state
     assert (state.limited_actions, state.remaining_actions) == (True, 1)
     assert isinstance(found.schedule.action, ScheduleActionStartWorkflow)

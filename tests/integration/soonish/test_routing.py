@@ -13,15 +13,15 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.mail_sink import MailSink
 from pressbox.demo.simulators.notification_target import NotificationTarget
+from pressbox.soonish.adapters.address_vault import AddressVault
+from pressbox.soonish.adapters.routing_sender import build_sender
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow
-from pressbox.soonish.adapters.secrets import AddressVault
-from pressbox.soonish.adapters.sender import routing_sender
 from pressbox.soonish.domain.delivery import AttemptResult, Level
-from pressbox.soonish.ports import Outgoing
+from pressbox.soonish.ports import OutgoingMessage
 from pressbox.soonish.settings import SmtpSecurity, SoonishSettings
 from tests.integration.soonish.conftest import World
 
-MESSAGE = Outgoing(
+MESSAGE = OutgoingMessage(
     "Room change", "Room 12.", Level.INFO, "https://example.org/why/1", "https://example.org/unsubscribe/1"
 )
 SIGNED = "Room 12.\n\nWhy did I get this? https://example.org/why/1\nUnsubscribe: https://example.org/unsubscribe/1"
@@ -87,7 +87,7 @@ async def outside(database: Database, world: World) -> AsyncIterator[Outside]:
 
 
 async def test_each_kind_of_address_goes_its_own_way(outside: Outside) -> None:
-    sender = routing_sender(outside.settings(), outside.database, outside.vault.reveal)
+    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
     for key in (
         await outside.channel("phone"),
         await outside.contact(outside.target.apprise_url("stranger"), "json"),
@@ -101,17 +101,17 @@ async def test_each_kind_of_address_goes_its_own_way(outside: Outside) -> None:
 
 
 async def test_a_test_message_has_no_links(outside: Outside) -> None:
-    sender = routing_sender(outside.settings(), outside.database, outside.vault.reveal)
-    await sender.send(await outside.channel("phone"), Outgoing("Test", "It works.", Level.INFO, "", ""))
+    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
+    await sender.send(await outside.channel("phone"), OutgoingMessage("Test", "It works.", Level.INFO, "", ""))
     await sender.send(
-        await outside.contact("a@example.org", "email"), Outgoing("Test", "It works.", Level.INFO, "", "")
+        await outside.contact("a@example.org", "email"), OutgoingMessage("Test", "It works.", Level.INFO, "", "")
     )
     assert outside.target.received[0].body == "It works."
     assert "List-Unsubscribe" not in outside.mail.received[0].headers
 
 
 async def test_a_channel_that_is_gone_or_switched_off_is_refused(outside: Outside) -> None:
-    sender = routing_sender(outside.settings(), outside.database, outside.vault.reveal)
+    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
     for key in (await outside.channel("off", is_active=False), "channel:999999", "contact:999999", "none"):
         assert (await sender.send(key, MESSAGE)).result is AttemptResult.REFUSED
     assert outside.target.received == []
@@ -126,7 +126,7 @@ async def test_with_an_apprise_server_nothing_but_mail_leaves_this_process(outsi
             return Answer.of({"error": None})
 
     async with Server() as server:
-        sender = routing_sender(outside.settings(server.url), outside.database, outside.vault.reveal)
+        sender = build_sender(outside.settings(server.url), outside.database, outside.vault.reveal)
         assert (await sender.send(await outside.channel("phone"), MESSAGE)).result is AttemptResult.ACCEPTED
         await sender.send(await outside.contact("anna@example.org", "email"), MESSAGE)
     assert Server.asked == 1
@@ -136,7 +136,7 @@ async def test_with_an_apprise_server_nothing_but_mail_leaves_this_process(outsi
 
 async def test_many_at_once_share_a_few_statements(outside: Outside) -> None:
     keys = [await outside.channel(f"phone-{number}") for number in range(40)]
-    sender = routing_sender(outside.settings(), outside.database, outside.vault.reveal)
+    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
     asked: list[str] = []
 
     def note(_: object, __: object, statement: str, *___: object) -> None:
@@ -154,6 +154,6 @@ async def test_an_address_of_an_unknown_key_is_an_error_and_not_an_attempt(outsi
     key = await outside.channel("phone")
     async with outside.database.unit_of_work() as work:
         await work.session.execute(update(ChannelRow).values(key_id="lost"))
-    sender = routing_sender(outside.settings(), outside.database, outside.vault.reveal)
+    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
     with pytest.raises(ConfigurationError, match="PRESSBOX_SOONISH_OLD_SECRET_KEYS"):
         await sender.send(key, MESSAGE)

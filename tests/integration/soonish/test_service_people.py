@@ -16,17 +16,18 @@ from pressbox.core.errors import (
     RateLimitedError,
     TransientError,
 )
-from pressbox.soonish.adapters.channel_store import rotate
+from pressbox.soonish.adapters.address_book import seal_again
+from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.reminders import SqlReminders
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, EventRow, SubscriptionRow
-from pressbox.soonish.adapters.secrets import AddressVault
+from pressbox.soonish.domain.channels import ChannelInput
 from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level, Verdict
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.links import Purpose
 from pressbox.soonish.domain.reminders import SubscriptionState
-from pressbox.soonish.domain.views import Viewer
-from pressbox.soonish.ports import Holder
-from pressbox.soonish.service.inputs import Announcement, ChannelInput, Choice
+from pressbox.soonish.domain.views import Holder, Viewer
+from pressbox.soonish.ports import DeliveryResult
+from pressbox.soonish.service.inputs import Announcement, Preferences
 from tests.integration.soonish.service_world import KEY, START, House, soon
 
 SECRET_URL = "ntfy://example.org/k3y-of-nobody-else"
@@ -46,7 +47,7 @@ async def test_an_address_goes_in_and_never_comes_out(house: House) -> None:
     channel = await house.channel(organiser, url=SECRET_URL)
     joined = await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
     await house.service.subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, None, CLIENT)
-    shown = repr((channel, joined, await house.service.board.subscribers(organiser, event.slug)))
+    shown = repr((channel, joined, await house.service.board.list_subscribers(organiser, event.slug)))
     assert "k3y" not in shown
     async with house.database.unit_of_work() as work:
         names = await work.session.scalars(
@@ -76,15 +77,15 @@ async def test_channels_are_their_owners_alone(house: House) -> None:
             await attempt
     event = await house.event(other)
     with pytest.raises(InvalidInputError) as caught:
-        await house.service.subscriptions.subscribe(Viewer(other), event.slug, Choice(channel_ids=(channel.id,)))
+        await house.service.subscriptions.subscribe(Viewer(other), event.slug, Preferences(channel_ids=(channel.id,)))
     assert caught.value.field == "channel_ids"
-    assert await house.service.subscriptions.of_user(other) == [], "nothing is half-written"
+    assert await house.service.subscriptions.list(other) == [], "nothing is half-written"
     assert (await house.service.channels.test(owner, channel.id)).result == "accepted"
     assert [key for key, _ in house.target.sent] == [f"channel:{channel.id}"]
     changed = await house.service.channels.change(owner, channel.id, ChannelInput("Pager", None, (), is_active=False))
     assert (changed.name, changed.is_active, changed.kind) == ("Pager", False, channel.kind)
     await house.service.channels.remove(owner, channel.id)
-    assert await house.service.channels.all(owner) == []
+    assert await house.service.channels.list(owner) == []
 
 
 @pytest.mark.parametrize(
@@ -131,25 +132,25 @@ async def test_an_address_that_is_given_again_is_tried_again(house: House) -> No
 async def test_a_subscriber_chooses_channels_tags_and_offsets(house: House) -> None:
     organiser, follower = await house.person(), await house.person()
     event, channel = await house.event(organiser), await house.channel(follower, "family")
-    house.temporal.told.clear()
-    choice = Choice(channel_ids=(channel.id,), tags=("Family",), offsets=(HOUR, DAY, HOUR))
-    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, choice)
+    house.temporal.signals.clear()
+    preferences = Preferences(channel_ids=(channel.id,), tags=("Family",), offsets=(HOUR, DAY, HOUR))
+    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, preferences)
     assert (made.state, made.offsets, made.channel_ids, made.tags) == (
         SubscriptionState.ACTIVE,
         (DAY, HOUR),
         (channel.id,),
         ("family",),
     )
-    assert house.temporal.told == [(event.id, "participant_added")]
-    again = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice(offsets=()))
+    assert house.temporal.signals == [(event.id, "participant_added")]
+    again = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Preferences(offsets=()))
     assert (again.id, again.offsets, again.channel_ids) == (made.id, (), ())
-    assert house.temporal.told[-1] == (event.id, "participant_changed")
-    default = await house.service.subscriptions.change(Holder(made.id, follower), Choice(tags=("family",)))
+    assert house.temporal.signals[-1] == (event.id, "participant_changed")
+    default = await house.service.subscriptions.change(Holder(made.id, follower), Preferences(tags=("family",)))
     assert default.offsets is None
     with pytest.raises(NotSignedInError):
-        await house.service.subscriptions.subscribe(Viewer(), event.slug, Choice())
+        await house.service.subscriptions.subscribe(Viewer(), event.slug, Preferences())
     with pytest.raises(NotFoundError):
-        await house.service.subscriptions.view(Holder(made.id, organiser))
+        await house.service.subscriptions.get(Holder(made.id, organiser))
 
 
 async def test_whoever_joins_during_a_cancellation_hears_of_it_or_cannot_join(house: House) -> None:
@@ -157,7 +158,9 @@ async def test_whoever_joins_during_a_cancellation_hears_of_it_or_cannot_join(ho
     event = await house.event(organiser)
     async with house.database.unit_of_work() as work:
         row = await work.session.get_one(EventRow, event.id, with_for_update=True)
-        joining = asyncio.create_task(house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice()))
+        joining = asyncio.create_task(
+            house.service.subscriptions.subscribe(Viewer(follower), event.slug, Preferences())
+        )
         finished, _ = await asyncio.wait({joining}, timeout=0.5)
         assert not finished, "it waits for the cancellation"
         row.status = EventStatus.CANCELLED
@@ -170,66 +173,66 @@ async def test_offsets_that_are_too_late_are_said_at_once(house: House) -> None:
     event = await house.event(organiser)
     async with house.database.unit_of_work() as work:
         await work.session.execute(update(EventRow).values(start_date=soon(0.5)))
-    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice())
+    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Preferences())
     assert made.too_late == ("too late for 1 day",)
-    changed = await house.service.subscriptions.change(Holder(made.id, follower), Choice(offsets=(HOUR,)))
+    changed = await house.service.subscriptions.change(Holder(made.id, follower), Preferences(offsets=(HOUR,)))
     assert changed.too_late == ()
 
 
 async def test_muting_and_leaving_tell_the_workflow_and_coming_back_is_new(house: House) -> None:
     organiser, follower = await house.person(), await house.person()
     event = await house.event(organiser)
-    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice())
+    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Preferences())
     holder = Holder(made.id, follower)
-    house.temporal.told.clear()
+    house.temporal.signals.clear()
     assert (await house.service.subscriptions.mute(holder)).state is SubscriptionState.MUTED
-    assert (await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice())).state == "muted"
+    assert (await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Preferences())).state == "muted"
     assert (await house.service.subscriptions.unmute(holder)).state is SubscriptionState.ACTIVE
     await house.service.subscriptions.leave(holder)
     await house.service.subscriptions.leave(holder)
     with pytest.raises(GoneError):
         await house.service.subscriptions.unmute(holder)
-    assert await house.service.subscriptions.of_user(follower) == []
-    await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice())
-    kinds = [kind for _, kind in house.temporal.told]
+    assert await house.service.subscriptions.list(follower) == []
+    await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Preferences())
+    kinds = [kind for _, kind in house.temporal.signals]
     assert kinds == ["participant_changed"] * 3 + ["participant_removed", "participant_added"]
 
 
 async def test_an_unconfirmed_address_gets_one_mail_and_nothing_else(house: House) -> None:
     organiser = await house.person()
     event = await house.event(organiser)
-    house.temporal.told.clear()
+    house.temporal.signals.clear()
     subscriptions = house.service.subscriptions
     for spelling in (ADDRESS, f" {ADDRESS.upper()} "):
         await subscriptions.subscribe_by_email(Viewer(), event.slug, spelling, (HOUR,), CLIENT)
     assert [(to, subject) for to, subject, _ in house.mailbox.sent] == [(ADDRESS, "Confirm: Summer fair")]
     await house.service.board.announce(organiser, event.slug, Announcement("Hello"))
-    assert (await house.service.board.messages(organiser, event.slug))[0].recipients == 0
-    assert await house.service.board.subscribers(organiser, event.slug) == []
-    assert "participant_added" not in {kind for _, kind in house.temporal.told}
-    token = house.mailbox.link("confirm")
-    assert (await subscriptions.pending(token)).state is SubscriptionState.PENDING, "looking changes nothing"
-    joined = await subscriptions.confirm(token)
+    assert (await house.service.board.list_messages(organiser, event.slug))[0].recipients == 0
+    assert await house.service.board.list_subscribers(organiser, event.slug) == []
+    assert "participant_added" not in {kind for _, kind in house.temporal.signals}
+    holder = house.holder(Purpose.CONFIRM, house.mailbox.link("confirm"))
+    assert (await subscriptions.get(holder)).state is SubscriptionState.PENDING, "looking changes nothing"
+    joined = await subscriptions.confirm(holder)
     assert (joined.subscription.state, joined.subscription.offsets) == (SubscriptionState.ACTIVE, (HOUR,))
     assert joined.subscription.address == "g***@example.org"
-    assert house.temporal.told[-1] == (event.id, "participant_added")
-    await subscriptions.confirm(token)
+    assert house.temporal.signals[-1] == (event.id, "participant_added")
+    await subscriptions.confirm(holder)
     manage = joined.manage_url.rpartition("/")[2]
-    assert (await subscriptions.view(subscriptions.holder(manage))).id == joined.subscription.id
+    assert (await subscriptions.get(house.holder(Purpose.MANAGE, manage))).id == joined.subscription.id
 
 
-async def test_a_confirmation_link_grows_old_and_another_can_be_asked_for(house: House) -> None:
+async def test_a_confirmation_link_expires_and_another_can_be_asked_for(house: House) -> None:
     event = await house.event(await house.person())
     subscriptions = house.service.subscriptions
     await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, None, CLIENT)
-    token = house.mailbox.link("confirm")
+    holder = house.holder(Purpose.CONFIRM, house.mailbox.link("confirm"))
     async with house.database.unit_of_work() as work:
         await work.session.execute(update(SubscriptionRow).values(confirm_until=soon(-1)))
     with pytest.raises(GoneError):
-        await subscriptions.confirm(token)
+        await subscriptions.confirm(holder)
     await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, None, CLIENT)
     assert len(house.mailbox.sent) == 2
-    await subscriptions.confirm(token)
+    await subscriptions.confirm(holder)
 
 
 async def test_a_mail_that_did_not_go_out_can_be_asked_for_again(house: House) -> None:
@@ -246,10 +249,10 @@ async def test_somebody_else_cannot_change_a_subscription_by_giving_its_address_
     event = await house.event(await house.person())
     subscriptions = house.service.subscriptions
     await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, (HOUR,), CLIENT)
-    joined = await subscriptions.confirm(house.mailbox.link("confirm"))
+    joined = await subscriptions.confirm(house.holder(Purpose.CONFIRM, house.mailbox.link("confirm")))
     await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, (), CLIENT)
     assert house.mailbox.sent[-1][1] == "Your subscription: Summer fair"
-    assert (await subscriptions.view(Holder(joined.subscription.id))).offsets == (HOUR,)
+    assert (await subscriptions.get(Holder(joined.subscription.id))).offsets == (HOUR,)
     await subscriptions.subscribe_by_email(Viewer(), event.slug, ADDRESS, (), CLIENT)
     assert len(house.mailbox.sent) == 2, "the same answer, and no third mail"
 
@@ -259,35 +262,34 @@ async def test_a_link_is_good_for_its_own_purpose_only(house: House) -> None:
     subscriptions = house.service.subscriptions
     joined = await subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
     number = joined.subscription.id
-    tokens = {purpose: house.links.token(purpose, number) for purpose in Purpose}
+    tokens = {purpose: house.links.make_token(purpose, number) for purpose in Purpose}
     with pytest.raises(NotFoundError):
-        subscriptions.holder(tokens[Purpose.UNSUBSCRIBE])
+        house.holder(Purpose.MANAGE, tokens[Purpose.UNSUBSCRIBE])
     for wrong in (tokens[Purpose.MANAGE], tokens[Purpose.WHY], "", "x", f"{number:x}." + "A" * 24):
         with pytest.raises(NotFoundError):
-            await subscriptions.unsubscribe(wrong)
-    assert (await subscriptions.to_unsubscribe(tokens[Purpose.UNSUBSCRIBE])).state is SubscriptionState.ACTIVE
+            house.holder(Purpose.UNSUBSCRIBE, wrong)
     for _ in range(2):
-        await subscriptions.unsubscribe(tokens[Purpose.UNSUBSCRIBE])
-    assert (await subscriptions.view(Holder(number))).state is SubscriptionState.LEFT
+        await subscriptions.leave(house.holder(Purpose.UNSUBSCRIBE, tokens[Purpose.UNSUBSCRIBE]))
+    assert (await subscriptions.get(Holder(number))).state is SubscriptionState.LEFT
 
 
 async def test_being_reminded_once_can_be_asked_and_cancelled(house: House) -> None:
     organiser, follower = await house.person(), await house.person()
     event = await house.event(organiser)
-    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice())
+    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Preferences())
     holder = Holder(made.id, follower)
     house.temporal.away = True
     reminder = await house.service.subscriptions.remind_in(holder, timedelta(hours=2))
-    assert [item.reminder_id for item in await SqlReminders(house.database).asked_unstarted()] == [reminder.id], (
-        "the sweep starts it"
-    )
+    assert [item.reminder_id for item in await SqlReminders(house.database).load_unstarted_requests()] == [
+        reminder.id
+    ], "the sweep starts it"
     with pytest.raises(TransientError):
         await house.service.subscriptions.cancel_reminder(holder, reminder.id)
-    assert [item.id for item in (await house.service.subscriptions.view(holder)).reminders] == [reminder.id]
+    assert [item.id for item in (await house.service.subscriptions.get(holder)).reminders] == [reminder.id]
     house.temporal.away = False
     await house.service.subscriptions.cancel_reminder(holder, reminder.id)
-    assert (await house.service.subscriptions.view(holder)).reminders == ()
-    assert await SqlReminders(house.database).asked_unstarted() == []
+    assert (await house.service.subscriptions.get(holder)).reminders == ()
+    assert await SqlReminders(house.database).load_unstarted_requests() == []
     second = await house.service.subscriptions.remind_in(holder, timedelta(hours=3))
     assert house.temporal.reminders == [second.id]
     for delay, error in ((timedelta(seconds=5), InvalidInputError), (timedelta(days=30), ConflictError)):
@@ -304,20 +306,20 @@ async def test_an_announcement_goes_to_all_or_to_some_and_never_to_all_by_mistak
     for name in ("Ada", "Bo", "Cy"):
         user = await house.person(name)
         channel = await house.channel(user, url=f"ntfy://example.org/{name}")
-        choice = Choice(channel_ids=(channel.id,))
-        people.append((await house.service.subscriptions.subscribe(Viewer(user), event.slug, choice)).id)
+        preferences = Preferences(channel_ids=(channel.id,))
+        people.append((await house.service.subscriptions.subscribe(Viewer(user), event.slug, preferences)).id)
     await house.service.subscriptions.mute(Holder(people[2]))
     joined = await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
     board = house.service.board
-    reach = await board.reach(organiser, event.slug)
+    reach = await board.preview_reach(organiser, event.slug)
     assert (reach.people, reach.unreachable, dict(reach.by_kind)) == (3, 1, {"ntfy": 3})
-    assert (await board.reach(organiser, event.slug, ())).people == 0
-    assert (await board.reach(organiser, event.slug, tuple(people[:1]))).people == 1
-    house.temporal.told.clear()
+    assert (await board.preview_reach(organiser, event.slug, ())).people == 0
+    assert (await board.preview_reach(organiser, event.slug, tuple(people[:1]))).people == 1
+    house.temporal.signals.clear()
     some = Announcement("Room 2", level=Level.WARNING, subscription_ids=(people[0], joined.subscription.id))
     message = await board.announce(organiser, event.slug, some)
     assert (message.recipients, message.title, message.level) == (2, "Summer fair", Level.WARNING)
-    assert house.temporal.told == [(event.id, "send_manual_notification")]
+    assert house.temporal.signals == [(event.id, "send_manual_notification")]
     assert (await board.announce(organiser, event.slug, Announcement("All"))).recipients == 4
     with pytest.raises(InvalidInputError) as caught:
         await board.announce(organiser, event.slug, Announcement("None", subscription_ids=()))
@@ -327,14 +329,14 @@ async def test_an_announcement_goes_to_all_or_to_some_and_never_to_all_by_mistak
     other = await house.event(organiser)
     foreign = await board.announce(organiser, other.slug, Announcement("Hello", subscription_ids=tuple(people)))
     assert foreign.recipients == 0, "subscribers of another event are not reached"
-    listed = await board.subscribers(organiser, event.slug)
+    listed = await board.list_subscribers(organiser, event.slug)
     assert [(item.name, item.state, item.kinds) for item in listed] == [
         ("Ada", "active", ("ntfy",)),
         ("Bo", "active", ("ntfy",)),
         ("Cy", "muted", ()),
         ("ntfy · example.org", "active", ("ntfy",)),
     ]
-    assert [item.subscription_id for item in await board.subscribers(organiser, event.slug, after=people[1])] == [
+    assert [item.subscription_id for item in await board.list_subscribers(organiser, event.slug, after=people[1])] == [
         people[2],
         joined.subscription.id,
     ]
@@ -344,23 +346,24 @@ async def test_a_repeated_request_is_one_announcement(house: House) -> None:
     organiser = await house.person()
     event = await house.event(organiser)
     stated = Announcement("Room 2", request_key="form-1")
-    house.temporal.told.clear()
+    house.temporal.signals.clear()
     first = await house.service.board.announce(organiser, event.slug, stated)
     assert (await house.service.board.announce(organiser, event.slug, stated)).id == first.id
-    assert house.temporal.told == [(event.id, "send_manual_notification")]
+    assert house.temporal.signals == [(event.id, "send_manual_notification")]
 
 
 async def test_the_board_shows_every_delivery_and_the_link_says_why(house: House) -> None:
     organiser, follower = await house.person(), await house.person("Ada")
     event, channel = await house.event(organiser), await house.channel(follower, "family")
-    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Choice(tags=("family",)))
+    made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Preferences(tags=("family",)))
     message = await house.service.board.announce(organiser, event.slug, Announcement("Room 2", title="Room change"))
     await house.ledger.open_batch(message.id, 0, 500)
-    [due] = await house.ledger.due(message.id, START)
-    await house.ledger.begin([due.delivery_id], START)
-    await house.ledger.record(due.delivery_id, Verdict(DeliveryState.UNCERTAIN), "no answer in time", START)
+    [due] = await house.ledger.load_due(message.id, START)
+    await house.ledger.note_tries([due.delivery_id], START)
+    uncertain = DeliveryResult(due.delivery_id, Verdict(DeliveryState.UNCERTAIN), "no answer in time")
+    await house.ledger.record_results([uncertain], START)
     board = house.service.board
-    [line] = await board.deliveries(organiser, message.id)
+    [line] = await board.list_deliveries(organiser, message.id)
     assert (line.name, line.channel, line.state, line.tries, line.reason) == (
         "Ada",
         "ntfy",
@@ -368,11 +371,10 @@ async def test_the_board_shows_every_delivery_and_the_link_says_why(house: House
         1,
         "no answer in time",
     )
-    assert await board.deliveries(organiser, message.id, state=DeliveryState.SENT) == []
-    assert await board.deliveries(organiser, message.id, after=line.id) == []
-    assert (await board.message(organiser, message.id)).counts.uncertain == 1
-    token = house.links.why(due.delivery_id).rpartition("/")[2]
-    why = await board.why(token)
+    assert await board.list_deliveries(organiser, message.id, state=DeliveryState.SENT) == []
+    assert await board.list_deliveries(organiser, message.id, after=line.id) == []
+    assert (await board.get_message(organiser, message.id)).counts.uncertain == 1
+    why = await board.explain(due.delivery_id)
     assert (why.cause, why.rule, why.channel, why.tries, why.state, why.event_name, why.title) == (
         Cause.ANNOUNCEMENT,
         "you chose the tag family",
@@ -383,13 +385,11 @@ async def test_the_board_shows_every_delivery_and_the_link_says_why(house: House
         "Room change",
     )
     assert why.subscription_state is SubscriptionState.ACTIVE
-    assert (await board.mute(token)).subscription_state is SubscriptionState.MUTED
-    assert house.temporal.told[-1] == (event.id, "participant_changed")
-    assert (await board.mute(token)).subscription_state is SubscriptionState.MUTED
-    with pytest.raises(NotFoundError):
-        await board.why(house.links.token(Purpose.MANAGE, due.delivery_id))
+    await house.service.subscriptions.mute(Holder(why.subscription_id))
+    assert house.temporal.signals[-1] == (event.id, "participant_changed")
+    assert (await board.explain(due.delivery_id)).subscription_state is SubscriptionState.MUTED
     await house.service.channels.remove(follower, channel.id)
-    assert (await board.why(token)).channel == "", "a channel that is gone is not named"
+    assert (await board.explain(due.delivery_id)).channel == "", "a channel that is gone is not named"
     await board.stop(organiser, message.id)
     assert house.temporal.cancelled == [message.id]
     assert made.id == why.subscription_id
@@ -403,7 +403,7 @@ async def test_a_message_can_be_stopped_before_its_broadcast_has_begun(house: Ho
     house.temporal.broadcasts_run = False
     await house.service.board.stop(organiser, message.id)
     assert await house.ledger.open_batch(message.id, 0, 100) == (None, 1), "a late broadcast finds nobody left"
-    (delivery,) = await house.service.board.deliveries(organiser, message.id)
+    (delivery,) = await house.service.board.list_deliveries(organiser, message.id)
     assert delivery.state is DeliveryState.SKIPPED
     with pytest.raises(ConflictError, match="already"):
         await house.service.board.stop(organiser, message.id)
@@ -424,8 +424,8 @@ async def test_after_a_change_of_the_instance_key_addresses_are_sealed_again(hou
     event = await house.event(user)
     await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
     vault = AddressVault(["the next key", KEY])
-    assert await rotate(house.database, vault) == 2
-    assert await rotate(house.database, vault) == 0
+    assert await seal_again(house.database, vault) == 2
+    assert await seal_again(house.database, vault) == 0
     async with house.database.unit_of_work() as work:
         rows = await work.session.execute(
             text(

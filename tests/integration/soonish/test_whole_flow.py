@@ -18,12 +18,13 @@ from pressbox.core.db.database import Database
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.soonish.adapters.rows import DeliveryRow, OutboxRow, ReminderScheduleRow
 from pressbox.soonish.contracts import ReconcileWorkflowInput
+from pressbox.soonish.domain.channels import ChannelInput
 from pressbox.soonish.domain.delivery import AttemptResult
-from pressbox.soonish.domain.views import Viewer
+from pressbox.soonish.domain.views import Holder, Viewer
 from pressbox.soonish.ids import QUEUE, event_workflow_id, reminder_schedule_id
 from pressbox.soonish.manifest import APP
-from pressbox.soonish.ports import Attempt, Holder, Outgoing
-from pressbox.soonish.service.inputs import Announcement, ChannelInput, Choice, EventInput
+from pressbox.soonish.ports import Attempt, OutgoingMessage
+from pressbox.soonish.service.inputs import Announcement, EventInput, Preferences
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.settings import SoonishSettings
 from pressbox.soonish.wiring import activities_on, reminder_schedules, service
@@ -36,11 +37,11 @@ class Watcher:
     """Takes everything, and looks whether the database waits for it."""
 
     def __init__(self, database: Database) -> None:
-        self.sent: list[tuple[str, Outgoing]] = []
+        self.sent: list[tuple[str, OutgoingMessage]] = []
         self.transactions: list[int] = []
         self._database = database
 
-    async def send(self, channel_key: str, message: Outgoing) -> Attempt:
+    async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         await asyncio.sleep(0.05)
         async with self._database.engine.connect() as connection:
             waiting = await connection.scalar(
@@ -111,7 +112,7 @@ async def noted(day: Day, event_id: int) -> dict[tuple[int, int], datetime]:
 async def join(day: Day, user_id: int, slug: str) -> tuple[int, int]:
     """Subscribe over a channel of one's own; the ids of channel and subscription."""
     channel = await day.service.channels.add(user_id, ChannelInput("Phone", "ntfys://ntfy.sh/example", ("phone",)))
-    joined = await day.service.subscriptions.subscribe(Viewer(user_id), slug, Choice(channel_ids=(channel.id,)))
+    joined = await day.service.subscriptions.subscribe(Viewer(user_id), slug, Preferences(channel_ids=(channel.id,)))
     return channel.id, joined.id
 
 
@@ -145,20 +146,20 @@ async def test_an_organisers_day(day: Day, temporal: Client) -> None:
     assert set(day.sender.transactions) == {0}, "no transaction waits while a message is on its way"
     async with day.resources.database.unit_of_work() as work:
         states = {row.state for row in await work.session.scalars(select(DeliveryRow))}
-        untold = (await work.session.scalars(select(OutboxRow).where(OutboxRow.told_at.is_(None)))).all()
+        unsent = (await work.session.scalars(select(OutboxRow).where(OutboxRow.told_at.is_(None)))).all()
     assert states <= {"sent", "skipped"}
-    assert untold == []
+    assert unsent == []
 
 
-async def test_what_was_accepted_while_temporal_was_away_is_told_by_the_sweep(day: Day, temporal: Client) -> None:
+async def test_the_sweep_sends_signals_that_could_not_be_sent_before(day: Day, temporal: Client) -> None:
     async def unreachable(*_: object) -> None:
         raise TimeoutError
 
-    telling = day.service.events._teller._workflows
-    reachable, telling.tell = telling.tell, unreachable  # type: ignore[method-assign, assignment]
+    workflows = day.service.events._relay._workflows
+    reachable, workflows.signal_event = workflows.signal_event, unreachable  # type: ignore[method-assign, assignment]
     event = await day.service.events.create(day.organiser, EventInput("Concert", START, "Europe/Berlin"))
     _, subscription = await join(day, day.people[0], event.slug)
-    telling.tell = reachable  # type: ignore[method-assign]
+    workflows.signal_event = reachable  # type: ignore[method-assign]
     assert await noted(day, event.id) == {}
     result = await temporal.execute_workflow(
         ReconcileWorkflow.run,

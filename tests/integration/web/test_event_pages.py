@@ -199,7 +199,7 @@ async def test_a_scanner_that_opens_the_unsubscribe_link_changes_nothing_and_one
     slug = await new_event(organiser)
     await join(stranger, slug)
     number = (await organiser.get(f"/api/soonish/events/{slug}/subscriptions")).json()[0]["subscription_id"]
-    path = httpx.URL(links(settings).unsubscribe(number)).path
+    path = httpx.URL(links(settings).unsubscribe_url(number)).path
     page = await stranger.get(path)
     assert "Unsubscribe?" in page.text
     assert 'content="noindex"' in page.text
@@ -230,7 +230,7 @@ async def test_channels_are_kept_without_ever_showing_their_address(
     assert (await organiser.get(f"/events/channels/{number}")).status_code == 404
     assert (await organiser.post(f"/api/soonish/channels/{number}/test")).status_code == 404
     tested = await other.post(f"/events/channels/{number}/test", headers={"HX-Request": "true"})
-    assert "It was not taken" in tested.text
+    assert "It could not be delivered now" in tested.text
     changed = await other.patch(f"/api/soonish/channels/{number}", json={"is_active": False})
     assert changed.json()["is_active"] is False
     await other.post(f"/events/channels/{number}", data={"remove": "1"})

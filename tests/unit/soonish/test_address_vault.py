@@ -3,8 +3,8 @@
 import pytest
 
 from pressbox.core.errors import ConfigurationError
-from pressbox.soonish.adapters.secrets import AddressVault
-from pressbox.soonish.service.subscriptions import masked
+from pressbox.soonish.adapters.address_vault import AddressVault
+from pressbox.soonish.service.subscriptions import mask_email
 
 URL = "ntfy://example.org/k3y"
 
@@ -56,4 +56,4 @@ def test_two_spellings_of_one_place_are_one_target(other: str, same: bool) -> No
 
 
 def test_an_address_is_shown_by_its_first_letter() -> None:
-    assert masked("guest.person@example.org") == "g***@example.org"
+    assert mask_email("guest.person@example.org") == "g***@example.org"

@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pressbox.soonish.domain.channels import Channel, Selector, choose_channels
 from pressbox.soonish.domain.delivery import (
-    MOST_TRIES,
+    MAX_TRIES,
     AttemptResult,
-    Channel,
+    DeliveryCounts,
     DeliveryState,
-    Selector,
     Verdict,
-    after_attempt,
-    chosen_channels,
+    judge_attempt,
 )
 
 CHANNELS = st.lists(
@@ -40,29 +39,29 @@ def channel(number: int, *tags: str, target: bytes = b"", is_active: bool = True
 
 
 def test_no_choice_chooses_no_channel() -> None:
-    assert chosen_channels([], [channel(1, "family")]) == ()
+    assert choose_channels([], [channel(1, "family")]) == ()
 
 
 def test_ids_and_tags_choose_active_channels_in_order() -> None:
     own = [channel(3, "family"), channel(1), channel(2, "family", is_active=False), channel(4, "work")]
-    found = chosen_channels([Selector(channel_id=1), Selector(tag="family"), Selector(channel_id=99)], own)
+    found = choose_channels([Selector(channel_id=1), Selector(tag="family"), Selector(channel_id=99)], own)
     assert [item.channel_id for item in found] == [1, 3]
 
 
 def test_two_channels_to_the_same_place_count_once() -> None:
     own = [channel(2, "family", target=b"same"), channel(1, "family", target=b"same"), channel(3, "family")]
-    assert [item.channel_id for item in chosen_channels([Selector(tag="family")], own)] == [1, 3]
+    assert [item.channel_id for item in choose_channels([Selector(tag="family")], own)] == [1, 3]
 
 
 def test_a_broken_channel_is_chosen_so_that_its_owner_can_see_why_nothing_came() -> None:
-    assert chosen_channels([Selector(channel_id=1)], [channel(1, broken=True)])[0].broken
+    assert choose_channels([Selector(channel_id=1)], [channel(1, broken=True)])[0].broken
 
 
 @given(SELECTORS, CHANNELS)
 def test_every_target_is_chosen_at_most_once_and_only_from_what_was_asked(
     selectors: list[Selector], own: list[Channel]
 ) -> None:
-    found = chosen_channels(selectors, own)
+    found = choose_channels(selectors, own)
     asked = {
         item.target
         for item in own
@@ -77,21 +76,23 @@ def test_every_target_is_chosen_at_most_once_and_only_from_what_was_asked(
     [
         (AttemptResult.ACCEPTED, 1, Verdict(DeliveryState.SENT)),
         (AttemptResult.REFUSED, 1, Verdict(DeliveryState.FAILED)),
-        (AttemptResult.SILENT, 1, Verdict(DeliveryState.UNCERTAIN)),
-        (AttemptResult.TROUBLED, 1, Verdict(DeliveryState.PENDING, timedelta(seconds=1))),
-        (AttemptResult.TROUBLED, 2, Verdict(DeliveryState.PENDING, timedelta(seconds=2))),
-        (AttemptResult.TROUBLED, MOST_TRIES, Verdict(DeliveryState.FAILED)),
-        (AttemptResult.TROUBLED, MOST_TRIES + 1, Verdict(DeliveryState.FAILED)),
+        (AttemptResult.UNCONFIRMED, 1, Verdict(DeliveryState.UNCERTAIN)),
+        (AttemptResult.UNAVAILABLE, 1, Verdict(DeliveryState.PENDING, timedelta(seconds=1))),
+        (AttemptResult.UNAVAILABLE, 2, Verdict(DeliveryState.PENDING, timedelta(seconds=2))),
+        (AttemptResult.UNAVAILABLE, MAX_TRIES, Verdict(DeliveryState.FAILED)),
+        (AttemptResult.UNAVAILABLE, MAX_TRIES + 1, Verdict(DeliveryState.FAILED)),
     ],
 )
 def test_what_a_try_came_to_decides_the_state(result: AttemptResult, tries: int, verdict: Verdict) -> None:
-    assert after_attempt(result, tries) == verdict
+    assert judge_attempt(result, tries) == verdict
 
 
 def test_a_target_that_says_when_to_come_back_is_obeyed() -> None:
     asked = timedelta(minutes=5)
-    assert after_attempt(AttemptResult.TROUBLED, 1, asked) == Verdict(DeliveryState.PENDING, asked)
+    assert judge_attempt(AttemptResult.UNAVAILABLE, 1, asked) == Verdict(DeliveryState.PENDING, asked)
 
 
-def test_only_pending_is_not_final() -> None:
-    assert [state for state in DeliveryState if not state.final] == [DeliveryState.PENDING]
+def test_a_state_without_deliveries_counts_as_zero() -> None:
+    counts = DeliveryCounts.from_states({"sent": 2, "failed": 1})
+    assert counts == DeliveryCounts(sent=2, pending=0, uncertain=0, failed=1, skipped=0)
+    assert counts.total == 3

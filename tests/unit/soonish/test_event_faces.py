@@ -8,22 +8,23 @@ from icalendar import Calendar
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web import times
 from pressbox.core.web.languages import locale_of, read_catalogs
-from pressbox.soonish.domain.delivery import Cause, Level
+from pressbox.soonish.domain.delivery import Cause, DeliveryCounts, Level
 from pressbox.soonish.domain.events import EventStatus, Visibility
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS, SubscriptionState
-from pressbox.soonish.domain.views import CalendarEntry, Counts, EventView, MessageView, SubscriptionView
-from pressbox.soonish.web import board, events, links, people, subscription
-from pressbox.soonish.web.api_models import ChoiceChange, EventChange
-from pressbox.soonish.web.board import MESSAGES_FOLLOWED, segments, topics_of
-from pressbox.soonish.web.calendar import calendar
+from pressbox.soonish.domain.views import EventView, MessageView, SubscriptionView
+from pressbox.soonish.web import board, channels, events, links, subscription_page
+from pressbox.soonish.web.api_events import EventChange
+from pressbox.soonish.web.api_subscriptions import PreferencesChange
+from pressbox.soonish.web.board import MESSAGES_FOLLOWED, build_segments, list_topics
+from pressbox.soonish.web.calendar import build_calendar
 from pressbox.soonish.web.forms import (
     AnnouncementForm,
     EventForm,
     OffsetsForm,
-    amount_of,
     offered_zones,
     offset_choices,
-    seconds_of,
+    offset_seconds,
+    parse_duration,
 )
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -46,6 +47,8 @@ def event(**changes: object) -> EventView:
         "organiser": "Ada",
         "created_at": NOW,
         "updated_at": NOW,
+        "organises": False,
+        "subscription_id": None,
     }
     return EventView(**(values | changes))  # type: ignore[arg-type]
 
@@ -61,7 +64,7 @@ def message(number: int = 1, recipients: int = 10, *, finished: bool = False, **
         body="",
         changes=(),
         recipients=recipients,
-        counts=Counts(**counts),
+        counts=DeliveryCounts.from_states(counts),
         created_at=NOW,
         finished_at=NOW if finished else None,
         cancelled_at=None,
@@ -71,9 +74,9 @@ def message(number: int = 1, recipients: int = 10, *, finished: bool = False, **
 def test_an_event_and_its_form_say_the_same_across_a_change_of_clocks() -> None:
     form = EventForm.of(event())
     assert (form.start_date, form.end_date) == ("2026-03-28T19:30", "2026-03-29T03:30")
-    facts = form.read().facts(datetime(2026, 1, 1, tzinfo=UTC))
+    facts = form.to_input().to_facts(datetime(2026, 1, 1, tzinfo=UTC))
     assert (facts.start_date, facts.end_date) == (event().start_date, event().end_date)
-    assert form.read().visibility is Visibility.PRIVATE
+    assert form.to_input().visibility is Visibility.PRIVATE
 
 
 @pytest.mark.parametrize(
@@ -87,16 +90,16 @@ def test_an_event_and_its_form_say_the_same_across_a_change_of_clocks() -> None:
 )
 def test_a_form_that_cannot_be_read_names_its_field(form: EventForm, field: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
-        form.read()
+        form.to_input()
     assert refused.value.field == field
 
 
 def test_offsets_are_the_chips_and_one_own_value() -> None:
-    assert OffsetsForm([3600], "25", 60).read() == (timedelta(hours=1), timedelta(minutes=25))
-    assert OffsetsForm(None, " ", 60).read() == ()
+    assert OffsetsForm([3600], "25", 60).to_offsets() == (timedelta(hours=1), timedelta(minutes=25))
+    assert OffsetsForm(None, " ", 60).to_offsets() == ()
     assert offset_choices([1500]) == [86_400, 3_600, 1_800, 1_500]
-    assert seconds_of(None) == tuple(int(offset.total_seconds()) for offset in DEFAULT_OFFSETS)
-    assert seconds_of(()) == ()
+    assert offset_seconds(None) == tuple(int(offset.total_seconds()) for offset in DEFAULT_OFFSETS)
+    assert offset_seconds(()) == ()
 
 
 @pytest.mark.parametrize(
@@ -104,64 +107,58 @@ def test_offsets_are_the_chips_and_one_own_value() -> None:
 )
 def test_an_amount_that_is_none_is_refused(amount: str, unit: int) -> None:
     with pytest.raises(InvalidInputError):
-        amount_of(amount, unit, field="offsets")
+        parse_duration(amount, unit, field="offsets")
 
 
 def test_nobody_chosen_is_not_everybody() -> None:
-    assert AnnouncementForm(text="x", to="some").read().subscription_ids == ()
-    assert AnnouncementForm(text="x", to="all", subscription=[1]).read().subscription_ids is None
+    assert AnnouncementForm(text="x", to="some").to_input().subscription_ids == ()
+    assert AnnouncementForm(text="x", to="all", subscription=[1]).to_input().subscription_ids is None
     with pytest.raises(InvalidInputError):
-        AnnouncementForm(text="x", level="loud").read()
+        AnnouncementForm(text="x", level="loud").to_input()
 
 
 def test_the_bar_is_whole_and_counts_those_who_are_not_written_yet_as_waiting() -> None:
-    parts = {part.state.value: part for part in segments(message(recipients=10, sent=4, failed=1))}
+    parts = {part.state.value: part for part in build_segments(message(recipients=10, sent=4, failed=1))}
     assert parts["pending"].count == 5
     assert sum(part.width for part in parts.values()) == pytest.approx(100)
     assert parts["failed"].start == pytest.approx(40)
-    over = {part.state.value: part.count for part in segments(message(recipients=10, sent=4, finished=True))}
+    over = {part.state.value: part.count for part in build_segments(message(recipients=10, sent=4, finished=True))}
     assert over["pending"] == 0
-    assert sum(part.width for part in segments(message(recipients=0))) == 0
+    assert sum(part.width for part in build_segments(message(recipients=0))) == 0
 
 
 def test_a_board_follows_its_event_and_what_is_on_its_way_within_the_limit_of_the_stream() -> None:
     going = [message(number) for number in range(1, 40)]
-    topics = topics_of(event(), [message(99, finished=True), *going]).split(",")
+    topics = list_topics(event(), [message(99, finished=True), *going]).split(",")
     assert topics[0] == "soonish.event:k3v9x2"
     assert len(topics) == MESSAGES_FOLLOWED + 1
     assert "soonish.notification:99" not in topics
 
 
 def test_a_calendar_keeps_odd_characters_and_marks_what_is_cancelled() -> None:
-    entry = CalendarEntry(
-        uid="k3v9x2@pressbox",
-        sequence=4,
+    odd = event(
         name="Löwen, Tiger; Bären",
         description="a\nb\\c, d;",
         location="Saal 2, hinten",
-        start_date=event().start_date,
-        ends_at=event().ends_at,
-        timezone="Europe/Berlin",
-        cancelled=True,
-        updated_at=NOW,
-        slug="k3v9x2",
+        version=4,
+        status=EventStatus.CANCELLED,
     )
-    (read,) = Calendar.from_ical(calendar("Mine", [entry], "https://press.example.org")).walk("VEVENT")
-    assert (read["SUMMARY"], read["DESCRIPTION"], read["LOCATION"]) == (entry.name, entry.description, entry.location)
-    assert (read["UID"], read.decoded("SEQUENCE"), read["STATUS"]) == (entry.uid, 4, "CANCELLED")
-    assert read.decoded("DTSTART") == entry.start_date
+    (read,) = Calendar.from_ical(build_calendar("Mine", [odd], "https://press.example.org")).walk("VEVENT")
+    assert (read["SUMMARY"], read["DESCRIPTION"], read["LOCATION"]) == (odd.name, odd.description, odd.location)
+    assert (read["UID"], read.decoded("SEQUENCE"), read["STATUS"]) == ("k3v9x2@pressbox", 4, "CANCELLED")
+    assert read.decoded("DTSTART") == odd.start_date
     assert read["URL"] == "https://press.example.org/events/k3v9x2"
-    assert calendar("Mine", [], "").startswith(b"BEGIN:VCALENDAR")
+    assert build_calendar("Mine", [], "").startswith(b"BEGIN:VCALENDAR")
 
 
 def test_a_change_over_the_api_keeps_what_it_does_not_name() -> None:
-    stated = EventChange.model_validate({"location": "Hall 3"}).over(event())
+    stated = EventChange.model_validate({"location": "Hall 3"}).apply_to(event())
     assert (stated.name, stated.location, stated.end_date) == ("Summer party", "Hall 3", event().end_date)
-    assert EventChange.model_validate({"end_date": None}).over(event()).end_date is None
+    assert EventChange.model_validate({"end_date": None}).apply_to(event()).end_date is None
     kept = subscription_view(offsets=(timedelta(hours=1),))
-    assert ChoiceChange.model_validate({}).over(kept).offsets == (timedelta(hours=1),)
-    assert ChoiceChange.model_validate({"offsets": None}).over(kept).offsets is None
-    assert ChoiceChange.model_validate({"offsets": []}).over(kept).offsets == ()
+    assert PreferencesChange.model_validate({}).apply_to(kept).offsets == (timedelta(hours=1),)
+    assert PreferencesChange.model_validate({"offsets": None}).apply_to(kept).offsets is None
+    assert PreferencesChange.model_validate({"offsets": []}).apply_to(kept).offsets == ()
 
 
 def subscription_view(offsets: tuple[timedelta, ...]) -> SubscriptionView:
@@ -182,9 +179,9 @@ def test_every_sentence_that_pages_take_from_code_is_translated() -> None:
     said = {
         *board.MESSAGES.values(),
         *events.MESSAGES.values(),
-        *people.MESSAGES.values(),
-        *people.RESULTS.values(),
-        *subscription.MESSAGES.values(),
+        *channels.MESSAGES.values(),
+        *channels.RESULTS.values(),
+        *subscription_page.MESSAGES.values(),
         links.MUTED,
     }
     catalogs = [

@@ -6,8 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.events import EventFacts, EventStatus, changes, validated
-from pressbox.soonish.domain.messages import asked_reminder, cancelled, created, reminder, updated
+from pressbox.soonish.domain.events import EventFacts, EventStatus, list_changes, validate
+from pressbox.soonish.domain.messages import (
+    write_cancellation,
+    write_creation,
+    write_reminder,
+    write_requested_reminder,
+    write_update,
+)
 
 START = datetime(2027, 5, 1, 17, 30, tzinfo=UTC)
 FAIR = EventFacts("Summer fair", START, "Europe/Berlin", location="Town hall")
@@ -21,7 +27,7 @@ def test_an_event_without_an_end_is_over_after_four_hours() -> None:
 
 def test_what_is_stated_is_trimmed() -> None:
     stated = replace(FAIR, name=" Summer fair ", description=" a\n", location=" Town hall ")
-    assert validated(stated) == replace(FAIR, description="a")
+    assert validate(stated) == replace(FAIR, description="a")
 
 
 @pytest.mark.parametrize(
@@ -37,23 +43,23 @@ def test_what_is_stated_is_trimmed() -> None:
 )
 def test_a_wrong_field_is_named(wrong: dict[str, str], field: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        validated(replace(FAIR, **wrong))  # type: ignore[arg-type]
+        validate(replace(FAIR, **wrong))  # type: ignore[arg-type]
     assert caught.value.field == field
 
 
-def test_nothing_changed_is_no_news() -> None:
-    assert changes(FAIR, replace(FAIR)) == ()
+def test_the_same_facts_have_no_changes() -> None:
+    assert list_changes(FAIR, replace(FAIR)) == ()
 
 
-def test_changes_are_said_from_old_to_new_in_the_new_zone() -> None:
+def test_changes_are_shown_from_old_to_new_in_the_new_zone() -> None:
     moved = replace(FAIR, start_date=START + HOUR, location="", end_date=START + 3 * HOUR)
-    assert [str(change) for change in changes(FAIR, moved)] == [
+    assert [str(change) for change in list_changes(FAIR, moved)] == [
         "Start: Sat 1 May 2027, 19:30 (Europe/Berlin) → Sat 1 May 2027, 20:30 (Europe/Berlin)",
         "End: none → Sat 1 May 2027, 22:30 (Europe/Berlin)",
         "Location: Town hall → none",
     ]
     abroad = replace(FAIR, timezone="America/New_York", start_date=START + HOUR)
-    assert [str(change) for change in changes(FAIR, abroad)] == [
+    assert [str(change) for change in list_changes(FAIR, abroad)] == [
         "Start: Sat 1 May 2027, 13:30 (America/New_York) → Sat 1 May 2027, 14:30 (America/New_York)",
         "Time zone: Europe/Berlin → America/New_York",
     ]
@@ -61,11 +67,18 @@ def test_changes_are_said_from_old_to_new_in_the_new_zone() -> None:
 
 def test_every_message_names_the_event_and_its_local_time() -> None:
     when = "When: Sat 1 May 2027, 19:30 (Europe/Berlin)\nWhere: Town hall"
-    for text in (created(FAIR), cancelled(FAIR), reminder(FAIR, HOUR), asked_reminder(FAIR)):
+    for text in (
+        write_creation(FAIR),
+        write_cancellation(FAIR),
+        write_reminder(FAIR, HOUR),
+        write_requested_reminder(FAIR),
+    ):
         assert "Summer fair" in text.title
         assert text.body.endswith(when)
-    assert "Where" not in cancelled(replace(FAIR, location="")).body
-    assert updated(FAIR, changes(FAIR, replace(FAIR, name="Fair"))).body.endswith("• Name: Summer fair → Fair")
+    assert "Where" not in write_cancellation(replace(FAIR, location="")).body
+    assert write_update(FAIR, list_changes(FAIR, replace(FAIR, name="Fair"))).body.endswith(
+        "• Name: Summer fair → Fair"
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,8 +91,8 @@ def test_every_message_names_the_event_and_its_local_time() -> None:
     ],
 )
 def test_a_reminder_says_how_long_it_is_until_the_start(offset: timedelta, title: str) -> None:
-    assert reminder(FAIR, offset).title == title
+    assert write_reminder(FAIR, offset).title == title
 
 
 def test_only_cancelled_and_completed_events_are_over() -> None:
-    assert [status.over for status in EventStatus] == [False, False, True, True]
+    assert [status.is_over for status in EventStatus] == [False, False, True, True]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.times import spoken, spoken_offset, to_utc, zone
+from pressbox.soonish.domain.times import format_offset, format_time, load_zone, to_utc
 
 BERLIN = "Europe/Berlin"
 
@@ -65,14 +65,14 @@ def test_whatever_is_accepted_is_said_as_it_was_meant(local: datetime) -> None:
         instant = to_utc(local, BERLIN)
     except InvalidInputError:
         return
-    assert f"{local:%H:%M} ({BERLIN})" in spoken(instant, BERLIN)
-    assert f"{local.day} " in spoken(instant, BERLIN)
+    assert f"{local:%H:%M} ({BERLIN})" in format_time(instant, BERLIN)
+    assert f"{local.day} " in format_time(instant, BERLIN)
 
 
 @pytest.mark.parametrize("name", ["", "Mars/Olympus", "../etc/passwd", "/etc/localtime", "Europe/", "x\x00", "x" * 500])
 def test_a_zone_that_is_none_is_named_as_the_wrong_field(name: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        zone(name)
+        load_zone(name)
     assert caught.value.field == "timezone"
 
 
@@ -89,4 +89,4 @@ def test_a_zone_that_is_none_is_named_as_the_wrong_field(name: str) -> None:
     ],
 )
 def test_a_span_is_said_in_its_largest_units(offset: timedelta, words: str) -> None:
-    assert spoken_offset(offset) == words
+    assert format_offset(offset) == words

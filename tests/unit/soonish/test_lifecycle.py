@@ -15,8 +15,8 @@ from pressbox.soonish.contracts import (
     ParticipantChanged,
     ParticipantRemoved,
 )
-from pressbox.soonish.domain.lifecycle import PendingUpdate, next_wake, remembered, with_edit
-from pressbox.soonish.domain.reminders import ReminderOutcome, WantedReminder, message_version, outcome_of
+from pressbox.soonish.domain.lifecycle import PendingUpdate, add_edit, next_wake_time, remember_id
+from pressbox.soonish.domain.reminders import ReminderOutcome, WantedReminder, message_version, summarise_outcome
 from pressbox.soonish.workflows.mailbox import Mailbox
 
 NOW = datetime(2027, 5, 1, 12, tzinfo=UTC)
@@ -24,28 +24,28 @@ MINUTE = timedelta(minutes=1)
 
 
 def test_the_window_opens_with_the_first_edit_and_does_not_grow() -> None:
-    first = with_edit(None, 2, announced=1, now=NOW, window=MINUTE)
+    first = add_edit(None, 2, announced=1, now=NOW, window=MINUTE)
     assert first == PendingUpdate(1, NOW + MINUTE)
-    assert with_edit(first, 3, announced=1, now=NOW + MINUTE / 2, window=MINUTE) == first
+    assert add_edit(first, 3, announced=1, now=NOW + MINUTE / 2, window=MINUTE) == first
 
 
 def test_an_edit_that_people_already_heard_of_opens_nothing() -> None:
-    assert with_edit(None, 4, announced=4, now=NOW, window=MINUTE) is None
+    assert add_edit(None, 4, announced=4, now=NOW, window=MINUTE) is None
 
 
 def test_a_run_that_began_late_compares_with_the_version_before_the_edit() -> None:
-    assert with_edit(None, 9, announced=1, now=NOW, window=MINUTE) == PendingUpdate(8, NOW + MINUTE)
+    assert add_edit(None, 9, announced=1, now=NOW, window=MINUTE) == PendingUpdate(8, NOW + MINUTE)
 
 
 def test_the_next_moment_is_the_earlier_one() -> None:
     end = NOW + timedelta(hours=4)
-    assert next_wake(end, None) == end
-    assert next_wake(end, PendingUpdate(1, NOW)) == NOW
-    assert next_wake(NOW, PendingUpdate(1, end)) == NOW
+    assert next_wake_time(end, None) == end
+    assert next_wake_time(end, PendingUpdate(1, NOW)) == NOW
+    assert next_wake_time(NOW, PendingUpdate(1, end)) == NOW
 
 
 @given(st.lists(st.integers(min_value=1, max_value=50)))
-def test_every_number_is_heard_once(numbers: list[int]) -> None:
+def test_every_signal_is_handled_once(numbers: list[int]) -> None:
     mailbox = Mailbox(EventWorkflowState())
     for number in numbers:
         mailbox.put(ParticipantAdded(outbox_id=number, subscription_id=1))
@@ -54,7 +54,7 @@ def test_every_number_is_heard_once(numbers: list[int]) -> None:
 
 
 def test_only_the_newest_numbers_are_kept() -> None:
-    assert remembered((1, 2, 3), 4, most=3) == (2, 3, 4)
+    assert remember_id((1, 2, 3), 4, limit=3) == (2, 3, 4)
 
 
 def test_every_kind_of_message_survives_continue_as_new_as_itself() -> None:
@@ -84,7 +84,7 @@ def test_a_moved_start_is_a_new_message_and_the_same_start_the_same_one() -> Non
 
 
 def test_the_best_delivery_decides_the_outcome() -> None:
-    assert outcome_of(sent=1, uncertain=1, failed=1) is ReminderOutcome.SENT
-    assert outcome_of(sent=0, uncertain=1, failed=1) is ReminderOutcome.UNCERTAIN
-    assert outcome_of(sent=0, uncertain=0, failed=1) is ReminderOutcome.FAILED
-    assert outcome_of(sent=0, uncertain=0, failed=0) is ReminderOutcome.NO_TARGETS
+    assert summarise_outcome(sent=1, uncertain=1, failed=1) is ReminderOutcome.SENT
+    assert summarise_outcome(sent=0, uncertain=1, failed=1) is ReminderOutcome.UNCERTAIN
+    assert summarise_outcome(sent=0, uncertain=0, failed=1) is ReminderOutcome.FAILED
+    assert summarise_outcome(sent=0, uncertain=0, failed=0) is ReminderOutcome.NO_TARGETS

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pressbox.core.http.guard import AllowList
-from pressbox.soonish.adapters.send_watch import LONGEST_RETRY_AFTER, Watch, retry_after, watched
+from pressbox.soonish.adapters.send_watch import MAX_RETRY_AFTER, Watch, parse_retry_after, watched
 
 LONG = timedelta(seconds=5)
 
@@ -25,16 +25,16 @@ LONG = timedelta(seconds=5)
         ("-5", None),
         ("7", timedelta(seconds=7)),
         (" 7 ", timedelta(seconds=7)),
-        ("99999999999999", LONGEST_RETRY_AFTER),
+        ("99999999999999", MAX_RETRY_AFTER),
         ("Wed, 21 Oct 2015 07:28:00 GMT", timedelta()),
     ],
 )
 def test_retry_after_is_read_in_both_forms(value: str | None, expected: timedelta | None) -> None:
-    assert retry_after(value) == expected
+    assert parse_retry_after(value) == expected
 
 
 def test_retry_after_as_a_date_is_the_time_until_then() -> None:
-    wait = retry_after(format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True))
+    wait = parse_retry_after(format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True))
     assert wait is not None
     assert timedelta(seconds=57) < wait <= timedelta(seconds=60)
 

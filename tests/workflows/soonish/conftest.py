@@ -21,7 +21,7 @@ from temporalio.worker import Worker
 from pressbox.core.progress.contracts import ProgressUpdate
 from pressbox.core.progress.interceptor import ProgressInterceptor
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.soonish.contracts import EventWorkflowInput, EventWorkflowResult, Message, SoonishPolicy
+from pressbox.soonish.contracts import EventSignal, EventWorkflowInput, EventWorkflowResult, SoonishPolicy
 from pressbox.soonish.domain.events import EventFacts
 from pressbox.soonish.ids import event_workflow_id
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
@@ -48,7 +48,7 @@ class Stage:
     handle: WorkflowHandle[Any, EventWorkflowResult] | None = None
     told: "count[int]" = field(default_factory=lambda: count(1))
 
-    async def tell(self, *messages: Message) -> WorkflowHandle[Any, EventWorkflowResult]:
+    async def tell(self, *messages: EventSignal) -> WorkflowHandle[Any, EventWorkflowResult]:
         """As the service does it: a signal that starts the workflow when there is none."""
         for message in messages:
             # This handle, not one made from the id, lets the other server skip time while somebody waits for it.

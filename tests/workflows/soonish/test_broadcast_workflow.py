@@ -8,14 +8,19 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
 from pressbox.core.errors import TransientError
-from pressbox.soonish.contracts import BroadcastWorkflowInput, BroadcastWorkflowResult, DeliveryCounts, SoonishPolicy
-from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState
+from pressbox.core.temporal.calls import Pauses
+from pressbox.soonish.contracts import BroadcastWorkflowInput, BroadcastWorkflowResult, SoonishPolicy
+from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryCounts, DeliveryState
 from pressbox.soonish.ids import broadcast_workflow_id
-from pressbox.soonish.ports import Due
+from pressbox.soonish.ports import DueDelivery
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
 from tests.workflows.soonish.conftest import QUICK_POLICY, Stage
 
 MOST_HISTORY_EVENTS = 2_000
+
+
+def counts(**states: int) -> DeliveryCounts:
+    return DeliveryCounts.from_states(states)
 
 
 async def broadcast(
@@ -34,39 +39,39 @@ async def test_everybody_gets_it_once_and_nobody_else(stage: Stage) -> None:
     people = range(10, 45)
     result = await (await broadcast(stage, people)).result()
     assert sorted(key for key, _ in stage.world.sender.sent) == [f"channel:{number}" for number in people]
-    assert result.counts == DeliveryCounts(sent=35)
+    assert result.counts == counts(sent=35)
     assert all(message.finished for message in stage.world.ledger.messages.values() if message.recipients != (1,))
 
 
 async def test_no_recipients_means_nobody(stage: Stage) -> None:
     stage.world.events.subscribe(stage.event_id, 2)
     result = await (await broadcast(stage, [])).result()
-    assert result.counts == DeliveryCounts()
+    assert result.counts == counts()
     assert stage.world.sender.sent == []
 
 
 async def test_who_has_no_channel_is_recorded_as_skipped(stage: Stage) -> None:
     stage.world.ledger.without_channel = {11}
     result = await (await broadcast(stage, [10, 11])).result()
-    assert result.counts == DeliveryCounts(sent=1, skipped=1)
+    assert result.counts == counts(sent=1, skipped=1)
 
 
 async def test_only_what_was_not_taken_is_tried_again(stage: Stage) -> None:
-    stage.world.sender.answers(11, AttemptResult.TROUBLED, AttemptResult.TROUBLED)
-    stage.world.sender.answers(12, *[AttemptResult.TROUBLED] * 3)
-    stage.world.sender.answers(13, AttemptResult.SILENT)
+    stage.world.sender.answers(11, AttemptResult.UNAVAILABLE, AttemptResult.UNAVAILABLE)
+    stage.world.sender.answers(12, *[AttemptResult.UNAVAILABLE] * 3)
+    stage.world.sender.answers(13, AttemptResult.UNCONFIRMED)
     stage.world.sender.answers(14, AttemptResult.REFUSED)
     result = await (await broadcast(stage, range(10, 20))).result()
-    assert result.counts == DeliveryCounts(sent=7, failed=2, uncertain=1)
+    assert result.counts == counts(sent=7, failed=2, uncertain=1)
     tries = [len(stage.world.sender.to(number)) for number in range(10, 15)]
     assert tries == [1, 3, 3, 1, 1]
 
 
 async def test_a_target_that_wants_to_be_asked_later_is_asked_then(stage: Stage) -> None:
-    stage.world.sender.answers(11, AttemptResult.TROUBLED, retry_after=timedelta(seconds=3))
+    stage.world.sender.answers(11, AttemptResult.UNAVAILABLE, retry_after=timedelta(seconds=3))
     began = datetime.now(UTC)
     handle = await broadcast(stage, [10, 11, 12])
-    assert (await handle.result()).counts == DeliveryCounts(sent=3)
+    assert (await handle.result()).counts == counts(sent=3)
     assert datetime.now(UTC) - began >= timedelta(seconds=3)
     assert len(stage.world.sender.to(11)) == 2
 
@@ -74,19 +79,19 @@ async def test_a_target_that_wants_to_be_asked_later_is_asked_then(stage: Stage)
 async def test_a_database_that_is_away_longer_than_the_tries_forgets_nobody(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pressbox.soonish.workflows.rounds.FIRST_PAUSE", timedelta(milliseconds=100))
-    good, calls = stage.world.ledger.due, 0
+    monkeypatch.setattr("pressbox.soonish.workflows.broadcast.PAUSES", Pauses(timedelta(milliseconds=100)))
+    good, calls = stage.world.ledger.load_due, 0
 
-    async def away(notification_id: int, now: datetime) -> Sequence[Due]:
+    async def away(notification_id: int, now: datetime) -> Sequence[DueDelivery]:
         nonlocal calls
         calls += 1
         if calls <= 4:
             raise TransientError("The database does not answer.")
         return await good(notification_id, now)
 
-    monkeypatch.setattr(stage.world.ledger, "due", away)
+    monkeypatch.setattr(stage.world.ledger, "load_due", away)
     result = await (await broadcast(stage, range(10, 15))).result()
-    assert (result.counts, calls) == (DeliveryCounts(sent=5), 5)
+    assert (result.counts, calls) == (counts(sent=5), 5)
     assert len(stage.world.sender.sent) == 5
 
 
@@ -107,18 +112,18 @@ async def test_stopping_half_way_skips_the_rest_and_waits_for_what_is_on_its_way
 
 
 async def test_stopping_between_two_tries_skips_those_that_wait(stage: Stage) -> None:
-    stage.world.sender.answers(11, AttemptResult.TROUBLED, retry_after=timedelta(hours=1))
+    stage.world.sender.answers(11, AttemptResult.UNAVAILABLE, retry_after=timedelta(hours=1))
     handle = await broadcast(stage, [10, 11])
     while not stage.world.sender.to(11):
         await asyncio.sleep(0.02)
     await asyncio.sleep(0.3)
     await handle.cancel()
-    assert (await handle.result()).counts == DeliveryCounts(sent=1, skipped=1)
+    assert (await handle.result()).counts == counts(sent=1, skipped=1)
 
 
 async def test_ten_thousand_recipients_make_a_short_history(stage: Stage) -> None:
     handle = await broadcast(stage, range(10, 10_010), SoonishPolicy())
-    assert (await handle.result()).counts == DeliveryCounts(sent=10_000)
+    assert (await handle.result()).counts == counts(sent=10_000)
     history = await handle.fetch_history()
     assert len(history.events) < MOST_HISTORY_EVENTS
     done = [report.done for report in stage.reports if report.workflow_id == handle.id]
@@ -129,8 +134,8 @@ async def test_ten_thousand_recipients_make_a_short_history(stage: Stage) -> Non
 async def test_results_that_the_database_could_not_take_at_once_are_kept(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pressbox.soonish.activities.post.RECORD_PAUSE_SECONDS", 0.05)
-    good, failures = stage.world.ledger.record_many, 3
+    monkeypatch.setattr("pressbox.soonish.activities.dispatch.RECORD_PAUSE_SECONDS", 0.05)
+    good, failures = stage.world.ledger.record_results, 3
 
     async def away(results, now):  # type: ignore[no-untyped-def]
         nonlocal failures
@@ -139,8 +144,8 @@ async def test_results_that_the_database_could_not_take_at_once_are_kept(
             raise TransientError("The database does not answer.")
         await good(results, now)
 
-    monkeypatch.setattr(stage.world.ledger, "record_many", away)
+    monkeypatch.setattr(stage.world.ledger, "record_results", away)
     result = await (await broadcast(stage, range(10, 15))).result()
-    assert result.counts == DeliveryCounts(sent=5)
+    assert result.counts == counts(sent=5)
     assert len(stage.world.sender.sent) == 5, "nobody got a second copy"
     assert not any(item.maybe_twice for item in stage.world.ledger.deliveries.values())

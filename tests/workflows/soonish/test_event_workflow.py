@@ -22,7 +22,7 @@ from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.ids import broadcast_workflow_id
-from pressbox.soonish.ports import Outgoing
+from pressbox.soonish.ports import OutgoingMessage
 from tests.fakes.soonish import ORGANISER, FakeWorld
 from tests.workflows.soonish.conftest import QUICK_POLICY, Stage, in_two_days, staged
 
@@ -164,11 +164,11 @@ async def test_a_broadcast_that_fails_never_fails_the_event(stage: Stage) -> Non
     async def broken(notification_id: int) -> None:
         raise PermanentError("The table is not ours.")
 
-    good = stage.world.ledger.message
-    stage.world.ledger.message = broken  # type: ignore[assignment, method-assign]
+    good = stage.world.ledger.load_message
+    stage.world.ledger.load_message = broken  # type: ignore[assignment, method-assign]
     await stage.tell(announce(stage, "lost", 2))
     await until(lambda: any(report.detail.get("failed") == 2 for report in stage.reports), "both failures")
-    stage.world.ledger.message = good  # type: ignore[method-assign]
+    stage.world.ledger.load_message = good  # type: ignore[method-assign]
     handle = await stage.tell(announce(stage, "good", 2))
     await until(lambda: stage.world.sender.to(2) == ["announcement good"], "the next message")
     assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
@@ -177,7 +177,7 @@ async def test_a_broadcast_that_fails_never_fails_the_event(stage: Stage) -> Non
 async def test_a_slow_answer_delays_the_next_message_only_so_long(temporal: Client, world: FakeWorld) -> None:
     policy = QUICK_POLICY.model_copy(update={"order_patience": timedelta(milliseconds=500)})
     async with staged(temporal, policy, in_two_days(), world) as stage:
-        world.sender.answers(2, AttemptResult.TROUBLED, retry_after=timedelta(hours=1))
+        world.sender.answers(2, AttemptResult.UNAVAILABLE, retry_after=timedelta(hours=1))
         message = announce(stage, "a", 2, 3)
         handle = await stage.tell(message, cancel(stage, 2, 3))
         assert (await handle.result()).status is EventStatus.CANCELLED
@@ -282,7 +282,7 @@ async def test_every_message_carries_the_links_of_its_own_person(stage: Stage) -
     await stage.tell(announce(stage, "a", 2, 3))
     await until(lambda: len(stage.world.sender.sent) == 3, "everything")
     for key, message in stage.world.sender.sent:
-        assert isinstance(message, Outgoing)
+        assert isinstance(message, OutgoingMessage)
         assert message.unsubscribe_url.endswith(key.replace("channel:", "/"))
     # What was sent is written down a moment later.
     deliveries = stage.world.ledger.deliveries

@@ -95,7 +95,7 @@ def refused(stage: Stage) -> None:
 
 
 def silent(stage: Stage) -> None:
-    stage.world.sender.answers(2, AttemptResult.SILENT)
+    stage.world.sender.answers(2, AttemptResult.UNCONFIRMED)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ async def test_a_move_that_crosses_the_deletion_loses_no_reminder(stage: Stage, 
 
 
 async def test_a_channel_in_trouble_is_tried_three_times(stage: Stage, due: ReminderWorkflowInput) -> None:
-    stage.world.sender.answers(2, *[AttemptResult.TROUBLED] * 5)
+    stage.world.sender.answers(2, *[AttemptResult.UNAVAILABLE] * 5)
     assert await outcome(stage, due) is ReminderOutcome.FAILED
     assert len(stage.world.sender.sent) == 3
     number = stage.world.ledger.find(stage.event_id, Cause.REMINDER)
@@ -162,7 +162,7 @@ async def test_a_channel_in_trouble_is_tried_three_times(stage: Stage, due: Remi
 
 
 async def test_muting_between_two_tries_ends_the_reminder(stage: Stage, due: ReminderWorkflowInput) -> None:
-    stage.world.sender.answers(2, AttemptResult.TROUBLED)
+    stage.world.sender.answers(2, AttemptResult.UNAVAILABLE)
     handle = await start(stage, due)
     while not stage.world.sender.sent:
         await asyncio.sleep(0.02)

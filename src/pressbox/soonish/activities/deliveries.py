@@ -1,10 +1,16 @@
-"""The effects on people: sending messages and reminders."""
+"""Activities that send messages and reminders to people."""
+
+from datetime import timedelta
 
 from temporalio import activity
+from temporalio.common import RetryPolicy
+from temporalio.workflow import ActivityCancellationType, ActivityConfig
 
-from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.soonish.activities.post import Post
-from pressbox.soonish.activities.reminder_post import ReminderPost
+from pressbox.core.temporal.calls import call_with
+from pressbox.core.temporal.options import QUICK
+from pressbox.soonish.activities.dispatch import Dispatcher
+from pressbox.soonish.activities.heartbeats import HEARTBEAT_TIMEOUT, heartbeat
+from pressbox.soonish.activities.reminder_dispatch import ReminderDispatcher
 from pressbox.soonish.contracts import (
     NotificationReference,
     ReminderWorkflowInput,
@@ -14,45 +20,69 @@ from pressbox.soonish.contracts import (
 )
 from pressbox.soonish.ports import Ledger, Reminders
 
+SEND_BATCH = ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=30),
+    heartbeat_timeout=HEARTBEAT_TIMEOUT,
+    # Messages that are being sent when somebody stops a broadcast are waited for and recorded.
+    cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=10), maximum_attempts=3
+    ),
+)
+
+SEND_REMINDER = ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=5),
+    heartbeat_timeout=HEARTBEAT_TIMEOUT,
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=2), maximum_interval=timedelta(seconds=30), maximum_attempts=3
+    ),
+)
+
 
 class DeliveryActivities:
-    def __init__(self, ledger: Ledger, reminders: Reminders, post: Post, reminder_post: ReminderPost) -> None:
+    def __init__(
+        self, ledger: Ledger, reminders: Reminders, dispatcher: Dispatcher, reminder_dispatcher: ReminderDispatcher
+    ) -> None:
         self._ledger = ledger
         self._reminders = reminders
-        self._post = post
-        self._reminder_post = reminder_post
+        self._dispatcher = dispatcher
+        self._reminder_dispatcher = reminder_dispatcher
 
     @activity.defn
+    @call_with(SEND_BATCH)
     async def send_notification(self, input: SendNotificationInput) -> SendNotificationResult:
-        """A retry opens the same page and sends only what the ledger still calls pending."""
+        """Send one batch. A retry opens the same batch and sends only what the ledger still calls pending."""
         last, total = None, 0
-        async with Heartbeat(every_seconds=2):
+        async with heartbeat():
             if not input.retries_only:
                 last, total = await self._ledger.open_batch(
                     input.notification_id, input.after_subscription_id, input.limit
                 )
-            await self._post.send_due(input.notification_id, input.concurrency)
-        counts, next_try_at = await self._ledger.counts(input.notification_id)
+            await self._dispatcher.send_due(input.notification_id, input.concurrency)
+        counts, next_try_at = await self._ledger.count_deliveries(input.notification_id)
         return SendNotificationResult(
             last_subscription_id=last, recipients_total=total, counts=counts, next_try_at=next_try_at
         )
 
     @activity.defn
+    @call_with(SEND_REMINDER)
     async def send_reminder_notification(self, input: ReminderWorkflowInput) -> SendReminderResult:
-        """Reads event and subscription again, then sends to this subscription only."""
-        async with Heartbeat(every_seconds=2):
-            outcome = await self._reminder_post.send(input, again=activity.info().attempt > 1)
+        """Read event and subscription again, then send to this subscription only."""
+        async with heartbeat():
+            outcome = await self._reminder_dispatcher.send(input, is_retry=activity.info().attempt > 1)
         if input.reminder_id is not None:
-            await self._reminders.note_asked_outcome(input.reminder_id, outcome)
+            await self._reminders.record_request_outcome(input.reminder_id, outcome)
         return SendReminderResult(outcome=outcome)
 
     @activity.defn
+    @call_with(QUICK)
     async def finish_notification(self, input: NotificationReference) -> None:
         await self._ledger.finish(input.notification_id)
 
     @activity.defn
+    @call_with(QUICK)
     async def cancel_notification(self, input: NotificationReference) -> SendNotificationResult:
-        """Skips whoever was not written to yet; says where everything ended."""
+        """Skip everybody to whom nothing was sent yet, and count how every delivery ended."""
         await self._ledger.cancel(input.notification_id)
-        counts, _ = await self._ledger.counts(input.notification_id)
+        counts, _ = await self._ledger.count_deliveries(input.notification_id)
         return SendNotificationResult(last_subscription_id=None, recipients_total=0, counts=counts)

@@ -1,24 +1,26 @@
-"""The effects of upkeep: owners hear of channels that stopped working, deleted events go in the end."""
+"""Activities of upkeep: tell people about broken channels, and remove deleted events for good."""
 
 from datetime import timedelta
 
 from temporalio import activity
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PressboxError
-from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.soonish.activities.post import Clock, utc_now
+from pressbox.core.temporal.calls import call_with
+from pressbox.core.temporal.options import LONG
+from pressbox.soonish.activities.heartbeats import heartbeat
 from pressbox.soonish.contracts import SweepInput, SweepResult
 from pressbox.soonish.domain.delivery import Level
-from pressbox.soonish.domain.messages import channel_broken
-from pressbox.soonish.ports import BrokenChannel, BrokenChannels, Events, Mailer, Outgoing, Sender
+from pressbox.soonish.domain.messages import write_channel_broken
+from pressbox.soonish.ports import BrokenChannel, BrokenChannels, Events, Mailer, OutgoingMessage, Sender
 
-# As long as that, the links in the last messages of a deleted event still say why they were sent.
+# For this long the links in the last messages of a deleted event still explain why they were sent.
 KEEP_DELETED = timedelta(days=7)
-AT_ONCE = 50
+CHANNELS_PER_SWEEP = 50
 
 
 class UpkeepActivities:
-    """Without a mail server, an owner who has no other channel sees it on the page only."""
+    """Without a mail server, an owner without another channel sees a broken channel only on the channels page."""
 
     def __init__(
         self, events: Events, broken: BrokenChannels, sender: Sender, mailer: Mailer | None, now: Clock = utc_now
@@ -30,21 +32,23 @@ class UpkeepActivities:
         self._now = now
 
     @activity.defn
+    @call_with(LONG)
     async def tell_owners_of_broken_channels(self, input: SweepInput) -> SweepResult:
-        """Once each, over their other channels or by mail."""
-        async with Heartbeat(every_seconds=2):
-            broken = await self._broken.claim(AT_ONCE)
+        """Tell each owner once, over their other channels or by mail."""
+        async with heartbeat():
+            broken = await self._broken.claim(CHANNELS_PER_SWEEP)
             for channel in broken:
-                await self._tell(channel)
+                await self._tell_owner(channel)
         return SweepResult(broken=len(broken))
 
     @activity.defn
+    @call_with(LONG)
     async def purge_deleted_events(self, input: SweepInput) -> SweepResult:
         return SweepResult(purged=await self._events.purge_deleted(self._now() - KEEP_DELETED))
 
-    async def _tell(self, channel: BrokenChannel) -> None:
-        text = channel_broken(channel.name, channel.reason)
-        message = Outgoing(text.title, text.body, Level.WARNING, why_url="", unsubscribe_url="")
+    async def _tell_owner(self, channel: BrokenChannel) -> None:
+        text = write_channel_broken(channel.name, channel.reason)
+        message = OutgoingMessage(text.title, text.body, Level.WARNING, why_url="", unsubscribe_url="")
         for key in channel.other_channels:
             await self._sender.send(key, message)
         if not channel.other_channels and self._mailer is not None:

@@ -1,4 +1,4 @@
-"""Where a message goes: the address behind a `channel_key`, loaded for many at once and decrypted when it is used."""
+"""Finds the address behind a `channel_key`: loaded for many at once, decrypted when it is used."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -7,61 +7,62 @@ from dataclasses import dataclass, field
 from sqlalchemy import select
 
 from pressbox.core.db.database import Database
+from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow
 
 EMAIL = "email"
-# Nobody waits for a message so short a time, and a statement for many costs hardly more than one for a single one.
+# Long enough to gather many keys for one statement, too short for anybody to notice.
 GATHER_SECONDS = 0.02
 
-# Opens what is kept encrypted: the bytes and the id of the key with which they were written.
+# Decrypts an address from its bytes and the id of the key with which it was encrypted.
 Reveal = Callable[[bytes, str], str]
 
 
 @dataclass(frozen=True)
 class Destination:
-    """An address in the clear. It is a credential: it stays in the hands of the sender."""
+    """A decrypted address. It is a credential: only the sender gets it."""
 
     kind: str
     address: str = field(repr=False)
 
 
 class AddressBook:
-    """Callers that ask within the same moment share one statement: a broadcast asks for dozens at a time."""
+    """Callers that ask at the same time share one statement: a broadcast asks for dozens at a time."""
 
     def __init__(self, database: Database, reveal: Reveal) -> None:
         self._database = database
         self._reveal = reveal
-        self._asked: dict[str, asyncio.Future[Destination | None]] = {}
+        self._pending: dict[str, asyncio.Future[Destination | None]] = {}
         self._loading: set[asyncio.Task[None]] = set()
 
     async def find(self, channel_key: str) -> Destination | None:
-        """None when it is gone or switched off."""
-        if channel_key not in self._asked:
-            self._asked[channel_key] = asyncio.get_running_loop().create_future()
-            if len(self._asked) == 1:
+        """Return None when the channel is gone or switched off."""
+        if channel_key not in self._pending:
+            self._pending[channel_key] = asyncio.get_running_loop().create_future()
+            if len(self._pending) == 1:
                 task = asyncio.create_task(self._load())
                 self._loading.add(task)
                 task.add_done_callback(self._loading.discard)
-        # Shielded: one of several that wait for it may be cancelled.
-        return await asyncio.shield(self._asked[channel_key])
+        # Shielded: others may wait for the same address when this caller is cancelled.
+        return await asyncio.shield(self._pending[channel_key])
 
     async def _load(self) -> None:
         await asyncio.sleep(GATHER_SECONDS)
-        asked, self._asked = self._asked, {}
+        pending, self._pending = self._pending, {}
         try:
-            found = await self._rows(tuple(asked))
-            for key, future in asked.items():
+            found = await self._load_rows(tuple(pending))
+            for key, future in pending.items():
                 row = found.get(key)
                 future.set_result(None if row is None else Destination(row[0], self._reveal(row[1], row[2])))
-        # Whatever it is belongs to those who asked: each of them raises it.
+        # Every waiting caller raises it, whatever it is.
         except BaseException as error:
-            for future in asked.values():
+            for future in pending.values():
                 if not future.done():
                     future.set_exception(error)
             if not isinstance(error, Exception):
                 raise
 
-    async def _rows(self, keys: Sequence[str]) -> Mapping[str, tuple[str, bytes, str]]:
+    async def _load_rows(self, keys: Sequence[str]) -> Mapping[str, tuple[str, bytes, str]]:
         channels = select(ChannelRow.id, ChannelRow.kind, ChannelRow.encrypted_url, ChannelRow.key_id).where(
             ChannelRow.id.in_(_ids(keys, "channel")), ChannelRow.is_active
         )
@@ -76,6 +77,23 @@ class AddressBook:
                 for number, kind, encrypted, key_id in (await work.session.execute(statement)).tuples():
                     found[f"{table}:{number}"] = (kind, encrypted, key_id)
         return found
+
+
+async def seal_again(database: Database, vault: AddressVault) -> int:
+    """Encrypt every address that another key encrypted with the present key, all or none; returns how many."""
+    async with database.unit_of_work() as work:
+        channels = select(ChannelRow).where(ChannelRow.key_id != vault.key_id).with_for_update()
+        contacts = select(ContactRow).where(ContactRow.key_id != vault.key_id).with_for_update()
+        count = 0
+        for channel in await work.session.scalars(channels):
+            sealed = vault.seal(vault.reveal(channel.encrypted_url, channel.key_id), "", "")
+            channel.encrypted_url, channel.key_id, channel.target = sealed.encrypted, sealed.key_id, sealed.target
+            count += 1
+        for contact in await work.session.scalars(contacts):
+            sealed = vault.seal(vault.reveal(contact.encrypted_address, contact.key_id), "", "")
+            contact.encrypted_address, contact.key_id, contact.target = sealed.encrypted, sealed.key_id, sealed.target
+            count += 1
+        return count
 
 
 def _ids(keys: Sequence[str], table: str) -> list[int]:

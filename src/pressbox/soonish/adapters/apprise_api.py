@@ -1,11 +1,11 @@
-"""Sends through an Apprise API server instead of this process, where an administrator has named one."""
+"""Sends through an Apprise API server instead of this process, if an administrator has configured one."""
 
 import json
 
 import httpx
 
 from pressbox.core.logs import get_logger
-from pressbox.soonish.adapters.send_watch import retry_after
+from pressbox.soonish.adapters.send_watch import parse_retry_after
 from pressbox.soonish.domain.delivery import AttemptResult, Level
 from pressbox.soonish.ports import Attempt
 
@@ -14,15 +14,15 @@ log = get_logger(__name__)
 TIMEOUT_SECONDS = 30.0
 AT_ONCE = 64
 _TYPES = {Level.INFO: "info", Level.WARNING: "warning", Level.CRITICAL: "failure"}
-# Its own code for "not everybody was reached".
-_NOT_ALL = 424
-_LATER = frozenset({408, 425, 429})
-_GOOD_LINES = frozenset({"INFO", "SUCCESS"})
-_BAD_LINES = frozenset({"WARNING", "ERROR", "CRITICAL"})
+# Its own status for "some targets were not reached".
+_PARTIAL = 424
+_RETRYABLE = frozenset({408, 425, 429})
+_GOOD_LEVELS = frozenset({"INFO", "SUCCESS"})
+_BAD_LEVELS = frozenset({"WARNING", "ERROR", "CRITICAL"})
 
 
 class AppriseApi:
-    """`POST /notify` with one URL at a time. The server is the administrator's own, so no guard stands before it."""
+    """`POST /notify` with one URL at a time. The server is the administrator's own, so its address is not guarded."""
 
     def __init__(self, base_url: str) -> None:
         self._client = httpx.AsyncClient(
@@ -39,34 +39,34 @@ class AppriseApi:
     async def send(self, url: str, title: str, body: str, level: Level) -> Attempt:
         message = {"urls": url, "title": title, "body": body, "type": _TYPES[level], "format": "text"}
         try:
-            answer = await self._client.post("/notify", json=message)
+            response = await self._client.post("/notify", json=message)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            return Attempt(AttemptResult.TROUBLED, f"No connection to the Apprise server ({type(error).__name__}).")
+            return Attempt(AttemptResult.UNAVAILABLE, f"No connection to the Apprise server ({type(error).__name__}).")
         except httpx.HTTPError as error:
             return Attempt(
-                AttemptResult.SILENT, f"Sent, but the Apprise server did not answer ({type(error).__name__})."
+                AttemptResult.UNCONFIRMED, f"Sent, but the Apprise server did not answer ({type(error).__name__})."
             )
-        return judged(answer)
+        return judge_response(response)
 
 
-def judged(answer: httpx.Response) -> Attempt:
-    """From the status and, of a failure, from the levels of its log lines; their texts may quote the address."""
-    status = answer.status_code
+def judge_response(response: httpx.Response) -> Attempt:
+    """Judge by the status and, after a failure, by the levels of the log lines: their texts may quote the address."""
+    status = response.status_code
     if status == httpx.codes.OK:
         return Attempt(AttemptResult.ACCEPTED)
-    if status == _NOT_ALL:
-        levels = _levels(answer.content)
-        if levels & _GOOD_LINES and levels & _BAD_LINES:
-            return Attempt(AttemptResult.SILENT, "Only some of the targets of this address took it.")
-        return Attempt(AttemptResult.TROUBLED, "The Apprise server could not deliver it.")
-    if status in _LATER or status >= 500:
-        wait = retry_after(answer.headers.get("Retry-After"))
-        return Attempt(AttemptResult.TROUBLED, f"The Apprise server answered {status}.", wait)
+    if status == _PARTIAL:
+        levels = _log_levels(response.content)
+        if levels & _GOOD_LEVELS and levels & _BAD_LEVELS:
+            return Attempt(AttemptResult.UNCONFIRMED, "Only some of the targets of this address accepted it.")
+        return Attempt(AttemptResult.UNAVAILABLE, "The Apprise server could not deliver it.")
+    if status in _RETRYABLE or status >= 500:
+        wait = parse_retry_after(response.headers.get("Retry-After"))
+        return Attempt(AttemptResult.UNAVAILABLE, f"The Apprise server answered {status}.", wait)
     return Attempt(AttemptResult.REFUSED, f"The Apprise server answered {status}.")
 
 
-def _levels(content: bytes) -> frozenset[str]:
-    """`{"error": …, "details": [[level, time, text], …]}`; a server that says less tells us nothing."""
+def _log_levels(content: bytes) -> frozenset[str]:
+    """From `{"error": …, "details": [[level, time, text], …]}`; empty if the server says less."""
     try:
         answer = json.loads(content)
     except ValueError:

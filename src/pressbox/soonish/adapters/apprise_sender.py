@@ -1,7 +1,7 @@
-"""Sends one message to one Apprise URL, in threads of our own, and says what came of it.
+"""Sends one message to one Apprise URL, in its own threads, and reports the result.
 
-Apprise answers yes or no. What a no means (never, later, or perhaps it arrived) is read from what the plugin did,
-which `send_watch` saw. The URL is a credential: neither it nor a text that may quote it leaves this module.
+Apprise answers yes or no. What a no means (never, later, or perhaps it arrived) follows from what the plugin did, which
+`send_watch` observed. The URL is a credential: neither it nor a text that may quote it leaves this module.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from apprise.plugins.base import NotifyBase
 from pressbox.core.errors import InvalidInputError, RefusedAddressError
 from pressbox.core.http.guard import AllowList
 from pressbox.core.logs import get_logger
-from pressbox.soonish.adapters.limits import DEFAULT_LIMITS, Pace, Places, SendLimits
+from pressbox.soonish.adapters.send_limits import DEFAULT_LIMITS, ConcurrencyLimit, RateLimit, SendLimits
 from pressbox.soonish.adapters.send_watch import Exchange, Stage, Watch, watched
 from pressbox.soonish.domain.delivery import AttemptResult, Level
 from pressbox.soonish.ports import Attempt
@@ -30,13 +30,13 @@ log = get_logger(__name__)
 
 GRACE_SECONDS = 2.0
 SWITCH_SECONDS = 0.001
-LONGEST_URL = 4_000
+MAX_URL_LENGTH = 4_000
 
-# They act on the machine itself.
+# These act on the machine itself.
 LOCAL_SCHEMES = frozenset(
     {"blink1", "dbus", "gio", "glib", "gnome", "growl", "kde", "macosx", "qt", "syslog", "windows"}
 )
-# Their libraries connect from threads or in C, where no guard of ours looks.
+# Their libraries connect from threads or in C, where the address guard sees nothing.
 UNGUARDED_SCHEMES = frozenset({"amqp", "amqps", "mqtt", "mqtts", "smpp", "smpps", "xmpp", "xmpps"})
 
 _KINDS = {
@@ -50,7 +50,7 @@ _BUSY = frozenset({408, 425, 429})
 
 @dataclass(frozen=True)
 class Target:
-    """What may be shown of an Apprise URL: its scheme, the name of the service and, of your own server, the host."""
+    """What may be shown of an Apprise URL: its scheme, its service and the host of a server of one's own."""
 
     scheme: str
     service: str
@@ -67,55 +67,55 @@ class AppriseSender:
         self._limits = limits
         self._refused_schemes = (LOCAL_SCHEMES | UNGUARDED_SCHEMES) - local_schemes
         self._threads = ThreadPoolExecutor(limits.at_once, thread_name_prefix="apprise")
-        self._places = Places(limits.at_once, limits.at_once_per_host)
-        self._channels = Pace()
-        self._hosts = Pace()
-        # Blotting out what is never logged would be a fifth of the work for a message.
+        self._slots = ConcurrencyLimit(limits.at_once, limits.at_once_per_host)
+        self._channels = RateLimit()
+        self._hosts = RateLimit()
+        # Masking what is never logged would be a fifth of the work for a message.
         self._asset = apprise.AppriseAsset(app_id="Pressbox", app_desc="Pressbox", app_url="", secure_logging=False)
-        # Their lines quote addresses with tokens inside. What happened is in our own ledger.
+        # Their log lines quote addresses with tokens inside. What happened is in our own ledger.
         logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
         logging.getLogger("urllib3").setLevel(logging.ERROR)
 
     def prepare_to_send(self) -> None:
-        """For a worker, which sends much: give the event loop its turn among the threads."""
-        # With dozens of busy threads the usual five milliseconds are what every step of the loop waits for.
+        """Let the event loop run often enough among many threads; for a worker, which sends much."""
+        # With dozens of busy threads every step of the loop would wait for the usual five milliseconds.
         sys.setswitchinterval(SWITCH_SECONDS)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def checked(self, url: str) -> Target:
-        """What this URL leads to, or an error that says what is wrong with it without repeating it."""
-        plugin = self._plugin(url)
+    def parse(self, url: str) -> Target:
+        """What this URL leads to, or an error that says what is wrong without repeating it."""
+        plugin = self._make_plugin(url)
         return Target(_scheme(url), str(plugin.service_name), _own_host(plugin))
 
-    def kind(self, url: str) -> tuple[str, str]:
+    def describe(self, url: str) -> tuple[str, str]:
         """The scheme, and what people may see of the address."""
-        target = self.checked(url)
+        target = self.parse(url)
         return target.scheme, f"{target.service} · {target.host}" if target.host else target.service
 
     async def send(self, channel_key: str, url: str, title: str, body: str, level: Level) -> Attempt:
-        """`channel_key` names the target in limits, because the URL must not."""
-        wait = self._channels.wait_for(f"asked {channel_key}")
+        """`channel_key` is the key of the rate limits, because the URL is secret."""
+        wait = self._channels.blocked_for(f"asked {channel_key}")
         if wait:
-            return Attempt(AttemptResult.TROUBLED, "It asked us to wait, after another message.", wait)
+            return Attempt(AttemptResult.UNAVAILABLE, "The target asked us to wait.", wait)
         if not _load_once.cache_info().currsize:
-            # The first message loads them: an instance that sends nothing spends no memory on them.
+            # Loaded with the first message: an instance that sends nothing needs no memory for them.
             await asyncio.to_thread(_load_plugins)
         try:
-            plugin = self._plugin(url)
+            plugin = self._make_plugin(url)
         except (InvalidInputError, RefusedAddressError) as error:
             return Attempt(AttemptResult.REFUSED, error.message)
         host = _own_host(plugin) or _scheme(url)
-        await self._channels.turn(channel_key, float(plugin.request_rate_per_sec))
-        await self._hosts.turn(host, 1 / self._limits.per_host_per_second)
-        async with self._places.place(host):
-            attempt = await self._in_thread(plugin, title, body, level)
+        await self._channels.wait_turn(channel_key, float(plugin.request_rate_per_sec))
+        await self._hosts.wait_turn(host, 1 / self._limits.per_host_per_second)
+        async with self._slots.slot(host):
+            attempt = await self._notify_in_thread(plugin, title, body, level)
         if attempt.retry_after:
-            self._channels.hold(f"asked {channel_key}", attempt.retry_after)
+            self._channels.block(f"asked {channel_key}", attempt.retry_after)
         return attempt
 
-    async def _in_thread(self, plugin: NotifyBase, title: str, body: str, level: Level) -> Attempt:
+    async def _notify_in_thread(self, plugin: NotifyBase, title: str, body: str, level: Level) -> Attempt:
         watch = Watch(self._allow, timedelta(seconds=self._limits.seconds))
         working = asyncio.get_running_loop().run_in_executor(self._threads, _notify, plugin, watch, title, body, level)
         done, _ = await asyncio.wait({working}, timeout=self._limits.seconds)
@@ -123,10 +123,10 @@ class AppriseSender:
             watch.cut()
             done, _ = await asyncio.wait({working}, timeout=GRACE_SECONDS)
         accepted = working.result() if done else False
-        return judged(accepted, watch, targets=len(plugin))
+        return judge_send(accepted, watch, targets=len(plugin))
 
-    def _plugin(self, url: str) -> NotifyBase:
-        """A fresh object for every message: one that is used again waits between its own sends."""
+    def _make_plugin(self, url: str) -> NotifyBase:
+        """Make a new plugin for every message: one that is used again waits between its sends."""
         _load_plugins()
         scheme = _scheme(url)
         if scheme in self._refused_schemes:
@@ -134,7 +134,7 @@ class AppriseSender:
                 f"{scheme}:// acts on the machine that runs Pressbox, or goes past its guard. "
                 "Use a service that is reached over the web or by mail."
             )
-        # No time for connections: a plugin that would open one, or a file, before it sends is not for us.
+        # Without time for connections: a plugin that opens one, or a file, before it sends cannot be used.
         watch = Watch(self._allow, timedelta())
         try:
             with watched(watch):
@@ -144,13 +144,13 @@ class AppriseSender:
             plugin = None
         if watch.refused:
             raise RefusedAddressError(watch.refused)
-        if not isinstance(plugin, NotifyBase) or len(url) > LONGEST_URL:
+        if not isinstance(plugin, NotifyBase) or len(url) > MAX_URL_LENGTH:
             raise InvalidInputError("This is not an Apprise URL that can be used here.", field="url")
         return plugin
 
 
 def _load_plugins() -> None:
-    """All of them, before anything is watched: loading reads files."""
+    """Load all plugins before anything is watched: loading reads files."""
     with _loading:
         _load_once()
 
@@ -158,7 +158,7 @@ def _load_plugins() -> None:
 @cache
 def _load_once() -> None:
     with warnings.catch_warnings():
-        # Some of their libraries use modules that a later Python drops; that is for them to mend.
+        # Some of their libraries use modules that a later Python drops.
         warnings.simplefilter("ignore", DeprecationWarning)
         apprise.Apprise.instantiate("json://localhost")
 
@@ -169,48 +169,48 @@ def _notify(plugin: NotifyBase, watch: Watch, title: str, body: str, level: Leve
             answer = plugin.notify(
                 body=body, title=title, notify_type=_KINDS[level], body_format=apprise.NotifyFormat.TEXT
             )
-    # Over a hundred plugins by many hands: whatever one raises is its way to say that it did not work.
+    # There are over a hundred plugins by many authors: whatever one raises means that it did not work.
     except Exception as error:  # noqa: BLE001
         log.warning("plugin_failed", msg="A plugin did not finish", kind=type(error).__name__)
         return False
     return bool(answer)
 
 
-def judged(accepted: bool, watch: Watch, targets: int) -> Attempt:
-    """What the plugin's answer means, with what was seen of its work."""
+def judge_send(accepted: bool, watch: Watch, targets: int) -> Attempt:
+    """Judge the plugin's answer together with what was observed of its work."""
     if accepted:
         return Attempt(AttemptResult.ACCEPTED)
     if watch.refused:
         return Attempt(AttemptResult.REFUSED, watch.refused)
     if not watch.exchanges:
-        return _judged_without_http(watch)
-    if targets > 1 and any(_good(exchange) for exchange in watch.exchanges):
-        return Attempt(AttemptResult.SILENT, "Only some of the targets of this address took it.")
-    return _judged_exchange(watch.exchanges[-1])
+        return _judge_without_http(watch)
+    if targets > 1 and any(_succeeded(exchange) for exchange in watch.exchanges):
+        return Attempt(AttemptResult.UNCONFIRMED, "Only some of the targets of this address accepted it.")
+    return _judge_exchange(watch.exchanges[-1])
 
 
-def _judged_exchange(last: Exchange) -> Attempt:
+def _judge_exchange(last: Exchange) -> Attempt:
     if last.stage is Stage.UNCONNECTED:
-        return Attempt(AttemptResult.TROUBLED, f"No connection ({last.trouble}).")
+        return Attempt(AttemptResult.UNAVAILABLE, f"No connection ({last.error}).")
     if last.status is None:
-        return Attempt(AttemptResult.SILENT, f"Sent, but no answer came ({last.trouble}).")
+        return Attempt(AttemptResult.UNCONFIRMED, f"Sent, but no answer came ({last.error}).")
     if last.status in _BUSY or last.status >= 500:
-        return Attempt(AttemptResult.TROUBLED, f"It answered {last.status}.", last.retry_after)
-    if _good(last):
-        return Attempt(AttemptResult.TROUBLED, f"It answered {last.status}, but did not take the message.")
+        return Attempt(AttemptResult.UNAVAILABLE, f"It answered {last.status}.", last.retry_after)
+    if _succeeded(last):
+        return Attempt(AttemptResult.UNAVAILABLE, f"It answered {last.status}, but did not accept the message.")
     return Attempt(AttemptResult.REFUSED, f"It answered {last.status}.")
 
 
-def _judged_without_http(watch: Watch) -> Attempt:
-    """Mail and other protocols: all that is known is how far it came."""
+def _judge_without_http(watch: Watch) -> Attempt:
+    """Mail and other protocols: only how far it came is known."""
     if watch.mail_handed_over:
-        return Attempt(AttemptResult.SILENT, "The mail was handed over, but not confirmed.")
+        return Attempt(AttemptResult.UNCONFIRMED, "The mail was handed over, but not confirmed.")
     if watch.connected:
-        return Attempt(AttemptResult.TROUBLED, "It was reached, but did not take the message.")
-    return Attempt(AttemptResult.TROUBLED, "No connection.")
+        return Attempt(AttemptResult.UNAVAILABLE, "It was reached, but did not accept the message.")
+    return Attempt(AttemptResult.UNAVAILABLE, "No connection.")
 
 
-def _good(exchange: Exchange) -> bool:
+def _succeeded(exchange: Exchange) -> bool:
     return exchange.status is not None and 200 <= exchange.status < 300
 
 
@@ -219,7 +219,7 @@ def _scheme(url: str) -> str:
 
 
 def _own_host(plugin: NotifyBase) -> str:
-    """Only where the host is really one: many plugins keep a token in this field."""
+    """Return the host only where it really is one: many plugins keep a token in this field."""
     own = {str(name) for name in plugin.template_tokens if name == "host"}
     host = getattr(plugin, "host", None)
     return host.lower() if own and isinstance(host, str) else ""

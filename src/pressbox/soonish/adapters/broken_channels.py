@@ -1,4 +1,4 @@
-"""Broken channels in PostgreSQL, for telling their owners once."""
+"""Broken channels in PostgreSQL, each handed out once so that its owner is told."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ class SqlBrokenChannels:
         self._database = database
 
     async def claim(self, limit: int) -> Sequence[BrokenChannel]:
-        untold = (
+        unreported = (
             select(ChannelRow, UserRow.email)
             .join(UserRow, UserRow.id == ChannelRow.user_id)
             .where(ChannelRow.broken_at.is_not(None), ChannelRow.owner_told_at.is_(None))
@@ -24,7 +24,7 @@ class SqlBrokenChannels:
             .with_for_update(of=ChannelRow, skip_locked=True)
         )
         async with self._database.unit_of_work() as work:
-            found = (await work.session.execute(untold)).tuples().all()
+            found = (await work.session.execute(unreported)).tuples().all()
             now = (await work.session.execute(select(func.now()))).scalar_one()
             owners = {row.user_id for row, _ in found}
             working = await work.session.execute(

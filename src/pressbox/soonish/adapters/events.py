@@ -1,4 +1,4 @@
-"""Events in PostgreSQL, as the workflows read and end them."""
+"""Events in PostgreSQL, as the workflows read and complete them."""
 
 from datetime import datetime
 
@@ -7,33 +7,33 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.soonish.adapters import messages
-from pressbox.soonish.adapters.facts import facts_of, from_stored
+from pressbox.soonish.adapters.event_rows import facts_from_json, read_facts
 from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, EventVersionRow, NotificationRow, OutboxRow
 from pressbox.soonish.contracts import EventDetails
 from pressbox.soonish.domain.delivery import Cause, Level
-from pressbox.soonish.domain.events import EventFacts, EventStatus, changes
-from pressbox.soonish.domain.messages import updated
+from pressbox.soonish.domain.events import EventFacts, EventStatus, list_changes
+from pressbox.soonish.domain.messages import write_update
 
 
 class SqlEvents:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def details(self, event_id: int) -> EventDetails | None:
-        row = await self._row(event_id)
+    async def load_details(self, event_id: int) -> EventDetails | None:
+        row = await self._load_row(event_id)
         if row is None:
             return None
         return EventDetails(
             event_id=row.id,
             status=EventStatus(row.status),
             start_date=row.start_date,
-            ends_at=facts_of(row).ends_at,
+            ends_at=read_facts(row).ends_at,
             version=row.version,
         )
 
-    async def facts(self, event_id: int) -> EventFacts | None:
-        row = await self._row(event_id)
-        return facts_of(row) if row else None
+    async def load_facts(self, event_id: int) -> EventFacts | None:
+        row = await self._load_row(event_id)
+        return read_facts(row) if row else None
 
     async def accept_update(self, event_id: int, from_version: int) -> tuple[int | None, int]:
         async with self._database.unit_of_work() as work:
@@ -42,16 +42,16 @@ class SqlEvents:
                 return None, row.version if row else from_version
             await _drop_unsent_updates(work.session, row, from_version)
             before = await work.session.get(EventVersionRow, (event_id, from_version))
-            changed = changes(from_stored(before.facts), facts_of(row)) if before else ()
+            changed = list_changes(facts_from_json(before.facts), read_facts(row)) if before else ()
             if not changed:
                 return None, row.version
-            notification_id = await messages.accept(
+            notification_id = await messages.accept_message(
                 work.session,
                 event_id,
                 Cause.UPDATED,
                 str(row.version),
                 Level.WARNING,
-                updated(facts_of(row), changed),
+                write_update(read_facts(row), changed),
                 messages.everybody(),
                 changes=[{"label": item.label, "old": item.old, "new": item.new} for item in changed],
             )
@@ -59,7 +59,7 @@ class SqlEvents:
             work.changed(messages.EVENT_CHANGED, row.slug)
             return notification_id, row.version
 
-    async def complete(self, event_id: int) -> None:
+    async def mark_completed(self, event_id: int) -> None:
         statement = (
             update(EventRow)
             .where(EventRow.id == event_id, EventRow.status == EventStatus.ACTIVE)
@@ -71,7 +71,7 @@ class SqlEvents:
             if slug is not None:
                 work.changed(messages.EVENT_CHANGED, slug)
 
-    async def created_notification(self, event_id: int) -> int | None:
+    async def find_creation_message(self, event_id: int) -> int | None:
         statement = select(NotificationRow.id).where(
             NotificationRow.event_id == event_id,
             NotificationRow.cause == Cause.CREATED,
@@ -85,17 +85,17 @@ class SqlEvents:
         open_message = exists().where(NotificationRow.event_id == EventRow.id, NotificationRow.finished_at.is_(None))
         statement = delete(EventRow).where(EventRow.deleted_at < before, ~open_message).returning(EventRow.id)
         async with self._database.unit_of_work() as work:
-            # What was told so long ago is told again by nobody.
+            # Signals that were sent so long ago are never sent again.
             await work.session.execute(delete(OutboxRow).where(OutboxRow.told_at < before))
             return len((await work.session.scalars(statement)).all())
 
-    async def _row(self, event_id: int) -> EventRow | None:
+    async def _load_row(self, event_id: int) -> EventRow | None:
         async with self._database.unit_of_work() as work:
             return await work.session.get(EventRow, event_id)
 
 
 async def _drop_unsent_updates(session: AsyncSession, row: EventRow, from_version: int) -> None:
-    """Forget messages that an earlier attempt wrote and nobody heard of, since another edit came meanwhile."""
+    """Drop messages that an earlier attempt wrote and nobody got, because another edit came meanwhile."""
     version = cast(NotificationRow.version, Integer)
     begun = exists().where(DeliveryRow.notification_id == NotificationRow.id)
     await session.execute(

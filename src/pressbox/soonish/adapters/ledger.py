@@ -11,12 +11,18 @@ from pressbox.core.errors import NotFoundError
 from pressbox.soonish.adapters import messages
 from pressbox.soonish.adapters.recipients import one_of, write_deliveries
 from pressbox.soonish.adapters.rows import DeliveryRow, NotificationRow, RecipientRow
-from pressbox.soonish.contracts import DeliveryCounts
-from pressbox.soonish.domain.delivery import BROKEN_AFTER, Cause, DeliveryState, Level, SkipReason, Verdict
+from pressbox.soonish.domain.delivery import (
+    BROKEN_AFTER,
+    Cause,
+    DeliveryCounts,
+    DeliveryState,
+    Level,
+    SkipReason,
+)
 from pressbox.soonish.domain.messages import MessageText
-from pressbox.soonish.ports import Due, Recorded
+from pressbox.soonish.ports import DeliveryResult, DueDelivery
 
-# A message that was stopped while a try was on its way: its result is still the truth.
+# The reason of a try that was under way when its message was stopped. Its result still counts when it arrives.
 _CUT_OFF = "stopped while it was being sent"
 
 _RECORD = text("""
@@ -44,7 +50,7 @@ _HEALTH = """
         CAST(:errors AS text[])) AS result (id, worked, failed, error)
     WHERE place.id = result.id AND (result.failed > 0 OR place.failures > 0 OR place.broken_at IS NOT NULL)
 """
-# Once it worked, its owner may be told again when it breaks again.
+# Once a channel has worked, its owner is told again when it breaks again.
 _LAST_ERROR = (
     ", last_error = CASE WHEN result.worked THEN '' ELSE result.error END"
     ", owner_told_at = CASE WHEN result.worked THEN NULL ELSE place.owner_told_at END"
@@ -57,7 +63,7 @@ class SqlLedger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def accept(
+    async def accept_message(
         self,
         event_id: int,
         cause: Cause,
@@ -68,13 +74,15 @@ class SqlLedger:
     ) -> int:
         async with self._database.unit_of_work() as work:
             recipients = messages.only(subscription_ids)
-            notification_id = await messages.accept(work.session, event_id, cause, version, level, text, recipients)
+            notification_id = await messages.accept_message(
+                work.session, event_id, cause, version, level, text, recipients
+            )
             work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
         return notification_id
 
     async def open_batch(self, notification_id: int, after: int, limit: int) -> tuple[int | None, int]:
         async with self._database.unit_of_work() as work:
-            message = await _notification(work.session, notification_id, lock=True)
+            message = await _load_notification(work.session, notification_id, lock=True)
             mine = RecipientRow.notification_id == notification_id
             total = await work.session.scalar(select(func.count()).where(mine)) or 0
             if message.cancelled_at is not None:
@@ -85,11 +93,11 @@ class SqlLedger:
             seen = found.all()
             batch = seen[:limit]
             if batch:
-                await _open(work.session, message, batch)
+                await _write_missing(work.session, message, batch)
                 work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
             return batch[-1] if len(seen) > limit else None, total
 
-    async def due(self, notification_id: int, now: datetime) -> Sequence[Due]:
+    async def load_due(self, notification_id: int, now: datetime) -> Sequence[DueDelivery]:
         pending = _pending(notification_id)
         ready = or_(DeliveryRow.next_try_at.is_(None), DeliveryRow.next_try_at <= now)
         async with self._database.unit_of_work() as work:
@@ -101,9 +109,9 @@ class SqlLedger:
                 .where(*pending, ready)
                 .order_by(DeliveryRow.id)
             )
-            return [Due(*row) for row in found.tuples()]
+            return [DueDelivery(*row) for row in found.tuples()]
 
-    async def begin(self, delivery_ids: Iterable[int], now: datetime) -> None:
+    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> None:
         row = DeliveryRow
         statement = (
             update(row)
@@ -113,10 +121,7 @@ class SqlLedger:
         async with self._database.unit_of_work() as work:
             await work.session.execute(statement)
 
-    async def record(self, delivery_id: int, verdict: Verdict, reason: str, now: datetime) -> None:
-        await self.record_many([Recorded(delivery_id, verdict, reason)], now)
-
-    async def record_many(self, results: Sequence[Recorded], now: datetime) -> None:
+    async def record_results(self, results: Sequence[DeliveryResult], now: datetime) -> None:
         if not results:
             return
         values = {
@@ -131,14 +136,14 @@ class SqlLedger:
             recorded = [tuple(row) for row in await work.session.execute(_RECORD, values)]
             for notification_id in {row[0] for row in recorded}:
                 work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
-            await _count_health(work.session, [(key, state, reason) for _, key, state, reason in recorded], now)
+            await _update_health(work.session, [(key, state, reason) for _, key, state, reason in recorded], now)
 
-    async def message(self, notification_id: int) -> tuple[MessageText, Level]:
+    async def load_message(self, notification_id: int) -> tuple[MessageText, Level]:
         async with self._database.unit_of_work() as work:
-            row = await _notification(work.session, notification_id)
+            row = await _load_notification(work.session, notification_id)
             return MessageText(row.title, row.body), Level(row.level)
 
-    async def counts(self, notification_id: int) -> tuple[DeliveryCounts, datetime | None]:
+    async def count_deliveries(self, notification_id: int) -> tuple[DeliveryCounts, datetime | None]:
         due_at = func.coalesce(DeliveryRow.next_try_at, DeliveryRow.created_at)
         statement = (
             select(DeliveryRow.state, func.count(), func.min(due_at))
@@ -147,7 +152,7 @@ class SqlLedger:
         )
         async with self._database.unit_of_work() as work:
             found = {state: (count, first) for state, count, first in (await work.session.execute(statement)).tuples()}
-        counts = DeliveryCounts.model_validate({state: count for state, (count, _) in found.items()})
+        counts = DeliveryCounts.from_states({state: count for state, (count, _) in found.items()})
         return counts, found[DeliveryState.PENDING][1] if DeliveryState.PENDING in found else None
 
     async def cancel(self, notification_id: int) -> None:
@@ -166,10 +171,10 @@ class SqlLedger:
     async def _end(self, notification_id: int, reason: str, *, cancelled: bool) -> None:
         async with self._database.unit_of_work() as work:
             session = work.session
-            message = await _notification(session, notification_id, lock=True)
+            message = await _load_notification(session, notification_id, lock=True)
             now = await _now(session)
             pending = _pending(notification_id)
-            # Somebody may have got these: another try would be wrong, and so would "skipped".
+            # Somebody may have got these: neither another try nor "skipped" would be right.
             uncertain = {"state": DeliveryState.UNCERTAIN, "reason": _CUT_OFF, "finished_at": now}
             await session.execute(
                 update(DeliveryRow).where(*pending, DeliveryRow.trying_since.is_not(None)).values(**uncertain)
@@ -200,15 +205,15 @@ def _pending(notification_id: int) -> tuple[ColumnElement[bool], ...]:
     return DeliveryRow.notification_id == notification_id, DeliveryRow.state == DeliveryState.PENDING
 
 
-async def _notification(session: AsyncSession, notification_id: int, *, lock: bool = False) -> NotificationRow:
+async def _load_notification(session: AsyncSession, notification_id: int, *, lock: bool = False) -> NotificationRow:
     row = await session.get(NotificationRow, notification_id, with_for_update=lock)
     if row is None:
         raise NotFoundError("This message no longer exists.", notification_id=notification_id)
     return row
 
 
-async def _open(session: AsyncSession, message: NotificationRow, batch: Sequence[int]) -> None:
-    """Write the deliveries of those who have none: who changes channels between two tries is not asked again."""
+async def _write_missing(session: AsyncSession, message: NotificationRow, batch: Sequence[int]) -> None:
+    """Write deliveries for those who have none; a channel that is changed between two tries changes nothing."""
     opened = set(
         await session.scalars(
             select(DeliveryRow.subscription_id).where(
@@ -225,8 +230,8 @@ async def _now(session: AsyncSession) -> datetime:
     return (await session.execute(select(func.now()))).scalar_one()
 
 
-async def _count_health(session: AsyncSession, recorded: Sequence[tuple[str, str, str]], now: datetime) -> None:
-    """A channel that keeps failing is broken; one success mends it."""
+async def _update_health(session: AsyncSession, recorded: Sequence[tuple[str, str, str]], now: datetime) -> None:
+    """Count failures: a channel that keeps failing is broken, one success resets it."""
     for prefix, statement in (("channel:", _CHANNEL_HEALTH), ("contact:", _CONTACT_HEALTH)):
         outcomes: dict[int, tuple[bool, int, str]] = {}
         for key, state, reason in recorded:

@@ -1,4 +1,4 @@
-"""Messages and their recipients: statements inside a unit of work."""
+"""Writes messages and fixes their recipients, inside a unit of work."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,11 +15,11 @@ from pressbox.soonish.domain.reminders import SubscriptionState
 NOTIFICATION_CHANGED = "soonish.notification"
 EVENT_CHANGED = "soonish.event"
 
-# Unconfirmed addresses hear nothing, and who left hears nothing more. Who is muted is recorded as skipped.
-HEARING = (SubscriptionState.ACTIVE, SubscriptionState.MUTED)
+# Unconfirmed addresses and people who left get nothing. For muted ones the ledger records that they were skipped.
+RECIPIENT_STATES = (SubscriptionState.ACTIVE, SubscriptionState.MUTED)
 
 
-async def accept(
+async def accept_message(
     session: AsyncSession,
     event_id: int,
     cause: Cause,
@@ -31,7 +31,7 @@ async def accept(
     changes: Sequence[dict[str, Any]] = (),
     created_by: int | None = None,
 ) -> int:
-    """Write the message and the snapshot of its recipients; the same key again gives the first one's id."""
+    """Write a message and fix its recipients. The same (event, cause, version) again gives the same id."""
     written = await session.scalar(
         upsert(NotificationRow)
         .values(
@@ -48,25 +48,25 @@ async def accept(
         .returning(NotificationRow.id)
     )
     if written is None:
-        return await _existing(session, event_id, cause, version)
+        return await _find(session, event_id, cause, version)
     chosen = select(literal(written), SubscriptionRow.id).where(
-        SubscriptionRow.event_id == event_id, SubscriptionRow.state.in_(HEARING), recipients
+        SubscriptionRow.event_id == event_id, SubscriptionRow.state.in_(RECIPIENT_STATES), recipients
     )
     await session.execute(insert(RecipientRow).from_select(["notification_id", "subscription_id"], chosen))
     return written
 
 
 def everybody() -> ColumnElement[bool]:
-    """All who subscribed; the organiser only when they did so themselves."""
+    """All subscribers; the organiser only if they subscribed themselves."""
     return SubscriptionRow.organiser_only.is_(False)
 
 
 def only(subscription_ids: Sequence[int]) -> ColumnElement[bool]:
-    """These and nobody else: an empty choice reaches nobody."""
+    """These subscriptions and no others: an empty choice reaches nobody."""
     return SubscriptionRow.id == any_(literal(list(subscription_ids), ARRAY(BigInteger)))
 
 
-async def _existing(session: AsyncSession, event_id: int, cause: Cause, version: str) -> int:
+async def _find(session: AsyncSession, event_id: int, cause: Cause, version: str) -> int:
     statement = select(NotificationRow.id).where(
         NotificationRow.event_id == event_id, NotificationRow.cause == cause, NotificationRow.version == version
     )

@@ -1,4 +1,4 @@
-"""The outbox in PostgreSQL: what workflows must still be told."""
+"""The outbox in PostgreSQL: signals that are committed with a change and then sent to workflows."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,16 +10,16 @@ from pressbox.core.db.database import Database
 from pressbox.soonish.adapters.rows import OutboxRow
 from pressbox.soonish.contracts import (
     EventCancelled,
+    EventSignal,
     EventUpdated,
     ManualNotificationSent,
-    Message,
+    OutboxMessage,
     ParticipantAdded,
     ParticipantChanged,
     ParticipantRemoved,
-    Told,
 )
 
-_KINDS: dict[str, type[Message]] = {
+_SIGNALS: dict[str, type[EventSignal]] = {
     kind.__name__: kind
     for kind in (
         ParticipantAdded,
@@ -30,22 +30,22 @@ _KINDS: dict[str, type[Message]] = {
         EventCancelled,
     )
 }
-_MOST_AT_ONCE = 5_000
+_MAX_LOADED = 5_000
 
 
 class SqlOutbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def untold(self, event_id: int | None = None) -> Sequence[tuple[int, Message]]:
-        statement = select(OutboxRow).where(OutboxRow.told_at.is_(None)).order_by(OutboxRow.id).limit(_MOST_AT_ONCE)
+    async def load_unsent(self, event_id: int | None = None) -> Sequence[tuple[int, EventSignal]]:
+        statement = select(OutboxRow).where(OutboxRow.told_at.is_(None)).order_by(OutboxRow.id).limit(_MAX_LOADED)
         if event_id is not None:
             statement = statement.where(OutboxRow.event_id == event_id)
         async with self._database.unit_of_work() as work:
             rows = (await work.session.scalars(statement)).all()
-        return [(row.event_id, _message(row)) for row in rows]
+        return [(row.event_id, _to_signal(row)) for row in rows]
 
-    async def told(self, outbox_ids: Iterable[int]) -> None:
+    async def mark_sent(self, outbox_ids: Iterable[int]) -> None:
         statement = (
             update(OutboxRow)
             .where(OutboxRow.id.in_(list(outbox_ids)), OutboxRow.told_at.is_(None))
@@ -55,11 +55,11 @@ class SqlOutbox:
             await work.session.execute(statement)
 
 
-async def put(session: AsyncSession, event_id: int, kind: type[Told], **payload: Any) -> None:
-    """Write what must be told, with the change itself."""
+async def add_signal(session: AsyncSession, event_id: int, kind: type[OutboxMessage], **payload: Any) -> None:
+    """Write a signal in the transaction of the change itself."""
     session.add(OutboxRow(event_id=event_id, signal=kind.__name__, payload=payload))
     await session.flush()
 
 
-def _message(row: OutboxRow) -> Message:
-    return _KINDS[row.signal].model_validate({**row.payload, "outbox_id": row.id})
+def _to_signal(row: OutboxRow) -> EventSignal:
+    return _SIGNALS[row.signal].model_validate({**row.payload, "outbox_id": row.id})

@@ -1,4 +1,4 @@
-"""From recipients to deliveries: which channels of whom, in a handful of statements for a whole batch."""
+"""Finds the channels of recipients and writes their deliveries, in a handful of statements for a whole batch."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -10,15 +10,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import CollectionAggregate
 
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, NotificationRow, SelectorRow, SubscriptionRow
-from pressbox.soonish.domain.delivery import Channel, Selector, SkipReason, chosen_channels
+from pressbox.soonish.domain.channels import Channel, Selector, choose_channels
+from pressbox.soonish.domain.delivery import SkipReason
 from pressbox.soonish.domain.reminders import SubscriptionState
 
-NOWHERE = "none"
+NO_CHANNEL = "none"
 _SKIPPED_STATES = {SubscriptionState.MUTED: SkipReason.MUTED}
 
 
 @dataclass(frozen=True, slots=True)
-class Subscribed:
+class Recipient:
     state: str
     user_id: int | None
     contact_id: int | None
@@ -29,7 +30,7 @@ class Subscribed:
 class Addresses:
     """What is known of a batch of subscribers, by their ids."""
 
-    subscriptions: Mapping[int, Subscribed]
+    subscriptions: Mapping[int, Recipient]
     selectors: Mapping[int, Sequence[Selector]]
     channels: Mapping[int, Sequence[Channel]]
     usable_contacts: Mapping[int, bool]
@@ -37,7 +38,7 @@ class Addresses:
 
 @dataclass(frozen=True)
 class Target:
-    """Where one message goes, or why it does not. `rule` says in words why this channel."""
+    """Where one message is sent, or why it is skipped. `rule` says why this channel was chosen."""
 
     channel_key: str
     rule: str = ""
@@ -45,10 +46,10 @@ class Target:
 
 
 async def load_addresses(session: AsyncSession, subscription_ids: Sequence[int]) -> Addresses:
-    """Plain columns and arrays: ten thousand mapped objects and parameters would cost seconds."""
+    """Load plain columns by array parameters: ten thousand mapped objects would cost seconds."""
     row = SubscriptionRow
     subscriptions = {
-        found[0]: Subscribed(*found[1:])
+        found[0]: Recipient(*found[1:])
         for found in await session.execute(
             select(row.id, row.state, row.user_id, row.contact_id, row.organiser_only).where(
                 row.id == one_of(subscription_ids)
@@ -61,7 +62,9 @@ async def load_addresses(session: AsyncSession, subscription_ids: Sequence[int])
         chosen.where(SelectorRow.subscription_id == one_of(subscription_ids))
     ):
         selectors[subscription_id].append(Selector(channel_id, tag))
-    channels = await _channels(session, {item.user_id for item in subscriptions.values() if item.user_id is not None})
+    channels = await _load_channels(
+        session, {item.user_id for item in subscriptions.values() if item.user_id is not None}
+    )
     contacts = [item.contact_id for item in subscriptions.values() if item.contact_id is not None]
     usable = await session.execute(
         select(ContactRow.id, ContactRow.broken_at.is_(None)).where(ContactRow.id == one_of(contacts))
@@ -74,7 +77,7 @@ def one_of(numbers: Collection[int]) -> CollectionAggregate[bool]:
     return any_(literal(list(numbers), ARRAY(BigInteger)))
 
 
-async def _channels(session: AsyncSession, user_ids: Collection[int]) -> Mapping[int, Sequence[Channel]]:
+async def _load_channels(session: AsyncSession, user_ids: Collection[int]) -> Mapping[int, Sequence[Channel]]:
     row = ChannelRow
     columns = select(row.user_id, row.id, row.tags, row.target, row.is_active, row.broken_at.is_not(None))
     found: dict[int, list[Channel]] = defaultdict(list)
@@ -85,12 +88,12 @@ async def _channels(session: AsyncSession, user_ids: Collection[int]) -> Mapping
     return found
 
 
-def targets(subscription_id: int, addresses: Addresses) -> Sequence[Target]:
-    """Where a message for this subscription goes; never empty, so that nobody is missing from the ledger."""
+def find_targets(subscription_id: int, addresses: Addresses) -> Sequence[Target]:
+    """Where a message for this subscription is sent; never empty, so that nobody is missing from the ledger."""
     row = addresses.subscriptions.get(subscription_id)
     state = SubscriptionState(row.state) if row else SubscriptionState.LEFT
     if row is None or state is not SubscriptionState.ACTIVE:
-        return (Target(NOWHERE, skipped=_SKIPPED_STATES.get(state, SkipReason.LEFT)),)
+        return (Target(NO_CHANNEL, skipped=_SKIPPED_STATES.get(state, SkipReason.LEFT)),)
     if row.contact_id is not None:
         usable = addresses.usable_contacts.get(row.contact_id, False)
         rule = "the address with which you subscribed"
@@ -103,12 +106,12 @@ def targets(subscription_id: int, addresses: Addresses) -> Sequence[Target]:
     found = [
         Target(
             f"channel:{channel.channel_id}",
-            "you organise this event" if row.organiser_only else _rule(channel, selectors),
+            "you organise this event" if row.organiser_only else _explain_choice(channel, selectors),
             SkipReason.CHANNEL_BROKEN if channel.broken else None,
         )
-        for channel in chosen_channels(selectors, own)
+        for channel in choose_channels(selectors, own)
     ]
-    return found or (Target(NOWHERE, skipped=SkipReason.NO_TARGETS),)
+    return found or (Target(NO_CHANNEL, skipped=SkipReason.NO_TARGETS),)
 
 
 async def write_deliveries(
@@ -116,7 +119,7 @@ async def write_deliveries(
 ) -> None:
     """Write the rows of these recipients, before anything is sent."""
     addresses = await load_addresses(session, subscription_ids)
-    rows = [(key, target) for key in subscription_ids for target in targets(key, addresses)]
+    rows = [(key, target) for key in subscription_ids for target in find_targets(key, addresses)]
     await session.execute(
         _WRITE,
         {
@@ -133,7 +136,7 @@ async def write_deliveries(
     )
 
 
-# A statement with a row per value would be sent once per row; arrays make it one.
+# Arrays make it one statement; with a row per value it would be sent once per row.
 _WRITE = text("""
     INSERT INTO soonish.deliveries
         (notification_id, event_id, cause, version, subscription_id, channel_key, rule, reason, state, finished_at)
@@ -146,7 +149,7 @@ _WRITE = text("""
 """)
 
 
-def _rule(channel: Channel, selectors: Sequence[Selector]) -> str:
+def _explain_choice(channel: Channel, selectors: Sequence[Selector]) -> str:
     if any(selector.channel_id == channel.channel_id for selector in selectors):
         return "you chose this channel"
     tags = sorted(channel.tags & {selector.tag for selector in selectors if selector.tag is not None})

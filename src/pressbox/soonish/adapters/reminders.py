@@ -9,11 +9,11 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from pressbox.core.db.database import Database
 from pressbox.soonish.adapters.messages import EVENT_CHANGED
 from pressbox.soonish.adapters.rows import (
-    AskedReminderRow,
     EventRow,
     NotificationRow,
     ReminderOffsetRow,
     ReminderScheduleRow,
+    RequestedReminderRow,
     SubscriptionRow,
     TooLateRow,
 )
@@ -28,22 +28,22 @@ from pressbox.soonish.domain.reminders import (
     WantedReminder,
     message_version,
 )
-from pressbox.soonish.ports import AskedReminder
+from pressbox.soonish.ports import RequestedReminder
 
-# One array per column: the number of parameters of a statement has an end, the length of an array has none.
-_NOTE = text(
+# One array per column: the number of parameters of a statement is limited, the length of an array is not.
+_RECORD_SCHEDULES = text(
     "INSERT INTO soonish.reminder_schedules (event_id, subscription_id, offset_seconds, start_date)"
     " SELECT CAST(:event_id AS bigint), wanted.* FROM unnest(CAST(:subscriptions AS bigint[]),"
     " CAST(:offsets AS integer[]), CAST(:starts AS timestamptz[])) AS wanted"
     " ON CONFLICT (subscription_id, offset_seconds)"
     " DO UPDATE SET start_date = excluded.start_date, event_id = excluded.event_id"
 )
-_FORGET = text(
+_FORGET_SCHEDULES = text(
     "DELETE FROM soonish.reminder_schedules AS found"
     " USING unnest(CAST(:subscriptions AS bigint[]), CAST(:offsets AS integer[])) AS gone (subscription_id, seconds)"
     " WHERE found.subscription_id = gone.subscription_id AND found.offset_seconds = gone.seconds"
 )
-_NOT_TOO_LATE = text(
+_CLEAR_TOO_LATE = text(
     "DELETE FROM soonish.too_late_reminders AS found"
     " USING unnest(CAST(:subscriptions AS bigint[]), CAST(:offsets AS integer[])) AS gone (subscription_id, seconds)"
     " WHERE found.subscription_id = gone.subscription_id AND found.offset_seconds = gone.seconds"
@@ -54,7 +54,7 @@ class SqlReminders:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def subscribers(self, event_id: int, subscription_id: int | None = None) -> Sequence[Subscriber]:
+    async def load_subscribers(self, event_id: int, subscription_id: int | None = None) -> Sequence[Subscriber]:
         offset = ReminderOffsetRow.offset_seconds
         statement = (
             select(
@@ -73,11 +73,13 @@ class SqlReminders:
         async with self._database.unit_of_work() as work:
             rows = (await work.session.execute(statement)).all()
         return [
-            Subscriber(key, SubscriptionState(state), _durations(offsets) if own else None)
+            Subscriber(key, SubscriptionState(state), _to_offsets(offsets) if own else None)
             for key, state, own, offsets in rows
         ]
 
-    async def existing(self, event_id: int, subscription_id: int | None = None) -> Mapping[tuple[int, int], datetime]:
+    async def load_schedules(
+        self, event_id: int, subscription_id: int | None = None
+    ) -> Mapping[tuple[int, int], datetime]:
         statement = select(ReminderScheduleRow).where(ReminderScheduleRow.event_id == event_id)
         if subscription_id is not None:
             statement = statement.where(ReminderScheduleRow.subscription_id == subscription_id)
@@ -85,22 +87,23 @@ class SqlReminders:
             rows = (await work.session.scalars(statement)).all()
         return {(row.subscription_id, row.offset_seconds): row.start_date for row in rows}
 
-    async def note(self, event_id: int, reminders: Iterable[WantedReminder]) -> None:
+    async def record_schedules(self, event_id: int, reminders: Iterable[WantedReminder]) -> None:
         items = list(reminders)
         subscriptions, offsets = _columns(item.key for item in items)
         starts = [item.start_date for item in items]
         async with self._database.unit_of_work() as work:
             await work.session.execute(
-                _NOTE, {"event_id": event_id, "subscriptions": subscriptions, "offsets": offsets, "starts": starts}
+                _RECORD_SCHEDULES,
+                {"event_id": event_id, "subscriptions": subscriptions, "offsets": offsets, "starts": starts},
             )
-            await work.session.execute(_NOT_TOO_LATE, {"subscriptions": subscriptions, "offsets": offsets})
+            await work.session.execute(_CLEAR_TOO_LATE, {"subscriptions": subscriptions, "offsets": offsets})
 
-    async def forget(self, keys: Iterable[tuple[int, int]]) -> None:
+    async def forget_schedules(self, keys: Iterable[tuple[int, int]]) -> None:
         subscriptions, offsets = _columns(keys)
         async with self._database.unit_of_work() as work:
-            await work.session.execute(_FORGET, {"subscriptions": subscriptions, "offsets": offsets})
+            await work.session.execute(_FORGET_SCHEDULES, {"subscriptions": subscriptions, "offsets": offsets})
 
-    async def note_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None:
+    async def record_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None:
         async with self._database.unit_of_work() as work:
             event = await work.session.get(EventRow, event_id)
             if event is None:
@@ -117,12 +120,12 @@ class SqlReminders:
                     NotificationRow.version == any_(literal(list(passed), ARRAY(Text))),
                 )
             )
-            rows = [_too_late(passed[version]) for version in passed.keys() - set(fired)]
+            rows = [_to_values(passed[version]) for version in passed.keys() - set(fired)]
             if rows:
                 await work.session.execute(insert(TooLateRow).on_conflict_do_nothing(), rows)
                 work.changed(EVENT_CHANGED, event.slug)
 
-    async def circumstances(self, event_id: int, subscription_id: int) -> Circumstances:
+    async def load_circumstances(self, event_id: int, subscription_id: int) -> Circumstances:
         mine: ColumnElement[bool] = (SubscriptionRow.event_id == EventRow.id) & (SubscriptionRow.id == subscription_id)
         statement = (
             select(EventRow.status, EventRow.start_date, SubscriptionRow.state)
@@ -136,7 +139,7 @@ class SqlReminders:
         status, start_date, state = found
         return Circumstances(EventStatus(status), start_date, SubscriptionState(state) if state else None)
 
-    async def overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
+    async def load_overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
         row = ReminderScheduleRow
         fire_at = row.start_date - func.make_interval(0, 0, 0, 0, 0, 0, row.offset_seconds)
         async with self._database.unit_of_work() as work:
@@ -149,8 +152,8 @@ class SqlReminders:
             for found in rows
         ]
 
-    async def asked_unstarted(self) -> Sequence[AskedReminder]:
-        row = AskedReminderRow
+    async def load_unstarted_requests(self) -> Sequence[RequestedReminder]:
+        row = RequestedReminderRow
         statement = (
             select(SubscriptionRow.event_id, row.subscription_id, row.id, row.fire_at)
             .join(SubscriptionRow, SubscriptionRow.id == row.subscription_id)
@@ -158,27 +161,27 @@ class SqlReminders:
             .order_by(row.id)
         )
         async with self._database.unit_of_work() as work:
-            return [AskedReminder(*found) for found in (await work.session.execute(statement)).tuples()]
+            return [RequestedReminder(*found) for found in (await work.session.execute(statement)).tuples()]
 
-    async def note_asked_started(self, reminder_ids: Iterable[int]) -> None:
-        row = AskedReminderRow
-        statement = update(row).where(row.id.in_(list(reminder_ids)), row.started_at.is_(None))
+    async def mark_request_started(self, reminder_id: int) -> None:
+        row = RequestedReminderRow
+        statement = update(row).where(row.id == reminder_id, row.started_at.is_(None))
         async with self._database.unit_of_work() as work:
             await work.session.execute(statement.values(started_at=func.now()))
 
-    async def asked_withdrawn(self, reminder_id: int) -> bool:
-        row = AskedReminderRow
+    async def is_request_withdrawn(self, reminder_id: int) -> bool:
+        row = RequestedReminderRow
         statement = select(row.id).where(row.id == reminder_id, row.cancelled_at.is_(None))
         async with self._database.unit_of_work() as work:
             return await work.session.scalar(statement) is None
 
-    async def note_asked_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None:
-        statement = update(AskedReminderRow).where(AskedReminderRow.id == reminder_id).values(outcome=outcome)
+    async def record_request_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None:
+        statement = update(RequestedReminderRow).where(RequestedReminderRow.id == reminder_id).values(outcome=outcome)
         async with self._database.unit_of_work() as work:
             await work.session.execute(statement)
 
 
-def _durations(seconds: Sequence[int] | None) -> tuple[timedelta, ...]:
+def _to_offsets(seconds: Sequence[int] | None) -> tuple[timedelta, ...]:
     return tuple(timedelta(seconds=item) for item in seconds or ())
 
 
@@ -187,5 +190,5 @@ def _columns(keys: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:
     return [subscription_id for subscription_id, _ in pairs], [seconds for _, seconds in pairs]
 
 
-def _too_late(item: TooLate) -> dict[str, int]:
+def _to_values(item: TooLate) -> dict[str, int]:
     return {"subscription_id": item.subscription_id, "offset_seconds": int(item.offset.total_seconds())}

@@ -43,7 +43,7 @@ class EventRow(Base):
     version: Mapped[int] = mapped_column(Integer, server_default="1")
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
-    # Gone for everybody; the row stays until its last message is out and its links have grown old.
+    # Hidden from everybody; the row stays until its messages are finished and their links are old.
     deleted_at: Mapped[datetime | None]
 
 
@@ -59,7 +59,7 @@ class EventVersionRow(Base):
 
 
 class OutboxRow(Base):
-    """What an event's workflow must be told, written with the change itself; told after the commit, or by the sweep."""
+    """A signal for an event's workflow, written with the change itself; sent after the commit, or by the sweep."""
 
     __tablename__ = "outbox"
     __table_args__ = (Index("ix_outbox_untold", "event_id", "id", postgresql_where=text("told_at IS NULL")), SCHEMA)
@@ -179,7 +179,7 @@ class ReminderScheduleRow(Base):
 
 
 class TooLateRow(Base):
-    """A reminder whose moment had passed when it was planned, so that its subscriber can be told."""
+    """A reminder whose time had passed when it was planned, so that its subscriber can be told."""
 
     __tablename__ = "too_late_reminders"
     __table_args__ = (SCHEMA,)
@@ -192,7 +192,7 @@ class TooLateRow(Base):
 
 
 class NotificationRow(Base):
-    """A message: why, to whom, what. Its recipients are fixed when it is accepted."""
+    """A message with its cause and text. Its recipients are fixed when it is accepted."""
 
     __tablename__ = "notifications"
     __table_args__ = (UniqueConstraint("event_id", "cause", "version"), Index(None, "event_id", "created_at"), SCHEMA)
@@ -214,7 +214,7 @@ class NotificationRow(Base):
 
 
 class RecipientRow(Base):
-    """The snapshot: who a message is for."""
+    """A recipient of a message, fixed when the message was accepted."""
 
     __tablename__ = "notification_recipients"
     __table_args__ = (SCHEMA,)
@@ -248,7 +248,8 @@ class DeliveryRow(Base):
     reason: Mapped[str] = mapped_column(Text, server_default="")
     rule: Mapped[str] = mapped_column(Text, server_default="")
     tries: Mapped[int] = mapped_column(Integer, server_default="0")
-    # Set, and committed, before a try; cleared with its result. Found set after a crash: the try may have arrived.
+    # Set, and committed, before a try; cleared with its result. If it is still set after a crash, the try may have
+    # arrived.
     trying_since: Mapped[datetime | None]
     # A try was cut off and repeated, so the person may have got it twice.
     maybe_twice: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
@@ -269,7 +270,7 @@ class InvitationRow(Base):
     revoked_at: Mapped[datetime | None]
 
 
-class AskedReminderRow(Base):
+class RequestedReminderRow(Base):
     """ "Remind me in 2 hours", once."""
 
     __tablename__ = "asked_reminders"
@@ -279,7 +280,7 @@ class AskedReminderRow(Base):
     subscription_id: Mapped[int] = mapped_column(ForeignKey("soonish.subscriptions.id", ondelete="CASCADE"))
     fire_at: Mapped[datetime]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
-    # Told to Temporal; a sweep starts what a crash left behind.
+    # When its workflow was started; a sweep starts those that a crash left behind.
     started_at: Mapped[datetime | None]
     cancelled_at: Mapped[datetime | None]
     outcome: Mapped[str] = mapped_column(Text, server_default="")

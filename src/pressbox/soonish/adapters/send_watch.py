@@ -1,9 +1,9 @@
-"""What an Apprise plugin does to the outside while it sends one message: seen, limited in time, and stopped.
+"""Watches what an Apprise plugin does while it sends one message, limits its time, and refuses what it may not do.
 
 Plugins open their own connections, and their answer is only yes or no. Each send therefore has a `Watch` in its
-thread. Python's audit events tell it of every connection, file and program before they are opened, whatever library
-asks, so the address guard cannot be gone round; two methods of `requests` tell it what the other side answered.
-Outside a watched send both do nothing.
+thread. Python's audit events report every connection, file and program before it is opened, whatever library does it,
+so nothing gets round the address guard; two patched methods of `requests` report what the other side answered. Outside
+a watched send both do nothing.
 """
 
 import os
@@ -32,11 +32,11 @@ from pressbox.core.logs import get_logger
 log = get_logger(__name__)
 
 CONNECT_SECONDS = 5.0
-LARGEST_ANSWER = 1_000_000
-LONGEST_RETRY_AFTER = timedelta(hours=1)
+MAX_RESPONSE_BYTES = 1_000_000
+MAX_RETRY_AFTER = timedelta(hours=1)
 
 _PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "pty.spawn"})
-# What Python itself reads while it works: its modules, and the lists of time zones and file types.
+# What Python itself reads: its modules, and the lists of time zones and file types.
 _PYTHON = {sys.prefix, sys.base_prefix, os.path.dirname(os.__file__), os.path.dirname(requests.__file__)}
 _READABLE = (
     *(f"{Path(folder).resolve()}{os.sep}" for folder in _PYTHON),
@@ -57,21 +57,21 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True)
 class Exchange:
-    """One HTTP request of a plugin. `trouble` is the kind of error, without its text, which may hold the address."""
+    """One HTTP request of a plugin. `error` is the class of the exception; its text may quote the address."""
 
     stage: Stage
     status: int | None = None
     retry_after: timedelta | None = None
-    trouble: str = ""
+    error: str = ""
 
 
 class Watch:
-    """One send: what may be reached, until when, and what came of it."""
+    """One send: what it may reach, until when, and what happened."""
 
     def __init__(self, allow: AllowList, limit: timedelta) -> None:
         self._allow = allow
         self._deadline = time.monotonic() + limit.total_seconds()
-        self._asked = ""
+        self._host = ""
         self._sockets: list[socket.socket] = []
         self._lock = threading.Lock()
         self.exchanges: list[Exchange] = []
@@ -84,7 +84,7 @@ class Watch:
         return max(0.05, self._deadline - time.monotonic())
 
     def cut(self) -> None:
-        """End everything that is still open; the thread that waits there wakes up with an error."""
+        """Shut down every open connection; the thread that waits there gets an error."""
         self._deadline = 0.0
         with self._lock:
             for connection in self._sockets:
@@ -97,18 +97,18 @@ class Watch:
                 connection.close()
             self._sockets.clear()
 
-    def heard(self, event: str, details: tuple[Any, ...]) -> None:
+    def on_audit_event(self, event: str, details: tuple[Any, ...]) -> None:
         if event == "socket.getaddrinfo":
-            self._asked = normal_host(_text(details[0]))
+            self._host = normal_host(_to_text(details[0]))
         elif event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
-            # A message on a connection that is already open names no address: it was checked when it was opened.
+            # A message on an open connection names no address: it was checked when the connection was opened.
             if details[1] is not None:
                 self._check_address(details[0], details[1])
         elif event == "open":
             self._check_file(details[0])
         elif event in _PROGRAMS:
             self._refuse("It would start a program on this machine.")
-        elif event == "smtplib.send" and _text(details[1]).endswith("\r\n.\r\n"):
+        elif event == "smtplib.send" and _to_text(details[1]).endswith("\r\n.\r\n"):
             self.mail_handed_over = True
 
     def _check_address(self, connection: socket.socket, target: object) -> None:
@@ -120,14 +120,14 @@ class Watch:
         try:
             address = ip_address(host.partition("%")[0])
         except ValueError:
-            # Looked up inside the call, where nobody could check the answer.
-            self._refuse("It connects to a name without looking it up first.")
+            # The name would be looked up inside the call, where the answer cannot be checked.
+            self._refuse("It connects to a name without looking up its address first.")
         reason = refusal(address)
-        if reason is not None and not self._allow.allows(self._asked or host, address, port):
+        if reason is not None and not self._allow.allows(self._host or host, address, port):
             log.warning("address_refused", msg="Not connected", port=port, address=host, reason=reason)
             self._refuse(
                 f"Its address is {reason}, not on the public internet. "
-                f"An administrator can allow it with {SETTING}={endpoint(self._asked or host, port)}."
+                f"An administrator can allow it with {SETTING}={endpoint(self._host or host, port)}."
             )
         self._keep(connection)
 
@@ -135,7 +135,7 @@ class Watch:
         self.connected = True
         # Of several addresses of a name, an earlier one may have been refused.
         self.refused = ""
-        # A second handle on the same connection: TLS takes the first one away from its object.
+        # A second handle on the same connection: TLS detaches the first one from its object.
         handle = socket.socket(fileno=os.dup(connection.fileno()))
         with self._lock:
             self._sockets.append(handle)
@@ -143,13 +143,13 @@ class Watch:
     def _check_file(self, file: object) -> None:
         if isinstance(file, int):
             return
-        path = os.path.realpath(_text(file))
+        path = os.path.realpath(_to_text(file))
         if not path.startswith(_READABLE):
             self._refuse("It would open a file of this machine.")
 
     def _refuse(self, reason: str) -> NoReturn:
         self.refused = reason
-        # An OSError, because libraries tidy up after one; that it was us stands in `refused`.
+        # An OSError, because libraries clean up after one; `refused` says that it was us.
         raise PermissionError(reason)
 
 
@@ -159,7 +159,7 @@ _installed = threading.Lock()
 
 @contextmanager
 def watched(watch: Watch) -> Iterator[None]:
-    """Everything that this thread does inside the block is seen by this watch."""
+    """Let this watch see everything that this thread does inside the block."""
     _install()
     _current.watch = watch
     try:
@@ -174,21 +174,21 @@ def _install() -> None:
     if not _installed.acquire(blocking=False):
         return
     sys.addaudithook(_on_event)
-    HTTPAdapter.send = _observed(HTTPAdapter.send)  # type: ignore[method-assign]
-    requests.Session.request = _without_environment(requests.Session.request)  # type: ignore[method-assign]
+    HTTPAdapter.send = _observe(HTTPAdapter.send)  # type: ignore[method-assign]
+    requests.Session.request = _ignore_environment(requests.Session.request)  # type: ignore[method-assign]
 
 
 def _on_event(event: str, details: tuple[Any, ...]) -> None:
     watch: Watch | None = getattr(_current, "watch", None)
     if watch is not None:
-        watch.heard(event, details)
+        watch.on_audit_event(event, details)
 
 
-def _without_environment(original: Any) -> Any:
+def _ignore_environment(original: Any) -> Any:
     @wraps(original)
     def request(session: requests.Session, *args: Any, **kwargs: Any) -> requests.Response:
         if getattr(_current, "watch", None) is not None:
-            # No proxy of ours, and no password from our .netrc, for an address that a user named.
+            # Neither our proxy nor a password from our .netrc is for an address that a user gave.
             session.trust_env = False
         response: requests.Response = original(session, *args, **kwargs)
         return response
@@ -196,40 +196,40 @@ def _without_environment(original: Any) -> Any:
     return request
 
 
-def _observed(original: Any) -> Any:
+def _observe(original: Any) -> Any:
     @wraps(original)
     def send(adapter: HTTPAdapter, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
         watch: Watch | None = getattr(_current, "watch", None)
         if watch is None:
             response: requests.Response = original(adapter, request, **kwargs)
             return response
-        # The limits are ours: an Apprise URL can name others.
+        # An Apprise URL can set other limits; ours apply.
         kwargs |= {"timeout": (min(CONNECT_SECONDS, watch.seconds_left), watch.seconds_left), "stream": True}
         try:
             response = original(adapter, request, **kwargs)
         except requests.RequestException as error:
-            watch.exchanges.append(Exchange(_stage_of(error), trouble=type(error).__name__))
+            watch.exchanges.append(Exchange(_stage_of(error), error=type(error).__name__))
             raise
-        wait = retry_after(response.headers.get("Retry-After"))
+        wait = parse_retry_after(response.headers.get("Retry-After"))
         watch.exchanges.append(Exchange(Stage.ANSWERED, response.status_code, wait))
-        _read(response)
+        _read_body(response)
         return response
 
     return send
 
 
-def _read(response: requests.Response) -> None:
-    """The body, up to a limit. The status has already said what matters, so a broken body changes nothing."""
+def _read_body(response: requests.Response) -> None:
+    """Read the body, up to a limit. The status decides, so a broken body changes nothing."""
     body = b""
     with suppress(HTTPError, OSError):
-        body = response.raw.read(LARGEST_ANSWER, decode_content=True)
+        body = response.raw.read(MAX_RESPONSE_BYTES, decode_content=True)
     response._content = body
     response._content_consumed = True
     response.raw.close()
 
 
 def _stage_of(error: requests.RequestException) -> Stage:
-    """Could the other side have got the request?"""
+    """SENT when the other side could have received the request."""
     if isinstance(error, requests.ConnectTimeout | requests.exceptions.SSLError | requests.exceptions.InvalidURL):
         return Stage.UNCONNECTED
     cause = error.args[0] if error.args else None
@@ -238,20 +238,20 @@ def _stage_of(error: requests.RequestException) -> Stage:
     return Stage.UNCONNECTED if isinstance(cause, NewConnectionError) else Stage.SENT
 
 
-def retry_after(value: str | None) -> timedelta | None:
-    """The header in either of its two forms; None when it is missing or says nothing."""
+def parse_retry_after(value: str | None) -> timedelta | None:
+    """Read the header in either of its two forms; None when it is missing or invalid."""
     if not value:
         return None
     text = value.strip()
     if text.isascii() and text.isdigit():
-        return min(timedelta(seconds=int(text[:9])), LONGEST_RETRY_AFTER)
+        return min(timedelta(seconds=int(text[:9])), MAX_RETRY_AFTER)
     try:
         moment = parsedate_to_datetime(text)
         wait = timedelta(seconds=moment.timestamp() - time.time())
     except (ValueError, OverflowError):
         return None
-    return min(max(wait, timedelta()), LONGEST_RETRY_AFTER)
+    return min(max(wait, timedelta()), MAX_RETRY_AFTER)
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.times import spoken, zone
+from pressbox.soonish.domain.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
+from pressbox.soonish.domain.times import format_time, load_zone
 
-OPEN_ENDED = timedelta(hours=4)
-LONGEST_NAME = 200
-LONGEST_TEXT = 10_000
+# An event without an end is over after this time.
+DEFAULT_LENGTH = timedelta(hours=4)
 
 
 class EventStatus(StrEnum):
@@ -19,7 +19,7 @@ class EventStatus(StrEnum):
     COMPLETED = "completed"
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         return self in (EventStatus.CANCELLED, EventStatus.COMPLETED)
 
 
@@ -30,7 +30,7 @@ class Visibility(StrEnum):
 
 @dataclass(frozen=True)
 class EventFacts:
-    """What an organiser states. Times are UTC; `timezone` is the zone in which people speak of them."""
+    """What an organiser states. Times are UTC; `timezone` is the zone in which they are shown."""
 
     name: str
     start_date: datetime
@@ -42,12 +42,12 @@ class EventFacts:
     @property
     def ends_at(self) -> datetime:
         """When the event is over: its end, or four hours after its start."""
-        return self.end_date or self.start_date + OPEN_ENDED
+        return self.end_date or self.start_date + DEFAULT_LENGTH
 
 
 @dataclass(frozen=True)
 class FieldChange:
-    """One line of an update message, in words for people."""
+    """One line of an update message."""
 
     label: str
     old: str
@@ -57,17 +57,17 @@ class FieldChange:
         return f"{self.label}: {self.old or 'none'} → {self.new or 'none'}"
 
 
-def validated(facts: EventFacts) -> EventFacts:
-    """The same facts, or an error that names the field."""
+def validate(facts: EventFacts) -> EventFacts:
+    """Return the facts with texts trimmed, or raise an error that names the field."""
     name = facts.name.strip()
     if not name:
         raise InvalidInputError("Give the event a name.", field="name")
-    if len(name) > LONGEST_NAME:
-        raise InvalidInputError(f"A name has at most {LONGEST_NAME} characters.", field="name")
+    if len(name) > MAX_NAME_LENGTH:
+        raise InvalidInputError(f"A name has at most {MAX_NAME_LENGTH} characters.", field="name")
     for field in ("description", "location"):
-        if len(getattr(facts, field)) > LONGEST_TEXT:
-            raise InvalidInputError(f"At most {LONGEST_TEXT} characters.", field=field)
-    zone(facts.timezone)
+        if len(getattr(facts, field)) > MAX_TEXT_LENGTH:
+            raise InvalidInputError(f"At most {MAX_TEXT_LENGTH} characters.", field=field)
+    load_zone(facts.timezone)
     if facts.end_date is not None and facts.end_date <= facts.start_date:
         raise InvalidInputError("The end must be after the start.", field="end_date")
     return EventFacts(
@@ -80,10 +80,14 @@ def validated(facts: EventFacts) -> EventFacts:
     )
 
 
-def changes(old: EventFacts, new: EventFacts) -> tuple[FieldChange, ...]:
-    """What people must hear of, old → new, in the new version's zone; nothing when nothing changed."""
+def list_changes(old: EventFacts, new: EventFacts) -> tuple[FieldChange, ...]:
+    """What people must be told, old → new, with times in the zone of the new version."""
     return tuple(
-        FieldChange(_LABELS[field.name], _shown(old, field.name, new.timezone), _shown(new, field.name, new.timezone))
+        FieldChange(
+            _LABELS[field.name],
+            _format_value(old, field.name, new.timezone),
+            _format_value(new, field.name, new.timezone),
+        )
         for field in fields(EventFacts)
         if getattr(old, field.name) != getattr(new, field.name)
     )
@@ -99,6 +103,6 @@ _LABELS = {
 }
 
 
-def _shown(facts: EventFacts, field: str, zone_name: str) -> str:
+def _format_value(facts: EventFacts, field: str, zone_name: str) -> str:
     value = getattr(facts, field)
-    return spoken(value, zone_name) if isinstance(value, datetime) else str(value or "")
+    return format_time(value, zone_name) if isinstance(value, datetime) else str(value or "")

@@ -7,13 +7,14 @@ from enum import StrEnum
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.soonish.domain.events import EventStatus
-from pressbox.soonish.domain.times import spoken_offset
+from pressbox.soonish.domain.times import format_offset
 
 DEFAULT_OFFSETS = (timedelta(days=1), timedelta(hours=1))
-SHORTEST_OFFSET = timedelta(seconds=60)
-LONGEST_OFFSET = timedelta(days=365)
-MOST_OFFSETS = 20
-CATCH_UP = timedelta(minutes=10)
+MIN_OFFSET = timedelta(seconds=60)
+MAX_OFFSET = timedelta(days=365)
+MAX_OFFSETS = 20
+# A reminder that could not be sent at its time is still sent for this long.
+CATCH_UP_WINDOW = timedelta(minutes=10)
 
 
 class SubscriptionState(StrEnum):
@@ -51,53 +52,51 @@ class WantedReminder:
 
 @dataclass(frozen=True)
 class TooLate:
-    """An offset whose moment has passed: said to the subscriber, not dropped in silence."""
+    """An offset whose time has passed: the subscriber is told, instead of waiting for nothing."""
 
     subscription_id: int
     offset: timedelta
 
     def __str__(self) -> str:
-        return f"too late for {spoken_offset(self.offset)}"
+        return f"too late for {format_offset(self.offset)}"
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReminderPlan:
     wanted: tuple[WantedReminder, ...]
     too_late: tuple[TooLate, ...]
 
 
 @dataclass(frozen=True)
-class Difference:
-    """What to do so that exactly the wanted schedules exist: nothing for those that already do."""
+class ScheduleDifference:
+    """What must change so that exactly the wanted schedules exist."""
 
     create: tuple[WantedReminder, ...]
     move: tuple[WantedReminder, ...]
     delete: tuple[tuple[int, int], ...]
 
-    @property
-    def calls(self) -> int:
-        return len(self.create) + len(self.move) + len(self.delete)
 
-
-def checked_offsets(offsets: Iterable[timedelta] | None) -> tuple[timedelta, ...] | None:
-    """The offsets as they are kept: each once, largest first."""
+def validate_offsets(offsets: Iterable[timedelta] | None) -> tuple[timedelta, ...] | None:
+    """Return each offset once, largest first."""
     if offsets is None:
         return None
     kept = tuple(sorted(set(offsets), reverse=True))
-    if len(kept) > MOST_OFFSETS:
-        raise InvalidInputError(f"At most {MOST_OFFSETS} reminders for one event.", field="offsets")
+    if len(kept) > MAX_OFFSETS:
+        raise InvalidInputError(f"At most {MAX_OFFSETS} reminders for one event.", field="offsets")
     for offset in kept:
-        if not SHORTEST_OFFSET <= offset <= LONGEST_OFFSET:
+        if not MIN_OFFSET <= offset <= MAX_OFFSET:
             raise InvalidInputError("A reminder is between 1 minute and 365 days before the start.", field="offsets")
         if offset.microseconds:
             raise InvalidInputError("A reminder is a whole number of seconds before the start.", field="offsets")
     return kept
 
 
-def plan(status: EventStatus, start_date: datetime, subscribers: Iterable[Subscriber], now: datetime) -> Plan:
-    """The schedules that should exist now."""
+def plan_reminders(
+    status: EventStatus, start_date: datetime, subscribers: Iterable[Subscriber], now: datetime
+) -> ReminderPlan:
+    """Decide which schedules should exist now."""
     if status is not EventStatus.ACTIVE:
-        return Plan((), ())
+        return ReminderPlan((), ())
     wanted: list[WantedReminder] = []
     too_late: list[TooLate] = []
     for subscriber in subscribers:
@@ -109,13 +108,15 @@ def plan(status: EventStatus, start_date: datetime, subscribers: Iterable[Subscr
                 wanted.append(reminder)
             else:
                 too_late.append(TooLate(subscriber.subscription_id, offset))
-    return Plan(tuple(wanted), tuple(too_late))
+    return ReminderPlan(tuple(wanted), tuple(too_late))
 
 
-def difference(wanted: Iterable[WantedReminder], existing: Mapping[tuple[int, int], datetime]) -> Difference:
-    """Compare with what exists: key → the start for which it was made."""
+def compare_schedules(
+    wanted: Iterable[WantedReminder], existing: Mapping[tuple[int, int], datetime]
+) -> ScheduleDifference:
+    """Compare with the schedules that exist: key → the start for which each was made."""
     by_key = {reminder.key: reminder for reminder in wanted}
-    return Difference(
+    return ScheduleDifference(
         create=tuple(reminder for key, reminder in by_key.items() if key not in existing),
         move=tuple(
             reminder for key, reminder in by_key.items() if key in existing and existing[key] != reminder.start_date
@@ -125,7 +126,7 @@ def difference(wanted: Iterable[WantedReminder], existing: Mapping[tuple[int, in
 
 
 class ReminderOutcome(StrEnum):
-    """How a reminder ended. SENT reached somebody, UNCERTAIN may have; the others say why nothing was sent."""
+    """How a reminder ended. SENT reached its person, UNCERTAIN may have; the others say why nothing was sent."""
 
     SENT = "sent"
     UNCERTAIN = "uncertain: it may have arrived"
@@ -143,17 +144,17 @@ class ReminderOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What is true at the moment a reminder fires, read again from the database."""
+    """Event and subscription at the time a reminder fires, read again from the database."""
 
     status: EventStatus | None
     start_date: datetime | None
     subscription: SubscriptionState | None
 
 
-def judge(
+def find_refusal(
     planned_start: datetime, offset: timedelta, circumstances: Circumstances, now: datetime
 ) -> ReminderOutcome | None:
-    """Why nothing may be sent, or None when the reminder is due."""
+    """Why the reminder must not be sent, or None when it is due."""
     if circumstances.status is None or circumstances.start_date is None:
         return ReminderOutcome.EVENT_GONE
     if circumstances.status is not EventStatus.ACTIVE:
@@ -166,13 +167,13 @@ def judge(
         return ReminderOutcome.MOVED
     if now >= planned_start:
         return ReminderOutcome.STARTED
-    if now > planned_start - offset + CATCH_UP:
+    if now > planned_start - offset + CATCH_UP_WINDOW:
         return ReminderOutcome.MISSED
     return None
 
 
-def outcome_of(*, sent: int, uncertain: int, failed: int) -> ReminderOutcome:
-    """What a reminder's deliveries came to, the best of them; without any there was no usable channel."""
+def summarise_outcome(*, sent: int, uncertain: int, failed: int) -> ReminderOutcome:
+    """The best outcome among the deliveries of a reminder; without any there was no usable channel."""
     if sent:
         return ReminderOutcome.SENT
     if uncertain:
@@ -181,10 +182,10 @@ def outcome_of(*, sent: int, uncertain: int, failed: int) -> ReminderOutcome:
 
 
 def message_version(reminder: WantedReminder) -> str:
-    """What makes a reminder the same message again: its person, offset and start. A moved start is a new one."""
+    """The same person, offset and start make the same message; a moved start makes a new one."""
     return f"{reminder.subscription_id}-{reminder.key[1]}s-{reminder.start_date:%Y%m%dT%H%M%SZ}"
 
 
-def starts_text(offset: timedelta) -> str:
+def describe_start(offset: timedelta) -> str:
     """`is tomorrow`, `starts in 1 hour`, `starts in 25 minutes`."""
-    return "is tomorrow" if offset == timedelta(days=1) else f"starts in {spoken_offset(offset)}"
+    return "is tomorrow" if offset == timedelta(days=1) else f"starts in {format_offset(offset)}"

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pressbox.core.errors import InvalidInputError
 
 
-def zone(name: str) -> ZoneInfo:
+def load_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -18,14 +18,14 @@ def zone(name: str) -> ZoneInfo:
 def to_utc(moment: datetime, zone_name: str, *, field: str = "start_date") -> datetime:
     """Read a naive time in the event's zone; an aware one stays the same instant.
 
-    In the hour that a clock change skips there is no such time: refused. In the hour that comes twice the first one
-    is meant, as people mean it.
+    A time in the hour that a clock change skips does not exist and is refused. In the hour that comes twice, the first
+    one is meant.
     """
     if moment.tzinfo is not None:
         return moment.astimezone(UTC)
-    local = moment.replace(tzinfo=zone(zone_name), fold=0)
+    local = moment.replace(tzinfo=load_zone(zone_name), fold=0)
     instant = local.astimezone(UTC)
-    if instant.astimezone(zone(zone_name)).replace(tzinfo=None) != moment:
+    if instant.astimezone(load_zone(zone_name)).replace(tzinfo=None) != moment:
         raise InvalidInputError(
             f"{moment:%Y-%m-%d %H:%M} does not exist in {zone_name}: the clocks skip it. Choose another time.",
             field=field,
@@ -33,17 +33,17 @@ def to_utc(moment: datetime, zone_name: str, *, field: str = "start_date") -> da
     return instant
 
 
-def spoken(moment: datetime, zone_name: str) -> str:
-    """`Sat 14 Nov 2026, 19:30 (Europe/Berlin)`: without words that depend on a locale of the machine."""
-    local = moment.astimezone(zone(zone_name))
+def format_time(moment: datetime, zone_name: str) -> str:
+    """`Sat 14 Nov 2026, 19:30 (Europe/Berlin)`, whatever the locale of the machine."""
+    local = moment.astimezone(load_zone(zone_name))
     days = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
     months = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
     day = f"{days[local.weekday()]} {local.day} {months[local.month - 1]} {local.year}"
     return f"{day}, {local:%H:%M} ({zone_name})"
 
 
-def spoken_offset(offset: timedelta) -> str:
-    """`1 day`, `2 hours`, `25 minutes`: the largest unit that says it exactly, else two of them."""
+def format_offset(offset: timedelta) -> str:
+    """`1 day`, `2 hours`, `1 hour 30 minutes`: at most the two largest units."""
     seconds = int(offset.total_seconds())
     parts = []
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):

@@ -1,20 +1,34 @@
-"""What people see of events, channels, subscriptions and messages: no secret is ever among it. Pure."""
+"""What people and the API see of events, subscriptions and messages: never a secret. Pure.
+
+The API returns these as they are; `exclude` and `serialization_alias` say where it differs from the commands.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Annotated
 
-from pressbox.soonish.domain.delivery import Cause, DeliveryState, Level
+from pydantic import Field
+
+from pressbox.soonish.domain.delivery import Cause, DeliveryCounts, DeliveryState, Level
 from pressbox.soonish.domain.events import EventStatus, FieldChange, Visibility
 from pressbox.soonish.domain.reminders import SubscriptionState
 
 
 @dataclass(frozen=True)
 class Viewer:
-    """Who looks: somebody signed in, the holder of an invitation, both, or anybody."""
+    """Who looks: somebody who is signed in, somebody with an invitation, both, or anybody."""
 
     user_id: int | None = None
     invitation: str | None = None
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who acts on a subscription: its account or, without a user, whoever has the private link to it."""
+
+    subscription_id: int
+    user_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -34,15 +48,10 @@ class EventView:
     status: EventStatus
     version: int
     organiser: str
-    created_at: datetime
+    organises: bool
+    subscription_id: int | None
+    created_at: Annotated[datetime, Field(exclude=True)]
     updated_at: datetime
-    organises: bool = False
-    subscription_id: int | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether people can subscribe."""
-        return self.status is EventStatus.ACTIVE
 
 
 @dataclass(frozen=True)
@@ -54,30 +63,14 @@ class InvitationView:
 
 
 @dataclass(frozen=True)
-class NewInvitation:
-    """An invitation at its making, the only moment at which `token` can be shown."""
+class NewInvitation(InvitationView):
+    """A new invitation. `token` can only be shown now: the database keeps a hash of it."""
 
     token: str
-    view: InvitationView
 
 
 @dataclass(frozen=True)
-class ChannelView:
-    """A channel as its owner sees it: never its address. `kind` is the scheme, with the host where it is no secret."""
-
-    id: int
-    name: str
-    kind: str
-    tags: tuple[str, ...]
-    is_active: bool
-    failures: int
-    broken_at: datetime | None
-    last_error: str
-    created_at: datetime
-
-
-@dataclass(frozen=True)
-class AskedReminderView:
+class RequestedReminderView:
     id: int
     fire_at: datetime
     outcome: str
@@ -85,7 +78,7 @@ class AskedReminderView:
 
 @dataclass(frozen=True)
 class SubscriptionView:
-    """A subscription as its holder sees it. `offsets` None means the default, () none; `too_late` is in words."""
+    """A subscription as its holder sees it. `offsets` None means the default, () none; `too_late` is text."""
 
     id: int
     event: EventView
@@ -93,10 +86,10 @@ class SubscriptionView:
     offsets: tuple[timedelta, ...] | None
     channel_ids: tuple[int, ...]
     tags: tuple[str, ...]
-    # For somebody without an account, what may be shown of the address; otherwise empty.
+    # What may be shown of the address of somebody without an account; otherwise empty.
     address: str
     too_late: tuple[str, ...]
-    reminders: tuple[AskedReminderView, ...]
+    reminders: tuple[RequestedReminderView, ...]
 
 
 @dataclass(frozen=True)
@@ -113,40 +106,27 @@ class SubscriberView:
 
 @dataclass(frozen=True)
 class Reach:
-    """Whom a message would reach: people, and how many of them over which kind of channel."""
+    """Whom a message would reach: people, subscribers without a usable channel, and people by kind of channel."""
 
     people: int
     unreachable: int
-    by_kind: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Counts:
-    sent: int = 0
-    pending: int = 0
-    uncertain: int = 0
-    failed: int = 0
-    skipped: int = 0
-
-    @property
-    def total(self) -> int:
-        return self.sent + self.pending + self.uncertain + self.failed + self.skipped
+    by_kind: Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class MessageView:
-    """A message on the organiser's board. `recipients` is the snapshot; `counts` are deliveries written so far."""
+    """A message on the organiser's board. `recipients` were fixed at the start; `counts` are deliveries so far."""
 
     id: int
-    event_id: int
-    event_slug: str
+    event_id: Annotated[int, Field(exclude=True)]
+    event_slug: Annotated[str, Field(serialization_alias="event")]
     cause: Cause
     level: Level
     title: str
     body: str
-    changes: tuple[FieldChange, ...]
+    changes: Annotated[tuple[FieldChange, ...], Field(exclude=True)]
     recipients: int
-    counts: Counts
+    counts: DeliveryCounts
     created_at: datetime
     finished_at: datetime | None
     cancelled_at: datetime | None
@@ -171,7 +151,7 @@ class DeliveryView:
 
 @dataclass(frozen=True)
 class WhyView:
-    """Why somebody got a message: what happened, which rule chose the channel, what became of it."""
+    """Why somebody got a message: its cause, the rule that chose the channel, and the result."""
 
     delivery_id: int
     subscription_id: int
@@ -190,36 +170,3 @@ class WhyView:
     created_at: datetime
     finished_at: datetime | None
     subscription_state: SubscriptionState | None
-
-
-@dataclass(frozen=True)
-class CalendarEntry:
-    """An event for a calendar program: `uid` never changes, `sequence` rises with every change."""
-
-    uid: str
-    sequence: int
-    name: str
-    description: str
-    location: str
-    start_date: datetime
-    ends_at: datetime
-    timezone: str
-    cancelled: bool
-    updated_at: datetime
-    slug: str
-
-
-def calendar_entry(event: EventView) -> CalendarEntry:
-    return CalendarEntry(
-        uid=f"{event.slug}@pressbox",
-        sequence=event.version,
-        name=event.name,
-        description=event.description,
-        location=event.location,
-        start_date=event.start_date,
-        ends_at=event.ends_at,
-        timezone=event.timezone,
-        cancelled=event.status is EventStatus.CANCELLED,
-        updated_at=event.updated_at,
-        slug=event.slug,
-    )

@@ -1,46 +1,62 @@
-"""The organiser's board: announcements, who hears them, and what became of every message."""
+"""The organiser's board: announcements, their recipients, and the result of every delivery."""
 
 import secrets
 from collections.abc import Sequence
 
-from pressbox.core.errors import ConflictError, NotFoundError
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressbox.core.db.database import Database
+from pressbox.core.errors import ConflictError
 from pressbox.core.logs import get_logger
-from pressbox.soonish.domain.delivery import DeliveryState
-from pressbox.soonish.domain.links import Purpose, SignedLinks
-from pressbox.soonish.domain.reminders import SubscriptionState
-from pressbox.soonish.domain.views import DeliveryView, MessageView, Reach, SubscriberView, Viewer, WhyView
-from pressbox.soonish.ports import Holder, Ledger
+from pressbox.soonish.adapters import message_views, messages
+from pressbox.soonish.adapters.event_rows import load_organised
+from pressbox.soonish.adapters.ledger import SqlLedger
+from pressbox.soonish.adapters.outbox import add_signal
+from pressbox.soonish.adapters.rows import NotificationRow
+from pressbox.soonish.contracts import ManualNotificationSent
+from pressbox.soonish.domain.delivery import Cause, DeliveryState
+from pressbox.soonish.domain.events import EventStatus
+from pressbox.soonish.domain.views import DeliveryView, MessageView, Reach, SubscriberView, WhyView
+from pressbox.soonish.ports import Workflows
 from pressbox.soonish.service.inputs import Announcement
-from pressbox.soonish.service.stores import BoardStore, EventStore, SubscriptionStore
-from pressbox.soonish.service.telling import Teller
+from pressbox.soonish.service.relay import WorkflowRelay
 
 log = get_logger(__name__)
 
-MOST_LISTED = 500
+MAX_LISTED = 500
 
 
 class BoardService:
-    def __init__(
-        self,
-        events: EventStore,
-        board: BoardStore,
-        subscriptions: SubscriptionStore,
-        links: SignedLinks,
-        teller: Teller,
-        ledger: Ledger,
-    ) -> None:
-        self._events = events
-        self._board = board
-        self._ledger = ledger
-        self._subscriptions = subscriptions
-        self._links = links
-        self._teller = teller
+    def __init__(self, database: Database, relay: WorkflowRelay, workflows: Workflows) -> None:
+        self._database = database
+        self._relay = relay
+        self._workflows = workflows
 
     async def announce(self, organiser_id: int, slug: str, stated: Announcement) -> MessageView:
-        event = await self._events.find(Viewer(organiser_id), slug)
-        text = stated.message(event.name)
         version = stated.request_key or secrets.token_hex(8)
-        message = await self._board.announce(organiser_id, slug, version, stated.level, text, stated.subscription_ids)
+        async with self._database.unit_of_work() as work:
+            event = await load_organised(work.session, organiser_id, slug, lock=True)
+            text = stated.to_message(event.name)
+            if event.status != EventStatus.ACTIVE:
+                raise ConflictError(f"This event is {event.status}: nothing can be announced.")
+            notification_id = await _find_announcement(work.session, event.id, version)
+            if notification_id is None:
+                notification_id = await messages.accept_message(
+                    work.session,
+                    event.id,
+                    Cause.ANNOUNCEMENT,
+                    version,
+                    stated.level,
+                    text,
+                    _recipients(stated.subscription_ids),
+                    created_by=organiser_id,
+                )
+                await add_signal(work.session, event.id, ManualNotificationSent, notification_id=notification_id)
+                work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
+                work.changed(messages.EVENT_CHANGED, slug)
+            row = await work.session.get_one(NotificationRow, notification_id)
+            message = await message_views.load_message(work.session, row, slug)
         log.info(
             "announcement_accepted",
             msg="An announcement was accepted",
@@ -48,40 +64,41 @@ class BoardService:
             notification_id=message.id,
             recipients=message.recipients,
         )
-        await self._teller.tell(event.id)
+        await self._relay.send_signals(event.id)
         return message
 
-    async def reach(self, organiser_id: int, slug: str, subscription_ids: tuple[int, ...] | None = None) -> Reach:
-        """Whom an announcement would reach; None means everybody, an empty choice nobody."""
-        return await self._board.reach(organiser_id, slug, subscription_ids)
-
     async def stop(self, organiser_id: int, notification_id: int) -> None:
-        """Stop a message half-way: who got it got it, the rest is skipped."""
-        message = await self._board.message(notification_id, organiser_id)
+        """Stop a message while it is being sent: those who have not got it are skipped."""
+        message = await self.get_message(organiser_id, notification_id)
         if message.finished_at is not None:
-            raise ConflictError("It has been sent to everybody already.", notification_id=notification_id)
-        if not await self._teller.stop_broadcast(message.event_id, notification_id):
+            raise ConflictError("This message has already been sent to everybody.", notification_id=notification_id)
+        if not await self._workflows.cancel_broadcast(message.event_id, notification_id):
             # It has not begun: when it does, it finds that nobody is left.
-            await self._ledger.cancel(notification_id)
+            await SqlLedger(self._database).cancel(notification_id)
         log.info("message_stopped", msg="A message was stopped", notification_id=notification_id)
 
-    async def messages(
-        self, organiser_id: int, slug: str, limit: int = MOST_LISTED, *, personal: bool = True
+    async def preview_reach(
+        self, organiser_id: int, slug: str, subscription_ids: tuple[int, ...] | None = None
+    ) -> Reach:
+        """Whom an announcement would reach; None means everybody, an empty choice nobody."""
+        async with self._database.unit_of_work() as work:
+            event = await load_organised(work.session, organiser_id, slug)
+            return await message_views.load_reach(work.session, event, _recipients(subscription_ids))
+
+    async def list_messages(
+        self, organiser_id: int, slug: str, limit: int = MAX_LISTED, *, personal: bool = True
     ) -> Sequence[MessageView]:
-        """Newest first; without `personal`, only what went to many: reminders are each person's own."""
-        return await self._board.messages(organiser_id, slug, min(limit, MOST_LISTED), personal=personal)
+        """Newest first; without `personal`, reminders are left out."""
+        async with self._database.unit_of_work() as work:
+            event = await load_organised(work.session, organiser_id, slug)
+            return await message_views.load_messages(work.session, event, min(limit, MAX_LISTED), personal=personal)
 
-    async def message(self, organiser_id: int, notification_id: int) -> MessageView:
-        return await self._board.message(notification_id, organiser_id)
+    async def get_message(self, organiser_id: int, notification_id: int) -> MessageView:
+        async with self._database.unit_of_work() as work:
+            row, event = await message_views.load_owned(work.session, notification_id, organiser_id)
+            return await message_views.load_message(work.session, row, event.slug)
 
-    async def live_message(self, notification_id: int) -> MessageView | None:
-        """For the live stream, which asks who may see it elsewhere."""
-        try:
-            return await self._board.message(notification_id, None)
-        except NotFoundError:
-            return None
-
-    async def deliveries(
+    async def list_deliveries(
         self,
         organiser_id: int,
         notification_id: int,
@@ -91,31 +108,37 @@ class BoardService:
         limit: int = 100,
     ) -> Sequence[DeliveryView]:
         """The ledger of one message, by id; `after` is the last id of the page before."""
-        return await self._board.deliveries(organiser_id, notification_id, state, after, min(limit, MOST_LISTED))
+        async with self._database.unit_of_work() as work:
+            await message_views.load_owned(work.session, notification_id, organiser_id)
+            return await message_views.load_deliveries(
+                work.session, notification_id, state, after, min(limit, MAX_LISTED)
+            )
 
-    async def subscribers(
+    async def list_subscribers(
         self, organiser_id: int, slug: str, *, after: int = 0, limit: int = 100
     ) -> Sequence[SubscriberView]:
-        return await self._board.subscribers(organiser_id, slug, after, min(limit, MOST_LISTED))
+        async with self._database.unit_of_work() as work:
+            event = await load_organised(work.session, organiser_id, slug)
+            return await message_views.load_subscribers(work.session, event, after, min(limit, MAX_LISTED))
 
-    async def why(self, token: str) -> WhyView:
-        """From the link in a message."""
-        return await self._board.why(self._read(token))
+    async def explain(self, delivery_id: int) -> WhyView:
+        """Why somebody got a message; for whoever has its private link, or runs the instance."""
+        async with self._database.unit_of_work() as work:
+            return await message_views.load_why(work.session, delivery_id)
 
-    async def why_of(self, delivery_id: int) -> WhyView:
-        """For whoever runs the instance."""
-        return await self._board.why(delivery_id)
 
-    async def mute(self, token: str) -> WhyView:
-        """Mute from the link in a message."""
-        why = await self.why(token)
-        if why.subscription_state is SubscriptionState.ACTIVE:
-            event_id = await self._subscriptions.set_state(Holder(why.subscription_id), SubscriptionState.MUTED)
-            await self._teller.tell(event_id)
-        return await self.why(token)
+def _recipients(subscription_ids: Sequence[int] | None) -> ColumnElement[bool]:
+    if subscription_ids is None:
+        return messages.everybody()
+    return messages.everybody() & messages.only(subscription_ids)
 
-    def _read(self, token: str) -> int:
-        delivery_id = self._links.read(Purpose.WHY, token)
-        if delivery_id is None:
-            raise NotFoundError("This link is not valid. Copy it whole from the message.")
-        return delivery_id
+
+async def _find_announcement(session: AsyncSession, event_id: int, version: str) -> int | None:
+    found: int | None = await session.scalar(
+        select(NotificationRow.id).where(
+            NotificationRow.event_id == event_id,
+            NotificationRow.cause == Cause.ANNOUNCEMENT,
+            NotificationRow.version == version,
+        )
+    )
+    return found

@@ -1,72 +1,128 @@
-"""Channels: where a person with an account can be reached."""
+"""Channels: where a person with an account can be reached. Addresses come in and never go out again."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 
+from sqlalchemy import delete, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from pressbox.core.accounts.limits import Limit, RateLimits
-from pressbox.core.errors import InvalidInputError
+from pressbox.core.db.database import Database
+from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 from pressbox.core.logs import get_logger
+from pressbox.soonish.adapters.address_vault import AddressVault
+from pressbox.soonish.adapters.rows import ChannelRow
+from pressbox.soonish.domain.channels import MAX_CHANNELS, ChannelInput, ChannelView
 from pressbox.soonish.domain.delivery import AttemptResult, Level
-from pressbox.soonish.domain.views import ChannelView
-from pressbox.soonish.ports import Attempt, Outgoing, Sealed, Sender
-from pressbox.soonish.service.inputs import MOST_CHANNELS, ChannelInput
-from pressbox.soonish.service.stores import AddressCheck, ChannelStore, Vault
+from pressbox.soonish.ports import AddressCheck, Attempt, OutgoingMessage, SealedAddress, Sender
 
 log = get_logger(__name__)
 
-TESTS_BY_USER = Limit("soonish-channel-test", 20, timedelta(minutes=10))
+TESTS_PER_USER = Limit("soonish-channel-test", 20, timedelta(minutes=10))
 
 
 class ChannelService:
-    """Addresses come in and never go out again."""
-
     def __init__(
-        self, channels: ChannelStore, vault: Vault, addresses: AddressCheck, sender: Sender, limits: RateLimits
+        self, database: Database, vault: AddressVault, addresses: AddressCheck, sender: Sender, limits: RateLimits
     ) -> None:
-        self._channels = channels
+        self._database = database
         self._vault = vault
         self._addresses = addresses
         self._sender = sender
         self._limits = limits
 
     async def add(self, user_id: int, stated: ChannelInput) -> ChannelView:
-        checked = stated.checked()
-        if checked.url is None:
+        channel = stated.validate()
+        if channel.url is None:
             raise InvalidInputError("An Apprise address is missing, such as ntfy://ntfy.sh/topic.", field="url")
-        address = self._sealed(checked.url)
-        channel = await self._channels.add(
-            user_id, checked.name, checked.tags, checked.is_active, address, MOST_CHANNELS
-        )
-        log.info("channel_added", msg="A channel was added", channel_id=channel.id, kind=channel.kind)
-        return channel
+        row = ChannelRow(user_id=user_id)
+        _write(row, channel, self._seal(channel.url))
+        async with self._database.unit_of_work() as work:
+            count = await work.session.scalar(select(func.count()).where(ChannelRow.user_id == user_id))
+            if count is not None and count >= MAX_CHANNELS:
+                raise ConflictError(f"You already have {MAX_CHANNELS} channels. Remove one that you no longer use.")
+            work.session.add(row)
+            await work.session.flush()
+            await work.session.refresh(row)
+        log.info("channel_added", msg="A channel was added", channel_id=row.id, kind=row.kind)
+        return _to_view(row)
 
     async def change(self, user_id: int, channel_id: int, stated: ChannelInput) -> ChannelView:
-        """Change name, tags and use; with a new address the channel is healthy again."""
-        checked = stated.checked()
-        address = self._sealed(checked.url) if checked.url is not None else None
-        return await self._channels.change(user_id, channel_id, checked.name, checked.tags, checked.is_active, address)
+        """Change a channel; with a new address it counts as healthy again."""
+        channel = stated.validate()
+        address = None if channel.url is None else self._seal(channel.url)
+        async with self._database.unit_of_work() as work:
+            row = await _load_own(work.session, user_id, channel_id)
+            _write(row, channel, address)
+            return _to_view(row)
 
     async def remove(self, user_id: int, channel_id: int) -> None:
-        await self._channels.remove(user_id, channel_id)
+        row = ChannelRow
+        statement = delete(row).where(row.id == channel_id, row.user_id == user_id).returning(row.id)
+        async with self._database.unit_of_work() as work:
+            if await work.session.scalar(statement) is None:
+                raise _not_found()
         log.info("channel_removed", msg="A channel was removed", channel_id=channel_id)
 
-    async def all(self, user_id: int) -> Sequence[ChannelView]:
-        return await self._channels.all(user_id)
+    async def list(self, user_id: int) -> Sequence[ChannelView]:
+        statement = select(ChannelRow).where(ChannelRow.user_id == user_id).order_by(ChannelRow.id)
+        async with self._database.unit_of_work() as work:
+            return [_to_view(row) for row in await work.session.scalars(statement)]
 
     async def get(self, user_id: int, channel_id: int) -> ChannelView:
-        return await self._channels.get(user_id, channel_id)
+        async with self._database.unit_of_work() as work:
+            return _to_view(await _load_own(work.session, user_id, channel_id))
 
     async def test(self, user_id: int, channel_id: int) -> Attempt:
-        """Send one message over a channel of one's own and say what became of it. One that arrives mends it."""
-        channel = await self._channels.get(user_id, channel_id)
-        await self._limits.count(TESTS_BY_USER, str(user_id))
-        text = f"This is a test of the channel {channel.name}. If you can read it, it works."
-        message = Outgoing("Test from Pressbox", text, Level.INFO, why_url="", unsubscribe_url="")
+        """Send a test message over a channel of one's own. If it arrives, the channel is healthy again."""
+        channel = await self.get(user_id, channel_id)
+        await self._limits.count(TESTS_PER_USER, str(user_id))
+        text = f"This is a test of your channel {channel.name}. If you can read it, the channel works."
+        message = OutgoingMessage("Test from Pressbox", text, Level.INFO, why_url="", unsubscribe_url="")
         attempt = await self._sender.send(f"channel:{channel_id}", message)
         if attempt.result is AttemptResult.ACCEPTED and (channel.failures or channel.broken_at):
-            await self._channels.mend(user_id, channel_id)
+            async with self._database.unit_of_work() as work:
+                _reset_failures(await _load_own(work.session, user_id, channel_id))
         return attempt
 
-    def _sealed(self, url: str) -> Sealed:
-        kind, shown = self._addresses.kind(url)
+    def _seal(self, url: str) -> SealedAddress:
+        kind, shown = self._addresses.describe(url)
         return self._vault.seal(url, kind, shown)
+
+
+async def _load_own(session: AsyncSession, user_id: int, channel_id: int) -> ChannelRow:
+    statement = select(ChannelRow).where(ChannelRow.id == channel_id, ChannelRow.user_id == user_id)
+    row = await session.scalar(statement)
+    if row is None:
+        raise _not_found()
+    return row
+
+
+def _not_found() -> NotFoundError:
+    return NotFoundError("There is no such channel.")
+
+
+def _write(row: ChannelRow, channel: ChannelInput, address: SealedAddress | None) -> None:
+    row.name, row.tags, row.is_active = channel.name, list(channel.tags), channel.is_active
+    if address is not None:
+        row.encrypted_url, row.key_id, row.target = address.encrypted, address.key_id, address.target
+        row.kind = address.shown or address.kind
+        _reset_failures(row)
+
+
+def _reset_failures(row: ChannelRow) -> None:
+    row.failures, row.broken_at, row.owner_told_at, row.last_error = 0, None, None, ""
+
+
+def _to_view(row: ChannelRow) -> ChannelView:
+    return ChannelView(
+        id=row.id,
+        name=row.name,
+        kind=row.kind,
+        tags=tuple(row.tags),
+        is_active=row.is_active,
+        failures=row.failures,
+        broken_at=row.broken_at,
+        last_error=row.last_error,
+        created_at=row.created_at,
+    )

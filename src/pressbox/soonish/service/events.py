@@ -1,140 +1,233 @@
-"""Events: create, change, cancel, end, see, invite."""
+"""Events: create, change, cancel, complete, delete and see them. Workflows are signalled after the commit."""
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+import secrets
+from collections.abc import Sequence
 
-from pressbox.core.accounts.opaque import fingerprint, new_secret
-from pressbox.core.errors import NotFoundError
+from sqlalchemy import Select, func, or_, select
+from sqlalchemy.dialects.postgresql import insert
+
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.db.database import Database, UnitOfWork
+from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.core.logs import get_logger
-from pressbox.soonish.domain.events import EventStatus
-from pressbox.soonish.domain.links import Purpose, SignedLinks
-from pressbox.soonish.domain.views import (
-    CalendarEntry,
-    EventView,
-    InvitationView,
-    NewInvitation,
-    Viewer,
-    calendar_entry,
-)
+from pressbox.soonish.adapters import event_rows, messages
+from pressbox.soonish.adapters.event_rows import load_organised, load_visible, read_facts, select_events
+from pressbox.soonish.adapters.outbox import add_signal
+from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
+from pressbox.soonish.contracts import EventCancelled, EventUpdated, ParticipantAdded
+from pressbox.soonish.domain.delivery import Cause, Level
+from pressbox.soonish.domain.events import DEFAULT_LENGTH, EventStatus, Visibility, list_changes
+from pressbox.soonish.domain.messages import write_cancellation, write_creation
+from pressbox.soonish.domain.reminders import SubscriptionState
+from pressbox.soonish.domain.views import EventView, Viewer
 from pressbox.soonish.service.inputs import EventInput
-from pressbox.soonish.service.stores import EventStore, InvitationStore
-from pressbox.soonish.service.telling import Teller
+from pressbox.soonish.service.relay import WorkflowRelay
 
 log = get_logger(__name__)
 
-INVITATION_LIFE = timedelta(days=7)
-MOST_LISTED = 200
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
+MAX_LISTED = 200
+_MAX_IN_CALENDAR = 1_000
+# 96 random bits: nobody finds an event by guessing.
+_SLUG_BYTES = 12
 
 
 class EventService:
-    """A slug that a viewer may not know is a NotFoundError; one that is not theirs to change a ForbiddenError."""
+    """An event that a viewer may not know of is a NotFoundError; one that is not theirs to change a ForbiddenError."""
 
-    def __init__(
-        self,
-        events: EventStore,
-        invitations: InvitationStore,
-        links: SignedLinks,
-        teller: Teller,
-        now: Callable[[], datetime] = utc_now,
-    ) -> None:
-        self._events = events
-        self._invitations = invitations
-        self._links = links
-        self._teller = teller
+    def __init__(self, database: Database, relay: WorkflowRelay, now: Clock = utc_now) -> None:
+        self._database = database
+        self._relay = relay
         self._now = now
 
     async def create(self, organiser_id: int, stated: EventInput) -> EventView:
-        facts = stated.facts(self._now())
+        facts = stated.to_facts(self._now())
         status = EventStatus.DRAFT if stated.draft else EventStatus.ACTIVE
-        event = await self._events.create(organiser_id, facts, stated.visibility, status)
+        async with self._database.unit_of_work() as work:
+            row = EventRow(
+                slug=secrets.token_urlsafe(_SLUG_BYTES),
+                organiser_id=organiser_id,
+                visibility=stated.visibility,
+                status=status,
+                version=1,
+            )
+            event_rows.write_facts(row, facts)
+            work.session.add(row)
+            await work.session.flush()
+            await event_rows.save_version(work.session, row)
+            if status is EventStatus.ACTIVE:
+                await _activate(work, row)
+            event = await _save(work, row)
         log.info("event_created", msg="An event was created", event_id=event.id, status=event.status)
-        await self._teller.tell(event.id)
+        await self._relay.send_signals(event.id)
         return event
 
     async def edit(self, organiser_id: int, slug: str, stated: EventInput) -> EventView:
-        """Replace what the event states. People hear of it when something changed that they can see."""
-        event = await self._events.edit(organiser_id, slug, stated.facts(self._now()), stated.visibility)
-        await self._teller.tell(event.id)
+        """Replace what the event states. Subscribers are told when something changed that they can see."""
+        facts = stated.to_facts(self._now())
+        async with self._database.unit_of_work() as work:
+            row = await load_organised(work.session, organiser_id, slug, lock=True)
+            _refuse_over(row)
+            row.visibility = stated.visibility
+            if list_changes(read_facts(row), facts):
+                event_rows.write_facts(row, facts)
+                if row.status == EventStatus.ACTIVE:
+                    row.version += 1
+                    await add_signal(work.session, row.id, EventUpdated, version=row.version)
+                await event_rows.save_version(work.session, row)
+            event = await _save(work, row)
+        await self._relay.send_signals(event.id)
         return event
 
     async def activate(self, organiser_id: int, slug: str) -> EventView:
-        """Make a draft an event."""
-        event = await self._events.activate(organiser_id, slug, self._now())
+        """Publish a draft."""
+        async with self._database.unit_of_work() as work:
+            row = await load_organised(work.session, organiser_id, slug, lock=True)
+            _refuse_over(row)
+            if row.status == EventStatus.DRAFT:
+                if read_facts(row).ends_at <= self._now():
+                    raise ConflictError("The event would already be over. Change its time first.")
+                row.status = EventStatus.ACTIVE
+                await _activate(work, row)
+            event = await _save(work, row)
         log.info("event_activated", msg="A draft became an event", event_id=event.id)
-        await self._teller.tell(event.id)
+        await self._relay.send_signals(event.id)
         return event
 
     async def cancel(self, organiser_id: int, slug: str) -> EventView:
-        event = await self._events.cancel(organiser_id, slug)
+        async with self._database.unit_of_work() as work:
+            row = await load_organised(work.session, organiser_id, slug, lock=True)
+            if row.status == EventStatus.COMPLETED:
+                raise ConflictError("This event is over, so it cannot be cancelled.")
+            await _cancel(work, row)
+            event = await _save(work, row)
         log.info("event_cancelled", msg="An event was cancelled", event_id=event.id)
-        await self._teller.tell(event.id)
+        await self._relay.send_signals(event.id)
         return event
 
     async def complete(self, organiser_id: int, slug: str) -> EventView:
         """End an event before its time, without a message to anybody."""
-        event = await self._events.complete(organiser_id, slug)
+        async with self._database.unit_of_work() as work:
+            row = await load_organised(work.session, organiser_id, slug, lock=True)
+            if row.status == EventStatus.DRAFT:
+                raise ConflictError("A draft cannot be ended. Delete it.")
+            _refuse_over(row)
+            row.status = EventStatus.COMPLETED
+            await add_signal(work.session, row.id, EventUpdated, version=row.version)
+            event = await _save(work, row)
         log.info("event_completed", msg="An event was ended by its organiser", event_id=event.id)
-        await self._teller.tell(event.id)
+        await self._relay.send_signals(event.id)
         return event
 
     async def delete(self, organiser_id: int, slug: str) -> None:
-        """Cancel it if it is to come, then hide it from everybody; its rows go once its messages are out."""
-        event = await self._events.delete(organiser_id, slug)
+        """Cancel the event unless it is over, then hide it; its rows are removed once its messages are finished."""
+        async with self._database.unit_of_work() as work:
+            row = await load_organised(work.session, organiser_id, slug, lock=True)
+            if row.status != EventStatus.COMPLETED:
+                await _cancel(work, row)
+            row.deleted_at = (await work.session.execute(select(func.now()))).scalar_one()
+            event = await _save(work, row)
         log.info("event_deleted", msg="An event was deleted", event_id=event.id)
-        await self._teller.tell(event.id)
+        await self._relay.send_signals(event.id)
 
     async def get(self, viewer: Viewer, slug: str) -> EventView:
-        return await self._events.find(viewer, slug)
+        async with self._database.unit_of_work() as work:
+            row = await load_visible(work.session, viewer, slug)
+            return await event_rows.load_view(work.session, row, viewer.user_id)
 
-    async def organised(self, organiser_id: int) -> Sequence[EventView]:
-        """Newest start first; drafts and past ones too."""
-        return await self._events.organised(organiser_id)
+    async def get_organised(self, organiser_id: int, slug: str) -> EventView:
+        """The event for its organiser; anybody else gets an error."""
+        async with self._database.unit_of_work() as work:
+            row = await load_organised(work.session, organiser_id, slug)
+            return await event_rows.load_view(work.session, row, organiser_id)
 
-    async def followed(self, user_id: int) -> Sequence[EventView]:
-        """Events to which somebody subscribed, the next one first."""
-        return await self._events.followed(user_id)
+    async def list_organised(self, organiser_id: int) -> Sequence[EventView]:
+        """Latest start first; with drafts and past events."""
+        own = EventRow.organiser_id == organiser_id
+        return await self._load(
+            select_events(organiser_id).where(own).order_by(EventRow.start_date.desc()), organiser_id
+        )
 
-    async def public(self, limit: int = MOST_LISTED) -> Sequence[EventView]:
-        """Public events that are not over, the next one first."""
-        return await self._events.public(self._now(), min(limit, MOST_LISTED))
+    async def list_followed(self, user_id: int) -> Sequence[EventView]:
+        """Events to which somebody is subscribed, earliest start first."""
+        follows = SubscriptionRow.id.is_not(None)
+        return await self._load(select_events(user_id).where(follows).order_by(EventRow.start_date), user_id)
 
-    async def everything(self, limit: int = MOST_LISTED) -> Sequence[EventView]:
-        """All events of the instance, for whoever runs it."""
-        return await self._events.everything(limit)
+    async def list_public(self, limit: int = MAX_LISTED) -> Sequence[EventView]:
+        """Public events that are not over, earliest start first."""
+        ends_at = func.coalesce(EventRow.end_date, EventRow.start_date + DEFAULT_LENGTH)
+        statement = select_events(None).where(
+            EventRow.visibility == Visibility.PUBLIC, EventRow.status == EventStatus.ACTIVE, ends_at > self._now()
+        )
+        return await self._load(statement.order_by(EventRow.start_date).limit(min(limit, MAX_LISTED)), None)
 
-    async def organiser_of(self, slug: str) -> int:
-        """For whoever runs the instance, and may act for an organiser."""
-        return await self._events.organiser_of(slug)
+    async def list_all(self, limit: int = MAX_LISTED) -> Sequence[EventView]:
+        """All events of the instance, latest start first, for whoever runs it."""
+        return await self._load(select_events(None).order_by(EventRow.start_date.desc()).limit(limit), None)
 
-    async def invite(self, organiser_id: int, slug: str) -> NewInvitation:
-        """A link for a private event: good for a week, shown once."""
-        token = new_secret()
-        view = await self._invitations.add(organiser_id, slug, fingerprint(token), INVITATION_LIFE)
-        return NewInvitation(token, view)
-
-    async def invitations(self, organiser_id: int, slug: str) -> Sequence[InvitationView]:
-        return await self._invitations.all(organiser_id, slug)
-
-    async def revoke_invitation(self, organiser_id: int, slug: str, invitation_id: int) -> None:
-        await self._invitations.revoke(organiser_id, slug, invitation_id)
-
-    async def calendar_of_event(self, viewer: Viewer, slug: str) -> CalendarEntry:
-        return calendar_entry(await self._events.find(viewer, slug))
-
-    async def calendar(self, user_id: int) -> Sequence[CalendarEntry]:
+    async def list_for_calendar(self, user_id: int) -> Sequence[EventView]:
         """What somebody organises or follows."""
-        return await self._events.calendar(user_id)
+        concerned = or_(EventRow.organiser_id == user_id, SubscriptionRow.id.is_not(None))
+        statement = select_events(user_id).where(concerned, EventRow.status != EventStatus.DRAFT)
+        return await self._load(statement.order_by(EventRow.start_date.desc()).limit(_MAX_IN_CALENDAR), user_id)
 
-    async def calendar_by_token(self, token: str) -> Sequence[CalendarEntry]:
-        user_id = self._links.read(Purpose.CALENDAR, token)
-        if user_id is None:
-            raise NotFoundError("There is no such calendar. Copy its address again from your subscriptions.")
-        return await self._events.calendar(user_id)
+    async def find_organiser(self, slug: str) -> int:
+        """The organiser's user id, for whoever runs the instance and acts in their name."""
+        statement = select(EventRow.organiser_id).where(EventRow.slug == slug, EventRow.deleted_at.is_(None))
+        async with self._database.unit_of_work() as work:
+            organiser_id = await work.session.scalar(statement)
+        if organiser_id is None:
+            raise NotFoundError("There is no such event.")
+        return organiser_id
 
-    def calendar_url(self, user_id: int) -> str:
-        """The private address of somebody's calendar."""
-        return self._links.calendar(user_id)
+    async def _load(self, statement: Select[tuple[EventRow, str, int]], user_id: int | None) -> Sequence[EventView]:
+        async with self._database.unit_of_work() as work:
+            return await event_rows.load_views(work.session, statement, user_id)
+
+
+async def _activate(work: UnitOfWork, row: EventRow) -> None:
+    """Subscribe the organiser, write the message about the creation, and let the workflow start."""
+    values = {"event_id": row.id, "user_id": row.organiser_id, "state": SubscriptionState.ACTIVE}
+    subscription_id = await work.session.scalar(
+        insert(SubscriptionRow).values(**values, organiser_only=True, own_offsets=True).returning(SubscriptionRow.id)
+    )
+    assert subscription_id is not None, "a draft has no subscriptions"
+    recipients = messages.only([subscription_id])
+    text = write_creation(read_facts(row))
+    await messages.accept_message(work.session, row.id, Cause.CREATED, "1", Level.INFO, text, recipients)
+    await add_signal(work.session, row.id, ParticipantAdded, subscription_id=subscription_id)
+
+
+async def _cancel(work: UnitOfWork, row: EventRow) -> None:
+    if row.status == EventStatus.CANCELLED:
+        return
+    was_active = row.status == EventStatus.ACTIVE
+    row.status = EventStatus.CANCELLED
+    row.version += 1
+    await event_rows.save_version(work.session, row)
+    if not was_active:
+        return
+    notification_id = await messages.accept_message(
+        work.session,
+        row.id,
+        Cause.CANCELLED,
+        str(row.version),
+        Level.CRITICAL,
+        write_cancellation(read_facts(row)),
+        messages.everybody(),
+        created_by=row.organiser_id,
+    )
+    await add_signal(work.session, row.id, EventCancelled, notification_id=notification_id)
+    work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
+
+
+async def _save(work: UnitOfWork, row: EventRow) -> EventView:
+    row.updated_at = (await work.session.execute(select(func.now()))).scalar_one()
+    await work.session.flush()
+    await work.session.refresh(row)
+    work.changed(messages.EVENT_CHANGED, row.slug)
+    return await event_rows.load_view(work.session, row, row.organiser_id)
+
+
+def _refuse_over(row: EventRow) -> None:
+    if EventStatus(row.status).is_over:
+        raise ConflictError(f"This event is {row.status} and can no longer be changed.")

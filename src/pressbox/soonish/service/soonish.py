@@ -1,16 +1,20 @@
-"""All use cases of soonish, as pages, REST and commands get them: `wiring.service(resources)` makes one."""
+"""All use cases of soonish, as pages, API and commands get them: `wiring.service(resources)` makes one."""
 
 from dataclasses import dataclass
 
+from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.channels import ChannelService
 from pressbox.soonish.service.events import EventService
+from pressbox.soonish.service.invitations import InvitationService
 from pressbox.soonish.service.subscriptions import SubscriptionService
 
 
 @dataclass(frozen=True)
 class Soonish:
     events: EventService
+    invitations: InvitationService
     channels: ChannelService
     subscriptions: SubscriptionService
     board: BoardService
+    links: SignedLinks

@@ -1,58 +1,58 @@
-"""What the pages and the API of events ask of a request: the service, who looks, and how often they may."""
+"""What the pages and the API of events ask of a request: the service, who looks, and from where."""
 
 from collections.abc import Callable
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Query, Request
 from fastapi.responses import RedirectResponse
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
-from pressbox.core.web.identity import Identity, MaybeIdentity, SignedInIdentity, client_of
+from pressbox.core.web.identity import Identity, client_of
 from pressbox.soonish.domain.views import Viewer
 from pressbox.soonish.service.soonish import Soonish
 
 PATH = "/events"
 RowId = Annotated[int, Path(ge=1, le=2**63 - 1)]
-# What a form shows again with its reason, instead of an error page.
-REFUSALS = (InvalidInputError, ConflictError, RateLimitedError)
+After = Annotated[int, Query(ge=0, le=2**63 - 1, description="The last id of the page before.")]
+PageSize = Annotated[int, Query(ge=1, le=500)]
+# A form is shown again with these errors, instead of an error page.
+FORM_ERRORS = (InvalidInputError, ConflictError, RateLimitedError)
 
 MakeService = Callable[[Resources], Soonish]
-Reader = SignedInIdentity
-Visitor = MaybeIdentity
 
 
-def _service(request: Request) -> Soonish:
+def _get_service(request: Request) -> Soonish:
     service: Soonish = request.state.soonish
     return service
 
 
-Service = Annotated[Soonish, Depends(_service)]
+Service = Annotated[Soonish, Depends(_get_service)]
 
 
-def viewer(identity: Identity | None, invitation: str = "") -> Viewer:
+def make_viewer(identity: Identity | None, invitation: str = "") -> Viewer:
     return Viewer(identity.user_id if identity else None, invitation or None)
 
 
-def client(request: Request) -> str:
+def client_address(request: Request) -> str:
     return client_of(request).address
 
 
-def see(target: str) -> RedirectResponse:
+def redirect(target: str) -> RedirectResponse:
     return RedirectResponse(target, status_code=303)
 
 
 def path_of(url: str) -> str:
-    """The path of an address of ours: a redirect after a form stays on the name under which the page was opened."""
+    """The path of one of our own addresses, so that a redirect stays on the host under which the page was opened."""
     return urlsplit(url).path
 
 
-def field_of(error: PressboxError | None) -> str | None:
+def error_field(error: PressboxError | None) -> str | None:
     return error.field if isinstance(error, InvalidInputError) else None
 
 
-def words_of(error: PressboxError | None) -> str | None:
+def error_text(error: PressboxError | None) -> str | None:
     return error.message if error else None
 
 

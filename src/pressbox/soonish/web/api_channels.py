@@ -1,46 +1,77 @@
-"""JSON: the channels of whoever asks."""
+"""API: the channels of whoever asks. Addresses come in and never go out."""
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 from fastapi import APIRouter
+from pydantic import Field, SecretStr
 
-from pressbox.soonish.service.inputs import ChannelInput
-from pressbox.soonish.web.access import Reader, RowId, Service
-from pressbox.soonish.web.api_models import AttemptAnswer, ChannelAnswer, ChannelBody, ChannelChange
+from pressbox.core.web.api_models import RequestBody, ResponseModel
+from pressbox.core.web.identity import SignedInIdentity
+from pressbox.soonish.domain.channels import ChannelInput, ChannelView
+from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.soonish.web.access import RowId, Service
 
 router = APIRouter(prefix="/api/soonish", tags=["channels"])
 
 
+class ChannelBody(RequestBody):
+    name: str
+    url: SecretStr = Field(description="An Apprise address. It is kept encrypted and never given back.")
+    tags: list[str] = Field(default_factory=list)
+    is_active: bool = True
+
+    def to_input(self) -> ChannelInput:
+        return ChannelInput(self.name, self.url.get_secret_value(), tuple(self.tags), self.is_active)
+
+
+class ChannelChange(RequestBody):
+    """What is left out stays as it is."""
+
+    name: str | None = None
+    url: SecretStr | None = None
+    tags: list[str] | None = None
+    is_active: bool | None = None
+
+    def apply_to(self, channel: ChannelView) -> ChannelInput:
+        present = ChannelInput(channel.name, None, channel.tags, channel.is_active)
+        stated = self.model_dump(exclude_none=True) | ({"url": self.url.get_secret_value()} if self.url else {})
+        return replace(present, **stated)
+
+
+class AttemptResponse(ResponseModel):
+    result: AttemptResult
+    reason: str
+
+
 @router.get("/channels", summary="Your channels")
-async def channels(service: Service, identity: Reader) -> list[ChannelAnswer]:
-    return [ChannelAnswer.model_validate(channel) for channel in await service.channels.all(identity.user_id)]
+async def channels(service: Service, identity: SignedInIdentity) -> Sequence[ChannelView]:
+    return await service.channels.list(identity.user_id)
 
 
 @router.post("/channels", status_code=201, summary="Add a channel")
-async def add_channel(service: Service, identity: Reader, body: ChannelBody) -> ChannelAnswer:
-    return ChannelAnswer.model_validate(await service.channels.add(identity.user_id, body.read()))
+async def add_channel(service: Service, identity: SignedInIdentity, body: ChannelBody) -> ChannelView:
+    return await service.channels.add(identity.user_id, body.to_input())
 
 
 @router.get("/channels/{channel_id}", summary="One of your channels, without its address")
-async def channel(service: Service, identity: Reader, channel_id: RowId) -> ChannelAnswer:
-    return ChannelAnswer.model_validate(await service.channels.get(identity.user_id, channel_id))
+async def channel(service: Service, identity: SignedInIdentity, channel_id: RowId) -> ChannelView:
+    return await service.channels.get(identity.user_id, channel_id)
 
 
 @router.patch("/channels/{channel_id}", summary="Change a channel")
-async def change_channel(service: Service, identity: Reader, channel_id: RowId, body: ChannelChange) -> ChannelAnswer:
+async def change_channel(
+    service: Service, identity: SignedInIdentity, channel_id: RowId, body: ChannelChange
+) -> ChannelView:
     found = await service.channels.get(identity.user_id, channel_id)
-    stated = ChannelInput(
-        name=found.name if body.name is None else body.name,
-        url=None if body.url is None else body.url.get_secret_value(),
-        tags=found.tags if body.tags is None else tuple(body.tags),
-        is_active=found.is_active if body.is_active is None else body.is_active,
-    )
-    return ChannelAnswer.model_validate(await service.channels.change(identity.user_id, channel_id, stated))
+    return await service.channels.change(identity.user_id, channel_id, body.apply_to(found))
 
 
 @router.delete("/channels/{channel_id}", status_code=204, summary="Remove a channel")
-async def remove_channel(service: Service, identity: Reader, channel_id: RowId) -> None:
+async def remove_channel(service: Service, identity: SignedInIdentity, channel_id: RowId) -> None:
     await service.channels.remove(identity.user_id, channel_id)
 
 
-@router.post("/channels/{channel_id}/test", summary="Send a test over a channel and say what became of it")
-async def try_channel(service: Service, identity: Reader, channel_id: RowId) -> AttemptAnswer:
-    return AttemptAnswer.model_validate(await service.channels.test(identity.user_id, channel_id))
+@router.post("/channels/{channel_id}/test", summary="Send a test over a channel and return the result")
+async def send_test(service: Service, identity: SignedInIdentity, channel_id: RowId) -> AttemptResponse:
+    return AttemptResponse.model_validate(await service.channels.test(identity.user_id, channel_id))

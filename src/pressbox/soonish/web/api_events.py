@@ -1,19 +1,20 @@
-"""JSON: events, invitations and calendars."""
+"""API: events, invitations and calendars."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from pydantic import Field
 
-from pressbox.soonish.web.access import PATH, Reader, RowId, Service, base_url, viewer
-from pressbox.soonish.web.api_models import (
-    EventAnswer,
-    EventBody,
-    EventChange,
-    EventsAnswer,
-    InvitationAnswer,
-    NewInvitationAnswer,
-)
-from pressbox.soonish.web.calendar import calendar_response
-from pressbox.soonish.web.links import CALENDAR_NAME
+from pressbox.core.web.api_models import RequestBody
+from pressbox.core.web.identity import SignedInIdentity
+from pressbox.soonish.domain.events import Visibility
+from pressbox.soonish.domain.views import EventView, InvitationView, NewInvitation
+from pressbox.soonish.service.inputs import EventInput
+from pressbox.soonish.web.access import PATH, RowId, Service, base_url, make_viewer
+from pressbox.soonish.web.calendar import CALENDAR_NAME, calendar_response
 
 router = APIRouter(prefix="/api/soonish", tags=["events"])
 
@@ -22,77 +23,127 @@ ICALENDAR: dict[int | str, dict[str, object]] = {
 }
 
 
+class EventBody(RequestBody):
+    name: str
+    start_date: datetime = Field(description="Without an offset it is read in the event's own zone.")
+    timezone: str = Field(description="A name such as Europe/Berlin.")
+    end_date: datetime | None = None
+    description: str = ""
+    location: str = ""
+    visibility: Visibility = Visibility.PUBLIC
+    draft: bool = Field(False, description="Only its organiser sees a draft, and nobody is told.")
+
+    def to_input(self) -> EventInput:
+        return EventInput(**self.model_dump())
+
+
+class EventChange(RequestBody):
+    """What is left out stays as it is."""
+
+    name: str | None = None
+    start_date: datetime | None = None
+    timezone: str | None = None
+    end_date: datetime | None = Field(None, description="null removes the end; left out, it stays.")
+    description: str | None = None
+    location: str | None = None
+    visibility: Visibility | None = None
+
+    def apply_to(self, event: EventView) -> EventInput:
+        end = self.end_date if "end_date" in self.model_fields_set else event.end_date
+        return EventInput(
+            name=event.name if self.name is None else self.name,
+            start_date=self.start_date or event.start_date,
+            timezone=event.timezone if self.timezone is None else self.timezone,
+            end_date=end,
+            description=event.description if self.description is None else self.description,
+            location=event.location if self.location is None else self.location,
+            visibility=self.visibility or event.visibility,
+        )
+
+
+@dataclass(frozen=True)
+class EventLists:
+    organised: Sequence[EventView]
+    followed: Sequence[EventView]
+    public: Sequence[EventView]
+
+
+@dataclass(frozen=True)
+class InvitationLink(NewInvitation):
+    """The token and the link are given out only once."""
+
+    url: str
+
+
 @router.get("/events", summary="Events that you organise or follow, and public ones to come")
-async def events(service: Service, identity: Reader) -> EventsAnswer:
-    return EventsAnswer(
-        organised=[EventAnswer.model_validate(event) for event in await service.events.organised(identity.user_id)],
-        followed=[EventAnswer.model_validate(event) for event in await service.events.followed(identity.user_id)],
-        public=[EventAnswer.model_validate(event) for event in await service.events.public()],
+async def events(service: Service, identity: SignedInIdentity) -> EventLists:
+    return EventLists(
+        organised=await service.events.list_organised(identity.user_id),
+        followed=await service.events.list_followed(identity.user_id),
+        public=await service.events.list_public(),
     )
 
 
 @router.post("/events", status_code=201, summary="Create an event")
-async def create(service: Service, identity: Reader, body: EventBody) -> EventAnswer:
-    return EventAnswer.model_validate(await service.events.create(identity.user_id, body.read()))
+async def create(service: Service, identity: SignedInIdentity, body: EventBody) -> EventView:
+    return await service.events.create(identity.user_id, body.to_input())
 
 
 @router.get("/events/{slug}", summary="One event")
-async def event(service: Service, identity: Reader, slug: str, invitation: str = "") -> EventAnswer:
-    return EventAnswer.model_validate(await service.events.get(viewer(identity, invitation), slug))
+async def event(service: Service, identity: SignedInIdentity, slug: str, invitation: str = "") -> EventView:
+    return await service.events.get(make_viewer(identity, invitation), slug)
 
 
-@router.patch("/events/{slug}", summary="Change an event; subscribers hear what changed")
-async def change(service: Service, identity: Reader, slug: str, body: EventChange) -> EventAnswer:
-    found = await service.events.get(viewer(identity), slug)
-    return EventAnswer.model_validate(await service.events.edit(identity.user_id, slug, body.over(found)))
+@router.patch("/events/{slug}", summary="Change an event; subscribers are told what changed")
+async def change(service: Service, identity: SignedInIdentity, slug: str, body: EventChange) -> EventView:
+    found = await service.events.get(make_viewer(identity), slug)
+    return await service.events.edit(identity.user_id, slug, body.apply_to(found))
 
 
 @router.delete("/events/{slug}", status_code=204, summary="Delete an event; an active one is cancelled first")
-async def delete(service: Service, identity: Reader, slug: str) -> None:
+async def delete(service: Service, identity: SignedInIdentity, slug: str) -> None:
     await service.events.delete(identity.user_id, slug)
 
 
-@router.post("/events/{slug}/activate", summary="Make a draft active")
-async def activate(service: Service, identity: Reader, slug: str) -> EventAnswer:
-    return EventAnswer.model_validate(await service.events.activate(identity.user_id, slug))
+@router.post("/events/{slug}/activate", summary="Publish a draft")
+async def activate(service: Service, identity: SignedInIdentity, slug: str) -> EventView:
+    return await service.events.activate(identity.user_id, slug)
 
 
-@router.post("/events/{slug}/cancel", summary="Cancel an event; everybody who follows it is told")
-async def cancel(service: Service, identity: Reader, slug: str) -> EventAnswer:
-    return EventAnswer.model_validate(await service.events.cancel(identity.user_id, slug))
+@router.post("/events/{slug}/cancel", summary="Cancel an event; all subscribers are told")
+async def cancel(service: Service, identity: SignedInIdentity, slug: str) -> EventView:
+    return await service.events.cancel(identity.user_id, slug)
 
 
 @router.post("/events/{slug}/complete", summary="End an event before its time, without a message")
-async def complete(service: Service, identity: Reader, slug: str) -> EventAnswer:
-    return EventAnswer.model_validate(await service.events.complete(identity.user_id, slug))
+async def complete(service: Service, identity: SignedInIdentity, slug: str) -> EventView:
+    return await service.events.complete(identity.user_id, slug)
 
 
 @router.get("/events/{slug}/invitations", summary="Invitations to a private event")
-async def invitations(service: Service, identity: Reader, slug: str) -> list[InvitationAnswer]:
-    found = await service.events.invitations(identity.user_id, slug)
-    return [InvitationAnswer.model_validate(invitation) for invitation in found]
+async def invitations(service: Service, identity: SignedInIdentity, slug: str) -> Sequence[InvitationView]:
+    return await service.invitations.list(identity.user_id, slug)
 
 
-@router.post("/events/{slug}/invitations", status_code=201, summary="Make an invitation, good for seven days")
-async def invite(request: Request, service: Service, identity: Reader, slug: str) -> NewInvitationAnswer:
-    made = await service.events.invite(identity.user_id, slug)
-    url = f"{base_url(request)}{PATH}/{slug}?invitation={made.token}"
-    return NewInvitationAnswer.model_validate({**vars(made.view), "token": made.token, "url": url})
+@router.post("/events/{slug}/invitations", status_code=201, summary="Make an invitation, valid for seven days")
+async def invite(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> InvitationLink:
+    invitation = await service.invitations.create(identity.user_id, slug)
+    return InvitationLink(**asdict(invitation), url=f"{base_url(request)}{PATH}/{slug}?invitation={invitation.token}")
 
 
 @router.delete("/events/{slug}/invitations/{invitation_id}", status_code=204, summary="Revoke an invitation")
-async def revoke(service: Service, identity: Reader, slug: str, invitation_id: RowId) -> None:
-    await service.events.revoke_invitation(identity.user_id, slug, invitation_id)
+async def revoke(service: Service, identity: SignedInIdentity, slug: str, invitation_id: RowId) -> None:
+    await service.invitations.revoke(identity.user_id, slug, invitation_id)
 
 
 @router.get(
     "/events/{slug}/calendar.ics", summary="One event for a calendar", response_class=Response, responses=ICALENDAR
 )
 async def event_calendar(
-    request: Request, service: Service, identity: Reader, slug: str, invitation: str = ""
+    request: Request, service: Service, identity: SignedInIdentity, slug: str, invitation: str = ""
 ) -> Response:
-    entry = await service.events.calendar_of_event(viewer(identity, invitation), slug)
-    return calendar_response(entry.name, [entry], base_url(request))
+    event = await service.events.get(make_viewer(identity, invitation), slug)
+    return calendar_response(event.name, [event], base_url(request))
 
 
 @router.get(
@@ -101,5 +152,6 @@ async def event_calendar(
     response_class=Response,
     responses=ICALENDAR,
 )
-async def own_calendar(request: Request, service: Service, identity: Reader) -> Response:
-    return calendar_response(CALENDAR_NAME, await service.events.calendar(identity.user_id), base_url(request))
+async def own_calendar(request: Request, service: Service, identity: SignedInIdentity) -> Response:
+    events = await service.events.list_for_calendar(identity.user_id)
+    return calendar_response(CALENDAR_NAME, events, base_url(request))

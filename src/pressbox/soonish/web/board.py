@@ -1,4 +1,4 @@
-"""The organiser's board: write, see whom it reaches, watch every delivery, invite."""
+"""Pages of the organiser's board: announcements, deliveries, subscribers and invitations."""
 
 import secrets
 from collections.abc import Sequence
@@ -12,22 +12,21 @@ from fastapi.responses import HTMLResponse, Response
 from pressbox.core.errors import PressboxError
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.web.errors import refusal_headers
-from pressbox.core.web.identity import Identity, is_secure
+from pressbox.core.web.identity import Identity, SignedInIdentity, is_secure
 from pressbox.core.web.rendering import render
 from pressbox.soonish.domain.delivery import DeliveryState
 from pressbox.soonish.domain.views import EventView, MessageView
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.web.access import (
+    FORM_ERRORS,
     PATH,
-    REFUSALS,
-    Reader,
+    After,
     RowId,
     Service,
     base_url,
-    field_of,
-    see,
-    viewer,
-    words_of,
+    error_field,
+    error_text,
+    redirect,
 )
 from pressbox.soonish.web.forms import AnnouncementForm
 from pressbox.soonish.web.topics import EVENT, NOTIFICATION
@@ -35,20 +34,20 @@ from pressbox.soonish.web.topics import EVENT, NOTIFICATION
 router = APIRouter(include_in_schema=False)
 
 MESSAGES_SHOWN = 30
-# The stream takes twenty topics; older messages are done long since.
+# The stream takes twenty topics; older messages were finished long ago.
 MESSAGES_FOLLOWED = 15
 SUBSCRIBERS_OFFERED = 200
 PAGE_ROWS = 100
-# Carries a new invitation over the redirect, for this page of this browser and a minute at most.
+# Carries a new invitation over the redirect to this page, for a minute at most.
 INVITATION_COOKIE = "pressbox_invitation"
 INVITATION_SECONDS = 60
 
 MESSAGES = {
-    "created": "The event is created. Share its page; people subscribe there.",
-    "changed": "Saved. Subscribers hear of it in a minute, unless you change more until then.",
-    "announced": "Accepted. It goes out now.",
-    "cancelled": "The event is cancelled. Everybody is being told.",
-    "stopped": "Stopped. Who got it got it; the rest is skipped.",
+    "created": "Your event is ready. Share its page so that people can subscribe.",
+    "changed": "Saved. Subscribers are told in a minute; what you change before then goes into the same message.",
+    "announced": "Your message is being sent.",
+    "cancelled": "The event is cancelled. All subscribers are being told.",
+    "stopped": "Stopped. Everybody who has not received it yet is skipped.",
 }
 _ORDER = (
     DeliveryState.SENT,
@@ -61,7 +60,7 @@ _ORDER = (
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of the bar, in hundredths of its length."""
+    """A part of the progress bar, in per cent of its length."""
 
     state: DeliveryState
     count: int
@@ -69,75 +68,79 @@ class Segment:
     width: float
 
 
-def segments(message: MessageView) -> Sequence[Segment]:
-    """How far a message came. Recipients whose deliveries are not written yet are waiting too."""
+def build_segments(message: MessageView) -> Sequence[Segment]:
+    """How far a message has come. Recipients whose deliveries are not written yet count as waiting."""
     counts = {state: int(getattr(message.counts, state.value)) for state in _ORDER}
     if message.finished_at is None and message.cancelled_at is None:
         counts[DeliveryState.PENDING] += max(0, message.recipients - message.counts.total)
-    total, made, at = sum(counts.values()) or 1, [], 0
+    total, segments, start = sum(counts.values()) or 1, [], 0
     for state in _ORDER:
-        made.append(Segment(state, counts[state], at * 100 / total, counts[state] * 100 / total))
-        at += counts[state]
-    return made
+        segments.append(Segment(state, counts[state], start * 100 / total, counts[state] * 100 / total))
+        start += counts[state]
+    return segments
 
 
-def topics_of(event: EventView, messages: Sequence[MessageView]) -> str:
-    """What the list of messages follows: the event, and each message that is still on its way."""
-    going = [message.id for message in messages if message.finished_at is None][:MESSAGES_FOLLOWED]
-    return ",".join((f"{EVENT}:{event.slug}", *(f"{NOTIFICATION}:{number}" for number in going)))
+def list_topics(event: EventView, messages: Sequence[MessageView]) -> str:
+    """The live topics of the list of messages: the event, and each message that is still being sent."""
+    unfinished = [message.id for message in messages if message.finished_at is None][:MESSAGES_FOLLOWED]
+    return ",".join((f"{EVENT}:{event.slug}", *(f"{NOTIFICATION}:{number}" for number in unfinished)))
 
 
 @router.get(f"{PATH}/{{slug}}/board")
-async def board(request: Request, service: Service, identity: Reader, slug: str, done: str = "") -> Response:
-    carried = request.cookies.get(INVITATION_COOKIE, "")
-    invitation_url = f"{base_url(request)}{PATH}/{slug}?invitation={quote(carried)}" if carried else None
+async def board(request: Request, service: Service, identity: SignedInIdentity, slug: str, done: str = "") -> Response:
+    token = request.cookies.get(INVITATION_COOKIE, "")
+    invitation_url = f"{base_url(request)}{PATH}/{slug}?invitation={quote(token)}" if token else None
     page = await _board(
         request, service, identity, slug, AnnouncementForm(), message=MESSAGES.get(done), invitation_url=invitation_url
     )
-    if carried:
+    if token:
         page.delete_cookie(INVITATION_COOKIE, path=f"{PATH}/{slug}/board", httponly=True, samesite="strict")
     return page
 
 
 @router.post(f"{PATH}/{{slug}}/board")
 async def announce(
-    request: Request, service: Service, identity: Reader, slug: str, values: Annotated[AnnouncementForm, Depends()]
+    request: Request,
+    service: Service,
+    identity: SignedInIdentity,
+    slug: str,
+    values: Annotated[AnnouncementForm, Depends()],
 ) -> Response:
     try:
-        await service.board.announce(identity.user_id, slug, values.read())
-    except REFUSALS as error:
+        await service.board.announce(identity.user_id, slug, values.to_input())
+    except FORM_ERRORS as error:
         return await _board(request, service, identity, slug, values, error=error)
-    return see(f"{PATH}/{slug}/board?done=announced")
+    return redirect(f"{PATH}/{slug}/board?done=announced")
 
 
 @router.get(f"{PATH}/{{slug}}/board/reach")
 async def reach(
     request: Request,
     service: Service,
-    identity: Reader,
+    identity: SignedInIdentity,
     slug: str,
     to: str = "all",
     subscription: Annotated[list[int] | None, Query()] = None,
 ) -> HTMLResponse:
-    """Whom the message would reach, while its recipients are being chosen."""
+    """Whom the message would reach, asked while its recipients are being chosen."""
     chosen = tuple(subscription or ()) if to == "some" else None
-    found = await service.board.reach(identity.user_id, slug, chosen)
+    found = await service.board.preview_reach(identity.user_id, slug, chosen)
     return render(request, "soonish/_reach.html", identity=identity, reach=found)
 
 
 @router.get(f"{PATH}/{{slug}}/board/messages")
-async def messages(request: Request, service: Service, identity: Reader, slug: str) -> HTMLResponse:
+async def messages(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
     """The list of messages alone, which the board asks for again when something changed."""
-    event = await service.events.get(viewer(identity), slug)
-    found = await _broadcasts(service, identity, slug)
+    event = await service.events.get_organised(identity.user_id, slug)
+    found = await _list_broadcasts(service, identity, slug)
     return render(
         request,
         "soonish/_messages.html",
         identity=identity,
         event=event,
         messages=found,
-        follow=topics_of(event, found),
-        segments=segments,
+        follow=list_topics(event, found),
+        segments=build_segments,
         cursor="",
     )
 
@@ -146,15 +149,15 @@ async def messages(request: Request, service: Service, identity: Reader, slug: s
 async def ledger(
     request: Request,
     service: Service,
-    identity: Reader,
+    identity: SignedInIdentity,
     slug: str,
     message_id: RowId,
-    after: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0,
+    after: After = 0,
 ) -> HTMLResponse:
-    cursor = await _cursor(request)
-    event = await service.events.get(viewer(identity), slug)
-    item = await service.board.message(identity.user_id, message_id)
-    rows = await service.board.deliveries(identity.user_id, message_id, after=after, limit=PAGE_ROWS)
+    cursor = await _newest_change(request)
+    event = await service.events.get_organised(identity.user_id, slug)
+    item = await service.board.get_message(identity.user_id, message_id)
+    rows = await service.board.list_deliveries(identity.user_id, message_id, after=after, limit=PAGE_ROWS)
     return render(
         request,
         "soonish/ledger.html",
@@ -164,38 +167,38 @@ async def ledger(
         deliveries=rows,
         more=rows[-1].id if len(rows) == PAGE_ROWS else None,
         follow=f"{NOTIFICATION}:{item.id}",
-        segments=segments,
+        segments=build_segments,
         cursor=cursor,
     )
 
 
 @router.post(f"{PATH}/{{slug}}/board/messages/{{message_id}}/stop")
-async def stop(service: Service, identity: Reader, slug: str, message_id: RowId) -> Response:
+async def stop(service: Service, identity: SignedInIdentity, slug: str, message_id: RowId) -> Response:
     await service.board.stop(identity.user_id, message_id)
-    return see(f"{PATH}/{slug}/board?done=stopped")
+    return redirect(f"{PATH}/{slug}/board?done=stopped")
 
 
 @router.get(f"{PATH}/{{slug}}/board/subscribers")
 async def subscribers(
     request: Request,
     service: Service,
-    identity: Reader,
+    identity: SignedInIdentity,
     slug: str,
-    after: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0,
+    after: After = 0,
 ) -> HTMLResponse:
-    event = await service.events.get(viewer(identity), slug)
-    rows = await service.board.subscribers(identity.user_id, slug, after=after, limit=PAGE_ROWS)
+    event = await service.events.get_organised(identity.user_id, slug)
+    rows = await service.board.list_subscribers(identity.user_id, slug, after=after, limit=PAGE_ROWS)
     more = rows[-1].subscription_id if len(rows) == PAGE_ROWS else None
     return render(request, "soonish/subscribers.html", identity=identity, event=event, subscribers=rows, more=more)
 
 
 @router.post(f"{PATH}/{{slug}}/invitations")
-async def invite(request: Request, service: Service, identity: Reader, slug: str) -> Response:
-    made = await service.events.invite(identity.user_id, slug)
-    response = see(f"{PATH}/{slug}/board")
+async def invite(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> Response:
+    invitation = await service.invitations.create(identity.user_id, slug)
+    response = redirect(f"{PATH}/{slug}/board")
     response.set_cookie(
         INVITATION_COOKIE,
-        made.token,
+        invitation.token,
         max_age=INVITATION_SECONDS,
         path=f"{PATH}/{slug}/board",
         secure=is_secure(request.app.state.settings),
@@ -206,9 +209,9 @@ async def invite(request: Request, service: Service, identity: Reader, slug: str
 
 
 @router.post(f"{PATH}/{{slug}}/invitations/{{invitation_id}}/revoke")
-async def revoke(service: Service, identity: Reader, slug: str, invitation_id: RowId) -> Response:
-    await service.events.revoke_invitation(identity.user_id, slug, invitation_id)
-    return see(f"{PATH}/{slug}/board")
+async def revoke(service: Service, identity: SignedInIdentity, slug: str, invitation_id: RowId) -> Response:
+    await service.invitations.revoke(identity.user_id, slug, invitation_id)
+    return redirect(f"{PATH}/{slug}/board")
 
 
 async def _board(
@@ -222,13 +225,15 @@ async def _board(
     message: str | None = None,
     invitation_url: str | None = None,
 ) -> HTMLResponse:
-    # Read before what is shown: a change in between comes again rather than never.
-    cursor = await _cursor(request)
-    event = await service.events.get(viewer(identity), slug)
+    # Read before the page: a change in between is then shown twice rather than never.
+    cursor = await _newest_change(request)
+    event = await service.events.get_organised(identity.user_id, slug)
     user = identity.user_id
-    found = await _broadcasts(service, identity, slug)
-    everybody = await service.board.reach(user, slug)
-    chosen = everybody if values.recipients is None else await service.board.reach(user, slug, values.recipients)
+    found = await _list_broadcasts(service, identity, slug)
+    everybody = await service.board.preview_reach(user, slug)
+    chosen = (
+        everybody if values.recipients is None else await service.board.preview_reach(user, slug, values.recipients)
+    )
     page = render(
         request,
         "soonish/board.html",
@@ -236,30 +241,30 @@ async def _board(
         identity=identity,
         event=event,
         messages=found,
-        follow=topics_of(event, found),
-        segments=segments,
+        follow=list_topics(event, found),
+        segments=build_segments,
         cursor=cursor,
         reach=chosen,
-        subscribers=await service.board.subscribers(user, slug, limit=SUBSCRIBERS_OFFERED),
+        subscribers=await service.board.list_subscribers(user, slug, limit=SUBSCRIBERS_OFFERED),
         subscribers_total=everybody.people + everybody.unreachable,
-        invitations=await service.events.invitations(user, slug),
+        invitations=await service.invitations.list(user, slug),
         invitation_url=invitation_url,
         public_url=f"{base_url(request)}{PATH}/{slug}",
         values=values,
         key=values.key or secrets.token_hex(8),
         message=message,
-        error=words_of(error),
-        field=field_of(error),
+        error=error_text(error),
+        field=error_field(error),
     )
     page.headers.update(refusal_headers(error) if error else {})
     return page
 
 
-async def _broadcasts(service: Soonish, identity: Identity, slug: str) -> Sequence[MessageView]:
-    """What went to many. Reminders are each person's own, and would bury it."""
-    return await service.board.messages(identity.user_id, slug, MESSAGES_SHOWN, personal=False)
+async def _list_broadcasts(service: Soonish, identity: Identity, slug: str) -> Sequence[MessageView]:
+    """Messages to many people. Reminders to single people would crowd them out."""
+    return await service.board.list_messages(identity.user_id, slug, MESSAGES_SHOWN, personal=False)
 
 
-async def _cursor(request: Request) -> int:
+async def _newest_change(request: Request) -> int:
     feed: ChangeFeed = request.app.state.feed
     return await feed.newest()

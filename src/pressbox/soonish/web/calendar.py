@@ -1,4 +1,4 @@
-"""Calendar feeds in the format of RFC 5545: a stable UID, and a SEQUENCE that rises with every change."""
+"""Calendar feeds in the format of RFC 5545: the UID never changes, and SEQUENCE rises with every change."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -6,44 +6,46 @@ from datetime import timedelta
 from fastapi import Response
 from icalendar import Calendar, Event
 
-from pressbox.soonish.domain.views import CalendarEntry
+from pressbox.soonish.domain.events import EventStatus
+from pressbox.soonish.domain.views import EventView
 
+CALENDAR_NAME = "Pressbox"
 MEDIA_TYPE = "text/calendar; charset=utf-8"
-# How often programs should ask again; an event that moves is seen within the hour.
+# How often calendar programs should load the feed again.
 REFRESH = timedelta(hours=1)
 
 
-def calendar(name: str, entries: Iterable[CalendarEntry], base_url: str) -> bytes:
-    made = Calendar()
-    made.add("prodid", "-//Pressbox//Events//EN")
-    made.add("version", "2.0")
-    made.add("method", "PUBLISH")
-    made.add("x-wr-calname", name)
-    made.add("refresh-interval", REFRESH, parameters={"VALUE": "DURATION"})
-    for entry in entries:
-        made.add_component(_event(entry, base_url))
-    return bytes(made.to_ical())
+def build_calendar(name: str, events: Iterable[EventView], base_url: str) -> bytes:
+    calendar = Calendar()
+    calendar.add("prodid", "-//Pressbox//Events//EN")
+    calendar.add("version", "2.0")
+    calendar.add("method", "PUBLISH")
+    calendar.add("x-wr-calname", name)
+    calendar.add("refresh-interval", REFRESH, parameters={"VALUE": "DURATION"})
+    for event in events:
+        calendar.add_component(_build_event(event, base_url))
+    return bytes(calendar.to_ical())
 
 
-def calendar_response(name: str, entries: Iterable[CalendarEntry], base_url: str) -> Response:
+def calendar_response(name: str, events: Iterable[EventView], base_url: str) -> Response:
     headers = {"Content-Disposition": 'inline; filename="events.ics"', "Cache-Control": "private, max-age=300"}
-    return Response(calendar(name, entries, base_url), media_type=MEDIA_TYPE, headers=headers)
+    return Response(build_calendar(name, events, base_url), media_type=MEDIA_TYPE, headers=headers)
 
 
-def _event(entry: CalendarEntry, base_url: str) -> Event:
-    # Times are UTC: every program shows them in its owner's zone, and none has to know ours.
-    made = Event()
-    made.add("uid", entry.uid)
-    made.add("sequence", entry.sequence)
-    made.add("summary", entry.name)
-    made.add("dtstart", entry.start_date)
-    made.add("dtend", entry.ends_at)
-    made.add("dtstamp", entry.updated_at)
-    made.add("last-modified", entry.updated_at)
-    made.add("status", "CANCELLED" if entry.cancelled else "CONFIRMED")
-    made.add("url", f"{base_url}/events/{entry.slug}")
-    if entry.description:
-        made.add("description", entry.description)
-    if entry.location:
-        made.add("location", entry.location)
-    return made
+def _build_event(event: EventView, base_url: str) -> Event:
+    # Times are UTC: every program shows them in the zone of its user.
+    entry = Event()
+    entry.add("uid", f"{event.slug}@pressbox")
+    entry.add("sequence", event.version)
+    entry.add("summary", event.name)
+    entry.add("dtstart", event.start_date)
+    entry.add("dtend", event.ends_at)
+    entry.add("dtstamp", event.updated_at)
+    entry.add("last-modified", event.updated_at)
+    entry.add("status", "CANCELLED" if event.status is EventStatus.CANCELLED else "CONFIRMED")
+    entry.add("url", f"{base_url}/events/{event.slug}")
+    if event.description:
+        entry.add("description", event.description)
+    if event.location:
+        entry.add("location", event.location)
+    return entry

@@ -1,4 +1,4 @@
-"""Pages of events: the list, the form, the page that is shared, its subscribe form, and its end."""
+"""Pages of events: the list, the form, the shared page with its subscribe form, and the cancel page."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -9,26 +9,24 @@ from fastapi.responses import HTMLResponse, Response
 
 from pressbox.core.errors import InvalidInputError, PressboxError
 from pressbox.core.web.errors import refusal_headers
-from pressbox.core.web.identity import Identity
+from pressbox.core.web.identity import Identity, MaybeIdentity, SignedInIdentity
 from pressbox.core.web.rendering import render
 from pressbox.core.web.times import ZONE_COOKIE
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS
 from pressbox.soonish.domain.views import EventView
-from pressbox.soonish.service.inputs import Choice
+from pressbox.soonish.service.inputs import Preferences
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.web.access import (
+    FORM_ERRORS,
     PATH,
-    REFUSALS,
-    Reader,
     Service,
-    Visitor,
     base_url,
-    client,
-    field_of,
+    client_address,
+    error_field,
+    error_text,
+    make_viewer,
     path_of,
-    see,
-    viewer,
-    words_of,
+    redirect,
 )
 from pressbox.soonish.web.calendar import calendar_response
 from pressbox.soonish.web.forms import (
@@ -39,22 +37,22 @@ from pressbox.soonish.web.forms import (
     Texts,
     offered_zones,
     offset_choices,
-    seconds_of,
+    offset_seconds,
 )
 
 router = APIRouter(include_in_schema=False)
 
 MAIL_SENT = (
-    "We sent you a mail. Open the link in it to confirm; until then nothing else is sent. No mail after a few minutes? "
-    "Look among the unwanted ones, or subscribe again."
+    "We sent you a mail. Open the link in it to confirm; nothing else is sent before that. "
+    "No mail after a few minutes? Look in your spam folder, or subscribe again."
 )
 MESSAGES = {"mail": MAIL_SENT}
 
 
 @router.get(PATH)
-async def index(request: Request, service: Service, identity: Reader) -> HTMLResponse:
-    followed = await service.events.followed(identity.user_id)
-    mine = await service.events.organised(identity.user_id)
+async def index(request: Request, service: Service, identity: SignedInIdentity) -> HTMLResponse:
+    followed = await service.events.list_followed(identity.user_id)
+    mine = await service.events.list_organised(identity.user_id)
     known = {event.id for event in (*followed, *mine)}
     return render(
         request,
@@ -62,15 +60,15 @@ async def index(request: Request, service: Service, identity: Reader) -> HTMLRes
         identity=identity,
         mine=mine,
         followed=followed,
-        public=[event for event in await service.events.public() if event.id not in known],
-        calendar_url=service.events.calendar_url(identity.user_id),
+        public=[event for event in await service.events.list_public() if event.id not in known],
+        calendar_url=service.links.calendar_url(identity.user_id),
         board_of=lambda event: f"{PATH}/{event.slug}/board",
         page_of=lambda event: f"{PATH}/{event.slug}",
     )
 
 
 @router.get(f"{PATH}/new")
-async def new_form(request: Request, identity: Reader) -> HTMLResponse:
+async def new_form(request: Request, identity: SignedInIdentity) -> HTMLResponse:
     zone = request.cookies.get(ZONE_COOKIE, "")
     values = EventForm(timezone=zone if zone in offered_zones() else "UTC")
     return _form(request, identity, values, None, None)
@@ -78,64 +76,64 @@ async def new_form(request: Request, identity: Reader) -> HTMLResponse:
 
 @router.post(f"{PATH}/new")
 async def create(
-    request: Request, service: Service, identity: Reader, values: Annotated[EventForm, Depends()]
+    request: Request, service: Service, identity: SignedInIdentity, values: Annotated[EventForm, Depends()]
 ) -> Response:
     try:
-        event = await service.events.create(identity.user_id, values.read())
-    except REFUSALS as error:
+        event = await service.events.create(identity.user_id, values.to_input())
+    except FORM_ERRORS as error:
         return _form(request, identity, values, None, error)
-    return see(f"{PATH}/{event.slug}/board?done=created")
+    return redirect(f"{PATH}/{event.slug}/board?done=created")
 
 
 @router.get(f"{PATH}/{{slug}}/edit")
-async def edit_form(request: Request, service: Service, identity: Reader, slug: str) -> HTMLResponse:
-    event = await _own(service, identity, slug)
+async def edit_form(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
+    event = await service.events.get_organised(identity.user_id, slug)
     return _form(request, identity, EventForm.of(event), event, None)
 
 
 @router.post(f"{PATH}/{{slug}}/edit")
 async def edit(
-    request: Request, service: Service, identity: Reader, slug: str, values: Annotated[EventForm, Depends()]
+    request: Request, service: Service, identity: SignedInIdentity, slug: str, values: Annotated[EventForm, Depends()]
 ) -> Response:
-    event = await _own(service, identity, slug)
+    event = await service.events.get_organised(identity.user_id, slug)
     try:
-        await service.events.edit(identity.user_id, slug, values.read())
-    except REFUSALS as error:
+        await service.events.edit(identity.user_id, slug, values.to_input())
+    except FORM_ERRORS as error:
         return _form(request, identity, values, event, error)
-    return see(f"{PATH}/{slug}/board?done=changed")
+    return redirect(f"{PATH}/{slug}/board?done=changed")
 
 
 @router.post(f"{PATH}/{{slug}}/publish")
-async def publish(service: Service, identity: Reader, slug: str) -> Response:
+async def publish(service: Service, identity: SignedInIdentity, slug: str) -> Response:
     await service.events.activate(identity.user_id, slug)
-    return see(f"{PATH}/{slug}/board")
+    return redirect(f"{PATH}/{slug}/board")
 
 
 @router.get(f"{PATH}/{{slug}}/cancel")
-async def confirm_cancel(request: Request, service: Service, identity: Reader, slug: str) -> HTMLResponse:
+async def confirm_cancel(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
     return await _confirm_end(request, service, identity, slug, "cancel")
 
 
 @router.post(f"{PATH}/{{slug}}/cancel")
-async def cancel(service: Service, identity: Reader, slug: str) -> Response:
+async def cancel(service: Service, identity: SignedInIdentity, slug: str) -> Response:
     await service.events.cancel(identity.user_id, slug)
-    return see(f"{PATH}/{slug}/board?done=cancelled")
+    return redirect(f"{PATH}/{slug}/board?done=cancelled")
 
 
 @router.get(f"{PATH}/{{slug}}/delete")
-async def confirm_delete(request: Request, service: Service, identity: Reader, slug: str) -> HTMLResponse:
+async def confirm_delete(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
     return await _confirm_end(request, service, identity, slug, "delete")
 
 
 @router.post(f"{PATH}/{{slug}}/delete")
-async def delete(service: Service, identity: Reader, slug: str) -> Response:
+async def delete(service: Service, identity: SignedInIdentity, slug: str) -> Response:
     await service.events.delete(identity.user_id, slug)
-    return see(PATH)
+    return redirect(PATH)
 
 
 @dataclass(frozen=True)
 class SubscribeForm:
-    """The subscribe form as it is sent, and as it is shown again when something in it is wrong."""
+    """The subscribe form as it is sent."""
 
     email: Text = ""
     url: Text = ""
@@ -162,23 +160,23 @@ class SubscribeForm:
 
 @dataclass(frozen=True)
 class SubscribeValues:
-    """What the form shows. `channel_ids` None: nothing was chosen yet, and every channel is offered as chosen."""
+    """What the subscribe form shows. `channel_ids` None: nothing was chosen yet, so every channel is ticked."""
 
     email: str = ""
     url: str = ""
     channel_ids: tuple[int, ...] | None = None
     tags: tuple[str, ...] = ()
-    offsets: tuple[int, ...] = field(default_factory=lambda: seconds_of(DEFAULT_OFFSETS))
+    offsets: tuple[int, ...] = field(default_factory=lambda: offset_seconds(DEFAULT_OFFSETS))
 
 
 @router.post(f"{PATH}/{{slug}}/subscribe")
 async def subscribe(
-    request: Request, service: Service, identity: Visitor, slug: str, form: Annotated[SubscribeForm, Depends()]
+    request: Request, service: Service, identity: MaybeIdentity, slug: str, form: Annotated[SubscribeForm, Depends()]
 ) -> Response:
     try:
-        return see(await _subscribe(request, service, identity, slug, form))
-    except REFUSALS as error:
-        # An address may be a credential: it is not written into the page again.
+        return redirect(await _subscribe(request, service, identity, slug, form))
+    except FORM_ERRORS as error:
+        # An Apprise address is a credential: it is not written into the page again.
         values = SubscribeValues(form.email, "", form.channel_ids, form.tags, tuple(form.offset or ()))
         return await _page(request, service, identity, slug, form.invitation, values, error)
 
@@ -186,35 +184,37 @@ async def subscribe(
 async def _subscribe(
     request: Request, service: Soonish, identity: Identity | None, slug: str, form: SubscribeForm
 ) -> str:
-    """Subscribe in the way that was filled in; gives where to go next."""
-    looks = viewer(identity, form.invitation)
-    offsets = form.reminders.read() if form.offsets_asked else None
+    """Subscribe in the way that was filled in; returns where to go next."""
+    viewer = make_viewer(identity, form.invitation)
+    offsets = form.reminders.to_offsets() if form.offsets_asked else None
     if identity is not None and (form.channel_ids or form.tags):
-        choice = Choice(form.channel_ids, form.tags, offsets)
-        made = await service.subscriptions.subscribe(looks, slug, choice)
-        return f"{PATH}/subscriptions/{made.id}?done=subscribed"
+        preferences = Preferences(form.channel_ids, form.tags, offsets)
+        found = await service.subscriptions.subscribe(viewer, slug, preferences)
+        return f"{PATH}/subscriptions/{found.id}?done=subscribed"
     if form.email.strip():
-        await service.subscriptions.subscribe_by_email(looks, slug, form.email, offsets, client(request))
-        asked = {"done": "mail"} | ({"invitation": form.invitation} if form.invitation else {})
-        return f"{PATH}/{slug}?{urlencode(asked)}"
+        await service.subscriptions.subscribe_by_email(viewer, slug, form.email, offsets, client_address(request))
+        query = {"done": "mail"} | ({"invitation": form.invitation} if form.invitation else {})
+        return f"{PATH}/{slug}?{urlencode(query)}"
     if form.url.strip():
-        joined = await service.subscriptions.subscribe_by_url(looks, slug, form.url, offsets, client(request))
-        return f"{path_of(joined.manage_url)}?done=subscribed"
-    has_channels = identity is not None and await service.channels.all(identity.user_id)
+        new = await service.subscriptions.subscribe_by_url(viewer, slug, form.url, offsets, client_address(request))
+        return f"{path_of(new.manage_url)}?done=subscribed"
+    has_channels = identity is not None and await service.channels.list(identity.user_id)
     if has_channels:
         raise InvalidInputError("Choose at least one channel or tag.", field="channel_ids")
     raise InvalidInputError("Give an e-mail address, or another channel.", field="email")
 
 
 @router.get(f"{PATH}/{{slug}}/calendar.ics")
-async def calendar(request: Request, service: Service, identity: Visitor, slug: str, invitation: str = "") -> Response:
-    entry = await service.events.calendar_of_event(viewer(identity, invitation), slug)
-    return calendar_response(entry.name, [entry], base_url(request))
+async def calendar(
+    request: Request, service: Service, identity: MaybeIdentity, slug: str, invitation: str = ""
+) -> Response:
+    event = await service.events.get(make_viewer(identity, invitation), slug)
+    return calendar_response(event.name, [event], base_url(request))
 
 
 @router.get(f"{PATH}/{{slug}}")
 async def event_page(
-    request: Request, service: Service, identity: Visitor, slug: str, invitation: str = "", done: str = ""
+    request: Request, service: Service, identity: MaybeIdentity, slug: str, invitation: str = "", done: str = ""
 ) -> Response:
     return await _page(request, service, identity, slug, invitation, SubscribeValues(), None, MESSAGES.get(done))
 
@@ -229,9 +229,9 @@ async def _page(
     error: PressboxError | None,
     message: str | None = None,
 ) -> Response:
-    event = await service.events.get(viewer(identity, invitation), slug)
-    channels = await service.channels.all(identity.user_id) if identity else ()
-    asked = f"?{urlencode({'invitation': invitation})}" if invitation else ""
+    event = await service.events.get(make_viewer(identity, invitation), slug)
+    channels = await service.channels.list(identity.user_id) if identity else ()
+    query = f"?{urlencode({'invitation': invitation})}" if invitation else ""
     page = render(
         request,
         "soonish/event.html",
@@ -241,11 +241,11 @@ async def _page(
         channels=channels,
         tags=sorted({tag for channel in channels for tag in channel.tags}),
         invitation=invitation,
-        calendar_url=f"{PATH}/{event.slug}/calendar.ics{asked}",
+        calendar_url=f"{PATH}/{event.slug}/calendar.ics{query}",
         values=values,
         message=message,
-        error=words_of(error),
-        field=field_of(error),
+        error=error_text(error),
+        field=error_field(error),
         offset_choices=offset_choices,
     )
     page.headers.update(refusal_headers(error) if error else {})
@@ -265,20 +265,12 @@ def _form(
         values=values,
         zones=zones if values.timezone in zones else (values.timezone, *zones),
         action=request.url.path,
-        error=words_of(error),
-        field=field_of(error),
+        error=error_text(error),
+        field=error_field(error),
     )
 
 
 async def _confirm_end(request: Request, service: Soonish, identity: Identity, slug: str, act: str) -> HTMLResponse:
-    event = await _own(service, identity, slug)
-    reach = await service.board.reach(identity.user_id, slug)
+    event = await service.events.get_organised(identity.user_id, slug)
+    reach = await service.board.preview_reach(identity.user_id, slug)
     return render(request, "soonish/event_end.html", identity=identity, event=event, act=act, reach=reach)
-
-
-async def _own(service: Soonish, identity: Identity, slug: str) -> EventView:
-    """The event for its organiser; for others the service refuses in its own words."""
-    event = await service.events.get(viewer(identity), slug)
-    if not event.organises:
-        await service.board.reach(identity.user_id, slug)
-    return event

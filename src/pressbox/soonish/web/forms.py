@@ -1,4 +1,4 @@
-"""What browsers send from the forms of events, as the inputs of the service; what is wrong names its field."""
+"""The forms of events as browsers send them, and their translation into the inputs of the service."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from fastapi import Form
 from pressbox.core.errors import InvalidInputError
 from pressbox.soonish.domain.delivery import Level
 from pressbox.soonish.domain.events import Visibility
-from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS, LONGEST_OFFSET
-from pressbox.soonish.domain.times import zone
+from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS, MAX_OFFSET
+from pressbox.soonish.domain.times import load_zone
 from pressbox.soonish.domain.views import EventView
-from pressbox.soonish.service.inputs import Announcement, EventInput
+from pressbox.soonish.service.inputs import Announcement, EventInput, Preferences
 
 Text = Annotated[str, Form()]
 Numbers = Annotated[list[int] | None, Form()]
@@ -25,7 +25,7 @@ OFFERED_OFFSETS = (86_400, 3_600, 1_800)
 UNITS = (60, 3_600, 86_400)
 LOCAL_TIME = "%Y-%m-%dT%H:%M"
 
-# Names with a continent are the ones people know; the rest are abbreviations and relics.
+# People know the names with a continent; the rest are abbreviations and relics.
 _CONTINENTS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 
@@ -36,7 +36,7 @@ def offered_zones() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class EventForm:
-    """The event form as it is shown: also with values that cannot be used, so that nothing typed is lost."""
+    """The event form. It also holds invalid values, so that nothing typed is lost when it is shown again."""
 
     name: Text = ""
     start_date: Text = ""
@@ -51,8 +51,8 @@ class EventForm:
     def timezone_chosen(self) -> bool:
         return bool(self.name or self.start_date)
 
-    def read(self) -> EventInput:
-        start = local_time(self.start_date, "start_date")
+    def to_input(self) -> EventInput:
+        start = parse_local_time(self.start_date, "start_date")
         if start is None:
             raise InvalidInputError("Say when it starts.", field="start_date")
         try:
@@ -63,7 +63,7 @@ class EventForm:
             name=self.name,
             start_date=start,
             timezone=self.timezone,
-            end_date=local_time(self.end_date, "end_date"),
+            end_date=parse_local_time(self.end_date, "end_date"),
             description=self.description,
             location=self.location,
             visibility=visibility,
@@ -72,11 +72,11 @@ class EventForm:
 
     @classmethod
     def of(cls, event: EventView) -> "EventForm":
-        here = zone(event.timezone)
+        zone = load_zone(event.timezone)
         return cls(
             name=event.name,
-            start_date=event.start_date.astimezone(here).strftime(LOCAL_TIME),
-            end_date=event.end_date.astimezone(here).strftime(LOCAL_TIME) if event.end_date else "",
+            start_date=event.start_date.astimezone(zone).strftime(LOCAL_TIME),
+            end_date=event.end_date.astimezone(zone).strftime(LOCAL_TIME) if event.end_date else "",
             timezone=event.timezone,
             location=event.location,
             description=event.description,
@@ -84,8 +84,8 @@ class EventForm:
         )
 
 
-def local_time(text: str, field: str) -> datetime | None:
-    """A time as `<input type="datetime-local">` writes it, without a zone: the event's own is meant."""
+def parse_local_time(text: str, field: str) -> datetime | None:
+    """Read a time from `<input type="datetime-local">`, which has no zone: it is in the zone of the event."""
     if not text.strip():
         return None
     try:
@@ -96,42 +96,55 @@ def local_time(text: str, field: str) -> datetime | None:
 
 @dataclass(frozen=True)
 class OffsetsForm:
-    """Reminders: the chips that were chosen, and one own value."""
+    """Reminders: the offered ones that were chosen, and one typed by hand."""
 
     offset: Numbers = None
     own_amount: Text = ""
     own_unit: Annotated[int, Form()] = 60
 
-    def read(self) -> tuple[timedelta, ...]:
-        return tuple(timedelta(seconds=seconds) for seconds in self.chosen)
-
-    @property
-    def chosen(self) -> tuple[int, ...]:
-        own = amount_of(self.own_amount, self.own_unit, field="offsets") if self.own_amount.strip() else None
-        return (*(self.offset or ()), *((int(own.total_seconds()),) if own else ()))
+    def to_offsets(self) -> tuple[timedelta, ...]:
+        chosen = tuple(timedelta(seconds=seconds) for seconds in self.offset or ())
+        if not self.own_amount.strip():
+            return chosen
+        return (*chosen, parse_duration(self.own_amount, self.own_unit, field="offsets"))
 
 
-def amount_of(amount: str, unit: int, field: str) -> timedelta:
-    """`25` and minutes: a span of time that a person typed."""
+def parse_duration(amount: str, unit: int, field: str) -> timedelta:
+    """Read a time such as 25 minutes: the number as typed, and the seconds of its unit."""
     text = amount.strip()
-    longest = int(LONGEST_OFFSET.total_seconds())
+    longest = int(MAX_OFFSET.total_seconds())
     if unit not in UNITS or not text.isascii() or not text.isdigit() or int(text[:9]) * unit > longest:
         raise InvalidInputError("Give a whole number of minutes, hours or days, up to 365 days.", field=field)
     return timedelta(seconds=int(text[:9]) * unit)
 
 
 def offset_choices(chosen: Iterable[int]) -> Sequence[int]:
-    """The chips: what is always offered and what this person has chosen, largest first."""
+    """The offsets to offer: the usual ones and those that this person has chosen, largest first."""
     return sorted({*OFFERED_OFFSETS, *chosen}, reverse=True)
 
 
-def seconds_of(offsets: Iterable[timedelta] | None) -> tuple[int, ...]:
+def offset_seconds(offsets: Iterable[timedelta] | None) -> tuple[int, ...]:
     return tuple(int(offset.total_seconds()) for offset in (DEFAULT_OFFSETS if offsets is None else offsets))
 
 
 @dataclass(frozen=True)
+class PreferencesForm:
+    """How somebody wants to be told about an event."""
+
+    channel: Numbers = None
+    tag: Texts = None
+    offset: Numbers = None
+    own_amount: Text = ""
+    own_unit: Annotated[int, Form()] = 60
+
+    def to_input(self) -> Preferences:
+        offsets = OffsetsForm(self.offset, self.own_amount, self.own_unit).to_offsets()
+        return Preferences(tuple(self.channel or ()), tuple(self.tag or ()), offsets)
+
+
+@dataclass(frozen=True)
 class AnnouncementForm:
-    """The composer of the board."""
+    """The form of an announcement on the board."""
 
     title: Text = ""
     text: Text = ""
@@ -148,7 +161,7 @@ class AnnouncementForm:
     def recipients(self) -> tuple[int, ...] | None:
         return self.subscription_ids if self.to == "some" else None
 
-    def read(self) -> Announcement:
+    def to_input(self) -> Announcement:
         try:
             level = Level(self.level)
         except ValueError as error:
@@ -162,5 +175,5 @@ class AnnouncementForm:
         )
 
 
-def tags_of(text: str) -> tuple[str, ...]:
+def split_tags(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -1,4 +1,4 @@
-"""Everything that soonish serves: its pages, the pages behind signed links, and its API."""
+"""All routes of soonish: its pages, the pages behind private links, and its API."""
 
 from fastapi import APIRouter, Depends
 
@@ -9,18 +9,19 @@ from pressbox.soonish.web import (
     api_events,
     api_subscriptions,
     board,
+    channels,
     events,
     links,
-    people,
+    subscriptions,
 )
 from pressbox.soonish.web.access import MakeService
 
 
 def build_router(make: MakeService) -> APIRouter:
-    """The routes on the service that `make` gives for the connected parts."""
+    """The routes, on the service that `make` builds from the resources of the process."""
     router = APIRouter(dependencies=[Depends(giving("soonish", make))])
-    # Addresses with a fixed word come before the one that takes any slug.
+    # Routes with a fixed word come before the one that takes any slug.
     apis = (api_events, api_announcements, api_subscriptions, api_channels)
-    for part in (*apis, links, people, board, events):
+    for part in (*apis, links, subscriptions, channels, board, events):
         router.include_router(part.router)
     return router

@@ -1,4 +1,4 @@
-"""Live topics of events. A change says that something changed and never what: pages ask again with their own rights."""
+"""Live topics of events. They only say that something changed: pages load it again with their own rights."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +9,9 @@ EVENT = "soonish.event"
 NOTIFICATION = "soonish.notification"
 
 
-async def _changed(_: Resources, __: str) -> Mapping[str, Any] | None:
-    # Everybody who is signed in may follow every topic, but not every event is for everybody.
+async def _describe_change(_: Resources, __: str) -> Mapping[str, Any] | None:
+    # Empty: everybody who is signed in may follow every topic, but not everybody may see every event.
     return {}
 
 
-TOPICS = (LiveTopic(EVENT, _changed, by_name=True), LiveTopic(NOTIFICATION, _changed, by_name=True))
+TOPICS = (LiveTopic(EVENT, _describe_change, by_name=True), LiveTopic(NOTIFICATION, _describe_change, by_name=True))

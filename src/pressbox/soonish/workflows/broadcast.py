@@ -1,4 +1,4 @@
-"""BroadcastWorkflow: one message to everybody it is for."""
+"""BroadcastWorkflow: sends one message to all its recipients."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -8,29 +8,29 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
-    from pressbox.core.temporal.options import QUICK
+    from pressbox.core.temporal.calls import call, call_until_success
     from pressbox.soonish.activities.deliveries import DeliveryActivities
     from pressbox.soonish.contracts import (
         BroadcastProgress,
         BroadcastWorkflowInput,
         BroadcastWorkflowResult,
-        DeliveryCounts,
         NotificationReference,
         SendNotificationInput,
         SendNotificationResult,
     )
-    from pressbox.soonish.workflows.rounds import NOTIFICATIONS, in_rounds
+    from pressbox.soonish.domain.delivery import DeliveryCounts
+    from pressbox.soonish.workflows.retries import PAUSES
 
-SHORTEST_PAUSE = timedelta(seconds=1)
+MIN_PAUSE = timedelta(seconds=1)
 
 
 @workflow.defn
 class BroadcastWorkflow:
-    """Sends one accepted message to the recipients that were fixed when it was accepted.
+    """Sends one message to the recipients that were fixed when it was accepted.
 
-    Id `broadcast-{event_id}-{notification_id}`; child of `EventWorkflow`, which it outlives. Pages through the
-    recipients in batches, one activity each, then comes back for what was not taken. Ends when every delivery is final,
-    or when it is cancelled: then the rest is skipped. A retried batch sends only what the ledger still calls pending.
+    Id `broadcast-{event_id}-{notification_id}`; child of `EventWorkflow`, which it outlives. Goes through the
+    recipients in batches, one activity each, then retries what was not accepted. Ends when every delivery is final, or
+    when it is cancelled: then the rest is skipped. A retried batch sends only what the ledger still calls pending.
     """
 
     @workflow.init
@@ -49,19 +49,19 @@ class BroadcastWorkflow:
         try:
             next_try_at = await self._send_to_everybody()
             while next_try_at is not None:
-                await workflow.sleep(max(next_try_at - workflow.now(), SHORTEST_PAUSE))
+                await workflow.sleep(max(next_try_at - workflow.now(), MIN_PAUSE))
                 next_try_at = (await self._send(retries_only=True)).next_try_at
         except (asyncio.CancelledError, ActivityError) as error:
             if not is_cancelled_exception(error):
                 raise
-            stopped = await workflow.execute_activity_method(DeliveryActivities.cancel_notification, reference, **QUICK)
+            stopped = await call(DeliveryActivities.cancel_notification, reference)
             self._show(stopped.counts, message="Stopped")
             return BroadcastWorkflowResult(counts=stopped.counts, cancelled=True)
-        await workflow.execute_activity_method(DeliveryActivities.finish_notification, reference, **QUICK)
+        await call(DeliveryActivities.finish_notification, reference)
         return BroadcastWorkflowResult(counts=self._counts())
 
     async def _send_to_everybody(self) -> datetime | None:
-        """Every page once. Retries that come due meanwhile go out with the next page."""
+        """Send every batch once. Retries that come due meanwhile are sent with the next batch."""
         after: int | None = 0
         next_try_at = None
         while after is not None:
@@ -78,13 +78,11 @@ class BroadcastWorkflow:
             concurrency=policy.concurrent_deliveries,
             retries_only=retries_only,
         )
-        result = await in_rounds(
-            lambda: workflow.execute_activity_method(DeliveryActivities.send_notification, input, **NOTIFICATIONS)
-        )
+        result = await call_until_success(DeliveryActivities.send_notification, input, pauses=PAUSES)
         self._recipients = max(self._recipients, result.recipients_total)
         self._show(result.counts)
         if workflow.cancellation_reason() is not None:
-            # The batch ended before it heard of the cancellation, which must not be lost with that.
+            # The batch ended before it noticed the cancellation, which must not be lost.
             raise asyncio.CancelledError
         return result
 
@@ -103,7 +101,7 @@ class BroadcastWorkflow:
         self._progress = self._progress.model_copy(
             update={
                 "done": final,
-                # One person can have several channels, and a page is opened before it is counted.
+                # One person can have several channels, and a batch is opened before it is counted.
                 "total": max(self._recipients, final + counts.pending),
                 "message": message or f"{counts.sent} sent",
                 "sent": counts.sent,

@@ -1,22 +1,22 @@
-"""How an event starts the broadcast of one message, and how long it waits for it."""
+"""How an event's workflow starts a broadcast, and how long it waits for it."""
 
 from temporalio import workflow
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ChildWorkflowError, WorkflowAlreadyStartedError
 from temporalio.workflow import ParentClosePolicy
 
-from pressbox.core.temporal.options import QUICK
+from pressbox.core.temporal.calls import call
 from pressbox.soonish.activities.deliveries import DeliveryActivities
 from pressbox.soonish.contracts import BroadcastWorkflowInput, NotificationReference, SoonishPolicy
 from pressbox.soonish.ids import broadcast_workflow_id
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
 
 
-async def broadcast(event_id: int, notification_id: int, policy: SoonishPolicy) -> bool:
+async def run_broadcast(event_id: int, notification_id: int, policy: SoonishPolicy) -> bool:
     """Send one message; False when its workflow failed.
 
-    Messages go out in order, so the event waits for each, but not for ever: what is late by then (a target that wants
-    to be asked again in an hour) ends on its own, also after the event itself has ended.
+    Messages are sent in order, so the event waits for each, but not for ever: a broadcast that takes longer (a target
+    asked us to come back in an hour) goes on by itself, even after the event has ended.
     """
     try:
         child = await workflow.start_child_workflow(
@@ -39,7 +39,7 @@ async def broadcast(event_id: int, notification_id: int, policy: SoonishPolicy) 
     return True
 
 
-async def leave_unsent(notification_id: int) -> None:
-    """The event ended before it began: nobody is told of its creation, and no message is left open."""
+async def cancel_unsent(notification_id: int) -> None:
+    """Close the message about the creation of an event that ended before its workflow began."""
     reference = NotificationReference(notification_id=notification_id)
-    await workflow.execute_activity_method(DeliveryActivities.cancel_notification, reference, **QUICK)
+    await call(DeliveryActivities.cancel_notification, reference)

@@ -7,7 +7,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
-    from pressbox.core.temporal.options import QUICK
+    from pressbox.core.temporal.calls import call, call_until_success
     from pressbox.soonish.activities.events import EventActivities
     from pressbox.soonish.activities.schedules import ScheduleActivities
     from pressbox.soonish.contracts import (
@@ -16,11 +16,11 @@ with workflow.unsafe.imports_passed_through():
         EventDetails,
         EventProgress,
         EventReference,
+        EventSignal,
         EventUpdated,
         EventWorkflowInput,
         EventWorkflowResult,
         ManualNotificationSent,
-        Message,
         ParticipantAdded,
         ParticipantChanged,
         ParticipantRemoved,
@@ -28,24 +28,24 @@ with workflow.unsafe.imports_passed_through():
         ScheduleInput,
     )
     from pressbox.soonish.domain.events import EventStatus
-    from pressbox.soonish.domain.lifecycle import PendingUpdate, next_wake
-    from pressbox.soonish.workflows.children import broadcast, leave_unsent
+    from pressbox.soonish.domain.lifecycle import PendingUpdate, next_wake_time
+    from pressbox.soonish.workflows.children import cancel_unsent, run_broadcast
     from pressbox.soonish.workflows.mailbox import Mailbox
-    from pressbox.soonish.workflows.rounds import SCHEDULES, in_rounds
+    from pressbox.soonish.workflows.retries import PAUSES
 
-ScheduleCall = Callable[[ScheduleActivities, ScheduleInput], Awaitable[ScheduleChange]]
+ScheduleActivity = Callable[[ScheduleActivities, ScheduleInput], Awaitable[ScheduleChange]]
 PLAN_ALL = ScheduleActivities.create_reminder_schedules
 PLAN_ONE = ScheduleActivities.create_reminder_schedules_for_subscription
 
 
 @workflow.defn
 class EventWorkflow:
-    """Keeps one event's promises: messages in the order of their acceptance, reminders that fit its dates.
+    """Sends the messages of one event in order, and keeps its reminder schedules in step with its dates.
 
     Id `event-{event_id}`; started by the service after its commit, or by the sweep, always together with a signal.
-    Signals only enqueue; one loop works. Ends when the event was cancelled, or at its end, with its schedules deleted;
-    a signal after that starts a short run of its own. Continues as new between two messages, with queue and state. A
-    broadcast that fails is counted and never fails the event.
+    Signals are only queued; one loop handles them. Ends when the event is cancelled or over, with its schedules
+    deleted; a signal after that starts a short run of its own. Continues as new between two messages, with queue and
+    state. A broadcast that fails is counted and never fails the event.
     """
 
     @workflow.init
@@ -57,28 +57,28 @@ class EventWorkflow:
         self._over = False
 
     @workflow.signal
-    def participant_added(self, message: ParticipantAdded) -> None:
-        self._mailbox.put(message)
+    def participant_added(self, signal: ParticipantAdded) -> None:
+        self._mailbox.put(signal)
 
     @workflow.signal
-    def participant_removed(self, message: ParticipantRemoved) -> None:
-        self._mailbox.put(message)
+    def participant_removed(self, signal: ParticipantRemoved) -> None:
+        self._mailbox.put(signal)
 
     @workflow.signal
-    def participant_changed(self, message: ParticipantChanged) -> None:
-        self._mailbox.put(message)
+    def participant_changed(self, signal: ParticipantChanged) -> None:
+        self._mailbox.put(signal)
 
     @workflow.signal
-    def event_updated(self, message: EventUpdated) -> None:
-        self._mailbox.put(message)
+    def event_updated(self, signal: EventUpdated) -> None:
+        self._mailbox.put(signal)
 
     @workflow.signal
-    def send_manual_notification(self, message: ManualNotificationSent) -> None:
-        self._mailbox.put(message)
+    def send_manual_notification(self, signal: ManualNotificationSent) -> None:
+        self._mailbox.put(signal)
 
     @workflow.signal
-    def cancel_event(self, message: EventCancelled) -> None:
-        self._mailbox.put(message)
+    def cancel_event(self, signal: EventCancelled) -> None:
+        self._mailbox.put(signal)
 
     @workflow.query
     def get_progress(self) -> EventProgress:
@@ -91,7 +91,7 @@ class EventWorkflow:
             await self._wait_for_work()
             pending = self._mailbox.pending
             if self._mailbox:
-                await self._heed(self._mailbox.take())
+                await self._handle(self._mailbox.take())
             elif pending is not None and workflow.now() >= pending.at:
                 await self._announce(pending)
             else:
@@ -102,14 +102,12 @@ class EventWorkflow:
         return EventWorkflowResult(status=self._event.status if self._event else EventStatus.CANCELLED)
 
     async def _begin(self) -> None:
-        found = await workflow.execute_activity_method(
-            EventActivities.validate_event_exists, self._reference(), **QUICK
-        )
+        found = await call(EventActivities.validate_event_exists, self._reference())
         await self._read()
         created = found.created_notification_id
         if self._over:
             if created is not None:
-                await leave_unsent(created)
+                await cancel_unsent(created)
             await self._delete_schedules()
         elif not self._input.state.started:
             if created is not None:
@@ -117,39 +115,38 @@ class EventWorkflow:
             await self._schedule(PLAN_ALL)
 
     async def _wait_for_work(self) -> None:
-        """Until somebody says something, or the next moment has come: a real timer, made anew each time."""
+        """Wait for a signal or for the next time at which something is to be done."""
         if self._mailbox or self._over or self._event is None:
             return
-        pause = next_wake(self._event.ends_at, self._mailbox.pending) - workflow.now()
+        pause = next_wake_time(self._event.ends_at, self._mailbox.pending) - workflow.now()
         try:
             await workflow.wait_condition(lambda: bool(self._mailbox), timeout=max(pause, timedelta(0)))
         except TimeoutError:
             return
 
-    async def _heed(self, message: Message) -> None:
-        match message:
+    async def _handle(self, signal: EventSignal) -> None:
+        match signal:
             case ParticipantAdded() | ParticipantChanged():
-                await self._schedule(PLAN_ONE, message.subscription_id)
+                await self._schedule(PLAN_ONE, signal.subscription_id)
             case ParticipantRemoved():
-                await self._delete_schedules(message.subscription_id)
+                await self._delete_schedules(signal.subscription_id)
             case EventUpdated():
                 await self._read()
                 await self._schedule(PLAN_ALL)
-                self._mailbox.note_edit(message.version, workflow.now(), self._input.policy.merge_window)
+                self._mailbox.note_edit(signal.version, workflow.now(), self._input.policy.merge_window)
             case ManualNotificationSent():
-                await self._broadcast(message.notification_id)
+                await self._broadcast(signal.notification_id)
             case EventCancelled():
                 self._mailbox.pending = None
                 await self._delete_schedules()
-                await self._broadcast(message.notification_id)
+                await self._broadcast(signal.notification_id)
                 await self._read()
                 self._over = True
 
     async def _announce(self, pending: PendingUpdate) -> None:
-        accepted = await workflow.execute_activity_method(
+        accepted = await call(
             EventActivities.accept_update_notification,
             AcceptUpdateInput(event_id=self._input.event_id, from_version=pending.from_version),
-            **QUICK,
         )
         self._mailbox.note_announced(accepted.version)
         if accepted.notification_id is not None:
@@ -162,19 +159,17 @@ class EventWorkflow:
                 return
             if self._mailbox.pending is not None:
                 await self._announce(self._mailbox.pending)
-            await workflow.execute_activity_method(EventActivities.complete_event, self._reference(), **QUICK)
+            await call(EventActivities.complete_event, self._reference())
             await self._read()
         await self._delete_schedules()
         self._over = True
 
     async def _read(self) -> None:
-        self._event = await workflow.execute_activity_method(
-            EventActivities.get_event_details, self._reference(), **QUICK
-        )
-        self._over = self._event is None or self._event.status.over
+        self._event = await call(EventActivities.get_event_details, self._reference())
+        self._over = self._event is None or self._event.status.is_over
 
     async def _broadcast(self, notification_id: int) -> None:
-        worked = await broadcast(self._input.event_id, notification_id, self._input.policy)
+        worked = await run_broadcast(self._input.event_id, notification_id, self._input.policy)
         failed = self._progress.failed + (not worked)
         self._progress = self._progress.model_copy(update={"done": self._progress.done + 1, "failed": failed})
         report(self._progress)
@@ -182,9 +177,9 @@ class EventWorkflow:
     async def _delete_schedules(self, subscription_id: int | None = None) -> None:
         await self._schedule(ScheduleActivities.delete_reminder_schedules, subscription_id)
 
-    async def _schedule(self, call: ScheduleCall, subscription_id: int | None = None) -> None:
+    async def _schedule(self, activity: ScheduleActivity, subscription_id: int | None = None) -> None:
         input = ScheduleInput(event_id=self._input.event_id, subscription_id=subscription_id)
-        await in_rounds(lambda: workflow.execute_activity_method(call, input, **SCHEDULES))
+        await call_until_success(activity, input, pauses=PAUSES)
 
     def _run_is_long(self) -> bool:
         sent = self._progress.done - self._input.state.notifications

@@ -1,10 +1,10 @@
-"""ReconcileWorkflow: the sweep."""
+"""ReconcileWorkflow: the sweep that finishes what was left undone."""
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
-    from pressbox.core.temporal.options import LONG
+    from pressbox.core.temporal.calls import call
     from pressbox.soonish.activities.sweeps import SweepActivities
     from pressbox.soonish.activities.upkeep import UpkeepActivities
     from pressbox.soonish.contracts import ReconcileProgress, ReconcileWorkflowInput, SweepInput, SweepResult
@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn
 class ReconcileWorkflow:
-    """Tells workflows what they have not heard, and looks after silent reminders, broken channels, deleted events.
+    """Sends unsent signals, fires overdue reminders, reports broken channels and removes deleted events.
 
     Id `soonish-reconcile-…`; started every minute by the schedule `soonish-reconcile`. Repeating it is harmless.
     """
@@ -28,12 +28,11 @@ class ReconcileWorkflow:
     @workflow.run
     async def run(self, input: ReconcileWorkflowInput) -> SweepResult:
         sweep = SweepInput(policy=input.policy)
-        self._add(await workflow.execute_activity_method(SweepActivities.sweep_outbox, sweep, **LONG))
-        self._add(await workflow.execute_activity_method(SweepActivities.sweep_asked_reminders, sweep, **LONG))
-        self._add(await workflow.execute_activity_method(SweepActivities.sweep_reminders, sweep, **LONG))
-        tell = UpkeepActivities.tell_owners_of_broken_channels
-        self._add(await workflow.execute_activity_method(tell, sweep, **LONG))
-        self._add(await workflow.execute_activity_method(UpkeepActivities.purge_deleted_events, sweep, **LONG))
+        self._add(await call(SweepActivities.sweep_outbox, sweep))
+        self._add(await call(SweepActivities.sweep_asked_reminders, sweep))
+        self._add(await call(SweepActivities.sweep_reminders, sweep))
+        self._add(await call(UpkeepActivities.tell_owners_of_broken_channels, sweep))
+        self._add(await call(UpkeepActivities.purge_deleted_events, sweep))
         return self._progress.result
 
     def _add(self, found: SweepResult) -> None:

@@ -1,4 +1,4 @@
-"""ReminderWorkflow: one reminder for one person."""
+"""ReminderWorkflow: sends one reminder to one person."""
 
 from datetime import timedelta
 
@@ -7,18 +7,18 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.contracts import Progress
     from pressbox.core.progress.report import report
-    from pressbox.core.temporal.options import QUICK
+    from pressbox.core.temporal.calls import call, call_until_success
     from pressbox.soonish.activities.deliveries import DeliveryActivities
     from pressbox.soonish.activities.events import EventActivities
     from pressbox.soonish.activities.schedules import ScheduleActivities
     from pressbox.soonish.contracts import EventReference, ReminderWorkflowInput, ReminderWorkflowResult
     from pressbox.soonish.domain.reminders import ReminderOutcome
-    from pressbox.soonish.workflows.rounds import REMINDERS, SCHEDULES, in_rounds
+    from pressbox.soonish.workflows.retries import PAUSES
 
 
 @workflow.defn
 class ReminderWorkflow:
-    """Reminds one person of one event, if that is still true when the moment comes.
+    """Reminds one person of one event, if it still stands when the time comes.
 
     Id `event-{event_id}-sub-{subscription_id}-reminder-{offset}s-…`, started by the schedule of that name; or
     `adhoc-{subscription_id}-{reminder_id}` for "remind me in X", which sleeps until then and can be cancelled. Ends
@@ -39,20 +39,14 @@ class ReminderWorkflow:
             await workflow.sleep(max(input.fire_at - workflow.now(), timedelta(0)))
         outcome = await self._remind(input)
         if input.reminder_id is None:
-            await in_rounds(
-                lambda: workflow.execute_activity_method(ScheduleActivities.remove_fired_schedule, input, **SCHEDULES)
-            )
+            await call_until_success(ScheduleActivities.remove_fired_schedule, input, pauses=PAUSES)
         self._progress = self._progress.model_copy(update={"done": 1, "message": outcome.value})
         report(self._progress)
         return ReminderWorkflowResult(outcome=outcome)
 
     async def _remind(self, input: ReminderWorkflowInput) -> ReminderOutcome:
-        event = await workflow.execute_activity_method(
-            EventActivities.get_event_details, EventReference(event_id=input.event_id), **QUICK
-        )
+        event = await call(EventActivities.get_event_details, EventReference(event_id=input.event_id))
         if event is None:
             return ReminderOutcome.EVENT_GONE
-        result = await in_rounds(
-            lambda: workflow.execute_activity_method(DeliveryActivities.send_reminder_notification, input, **REMINDERS)
-        )
+        result = await call_until_success(DeliveryActivities.send_reminder_notification, input, pauses=PAUSES)
         return result.outcome

@@ -8,8 +8,8 @@ import pytest
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.mail_sink import MailSink
-from pressbox.soonish.adapters import mail_sender
-from pressbox.soonish.adapters.mail_sender import Mailer, one_click
+from pressbox.soonish.adapters import mailer as mailer_module
+from pressbox.soonish.adapters.mailer import SmtpMailer, unsubscribe_headers
 from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.settings import SmtpSecurity, SoonishSettings
 
@@ -33,8 +33,10 @@ def settings(sink: MailSink, **changes: Any) -> SoonishSettings:
 
 
 async def test_a_mail_is_plain_text_with_one_click_unsubscription(sink: MailSink) -> None:
-    headers = one_click("https://example.org/events/unsubscribe/abc")
-    attempt = await Mailer(settings(sink)).attempt(ANNA, "Straßenfest", "Größer als je: 19:30 → 20:30\n.\n..", headers)
+    headers = unsubscribe_headers("https://example.org/events/unsubscribe/abc")
+    attempt = await SmtpMailer(settings(sink)).attempt(
+        ANNA, "Straßenfest", "Größer als je: 19:30 → 20:30\n.\n..", headers
+    )
     assert attempt.result is AttemptResult.ACCEPTED
     [mail] = sink.to(ANNA)
     assert mail.sender == "events@example.org"
@@ -49,7 +51,7 @@ async def test_a_mail_is_plain_text_with_one_click_unsubscription(sink: MailSink
 
 
 async def test_a_title_with_a_line_break_begins_no_other_header(sink: MailSink) -> None:
-    await Mailer(settings(sink)).attempt(ANNA, "Party\r\nBcc: everybody@example.org", "x")
+    await SmtpMailer(settings(sink)).attempt(ANNA, "Party\r\nBcc: everybody@example.org", "x")
     [mail] = sink.received
     assert mail.subject == "Party Bcc: everybody@example.org"
     assert "Bcc" not in mail.headers
@@ -57,7 +59,7 @@ async def test_a_title_with_a_line_break_begins_no_other_header(sink: MailSink) 
 
 @pytest.mark.parametrize("to", ["anna@example.org\r\nBcc: b@example.org", "anna", "", "a b@example.org"])
 async def test_what_is_no_address_is_refused_without_asking_the_server(sink: MailSink, to: str) -> None:
-    attempt = await Mailer(settings(sink)).attempt(to, "x", "y")
+    attempt = await SmtpMailer(settings(sink)).attempt(to, "x", "y")
     assert attempt.result is AttemptResult.REFUSED
     assert sink.received == []
 
@@ -66,43 +68,43 @@ async def test_what_is_no_address_is_refused_without_asking_the_server(sink: Mai
     ("kind", "expected"),
     [
         (Kind.GONE, AttemptResult.REFUSED),
-        (Kind.BUSY, AttemptResult.TROUBLED),
-        (Kind.FAILING, AttemptResult.TROUBLED),
-        (Kind.RESET, AttemptResult.SILENT),
-        (Kind.HANGING, AttemptResult.SILENT),
+        (Kind.BUSY, AttemptResult.UNAVAILABLE),
+        (Kind.FAILING, AttemptResult.UNAVAILABLE),
+        (Kind.RESET, AttemptResult.UNCONFIRMED),
+        (Kind.HANGING, AttemptResult.UNCONFIRMED),
     ],
 )
 async def test_each_misbehaviour_has_its_own_meaning(
     sink: MailSink, kind: Kind, expected: AttemptResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mail_sender, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(mailer_module, "TIMEOUT_SECONDS", 0.5)
     sink.tell(ANNA, kind)
-    attempt = await Mailer(settings(sink)).attempt(ANNA, "x", "y")
+    attempt = await SmtpMailer(settings(sink)).attempt(ANNA, "x", "y")
     assert attempt.result is expected
     assert ANNA not in attempt.reason
-    assert len(sink.to(ANNA)) == (1 if expected is AttemptResult.SILENT else 0)
+    assert len(sink.to(ANNA)) == (1 if expected is AttemptResult.UNCONFIRMED else 0)
 
 
 async def test_a_mail_server_that_is_away_or_offers_no_tls_is_trouble_and_nothing_is_sent(sink: MailSink) -> None:
-    away = await Mailer(settings(sink, smtp_port=1)).attempt(ANNA, "x", "y")
-    assert away.result is AttemptResult.TROUBLED
-    unsafe = await Mailer(settings(sink, smtp_security=SmtpSecurity.STARTTLS)).attempt(ANNA, "x", "y")
-    assert unsafe.result is AttemptResult.TROUBLED
+    away = await SmtpMailer(settings(sink, smtp_port=1)).attempt(ANNA, "x", "y")
+    assert away.result is AttemptResult.UNAVAILABLE
+    unsafe = await SmtpMailer(settings(sink, smtp_security=SmtpSecurity.STARTTLS)).attempt(ANNA, "x", "y")
+    assert unsafe.result is AttemptResult.UNAVAILABLE
     wrong = settings(sink, smtp_user="us", smtp_password="s3cr3t-password")
-    attempt = await Mailer(wrong).attempt(ANNA, "x", "y")
-    assert attempt.result is AttemptResult.TROUBLED
+    attempt = await SmtpMailer(wrong).attempt(ANNA, "x", "y")
+    assert attempt.result is AttemptResult.UNAVAILABLE
     assert "s3cr3t" not in attempt.reason
     assert sink.received == []
 
 
 async def test_without_a_mail_server_the_reason_names_the_setting(sink: MailSink) -> None:
-    attempt = await Mailer(SoonishSettings()).attempt(ANNA, "x", "y")
-    assert attempt.result is AttemptResult.TROUBLED
+    attempt = await SmtpMailer(SoonishSettings()).attempt(ANNA, "x", "y")
+    assert attempt.result is AttemptResult.UNAVAILABLE
     assert "PRESSBOX_SOONISH_SMTP_HOST" in attempt.reason
 
 
 async def test_whoever_waits_for_a_mail_hears_of_trouble_as_an_error(sink: MailSink) -> None:
-    mailer = Mailer(settings(sink))
+    mailer = SmtpMailer(settings(sink))
     await mailer.send(ANNA, "Confirm", "y")
     assert len(sink.to(ANNA)) == 1
     sink.tell(ANNA, Kind.GONE)
@@ -115,6 +117,6 @@ async def test_whoever_waits_for_a_mail_hears_of_trouble_as_an_error(sink: MailS
 
 
 async def test_an_address_with_letters_beyond_ascii_is_written_to(sink: MailSink) -> None:
-    attempt = await Mailer(settings(sink)).attempt("jürgen@example.org", "x", "y")
+    attempt = await SmtpMailer(settings(sink)).attempt("jürgen@example.org", "x", "y")
     assert attempt.result is AttemptResult.ACCEPTED
     assert len(sink.to("jürgen@example.org")) == 1

@@ -1,4 +1,4 @@
-"""The Sender port: finds the address behind a channel key, and hands the message to mail or to Apprise."""
+"""The Sender port: finds the address behind a channel key and sends the message by mail or through Apprise."""
 
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
@@ -6,44 +6,46 @@ from pressbox.core.http.guard import AllowList
 from pressbox.soonish.adapters.address_book import EMAIL, AddressBook, Reveal
 from pressbox.soonish.adapters.apprise_api import AppriseApi
 from pressbox.soonish.adapters.apprise_sender import AppriseSender
-from pressbox.soonish.adapters.limits import SendLimits
-from pressbox.soonish.adapters.mail_sender import NO_HEADERS, Mailer, one_click
+from pressbox.soonish.adapters.mailer import NO_HEADERS, SmtpMailer, unsubscribe_headers
+from pressbox.soonish.adapters.send_limits import SendLimits
 from pressbox.soonish.domain.delivery import AttemptResult
-from pressbox.soonish.ports import Attempt, Outgoing
+from pressbox.soonish.ports import Attempt, OutgoingMessage
 from pressbox.soonish.settings import SoonishSettings
 
 
 class RoutingSender:
     """With an `api`, Apprise URLs go there instead of through this process."""
 
-    def __init__(self, addresses: AddressBook, apprise: AppriseSender, mail: Mailer, api: AppriseApi | None) -> None:
+    def __init__(
+        self, addresses: AddressBook, apprise: AppriseSender, mail: SmtpMailer, api: AppriseApi | None
+    ) -> None:
         self._addresses = addresses
         self._apprise = apprise
         self._mail = mail
         self._api = api
 
-    async def send(self, channel_key: str, message: Outgoing) -> Attempt:
+    async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         destination = await self._addresses.find(channel_key)
         if destination is None:
-            return Attempt(AttemptResult.REFUSED, "The channel is gone or switched off.")
-        body = signed(message)
+            return Attempt(AttemptResult.REFUSED, "The channel was removed or switched off.")
+        body = add_links(message)
         if destination.kind == EMAIL:
-            headers = one_click(message.unsubscribe_url) if message.unsubscribe_url else NO_HEADERS
+            headers = unsubscribe_headers(message.unsubscribe_url) if message.unsubscribe_url else NO_HEADERS
             return await self._mail.attempt(destination.address, message.title, body, headers)
         if self._api is not None:
             return await self._api.send(destination.address, message.title, body, message.level)
         return await self._apprise.send(channel_key, destination.address, message.title, body, message.level)
 
 
-def apprise_sender(settings: Settings) -> AppriseSender:
-    """As the settings say; also what tells which Apprise URLs can be used."""
+def build_apprise_sender(settings: Settings) -> AppriseSender:
+    """Also checks which Apprise URLs can be used."""
     soonish = settings.group(SoonishSettings)
     at_once = soonish.concurrent_deliveries
     return AppriseSender(
         AllowList.parse(settings.http.allow),
         SendLimits(
             at_once=at_once,
-            # A quarter is always left for those whose target is quick.
+            # A quarter is always left for the other hosts.
             at_once_per_host=max(1, at_once * 3 // 4),
             per_host_per_second=soonish.deliveries_per_host_per_second,
         ),
@@ -51,17 +53,17 @@ def apprise_sender(settings: Settings) -> AppriseSender:
     )
 
 
-def routing_sender(settings: Settings, database: Database, reveal: Reveal, *, in_worker: bool = False) -> RoutingSender:
-    """Everything that sends. A worker sends much, and makes room for it among its threads."""
-    soonish, apprise = settings.group(SoonishSettings), apprise_sender(settings)
+def build_sender(settings: Settings, database: Database, reveal: Reveal, *, in_worker: bool = False) -> RoutingSender:
+    """A worker sends much and therefore tunes its threads."""
+    soonish, apprise = settings.group(SoonishSettings), build_apprise_sender(settings)
     if in_worker:
         apprise.prepare_to_send()
     api = AppriseApi(soonish.apprise_api_url) if soonish.apprise_api_url else None
-    return RoutingSender(AddressBook(database, reveal), apprise, Mailer(soonish), api)
+    return RoutingSender(AddressBook(database, reveal), apprise, SmtpMailer(soonish), api)
 
 
-def signed(message: Outgoing) -> str:
-    """The text with the two links that belong to every message; a test of a channel has none."""
+def add_links(message: OutgoingMessage) -> str:
+    """Add the two links that belong to every message; the test of a channel has none."""
     links = (("Why did I get this?", message.why_url), ("Unsubscribe:", message.unsubscribe_url))
     lines = "\n".join(f"{label} {url}" for label, url in links if url)
     return f"{message.body}\n\n{lines}" if lines else message.body

@@ -1,4 +1,4 @@
-"""Mail to people without an account, through the mail server of this instance, one plain text at a time."""
+"""Sends plain-text mail through the mail server of this instance."""
 
 import asyncio
 import re
@@ -23,17 +23,17 @@ log = get_logger(__name__)
 
 AT_ONCE = 8
 TIMEOUT_SECONDS = 20.0
-# Whether an address is one was decided when it was given; this keeps out what could become another header or command.
+# The address was validated when it was given; this keeps out what could become another header or command.
 _ADDRESS = re.compile(r"[^\s<>@,;:\x00-\x1f]+@[^\s<>@,;:\x00-\x1f]+")
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
-def one_click(unsubscribe_url: str) -> Mapping[str, str]:
-    """RFC 8058: the button of the mail program posts; whoever only looks at the link changes nothing."""
+def unsubscribe_headers(unsubscribe_url: str) -> Mapping[str, str]:
+    """One-click headers of RFC 8058: the mail program sends a POST; opening the link changes nothing."""
     return {"List-Unsubscribe": f"<{unsubscribe_url}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 
 
-class Mailer:
+class SmtpMailer:
     """One per process."""
 
     def __init__(self, settings: SoonishSettings) -> None:
@@ -41,35 +41,35 @@ class Mailer:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="mail")
 
     @property
-    def configured(self) -> bool:
+    def is_configured(self) -> bool:
         return bool(self._settings.smtp_host and self._settings.smtp_from)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def send(self, to: str, subject: str, body: str, headers: Mapping[str, str] = NO_HEADERS) -> None:
-        """For whoever waits for it: what is not taken is an error. One that may have arrived is none."""
+        """Raise an error if the mail was not accepted; a mail that may have arrived is no error."""
         attempt = await self.attempt(to, subject, body, headers)
         if attempt.result is AttemptResult.REFUSED:
-            raise InvalidInputError("The mail server does not take mail for this address.", field="email")
-        if attempt.result is AttemptResult.TROUBLED:
+            raise InvalidInputError("The mail server does not accept mail for this address.", field="email")
+        if attempt.result is AttemptResult.UNAVAILABLE:
             raise TransientError("No mail can be sent at the moment. Try again later.")
 
     async def attempt(self, to: str, subject: str, body: str, headers: Mapping[str, str] = NO_HEADERS) -> Attempt:
-        """For the ledger: what one try came to."""
-        if not self.configured:
+        """Try once and return the result, for the ledger."""
+        if not self.is_configured:
             return Attempt(
-                AttemptResult.TROUBLED,
+                AttemptResult.UNAVAILABLE,
                 "No mail server is set. An administrator sets PRESSBOX_SOONISH_SMTP_HOST and _SMTP_FROM.",
             )
         try:
-            message = self._message(to, subject, body, headers)
+            message = self._build_message(to, subject, body, headers)
         except ValueError:
-            # Its text quotes the address, which is somebody's.
-            return Attempt(AttemptResult.REFUSED, "The address cannot be written into a mail.")
+            # The text of the error quotes the address, which is private.
+            return Attempt(AttemptResult.REFUSED, "The address cannot be used in a mail.")
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._deliver, to, message)
 
-    def _message(self, to: str, subject: str, body: str, headers: Mapping[str, str]) -> EmailMessage:
+    def _build_message(self, to: str, subject: str, body: str, headers: Mapping[str, str]) -> EmailMessage:
         message = EmailMessage()
         sender = self._settings.smtp_from or ""
         message["From"] = sender
@@ -86,17 +86,17 @@ class Mailer:
 
     def _deliver(self, to: str, message: EmailMessage) -> Attempt:
         try:
-            with self._connected() as server:
-                return _handed_over(server, parseaddr(self._settings.smtp_from or "")[1], to, message)
+            with self._connect() as server:
+                return _hand_over(server, parseaddr(self._settings.smtp_from or "")[1], to, message)
         except smtplib.SMTPResponseException as error:
-            # Greeting, TLS or signing in: our own settings or the server's day, never the person's address.
-            log.warning("mail_server_refused", msg="The mail server does not take our mail", code=error.smtp_code)
-            return Attempt(AttemptResult.TROUBLED, f"The mail server of this instance answered {error.smtp_code}.")
+            # Greeting, TLS or sign-in: the cause is our settings or the server, never the recipient's address.
+            log.warning("mail_server_refused", msg="The mail server does not accept our mail", code=error.smtp_code)
+            return Attempt(AttemptResult.UNAVAILABLE, f"The mail server of this instance answered {error.smtp_code}.")
         except (OSError, smtplib.SMTPException) as error:
             log.warning("mail_server_away", msg="The mail server cannot be used", kind=type(error).__name__)
-            return Attempt(AttemptResult.TROUBLED, f"No connection to the mail server ({type(error).__name__}).")
+            return Attempt(AttemptResult.UNAVAILABLE, f"No connection to the mail server ({type(error).__name__}).")
 
-    def _connected(self) -> smtplib.SMTP:
+    def _connect(self) -> smtplib.SMTP:
         settings = self._settings
         assert settings.smtp_host is not None
         if settings.smtp_security is SmtpSecurity.TLS:
@@ -125,27 +125,29 @@ def _address(to: str) -> Address:
     return Address(username=name, domain=domain)
 
 
-def _handed_over(server: smtplib.SMTP, sender: str, to: str, message: EmailMessage) -> Attempt:
-    """Step by step, because it matters how far we came."""
+def _hand_over(server: smtplib.SMTP, sender: str, to: str, message: EmailMessage) -> Attempt:
+    """Step by step, because the result depends on how far it came."""
     options = [] if to.isascii() else ["SMTPUTF8", "BODY=8BITMIME"]
     if options and not server.has_extn("smtputf8"):
-        return Attempt(AttemptResult.REFUSED, "The mail server cannot write to such an address.")
+        return Attempt(AttemptResult.REFUSED, "The mail server does not support addresses with such characters.")
     code, _ = server.mail(sender, options)
     if code != 250:
-        return Attempt(AttemptResult.TROUBLED, f"The mail server does not take mail from us ({code}).")
+        return Attempt(AttemptResult.UNAVAILABLE, f"The mail server does not accept mail from us ({code}).")
     code, _ = server.rcpt(to)
     if code not in (250, 251):
-        return _refused(code)
+        return _judge_code(code)
     try:
         code, _ = server.data(message.as_bytes(policy=SMTPUTF8 if options else SMTP))
     except smtplib.SMTPDataError as error:
-        return _refused(error.smtp_code)
+        return _judge_code(error.smtp_code)
     except (OSError, smtplib.SMTPServerDisconnected) as error:
-        return Attempt(AttemptResult.SILENT, f"The mail was handed over, but not confirmed ({type(error).__name__}).")
-    return Attempt(AttemptResult.ACCEPTED) if code == 250 else _refused(code)
+        return Attempt(
+            AttemptResult.UNCONFIRMED, f"The mail was handed over, but not confirmed ({type(error).__name__})."
+        )
+    return Attempt(AttemptResult.ACCEPTED) if code == 250 else _judge_code(code)
 
 
-def _refused(code: int) -> Attempt:
-    """By the first digit: 4 is for now, 5 for good."""
-    result = AttemptResult.REFUSED if code >= 500 else AttemptResult.TROUBLED
+def _judge_code(code: int) -> Attempt:
+    """Judge by the first digit: 4 means later, 5 means never."""
+    result = AttemptResult.REFUSED if code >= 500 else AttemptResult.UNAVAILABLE
     return Attempt(result, f"The mail server answered {code}.")

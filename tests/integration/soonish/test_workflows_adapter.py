@@ -13,11 +13,12 @@ from pressbox.core.errors import TransientError
 from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.embedded.ports import free_port
-from pressbox.soonish.adapters.starter import TemporalWorkflows
+from pressbox.soonish.adapters.workflows import TemporalWorkflows
 from pressbox.soonish.contracts import EventCancelled, ParticipantAdded, SoonishPolicy
 from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventFacts, EventStatus
 from pressbox.soonish.ids import adhoc_workflow_id, event_workflow_id
+from pressbox.soonish.ports import RequestedReminder
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
 from pressbox.soonish.workflows.event import EventWorkflow
 from tests.fakes.soonish import FakeWorld
@@ -36,12 +37,12 @@ def queue() -> str:
 
 
 @pytest.fixture
-def starter(temporal: Client, queue: str) -> TemporalWorkflows:
+def workflows(temporal: Client, queue: str) -> TemporalWorkflows:
     return TemporalWorkflows(temporal, queue, SoonishPolicy())
 
 
 async def test_the_first_message_starts_the_workflow_and_the_next_ones_reach_it(
-    temporal: Client, starter: TemporalWorkflows, queue: str, event_id: int
+    temporal: Client, workflows: TemporalWorkflows, queue: str, event_id: int
 ) -> None:
     world = FakeWorld()
     world.events.create(event_id, EventFacts("Concert", SOON, "Europe/Berlin"))
@@ -53,37 +54,37 @@ async def test_the_first_message_starts_the_workflow_and_the_next_ones_reach_it(
         activities=world.activities,
         interceptors=[ErrorInterceptor()],
     ):
-        await starter.tell(event_id, [ParticipantAdded(outbox_id=1, subscription_id=2)])
+        await workflows.signal_event(event_id, [ParticipantAdded(outbox_id=1, subscription_id=2)])
         while len(world.schedules.exist) < 2:
             await asyncio.sleep(0.02)
         world.events.all[event_id].status = EventStatus.CANCELLED
         number = world.ledger.write(event_id, Cause.CANCELLED, "1", [2])
-        await starter.tell(event_id, [EventCancelled(outbox_id=2, notification_id=number)])
+        await workflows.signal_event(event_id, [EventCancelled(outbox_id=2, notification_id=number)])
         result = await temporal.get_workflow_handle(event_workflow_id(event_id)).result()
     assert result["status"] == EventStatus.CANCELLED
     assert world.sender.to(2) == ["cancelled 1"]
 
 
-async def test_an_asked_reminder_is_started_once_and_can_be_cancelled(
-    temporal: Client, starter: TemporalWorkflows, event_id: int
+async def test_a_requested_reminder_is_started_once_and_can_be_cancelled(
+    temporal: Client, workflows: TemporalWorkflows, event_id: int
 ) -> None:
     for _ in range(2):
-        await starter.start_asked_reminder(event_id, event_id, 1, SOON)
+        await workflows.start_reminder(RequestedReminder(event_id, event_id, 1, SOON))
     handle = temporal.get_workflow_handle(adhoc_workflow_id(event_id, 1))
     first = await handle.describe()
     assert first.status is WorkflowExecutionStatus.RUNNING
     await handle.terminate()
-    await starter.start_asked_reminder(event_id, event_id, 1, SOON)
+    await workflows.start_reminder(RequestedReminder(event_id, event_id, 1, SOON))
     assert (await handle.describe()).run_id == first.run_id, "asked once, reminded once"
 
 
-async def test_cancelling_what_does_not_run_is_fine(starter: TemporalWorkflows, event_id: int) -> None:
-    await starter.cancel_asked_reminder(event_id, 1)
-    await starter.cancel_broadcast(event_id, 1)
+async def test_cancelling_what_does_not_run_is_fine(workflows: TemporalWorkflows, event_id: int) -> None:
+    await workflows.cancel_reminder(event_id, 1)
+    await workflows.cancel_broadcast(event_id, 1)
 
 
 async def test_a_temporal_that_is_away_is_a_transient_error(event_id: int) -> None:
     away = await connect(TemporalSettings(), f"127.0.0.1:{free_port()}", lazy=True)
-    starter = TemporalWorkflows(away, "nobody", SoonishPolicy())
+    workflows = TemporalWorkflows(away, "nobody", SoonishPolicy())
     with pytest.raises(TransientError):
-        await starter.tell(event_id, [ParticipantAdded(outbox_id=1, subscription_id=2)])
+        await workflows.signal_event(event_id, [ParticipantAdded(outbox_id=1, subscription_id=2)])

@@ -1,4 +1,4 @@
-"""How fast we send: so many at once to one host, so many a second, and never before the moment that a target named."""
+"""Limits of sending: how many at once, how many per second and host, and pauses that a target asked for."""
 
 import asyncio
 from collections import Counter
@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-_MOST_REMEMBERED = 10_000
+_MAX_KEYS = 10_000
 
 
 @dataclass(frozen=True)
 class SendLimits:
-    """`at_once_per_host` is less than `at_once`, so that one slow host never holds every place."""
+    """`at_once_per_host` is less than `at_once`, so that one slow host never takes every slot."""
 
     at_once: int = 64
     at_once_per_host: int = 48
@@ -23,34 +23,34 @@ class SendLimits:
 DEFAULT_LIMITS = SendLimits()
 
 
-class Pace:
-    """Hands out moments that lie at least a given time apart, per key, in the order of asking."""
+class RateLimit:
+    """Keeps calls with the same key at least a given time apart, first come, first served."""
 
     def __init__(self) -> None:
         self._next: dict[str, float] = {}
 
-    async def turn(self, key: str, spacing: float) -> None:
+    async def wait_turn(self, key: str, spacing: float) -> None:
         if spacing <= 0:
             return
         now = asyncio.get_running_loop().time()
-        if len(self._next) > _MOST_REMEMBERED:
+        if len(self._next) > _MAX_KEYS:
             self._next = {name: moment for name, moment in self._next.items() if moment > now}
         at = max(now, self._next.get(key, now))
         self._next[key] = at + spacing
         await asyncio.sleep(at - now)
 
-    def hold(self, key: str, wait: timedelta) -> None:
-        """Nothing for this key before that time has passed."""
+    def block(self, key: str, wait: timedelta) -> None:
+        """Let nothing through for this key until that time has passed."""
         until = asyncio.get_running_loop().time() + wait.total_seconds()
         self._next[key] = max(self._next.get(key, until), until)
 
-    def wait_for(self, key: str) -> timedelta:
+    def blocked_for(self, key: str) -> timedelta:
         now = asyncio.get_running_loop().time()
         return timedelta(seconds=max(0.0, self._next.get(key, now) - now))
 
 
-class Places:
-    """At most so many at once, in all and per key."""
+class ConcurrencyLimit:
+    """Lets only so many run at once, in all and per key."""
 
     def __init__(self, at_once: int, at_once_per_key: int) -> None:
         self._all = asyncio.Semaphore(at_once)
@@ -59,8 +59,8 @@ class Places:
         self._users: Counter[str] = Counter()
 
     @asynccontextmanager
-    async def place(self, key: str) -> AsyncIterator[None]:
-        # First the key's own, which a slow host can use up, then one of those that all share.
+    async def slot(self, key: str) -> AsyncIterator[None]:
+        # First a slot of the key, which a slow host can use up, then one of those that all share.
         mine = self._keys.setdefault(key, asyncio.Semaphore(self._per_key))
         self._users[key] += 1
         try:

@@ -1,4 +1,4 @@
-"""Reminder schedules on Temporal: one action each, at one second in UTC."""
+"""Reminder schedules in Temporal: each fires once, at an exact second in UTC."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,14 +22,15 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
+from pressbox.core.clock import utc_now
 from pressbox.core.temporal.client import reaching_temporal
 from pressbox.soonish.contracts import ReminderWorkflowInput
-from pressbox.soonish.domain.reminders import CATCH_UP, WantedReminder
+from pressbox.soonish.domain.reminders import CATCH_UP_WINDOW, WantedReminder
 from pressbox.soonish.ids import REMINDER_WORKFLOW, reminder_schedule_id
 
 CALLS_AT_ONCE = 32
-# A schedule looks only forward from the moment it was made or changed. One whose moment comes while the call is under
-# way would never act, so it is told to act at once; if it acts again at its moment, the ledger knows the message.
+# A schedule only fires at times after it was created or changed. One whose time comes during the call would never
+# fire, so it is triggered at once; if it fires again at its time, the ledger already knows the message.
 TOO_SOON = timedelta(seconds=5)
 
 
@@ -37,13 +38,13 @@ class TemporalReminderSchedules:
     def __init__(self, client: Client, task_queue: str) -> None:
         self._client = client
         self._task_queue = task_queue
-        self._places = asyncio.Semaphore(CALLS_AT_ONCE)
+        self._slots = asyncio.Semaphore(CALLS_AT_ONCE)
 
     async def create(self, event_id: int, reminder: WantedReminder) -> None:
-        """One that exists already was left by a crash before it was noted, perhaps for another start: it is moved."""
+        """Move a schedule that exists already: a crash left it unrecorded, perhaps with another start."""
         async with self._calling():
             try:
-                await self._create(event_id, reminder, at_once=_soon(reminder))
+                await self._create(event_id, reminder, trigger=_fires_soon(reminder))
             except ScheduleAlreadyRunningError:
                 await self._move(event_id, reminder)
 
@@ -54,8 +55,8 @@ class TemporalReminderSchedules:
             except RPCError as error:
                 if error.status is not RPCStatusCode.NOT_FOUND:
                     raise
-                # It fired and was removed in this moment.
-                await self._create(event_id, reminder, at_once=_soon(reminder))
+                # It has just fired and was removed.
+                await self._create(event_id, reminder, trigger=_fires_soon(reminder))
 
     async def fire(self, event_id: int, reminder: WantedReminder) -> None:
         async with self._calling():
@@ -64,7 +65,7 @@ class TemporalReminderSchedules:
             except RPCError as error:
                 if error.status is not RPCStatusCode.NOT_FOUND:
                     raise
-                await self._create(event_id, reminder, at_once=True)
+                await self._create(event_id, reminder, trigger=True)
 
     async def delete(self, event_id: int, subscription_id: int, offset_seconds: int) -> None:
         async with self._calling():
@@ -74,18 +75,18 @@ class TemporalReminderSchedules:
                 if error.status is not RPCStatusCode.NOT_FOUND:
                     raise
 
-    async def _create(self, event_id: int, reminder: WantedReminder, *, at_once: bool) -> None:
+    async def _create(self, event_id: int, reminder: WantedReminder, *, trigger: bool) -> None:
         await self._client.create_schedule(
             reminder_schedule_id(event_id, *reminder.key),
             self._schedule(event_id, reminder),
-            trigger_immediately=at_once,
+            trigger_immediately=trigger,
         )
 
     async def _move(self, event_id: int, reminder: WantedReminder) -> None:
-        """The whole schedule, with its one action: it may have acted for the old start in this moment.
+        """Replace the whole schedule, with its one action: it may have just fired for the old start.
 
         The SDK's own update asks for a description first. That is a query of the schedule's workflow, slower than
-        everything else together when many move at once, and we know what it would say.
+        everything else together when many move at once, and we know the answer.
         """
         handle = self._handle(event_id, *reminder.key)
         await self._client.workflow_service.update_schedule(
@@ -98,7 +99,7 @@ class TemporalReminderSchedules:
             ),
             retry=True,
         )
-        if _soon(reminder):
+        if _fires_soon(reminder):
             # The run for the old start may not have ended: this one waits for it.
             await handle.trigger(overlap=ScheduleOverlapPolicy.BUFFER_ONE)
 
@@ -119,24 +120,24 @@ class TemporalReminderSchedules:
                 id=reminder_schedule_id(event_id, subscription_id, offset_seconds),
                 task_queue=self._task_queue,
             ),
-            spec=ScheduleSpec(calendars=[_exactly(reminder.fire_at)]),
-            # Two at once would be two messages: while one reminder is being sent another start is skipped.
-            policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP),
+            spec=ScheduleSpec(calendars=[_exact_time(reminder.fire_at)]),
+            # Two at once would be two messages: while one reminder is being sent, another start is skipped.
+            policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP_WINDOW),
             state=ScheduleState(limited_actions=True, remaining_actions=1),
         )
 
     @asynccontextmanager
     async def _calling(self) -> AsyncIterator[None]:
-        async with self._places:
+        async with self._slots:
             with reaching_temporal():
                 yield
 
 
-def _soon(reminder: WantedReminder) -> bool:
-    return reminder.fire_at <= datetime.now(UTC) + TOO_SOON
+def _fires_soon(reminder: WantedReminder) -> bool:
+    return reminder.fire_at <= utc_now() + TOO_SOON
 
 
-def _exactly(moment: datetime) -> ScheduleCalendarSpec:
+def _exact_time(moment: datetime) -> ScheduleCalendarSpec:
     utc = moment.astimezone(UTC)
     return ScheduleCalendarSpec(
         second=[ScheduleRange(utc.second)],

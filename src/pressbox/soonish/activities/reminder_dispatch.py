@@ -1,0 +1,102 @@
+"""Sends one reminder to one person if it is still due, or records why it was not sent."""
+
+from datetime import datetime, timedelta
+
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.errors import RateLimitedError
+from pressbox.soonish.activities.dispatch import Dispatcher
+from pressbox.soonish.contracts import ReminderWorkflowInput
+from pressbox.soonish.domain.delivery import Cause, Level
+from pressbox.soonish.domain.messages import write_reminder, write_requested_reminder
+from pressbox.soonish.domain.reminders import (
+    Circumstances,
+    ReminderOutcome,
+    WantedReminder,
+    find_refusal,
+    message_version,
+    summarise_outcome,
+)
+from pressbox.soonish.ports import Events, Ledger, Reminders
+
+# One person has few channels.
+CONCURRENCY = 16
+MIN_PAUSE = timedelta(seconds=2)
+# Nobody did anything that explains why these were not sent, so the ledger does.
+UNEXPECTED = (ReminderOutcome.MISSED, ReminderOutcome.STARTED)
+
+
+class ReminderDispatcher:
+    def __init__(
+        self, events: Events, ledger: Ledger, reminders: Reminders, dispatcher: Dispatcher, now: Clock = utc_now
+    ) -> None:
+        self._events = events
+        self._ledger = ledger
+        self._reminders = reminders
+        self._dispatcher = dispatcher
+        self._now = now
+
+    async def send(self, input: ReminderWorkflowInput, *, is_retry: bool) -> ReminderOutcome:
+        """An earlier attempt may have written the message, so a retry also closes one that is no longer due."""
+        refusal = await self._find_refusal(input)
+        if refusal is not None:
+            if is_retry or refusal in UNEXPECTED:
+                await self.skip(input, refusal)
+            return refusal
+        notification_id = await self._accept_message(input)
+        if notification_id is None:
+            return ReminderOutcome.EVENT_GONE
+        await self._ledger.open_batch(notification_id, 0, 1)
+        await self._dispatcher.send_due(notification_id, CONCURRENCY)
+        counts, next_try_at = await self._ledger.count_deliveries(notification_id)
+        if counts.pending:
+            raise RateLimitedError(
+                f"{counts.pending} channels did not accept the reminder yet.",
+                retry_after=_pause_until(next_try_at, self._now()),
+                notification_id=notification_id,
+            )
+        await self._ledger.finish(notification_id)
+        return summarise_outcome(sent=counts.sent, uncertain=counts.uncertain, failed=counts.failed)
+
+    async def skip(self, input: ReminderWorkflowInput, reason: ReminderOutcome) -> None:
+        notification_id = await self._accept_message(input)
+        if notification_id is not None:
+            await self._ledger.skip(notification_id, reason)
+
+    async def _find_refusal(self, input: ReminderWorkflowInput) -> ReminderOutcome | None:
+        if input.reminder_id is not None and await self._reminders.is_request_withdrawn(input.reminder_id):
+            return ReminderOutcome.WITHDRAWN
+        circumstances = await self._reminders.load_circumstances(input.event_id, input.subscription_id)
+        return _judge(input, circumstances, self._now())
+
+    async def _accept_message(self, input: ReminderWorkflowInput) -> int | None:
+        facts = await self._events.load_facts(input.event_id)
+        if facts is None:
+            return None
+        reminder = wanted_reminder(input)
+        requested = input.reminder_id is not None
+        return await self._ledger.accept_message(
+            input.event_id,
+            Cause.ADHOC if requested else Cause.REMINDER,
+            f"asked-{input.reminder_id}" if requested else message_version(reminder),
+            Level.WARNING,
+            write_requested_reminder(facts) if requested else write_reminder(facts, reminder.offset),
+            [input.subscription_id],
+        )
+
+
+def wanted_reminder(input: ReminderWorkflowInput) -> WantedReminder:
+    return WantedReminder(input.subscription_id, timedelta(seconds=input.offset_seconds), input.start_date)
+
+
+def _judge(input: ReminderWorkflowInput, circumstances: Circumstances, now: datetime) -> ReminderOutcome | None:
+    start = circumstances.start_date
+    if input.fire_at is None or start is None:
+        return find_refusal(input.start_date, timedelta(seconds=input.offset_seconds), circumstances, now)
+    # Whoever asked to be reminded in two hours wants it then, wherever the start has moved.
+    return find_refusal(start, start - input.fire_at, circumstances, now)
+
+
+def _pause_until(next_try_at: datetime | None, now: datetime) -> timedelta | None:
+    """None leaves the pause to the retry policy; when a target asks for a longer one, it gets it."""
+    pause = (next_try_at or now) - now
+    return pause if pause > MIN_PAUSE else None

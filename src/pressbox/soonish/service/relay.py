@@ -1,0 +1,48 @@
+"""Tells workflows about committed changes. Best effort: the sweep does what fails here, so no answer depends on it."""
+
+import asyncio
+from collections.abc import Awaitable
+
+from pressbox.core.errors import TransientError
+from pressbox.core.logs import get_logger
+from pressbox.soonish.ports import Outbox, Reminders, RequestedReminder, Workflows
+
+log = get_logger(__name__)
+
+TIMEOUT_SECONDS = 3.0
+
+
+class WorkflowRelay:
+    def __init__(self, outbox: Outbox, reminders: Reminders, workflows: Workflows) -> None:
+        self._outbox = outbox
+        self._reminders = reminders
+        self._workflows = workflows
+
+    async def send_signals(self, event_id: int) -> None:
+        """Send the event's workflow every signal that is still in the outbox."""
+        await self._attempt(self._send_signals(event_id), event_id)
+
+    async def start_reminder(self, reminder: RequestedReminder) -> None:
+        await self._attempt(self._start_reminder(reminder), reminder.event_id)
+
+    async def _send_signals(self, event_id: int) -> None:
+        signals = [signal for _, signal in await self._outbox.load_unsent(event_id)]
+        if signals:
+            await self._workflows.signal_event(event_id, signals)
+            await self._outbox.mark_sent([signal.outbox_id for signal in signals])
+
+    async def _start_reminder(self, reminder: RequestedReminder) -> None:
+        await self._workflows.start_reminder(reminder)
+        await self._reminders.mark_request_started(reminder.reminder_id)
+
+    async def _attempt(self, work: Awaitable[None], event_id: int) -> None:
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                await work
+        except (TransientError, TimeoutError) as error:
+            log.warning(
+                "signal_deferred",
+                msg="Temporal did not answer; the sweep will try",
+                event_id=event_id,
+                error=str(error),
+            )
