@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from pressbox.core.errors import PressboxError
-from pressbox.curator.articles.ports import Page
+from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.cleanup.activities import CleanupActivities
 from pressbox.curator.cleanup.contracts import CleanupResult
 from pressbox.curator.distil.activities import DistilActivities
@@ -23,7 +23,7 @@ from pressbox.curator.ingest.contracts import EntriesToFetch, EntryToFetch, Feed
 from pressbox.curator.ingest.ports import EntrySource
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.contracts import EntryProgressState
-from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchedArticle, FetchState, ToDistil
+from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState, ToDistil
 from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, ExtractionRule, FeedToCrawl, Validators
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of

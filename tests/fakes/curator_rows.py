@@ -10,12 +10,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
+from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.cleanup.store import SqlCleanupStore
 from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.ingest.contracts import ProbedFeed
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore
-from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedEntry, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import (

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
-from pressbox.curator.articles.ports import Page
+from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.cards.choice import EvidentChooser
 from pressbox.curator.cards.domain.cards import CardPage, ContextView, NewEnrichment
 from pressbox.curator.cards.domain.repositories import Repository
@@ -19,7 +19,6 @@ from pressbox.curator.context.finder import context_of
 from pressbox.curator.context.links import links_of
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.ingest.rate_limits import Turns
-from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.identity import content_hash
 from pressbox.curator.models.ports import Question, Reply

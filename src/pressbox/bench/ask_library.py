@@ -13,7 +13,7 @@ from psycopg import sql
 
 from pressbox.bench.library import articles
 from pressbox.core.errors import ConfigurationError, PressboxError
-from pressbox.curator.articles.html_text import text_of
+from pressbox.curator.articles.html_tree import html_to_text
 from pressbox.curator.feeds.reader import FeedReader
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.search.ports import IndexDocument
@@ -61,7 +61,7 @@ async def documents(data: Path) -> Sequence[Document]:
 def _pages(folder: Path) -> Iterator[Document]:
     for page in sorted(folder.glob("*/expected.html")):
         told = json.loads((page.parent / "expected-metadata.json").read_text(encoding="utf-8"))
-        text = text_of(page.read_text(encoding="utf-8", errors="replace"))
+        text = html_to_text(page.read_text(encoding="utf-8", errors="replace"))
         yield Document(f"articles/{page.parent.name}", str(told.get("title") or ""), text)
 
 

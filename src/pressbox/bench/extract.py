@@ -15,12 +15,11 @@ import psutil
 
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.errors import ConfigurationError, PermanentError
-from pressbox.curator.articles.extraction import article_of
-from pressbox.curator.articles.extractor import PooledExtractor
-from pressbox.curator.articles.html_text import text_of
-from pressbox.curator.articles.ports import Page
+from pressbox.curator.articles.extraction import PooledExtractor, extract_article
+from pressbox.curator.articles.html_tree import html_to_text
+from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.distil.summary import summarise
-from pressbox.curator.library.domain.entries import FetchedArticle, ToDistil
+from pressbox.curator.library.domain.entries import ToDistil
 from pressbox.curator.library.parser_pool import ParserPool
 
 DATA = Path("../shared/data/articles")
@@ -114,7 +113,7 @@ def load_samples(data: Path) -> list[Sample]:
         Sample(
             folder.name,
             (folder / "source.html").read_text(encoding="utf-8", errors="replace"),
-            text_of((folder / "expected.html").read_text(encoding="utf-8", errors="replace")),
+            html_to_text((folder / "expected.html").read_text(encoding="utf-8", errors="replace")),
         )
         for folder in folders
     ]
@@ -141,7 +140,7 @@ def f1(found: str, expected: str) -> float:
 
 def _article(html: str) -> FetchedArticle | None:
     try:
-        return article_of(html, _URL, (), datetime.now(UTC))
+        return extract_article(html, _URL, (), datetime.now(UTC))
     except PermanentError:
         return None
 
@@ -162,7 +161,7 @@ def _peer() -> Callable[[str], str] | None:
         readability = importlib.import_module("readability")
     except ImportError:
         return None
-    return lambda html: text_of(readability.Document(html).summary())
+    return lambda html: html_to_text(readability.Document(html).summary())
 
 
 def _summaries(samples: Sequence[Sample]) -> tuple[float, int]:

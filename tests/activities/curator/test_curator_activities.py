@@ -12,11 +12,12 @@ from temporalio.client import WorkflowHistory
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import TransientError
+from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.distil.contracts import EntryIds, SelectForDistillationInput
 from pressbox.curator.distil.workflow import PAGE
 from pressbox.curator.ingest.activities.fetch import richer
 from pressbox.curator.ingest.contracts import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
-from pressbox.curator.library.domain.entries import Distilled, FetchedArticle, FetchState, ToDistil
+from pressbox.curator.library.domain.entries import Distilled, FetchState, ToDistil
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.domain import next_day_start

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from pressbox.core.errors import InvalidInputError, PermanentError, TransientError
-from pressbox.curator.articles.extractor import PooledExtractor
+from pressbox.curator.articles.extraction import PooledExtractor
 from pressbox.curator.articles.ports import Page
 from pressbox.curator.distil.extractive import ExtractiveDistiller
 from pressbox.curator.library.domain.entries import ToDistil

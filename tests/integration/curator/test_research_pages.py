@@ -18,7 +18,7 @@ from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.errors import NotFoundError, TransientError
 from pressbox.core.web.app import create_app
-from pressbox.curator.articles.extractor import PooledExtractor
+from pressbox.curator.articles.extraction import PooledExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.context.domain.context import EntityKind
 from pressbox.curator.context.rows import EntryLinkRow

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pressbox.core.errors import InvalidInputError, PermanentError
-from pressbox.curator.articles.extraction import article_of, feed_text_of
-from pressbox.curator.articles.html_text import text_of
-from pressbox.curator.library.domain.entries import FetchedArticle
+from pressbox.curator.articles.extraction import extract_article, extract_feed_text
+from pressbox.curator.articles.html_tree import html_to_text
+from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.text.languages import detect_language
 
@@ -38,7 +38,7 @@ def page(body: str, head: str = "") -> str:
 
 
 def extracted(html: str, *rules: ExtractionRule) -> FetchedArticle:
-    return article_of(html, URL, rules, NOW)
+    return extract_article(html, URL, rules, NOW)
 
 
 def f1(found: str, expected: str) -> float:
@@ -50,8 +50,8 @@ def f1(found: str, expected: str) -> float:
 @pytest.mark.parametrize("name", sorted(folder.name for folder in ARTICLES.iterdir() if folder.is_dir()))
 def test_the_article_of_a_real_page_is_found(name: str) -> None:
     source = (ARTICLES / name / "source.html").read_text()
-    expected = text_of((ARTICLES / name / "expected.html").read_text())
-    article = article_of(source, "http://example.org/a", (), NOW)
+    expected = html_to_text((ARTICLES / name / "expected.html").read_text())
+    article = extract_article(source, "http://example.org/a", (), NOW)
     assert not article.whole_page
     assert f1(article.text, expected) > 0.92
 
@@ -217,11 +217,11 @@ def test_a_page_that_needs_scripts_has_nothing_to_read(html: str) -> None:
 
 
 def test_the_text_of_a_feed_is_an_article_too() -> None:
-    article = feed_text_of(f"<p>{PROSE}</p><img src='/a.jpg'><script>x</script>", URL)
+    article = extract_feed_text(f"<p>{PROSE}</p><img src='/a.jpg'><script>x</script>", URL)
     assert article.text == PROSE
     assert article.language == "en"
     assert article.thumbnail_url == "https://example.org/a.jpg"
-    assert feed_text_of("", URL).text == ""
+    assert extract_feed_text("", URL).text == ""
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from pressbox.curator.articles.html_text import text_of
-from pressbox.curator.articles.pictures import best_of
+from pressbox.curator.articles.html_tree import html_to_text
+from pressbox.curator.articles.media import choose_source
 from pressbox.curator.articles.sanitizer import sanitise
 
 PAGE = "https://example.org/news/article.html"
@@ -224,12 +224,12 @@ def test_a_cell_cannot_span_thousands_of_columns() -> None:
 
 
 def test_the_best_picture_of_a_set_is_wide_enough_and_no_wider() -> None:
-    assert best_of("a.jpg 400w, b.jpg 1800w, c.jpg 4000w") == "b.jpg"
-    assert best_of("a.jpg 1x, b.jpg 2x") == "b.jpg"
-    assert best_of("https://example.org/w_400,h_300/a.jpg 400w, https://example.org/w_800,h_600/a.jpg 800w") == (
+    assert choose_source("a.jpg 400w, b.jpg 1800w, c.jpg 4000w") == "b.jpg"
+    assert choose_source("a.jpg 1x, b.jpg 2x") == "b.jpg"
+    assert choose_source("https://example.org/w_400,h_300/a.jpg 400w, https://example.org/w_800,h_600/a.jpg 800w") == (
         "https://example.org/w_800,h_600/a.jpg"
     )
-    assert best_of("") is None
+    assert choose_source("") is None
 
 
 def test_the_text_has_a_line_for_each_block() -> None:
@@ -237,9 +237,19 @@ def test_the_text_has_a_line_for_each_block() -> None:
         "<h2>Head</h2><p>One <b>two</b>\n three<br>four</p><ul><li>a</li><li>b</li></ul><pre>if x:\n    y</pre>"
         "<table><tr><td>1</td><td>2</td></tr></table><p>漢<ruby>字<rt>じ</rt></ruby></p><script>no</script>"
     )
-    assert text_of(html).split("\n") == ["Head", "One two three", "four", "a", "b", "if x:", "    y", "1 | 2", "漢字"]
+    assert html_to_text(html).split("\n") == [
+        "Head",
+        "One two three",
+        "four",
+        "a",
+        "b",
+        "if x:",
+        "    y",
+        "1 | 2",
+        "漢字",
+    ]
 
 
 def test_the_text_of_a_very_deep_page_is_found_without_recursion() -> None:
-    assert "x" in text_of("<div>" * 200 + "x")
-    assert text_of("") == ""
+    assert "x" in html_to_text("<div>" * 200 + "x")
+    assert html_to_text("") == ""

@@ -1,117 +1,137 @@
-"""From a page to its article. Pure CPU work on strangers' text, run in the parser pool."""
+"""Finds the article on a page. The work on strangers' HTML runs in the parser pool."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import urljoin
 
+from pressbox.core.clock import utc_now
 from pressbox.core.errors import PermanentError
-from pressbox.curator.articles.anchors import anchored, squeezed
-from pressbox.curator.articles.html_text import text_of
-from pressbox.curator.articles.html_tree import bounded_tags, removed, serialised
-from pressbox.curator.articles.metadata import metadata_of
-from pressbox.curator.articles.pictures import first_picture
-from pressbox.curator.articles.rules import check_rules, remove_unwanted, wanted
+from pressbox.curator.articles.anchors import find_place, squash
+from pressbox.curator.articles.html_tree import html_to_text, limit_attributes, remove, serialise
+from pressbox.curator.articles.media import find_first_picture
+from pressbox.curator.articles.metadata import read_metadata
+from pressbox.curator.articles.ports import FetchedArticle, Page
+from pressbox.curator.articles.rules import check_rules, remove_unwanted, select_wanted
 from pressbox.curator.articles.sanitizer import sanitise
-from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.text.languages import detect_language
 
 LEAST_TEXT = 30
-# Three novels. What is longer is no article, and would be carried around by everything that follows.
+# Three novels: what is longer is no article, and every later step would have to carry it.
 LONGEST_HTML = 2_000_000
-_AROUND = ("nav", "aside", "footer", "form", "header", "dialog", "menu")
+_PAGE_FRAME = ("nav", "aside", "footer", "form", "header", "dialog", "menu")
 NOTHING_TO_READ = "The page has nothing to read. It may need scripts, or want people to sign in or to agree first."
 TOO_LONG = f"The article is longer than {LONGEST_HTML:,} characters, which is more than is kept."
 NOT_A_PAGE = "The page is not HTML that can be read."
 
 
-def article_of(html: str, url: str, rules: Sequence[ExtractionRule], now: datetime) -> FetchedArticle:
+class PooledExtractor:
+    """Extracts in the child processes of the parser pool."""
+
+    def __init__(self, parsers: ParserPool) -> None:
+        self._parsers = parsers
+
+    async def extract(self, page: Page, rules: Sequence[ExtractionRule]) -> FetchedArticle:
+        return await self._parsers.run(
+            extract_article, _encodable(page.html), _encodable(page.url), tuple(rules), now=utc_now()
+        )
+
+    async def from_feed(self, html: str, base_url: str) -> FetchedArticle:
+        return await self._parsers.run(extract_feed_text, _encodable(html), _encodable(base_url))
+
+
+def extract_article(html: str, url: str, rules: Sequence[ExtractionRule], now: datetime) -> FetchedArticle:
     from trafilatura import load_html
 
     check_rules(rules)
-    tree = load_html(bounded_tags(html))
+    tree = load_html(limit_attributes(html))
     if tree is None:
         raise PermanentError(NOT_A_PAGE)
-    base = _base(tree, url)
-    known = metadata_of(tree, base, now)
-    _lighten(tree)
+    base = _base_url(tree, url)
+    metadata = read_metadata(tree, base, now)
+    _drop_scripts(tree)
     remove_unwanted(tree, rules)
-    content, whole_page = _content(tree, url, rules)
-    _drop_title(content, known.title)
-    found = "".join(serialised(element) for element in content)
+    content, whole_page = _select_content(tree, url, rules)
+    _drop_title(content, metadata.title)
+    found = "".join(serialise(element) for element in content)
     if len(found) > LONGEST_HTML:
         raise PermanentError(TOO_LONG)
     clean = sanitise(found, base)
-    text = text_of(clean)
+    text = html_to_text(clean)
     by_rule = any(rule.keep for rule in rules) and not whole_page
     if len(text) < (1 if by_rule else LEAST_TEXT) and "<img" not in clean:
         raise PermanentError(NOTHING_TO_READ)
     return FetchedArticle(
         html=clean,
         text=text,
-        title=known.title,
-        author=known.author,
-        language=detect_language(text) or known.language,
-        thumbnail_url=known.picture or first_picture(clean),
-        published_at=known.published_at,
+        title=metadata.title,
+        author=metadata.author,
+        language=detect_language(text) or metadata.language,
+        thumbnail_url=metadata.picture or find_first_picture(clean),
+        published_at=metadata.published_at,
         final_url=url,
         whole_page=whole_page,
     )
 
 
-def feed_text_of(html: str, base_url: str) -> FetchedArticle:
-    """The feed's own text as an article."""
+def extract_feed_text(html: str, base_url: str) -> FetchedArticle:
+    """Make an article of the feed's own text."""
     clean = sanitise(html, base_url)
-    text = text_of(clean)
+    text = html_to_text(clean)
     return FetchedArticle(
-        html=clean, text=text, language=detect_language(text), thumbnail_url=first_picture(clean), final_url=base_url
+        html=clean,
+        text=text,
+        language=detect_language(text),
+        thumbnail_url=find_first_picture(clean),
+        final_url=base_url,
     )
 
 
-def _base(tree: Any, url: str) -> str:
-    stated = next(iter(tree.xpath("//base/@href")), "")
+def _base_url(tree: Any, url: str) -> str:
+    href = next(iter(tree.xpath("//base/@href")), "")
     try:
-        return urljoin(url, str(stated))
+        return urljoin(url, str(href))
     except ValueError:
         return url
 
 
-def _lighten(tree: Any) -> None:
-    """Half of a page is often scripts, and the tree is copied and walked many times. Data for machines stays."""
+def _drop_scripts(tree: Any) -> None:
+    """Drop scripts and styles, often half of a page, before the tree is copied and walked. Linked data stays."""
     for element in list(tree.iter("script", "style", "svg")):
         if element.get("type") != "application/ld+json":
-            removed(element)
+            remove(element)
 
 
-def _content(tree: Any, url: str, rules: Sequence[ExtractionRule]) -> tuple[list[Any], bool]:
-    chosen = wanted(tree, rules)
+def _select_content(tree: Any, url: str, rules: Sequence[ExtractionRule]) -> tuple[list[Any], bool]:
+    chosen = select_wanted(tree, rules)
     if chosen:
         return chosen, False
-    found = _extracted(tree, url)
+    found = _find_article(tree, url)
     if found is not None:
         return [found], False
-    for element in list(tree.iter(*_AROUND)):
-        removed(element)
+    for element in list(tree.iter(*_PAGE_FRAME)):
+        remove(element)
     return [tree], True
 
 
-def _extracted(tree: Any, url: str) -> Any | None:
+def _find_article(tree: Any, url: str) -> Any | None:
     from trafilatura import bare_extraction
     from trafilatura.settings import Document
 
     document = bare_extraction(tree, url=url, fast=True, include_comments=False)
     if not isinstance(document, Document) or not document.text:
         return None
-    place = anchored(tree, document.text)
+    place = find_place(tree, document.text)
     if place is not None:
         return place
-    # One paragraph that stands nowhere: the extractor's last resort, all words of the page without its form.
-    return _as_extracted(tree, url) if len(document.body) > 1 else None
+    # A single paragraph that stands nowhere is the extractor's last resort: all words of the page, unstructured.
+    return _extract_markup(tree, url) if len(document.body) > 1 else None
 
 
-def _as_extracted(tree: Any, url: str) -> Any | None:
-    """The extractor's own markup, when the text cannot be found again where it came from."""
+def _extract_markup(tree: Any, url: str) -> Any | None:
+    """Return the extractor's own markup, for a text that cannot be found on the page again."""
     from trafilatura import extract, load_html
 
     html = extract(
@@ -128,11 +148,16 @@ def _as_extracted(tree: Any, url: str) -> Any | None:
 
 
 def _drop_title(content: Sequence[Any], title: str) -> None:
-    """The reader shows the title above the text."""
+    """Drop a heading that repeats the title, which the reader shows above the text."""
     for element in content[:1]:
         heading = next(element.iter("h1", "h2"), None)
         if heading is None or not title:
             continue
-        own = squeezed(heading.text_content())
-        if own and (own == squeezed(title) or squeezed(title).startswith(own)):
-            removed(heading)
+        own = squash(heading.text_content())
+        if own and (own == squash(title) or squash(title).startswith(own)):
+            remove(heading)
+
+
+def _encodable(text: str) -> str:
+    """Replace halves of characters, which no message can carry."""
+    return text.encode("utf-8", errors="replace").decode()

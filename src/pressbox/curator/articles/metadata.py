@@ -1,4 +1,4 @@
-"""What a page says about itself: title, author, date, language, picture. What it does not say stays empty."""
+"""Reads what a page says about itself: title, author, date, language, picture. What it does not say stays empty."""
 
 import json
 import re
@@ -38,21 +38,21 @@ class PageMetadata:
     published_at: datetime | None = None
 
 
-def metadata_of(tree: Any, base_url: str, now: datetime) -> PageMetadata:
+def read_metadata(tree: Any, base_url: str, now: datetime) -> PageMetadata:
     from trafilatura.metadata import examine_meta, extract_meta_json, extract_title
 
-    said = extract_meta_json(tree, examine_meta(tree))
-    things = _described(tree)
-    # Only what is marked as the author: names that are found near words like "by" are wrong too often.
+    meta = extract_meta_json(tree, examine_meta(tree))
+    items = _read_linked_data(tree)
+    # Only what is marked as the author: names near words like "by" are wrong too often.
     marked = (element.text_content() for element in tree.xpath(_AUTHOR))
-    stated = [said.author] if said.author and not said.author.startswith(("http:", "https:")) else []
-    dates = (thing["datePublished"] for thing in things if isinstance(thing.get("datePublished"), str))
+    stated = [meta.author] if meta.author and not meta.author.startswith(("http:", "https:")) else []
+    dates = (item["datePublished"] for item in items if isinstance(item.get("datePublished"), str))
     return PageMetadata(
-        title=_line(said.title or extract_title(tree)),
-        author=_line(next(iter([*_authors(things), *stated, *marked]), "")).strip(" —–-|·,"),
+        title=_line(meta.title or extract_title(tree)),
+        author=_line(next(iter([*_author_names(items), *stated, *marked]), "")).strip(" —–-|·,"),
         language=_language(tree),
-        picture=next(_addresses(_values(tree, _PICTURES), base_url), ""),
-        published_at=next(_times([*_values(tree, _DATES), *dates], now), None),
+        picture=next(_absolute_urls(_values(tree, _PICTURES), base_url), ""),
+        published_at=next(_parse_dates([*_values(tree, _DATES), *dates], now), None),
     )
 
 
@@ -71,7 +71,7 @@ def _language(tree: Any) -> str:
     return found.group() if found else ""
 
 
-def _addresses(values: Iterable[str], base_url: str) -> Iterator[str]:
+def _absolute_urls(values: Iterable[str], base_url: str) -> Iterator[str]:
     for value in values:
         try:
             whole = urljoin(base_url, value.strip())
@@ -81,23 +81,23 @@ def _addresses(values: Iterable[str], base_url: str) -> Iterator[str]:
             continue
 
 
-def _described(tree: Any) -> list[dict[str, Any]]:
-    """What the page describes for machines: the things of its linked data, one level deep and inside `@graph`."""
+def _read_linked_data(tree: Any) -> list[dict[str, Any]]:
+    """Return the objects of the page's JSON-LD, one level deep and inside `@graph`."""
     found: list[dict[str, Any]] = []
     for script in tree.xpath("//script[@type='application/ld+json']"):
         try:
             said = json.loads((script.text or "")[:_LONGEST_JSON])
         except (ValueError, RecursionError):
             continue
-        for thing in said if isinstance(said, list) else [said]:
-            graph = thing.get("@graph") if isinstance(thing, dict) else None
-            found += [one for one in [thing, *(graph if isinstance(graph, list) else [])] if isinstance(one, dict)]
+        for item in said if isinstance(said, list) else [said]:
+            graph = item.get("@graph") if isinstance(item, dict) else None
+            found += [one for one in [item, *(graph if isinstance(graph, list) else [])] if isinstance(one, dict)]
     return found
 
 
-def _authors(things: Iterable[dict[str, Any]]) -> Iterator[str]:
-    for thing in things:
-        authors = thing.get("author")
+def _author_names(items: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for item in items:
+        authors = item.get("author")
         names = [
             one.get("name") if isinstance(one, dict) else one
             for one in (authors if isinstance(authors, list) else [authors])
@@ -107,13 +107,13 @@ def _authors(things: Iterable[dict[str, Any]]) -> Iterator[str]:
             yield ", ".join(said[:_MOST_AUTHORS])
 
 
-def _times(values: Iterable[str], now: datetime) -> Iterator[datetime]:
+def _parse_dates(values: Iterable[str], now: datetime) -> Iterator[datetime]:
     for value in values:
         try:
             time = datetime.fromisoformat(value.strip())
         except ValueError:
             continue
-        # Pages state the time of their place without saying which; UTC is at most half a day wrong.
+        # Pages state local time without saying where; UTC is at most half a day wrong.
         aware = time if time.tzinfo else time.replace(tzinfo=UTC)
         if _EARLIEST <= aware <= now:
             yield aware.astimezone(UTC)

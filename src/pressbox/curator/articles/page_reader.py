@@ -1,4 +1,4 @@
-"""Reads the page of an article: HTML only, within limits, with errors that say whether another try makes sense."""
+"""Reads the page of an article: HTML only, within limits. The kind of error says whether another try makes sense."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -24,27 +24,29 @@ _LATER = (httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_EARLY)
 
 
 class GuardedPageReader:
-    """Through the outbound guard. What is not a page to read is a PermanentError that says what it is instead."""
+    """Reads through the outbound guard. What is no readable page is a PermanentError that says what it is instead."""
 
     def __init__(self, http: GuardedClient, timeout: timedelta = TIMEOUT) -> None:
         self._http = http
         self._timeout = timeout
 
     async def read(self, url: str, limit: int) -> Page:
-        # Streamed, so that nobody waits for the bytes of a film.
+        # Streamed, so that no film is downloaded before its type is known.
         async with self._http.stream(url, headers=_HEADERS, max_bytes=limit, timeout=self._timeout) as answer:
             _check_status(answer.status, answer.headers)
-            kind = _kind(answer.headers)
+            kind = _media_type(answer.headers)
             if kind not in _READABLE:
-                raise PermanentError(f"The address leads to {_named(kind)}, which cannot be read as an article.")
+                raise PermanentError(
+                    f"The address leads to {_describe_type(kind)}, which cannot be read as an article."
+                )
             body = b"".join([piece async for piece in answer.chunks()])
-        return _page(Response(answer.url, answer.status, answer.headers, body), kind)
+        return _decode_page(Response(answer.url, answer.status, answer.headers, body), kind)
 
 
-def _page(answer: Response, kind: str) -> Page:
+def _decode_page(answer: Response, kind: str) -> Page:
     if answer.body[:5] == b"%PDF-":
         raise PermanentError("The address leads to a PDF, which cannot be read as an article.")
-    text = decode(answer.body, _with_charset(answer)).text
+    text = decode(answer.body, _content_type(answer)).text
     if not text.strip():
         raise PermanentError("The page is empty.")
     if kind in ("", "text/plain") and not _TAG.search(text[:_WHERE_META_IS]):
@@ -52,8 +54,8 @@ def _page(answer: Response, kind: str) -> Page:
     return Page(url=answer.url, html=text, content_type=kind or "text/html")
 
 
-def _with_charset(answer: Response) -> str:
-    """What the server says goes before what the page says of itself, as in browsers."""
+def _content_type(answer: Response) -> str:
+    """What the server says comes before what the page says, as in browsers."""
     stated = str(answer.headers.get("content-type", ""))
     if _CHARSET_IN_TYPE.search(stated):
         return stated
@@ -61,11 +63,11 @@ def _with_charset(answer: Response) -> str:
     return f"text/html; charset={found[1].decode('ascii')}" if found else stated
 
 
-def _kind(headers: httpx.Headers) -> str:
+def _media_type(headers: httpx.Headers) -> str:
     return str(headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
-def _named(kind: str) -> str:
+def _describe_type(kind: str) -> str:
     if kind == "application/pdf":
         return "a PDF"
     family = kind.partition("/")[0]

@@ -1,17 +1,11 @@
-"""How pages are read and articles are found on them."""
+"""What a page is, what is made of it, and who reads and extracts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
-from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
-
-
-class PageReader(Protocol):
-    """Reads one page through the guard, within the limits. The kind of error says whether to try again."""
-
-    async def read(self, url: str, limit: int) -> "Page": ...
 
 
 @dataclass(frozen=True)
@@ -21,8 +15,30 @@ class Page:
     content_type: str
 
 
+@dataclass(frozen=True)
+class FetchedArticle:
+    """What was made of a page: sanitised HTML, and its text for models and search."""
+
+    html: str
+    text: str
+    title: str = ""
+    author: str = ""
+    language: str = ""
+    thumbnail_url: str = ""
+    published_at: datetime | None = None
+    final_url: str = ""
+    # True when the rules or the extractor found nothing and the whole page is kept instead.
+    whole_page: bool = False
+
+
+class PageReader(Protocol):
+    """Reads one page within the limits. The kind of error says whether to try again."""
+
+    async def read(self, url: str, limit: int) -> Page: ...
+
+
 class Extractor(Protocol):
-    """Finds the article on a page; CPU work, off the event loop."""
+    """Finds the article on a page, off the event loop."""
 
     async def extract(self, page: Page, rules: Sequence[ExtractionRule]) -> FetchedArticle: ...
 

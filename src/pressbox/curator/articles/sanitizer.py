@@ -1,21 +1,20 @@
-"""Strangers' HTML becomes HTML that is safe and calm inside our own pages.
+"""Turns strangers' HTML into HTML that is safe and calm inside our own pages.
 
-First the tree is made calm (lazy images, embeds, headings, addresses), then nh3 writes it anew from its list of what
-is allowed. That order is the safety: nothing touches the text after nh3. The tree comes from lxml, which also bounds
-the depth; nh3 alone takes minutes for a megabyte of nested tags. Both twice give the same as once.
+First the tree is simplified (lazy images, embeds, headings, addresses), then nh3 writes it anew from its list of what
+is allowed. That order makes it safe: nothing touches the text after nh3. The tree comes from lxml, which also limits
+the depth; nh3 alone takes minutes for a megabyte of nested tags. Sanitising twice gives the same as once.
 """
 
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from pressbox.curator.articles.embeds import link_embeds
-from pressbox.curator.articles.html_tree import parsed, removed, serialised, unwrapped
-from pressbox.curator.articles.pictures import HOW_TO_LOAD, settle_pictures
+from pressbox.curator.articles.html_tree import parse_html, remove, serialise, unwrap
+from pressbox.curator.articles.media import LOADING_ATTRIBUTES, fix_pictures, link_embeds
 
 ID_PREFIX = "text-"
 LINK_REL = "noopener noreferrer nofollow"
 _SCHEMES = frozenset({"http", "https", "mailto"})
-_GONE = """
+_DROPPED = """
     script style template noscript head meta link base title svg canvas map dialog frameset input button select textarea
     option datalist progress meter applet xmp plaintext noembed noframes
 """
@@ -35,7 +34,7 @@ _ATTRIBUTES = {
     "del": {"datetime"},
     "details": {"open"},
     "dfn": {"title"},
-    "img": {"src", "alt", "title", "width", "height", *HOW_TO_LOAD},
+    "img": {"src", "alt", "title", "width", "height", *LOADING_ATTRIBUTES},
     "ins": {"datetime"},
     "li": {"value"},
     "ol": {"start", "reversed", "type"},
@@ -49,49 +48,49 @@ _LARGEST_SPAN = 100
 
 
 def sanitise(html: str, base_url: str) -> str:
-    """Only what reading needs, with absolute addresses; relative ones are resolved against `base_url`."""
+    """Keep only what reading needs, with absolute addresses, resolved against `base_url`."""
     import nh3
 
-    root = parsed(html)
+    root = parse_html(html)
     if root is None:
         return ""
-    settle_pictures(root, base_url)
+    fix_pictures(root, base_url)
     link_embeds(root, base_url)
     _simplify(root)
     _lower_headings(root)
-    _settle_links(root, base_url)
+    _resolve_links(root, base_url)
     return nh3.clean(
-        serialised(root),
+        serialise(root),
         tags=set(_TAGS.split()),
         clean_content_tags={"script", "style", "svg", "math", "template", "iframe", "object", "noscript", "textarea"},
         attributes=_ATTRIBUTES,
-        attribute_filter=_allowed,
+        attribute_filter=_filter_attribute,
         link_rel=LINK_REL,
         url_schemes=set(_SCHEMES),
     ).strip()
 
 
-def _allowed(tag: str, attribute: str, value: str) -> str | None:
+def _filter_attribute(tag: str, attribute: str, value: str) -> str | None:
     if attribute == "id":
         return value if value.startswith(ID_PREFIX) else None
     if attribute in _NUMBERS:
-        return _number(attribute, value)
+        return _clean_number(attribute, value)
     if tag == "img" and attribute == "src":
         return value if urlsplit(value).scheme in ("http", "https") else None
     return value
 
 
-def _number(attribute: str, value: str) -> str | None:
+def _clean_number(attribute: str, value: str) -> str | None:
     digits = value.strip().removesuffix("px")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 5):
         return None
-    # A cell over thousands of columns makes browsers stand still.
+    # A cell over thousands of columns freezes browsers.
     return str(min(int(digits), _LARGEST_SPAN)) if attribute.endswith("span") else str(int(digits))
 
 
 def _simplify(root: Any) -> None:
-    for element in list(root.iter(*_GONE.split())):
-        removed(element)
+    for element in list(root.iter(*_DROPPED.split())):
+        remove(element)
     for element in list(root.iter("math")):
         text = element.get("alttext") or " ".join(element.text_content().split())
         tail = element.tail
@@ -100,21 +99,21 @@ def _simplify(root: Any) -> None:
     for element in root.iter(*_BLOCKS.split()):
         element.tag = "div"
     for element in list(root.iter("form", "font", "picture", "legend", "label")):
-        unwrapped(element)
+        unwrap(element)
 
 
 def _lower_headings(root: Any) -> None:
-    """The title of the article is the page's h1, and ours: a text that has its own begins one level lower."""
+    """Lower all headings by one level if there is an h1, which our pages use for the title."""
     if next(root.iter("h1"), None) is None:
         return
     for element in root.iter("h1", "h2", "h3", "h4", "h5"):
         element.tag = f"h{int(element.tag[1]) + 1}"
 
 
-def _settle_links(root: Any, base_url: str) -> None:
-    """Footnotes lead to their place in this text; everything else leads to where it is on the web."""
+def _resolve_links(root: Any, base_url: str) -> None:
+    """Let footnotes lead to their place in this text, and everything else to its address on the web."""
     for element in root.iter("a"):
-        # The old way to name a place.
+        # The old way to name a place in a page.
         name = element.get("name")
         if name and not element.get("id"):
             element.set("id", name)
@@ -122,32 +121,32 @@ def _settle_links(root: Any, base_url: str) -> None:
     for element in root.iter():
         identity = (element.get("id") or "").strip()
         if identity:
-            ids.add(_prefixed(identity))
-            element.set("id", _prefixed(identity))
+            ids.add(_prefix_id(identity))
+            element.set("id", _prefix_id(identity))
     page = urlsplit(base_url)._replace(fragment="").geturl()
     for element in root.iter("a", "blockquote", "q"):
         attribute = "href" if element.tag == "a" else "cite"
         value = element.get(attribute)
         if value is not None:
-            _settle(element, attribute, absolute(value, base_url), page, ids)
+            _set_link(element, attribute, absolute_link(value, base_url), page, ids)
 
 
-def _settle(element: Any, attribute: str, address: str | None, page: str, ids: set[str]) -> None:
+def _set_link(element: Any, attribute: str, address: str | None, page: str, ids: set[str]) -> None:
     if address is None:
         del element.attrib[attribute]
         return
     place, _, fragment = address.partition("#")
-    inside = fragment and place in (page, "") and _prefixed(fragment) in ids
-    element.set(attribute, f"#{_prefixed(fragment)}" if inside else address)
+    inside = fragment and place in (page, "") and _prefix_id(fragment) in ids
+    element.set(attribute, f"#{_prefix_id(fragment)}" if inside else address)
 
 
-def _prefixed(identity: str) -> str:
-    """Their ids can then not be taken for ours, by a style sheet, a script or a link."""
+def _prefix_id(identity: str) -> str:
+    """Prefix an id, so that no style sheet, script or link takes it for one of ours."""
     return identity if identity.startswith(ID_PREFIX) else ID_PREFIX + identity
 
 
-def absolute(address: str, base_url: str) -> str | None:
-    """The whole address, or None if it is none that a reader may follow."""
+def absolute_link(address: str, base_url: str) -> str | None:
+    """Return the absolute address, or None if a reader may not follow it."""
     # Browsers ignore tabs and line ends inside addresses, so a scheme can be hidden with them.
     cleaned = "".join(character for character in address.strip() if character not in "\t\r\n\0")
     try:
@@ -156,6 +155,6 @@ def absolute(address: str, base_url: str) -> str | None:
     except ValueError:
         return None
     if parts.scheme.lower() not in _SCHEMES:
-        # Without a base a link inside the text is still one.
+        # Without a base a link inside the text still works.
         return cleaned if cleaned.startswith("#") and not base_url else None
     return whole if parts.netloc or parts.scheme.lower() == "mailto" else None

@@ -1,10 +1,10 @@
-"""The parser pool of a process, and the extractor on it."""
+"""The parser pool of a worker, and the extractor that uses it."""
 
 from weakref import WeakKeyDictionary
 
 from pressbox.core.app import Resources
 from pressbox.core.db.database import Database
-from pressbox.curator.articles.extractor import PooledExtractor
+from pressbox.curator.articles.extraction import PooledExtractor
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.settings import CuratorSettings
 

@@ -7,7 +7,7 @@ from pressbox.core.errors import PermanentError, RateLimitedError, TransientErro
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import QUICK
-from pressbox.curator.articles.ports import Extractor, PageReader
+from pressbox.curator.articles.ports import Extractor, FetchedArticle, PageReader
 from pressbox.curator.cards.domain.cards import LONGEST_BODY, EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.ports import Enrichments
 from pressbox.curator.context.contracts import (
@@ -20,7 +20,6 @@ from pressbox.curator.context.contracts import (
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.text.plain_text import shorten
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
-from pressbox.curator.articles.html_tree import parsed
+from pressbox.curator.articles.html_tree import parse_html
 from pressbox.curator.context.domain.context import ContextLink
 from pressbox.curator.context.domain.naming import INSTALLERS, INSTALLING
 from pressbox.curator.library.domain.urls import canonical_url, host_of
@@ -32,7 +32,7 @@ _MOST_CODE = 200
 
 def links_of(html: str, own_url: str) -> tuple[ContextLink, ...]:
     """In order of appearance, each once, without the article itself and buttons that share it."""
-    root = parsed(html)
+    root = parse_html(html)
     if root is None:
         return ()
     own = canonical_url(own_url)
@@ -51,7 +51,7 @@ def links_of(html: str, own_url: str) -> tuple[ContextLink, ...]:
 
 def installed_in(html: str) -> tuple[str, ...]:
     """Names behind "pip install", "npm add" and the like in pieces of code."""
-    root = parsed(html)
+    root = parse_html(html)
     if root is None:
         return ()
     names: dict[str, None] = {}

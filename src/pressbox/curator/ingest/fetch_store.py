@@ -6,14 +6,11 @@ from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import UnitOfWork
+from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.ingest.contracts import EntriesToFetch, EntryToFetch
 from pressbox.curator.ingest.ports import EntrySource
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
-from pressbox.curator.library.domain.entries import (
-    DistilState,
-    FetchedArticle,
-    FetchState,
-)
+from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.identity import content_hash, is_video, storable
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of

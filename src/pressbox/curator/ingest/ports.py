@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.ingest.contracts import EntriesToFetch, FeedPage, ProbedFeed
-from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import Crawl, ExtractionRule, FeedToCrawl
 from pressbox.curator.library.domain.policy import CuratorPolicy
 

@@ -12,7 +12,7 @@ from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
 from pressbox.core.temporal.options import LONG, QUICK
-from pressbox.curator.articles.ports import Extractor, PageReader
+from pressbox.curator.articles.ports import Extractor, FetchedArticle, PageReader
 from pressbox.curator.distil.contracts import ReopenInput
 from pressbox.curator.distil.ports import DistilStore
 from pressbox.curator.ingest.contracts import (
@@ -28,7 +28,6 @@ from pressbox.curator.ingest.ports import EntrySource, FetchStore
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.entries import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of

@@ -4,7 +4,6 @@ Pure.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 # The name of the distiller that takes sentences out of a text, where others write.
@@ -38,22 +37,6 @@ class EntryStatus(StrEnum):
     TRANSLATING = "translating"
     COMPLETED = "completed"
     ERROR = "error"
-
-
-@dataclass(frozen=True)
-class FetchedArticle:
-    """What was made of a page: sanitised HTML, and its text for models and search."""
-
-    html: str
-    text: str
-    title: str = ""
-    author: str = ""
-    language: str = ""
-    thumbnail_url: str = ""
-    published_at: datetime | None = None
-    final_url: str = ""
-    # True when the rules or the extractor found nothing and the whole page is kept instead.
-    whole_page: bool = False
 
 
 @dataclass(frozen=True)
