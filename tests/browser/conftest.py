@@ -31,6 +31,7 @@ from pressbox.entry.manifests import APPLICATIONS
 from tests.browser.install import find_browser
 from tests.conftest import TEST_KEY, Parts, open_test_resources
 from tests.databases import Databases
+from tests.waiting import until
 
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
@@ -79,10 +80,9 @@ class Site:
             timeout_graceful_shutdown=0,
             access_log=False,
         )
-        self._server = QuietServer(config)
-        self._task = asyncio.create_task(self._server.serve())
-        while not self._server.started:
-            await asyncio.sleep(0.02)
+        self._server = server = QuietServer(config)
+        self._task = asyncio.create_task(server.serve())
+        await until(lambda: server.started)
         self.app.state.accounts = self.accounts
 
     async def stop(self) -> None:

@@ -32,6 +32,7 @@ from tests.browser.conftest import (
 )
 from tests.browser.test_looks import OVERLAPS
 from tests.conftest import execute
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -49,9 +50,7 @@ class World:
     mail: MailSink
 
     async def mail_to(self, address: str, count: int = 1) -> str:
-        async with asyncio.timeout(20):
-            while len(self.mail.to(address)) < count:
-                await asyncio.sleep(0.05)
+        await until(lambda: len(self.mail.to(address)) >= count, f"a mail to {address}")
         return self.mail.to(address)[-1].body
 
 

@@ -23,6 +23,7 @@ from pressbox.curator.routes import build_router
 from tests.conftest import TEST_KEY
 from tests.fakes.reader import Library
 from tests.integration.web.conftest import ORIGIN, cheap_passwords
+from tests.waiting import until
 
 API = "/reader/api/0"
 Pairs = Sequence[tuple[str, str]]
@@ -110,8 +111,7 @@ async def served(app: FastAPI) -> AsyncIterator[str]:
     server = uvicorn.Server(config)
     listener = config.bind_socket()
     task = asyncio.create_task(server._serve([listener]))
-    while not server.started:
-        await asyncio.sleep(0.02)
+    await until(lambda: server.started)
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:

@@ -1,6 +1,5 @@
 """The probes against real parts: what well and ill parts look like, and that no probe raises."""
 
-import asyncio
 import dataclasses
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -19,6 +18,7 @@ from pressbox.core.health import HealthState, PartHealth, check_parts, home_spac
 from pressbox.core.temporal import schedules
 from pressbox.core.temporal.client import connect
 from pressbox.embedded.ports import free_port
+from tests.waiting import look_until
 
 QUEUE = "health-probe"
 SCHEDULE = ScheduleDeclaration(
@@ -54,11 +54,8 @@ async def declared(resources: Resources) -> AsyncIterator[None]:
 @pytest.mark.usefixtures("declared")
 async def test_well_parts_say_version_time_and_pollers(resources: Resources) -> None:
     async with Worker(resources.temporal, task_queue=QUEUE, activities=[nothing]):
-        parts = await judged(resources)
         # The worker's first poll takes a moment to arrive.
-        while parts["worker"].state is not HealthState.OK:
-            await asyncio.sleep(0.2)
-            parts = await judged(resources)
+        parts = await look_until(lambda: judged(resources), lambda parts: parts["worker"].state is HealthState.OK)
     assert worst(list(parts.values())) is HealthState.OK, parts
     assert parts["database"].version.startswith("18.")
     assert parts["database"].since is not None

@@ -1,6 +1,5 @@
 """The check before an upgrade: open workflows are replayed on the code that is about to run them."""
 
-import asyncio
 import secrets
 from datetime import timedelta
 from importlib.util import module_from_spec, spec_from_file_location
@@ -11,6 +10,8 @@ import pytest
 from temporalio import workflow
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
+
+from tests.waiting import look_until
 
 ROOT = Path(__file__).parents[2]
 WAIT = timedelta(days=1)
@@ -53,8 +54,7 @@ async def open_run(temporal: Client) -> WorkflowHandle[BeforeUpgrade, None]:
     queue = f"replay-{secrets.token_hex(4)}"
     async with Worker(temporal, task_queue=queue, workflows=[BeforeUpgrade]):
         handle = await temporal.start_workflow(BeforeUpgrade.run, id=queue, task_queue=queue)
-        while len((await handle.fetch_history()).events) < EVENTS_UNTIL_TIMER:
-            await asyncio.sleep(0.05)
+        await look_until(handle.fetch_history, lambda history: len(history.events) >= EVENTS_UNTIL_TIMER)
     return handle
 
 
@@ -63,10 +63,10 @@ async def test_an_open_workflow_passes_on_its_own_code_and_is_named_when_the_new
 ) -> None:
     handle = await open_run(temporal)
     try:
-        async with asyncio.timeout(20):
-            # The list of open workflows follows a moment later.
-            while handle.id not in (found := await script.replay_open(temporal, [BeforeUpgrade])):
-                await asyncio.sleep(0.1)
+        # The list of open workflows follows a moment later.
+        found = await look_until(
+            lambda: script.replay_open(temporal, [BeforeUpgrade]), lambda found: handle.id in found
+        )
         assert found[handle.id] is None
         assert "Nondeterminism" in (await script.replay_open(temporal, [AfterUpgrade]))[handle.id]
         assert "not registered" in (await script.replay_open(temporal, [AnotherWorkflow]))[handle.id]

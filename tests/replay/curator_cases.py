@@ -44,6 +44,7 @@ from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflo
 from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
 from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
 from tests.fakes.curator import FakeFeed, FakeWorld
+from tests.waiting import until
 
 Handle = WorkflowHandle[Any, Any]
 TWO_HOSTS = "recorded-two-hosts"
@@ -79,8 +80,7 @@ class Play:
         return await self.ended(SingleFeedIngestionWorkflow, input, feed_workflow_id(feed.feed_id))
 
     async def all_done(self) -> None:
-        while not self.world.everything_is_done():
-            await asyncio.sleep(0.05)
+        await until(self.world.everything_is_done)
 
 
 async def all_ingested(play: Play) -> Handle:

@@ -34,6 +34,7 @@ from pressbox.footy.workflows.twitter import TwitterWorkflow
 from pressbox.footy.workflows.upkeep import UpkeepWorkflow
 from pressbox.footy.workflows.upload import UploadWorkflow
 from tests.fakes.footy import LIVERPOOL, FakeWorld, clip, raw_fixture, raw_goal
+from tests.waiting import until
 
 Handle = WorkflowHandle[Any, Any]
 MOMENT = timedelta(milliseconds=50)
@@ -132,8 +133,7 @@ async def searched(play: Play) -> Handle:
 async def search_cancelled(play: Play) -> Handle:
     policy = POLICY.model_copy(update={"attempts": 1000})
     handle = await play.start(TwitterWorkflow, TwitterWorkflowInput(goal=play.goal(), policy=policy))
-    while not play.world.sources[0].requests:
-        await asyncio.sleep(0.02)
+    await until(lambda: play.world.sources[0].requests)
     await handle.cancel()
     try:
         await handle.result()

@@ -1,6 +1,5 @@
 """The named cases of the graph's workflows: each is played on fakes and gives the run whose history is kept."""
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,6 +20,7 @@ from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.graph import FakeShelf
+from tests.waiting import progress_when_waiting
 
 Handle = WorkflowHandle[Any, Any]
 POLICY = CuratorPolicy(model_pause=timedelta(milliseconds=300))
@@ -68,8 +68,7 @@ async def model_away(desk: Desk) -> Handle:
     desk.shelf.put(3)
     desk.shelf.away = TransientError("The model is away.")
     handle = await desk.start(GlobalGraphUpdateWorkflow, GlobalGraphUpdateInput(policy=POLICY))
-    while (await handle.query(GlobalGraphUpdateWorkflow.get_progress)).current_step != "waiting":
-        await asyncio.sleep(0.02)
+    await progress_when_waiting(handle, GlobalGraphUpdateWorkflow.get_progress)
     desk.shelf.away = None
     await handle.result()
     return handle

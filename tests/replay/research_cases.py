@@ -1,6 +1,5 @@
 """The named cases of research: each is played on fakes and gives the run whose history is kept."""
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,6 +21,7 @@ from pressbox.curator.research.domain.research import Limits, ResearchState
 from pressbox.curator.research.service import ResearchService, ResearchStarter
 from pressbox.curator.research.workflow import DeepResearchWorkflow
 from tests.fakes.research import READER, FakeResearchWorld
+from tests.waiting import until
 
 Handle = WorkflowHandle[Any, Any]
 QUESTION = "Why does the ferry leave before sunrise?"
@@ -45,9 +45,8 @@ class Desk:
         run_id = await self.service.start(READER, QUESTION, Limits(rounds=2))
         return run_id, self.client.get_workflow_handle(research_workflow_id(run_id))
 
-    async def until(self, run_id: int, state: ResearchState) -> None:
-        while self.world.run(run_id).state is not state:
-            await asyncio.sleep(0.02)
+    async def until_run_is(self, run_id: int, state: ResearchState) -> None:
+        await until(lambda: self.world.run(run_id).state is state)
 
 
 async def two_rounds(desk: Desk) -> Handle:
@@ -60,7 +59,7 @@ async def two_rounds(desk: Desk) -> Handle:
 async def stopped_while_waiting(desk: Desk) -> Handle:
     desk.world.paid.away = TransientError("The model is loading.")
     run_id, handle = await desk.start()
-    await desk.until(run_id, ResearchState.WAITING)
+    await desk.until_run_is(run_id, ResearchState.WAITING)
     await desk.service.stop(READER, run_id)
     await handle.result()
     return handle
@@ -69,7 +68,7 @@ async def stopped_while_waiting(desk: Desk) -> Handle:
 async def waited_for_the_model(desk: Desk) -> Handle:
     desk.world.paid.away = TransientError("The model is loading.")
     run_id, handle = await desk.start()
-    await desk.until(run_id, ResearchState.WAITING)
+    await desk.until_run_is(run_id, ResearchState.WAITING)
     desk.world.paid.away = None
     await handle.result()
     return handle

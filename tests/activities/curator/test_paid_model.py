@@ -1,7 +1,6 @@
 """A model is paid once for one piece of work, within the budget of the day; what was paid for is not lost."""
 
 import asyncio
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,6 +12,7 @@ from pressbox.curator.models.client import ModelClient
 from pressbox.curator.models.domain import Prices
 from pressbox.curator.models.ports import Feature, OnText, Question, UnusableAnswerError
 from tests.fakes.curator import FakeClaims, FakeLedger
+from tests.waiting import until
 
 DAY = datetime(2026, 5, 4, 22, 0, tzinfo=UTC)
 QUESTION = Question(Feature.ANSWER, "1", "hash", "Say it in short.", "A text of strangers.", 50)
@@ -56,11 +56,6 @@ class Desk:
             self.model, self.ledger, self.claims, self.tokens_per_day, Prices(1.0, 2.0), now=lambda: self.now
         )
 
-    async def until(self, happened: Callable[[], bool]) -> None:
-        async with asyncio.timeout(5):
-            while not happened():
-                await asyncio.sleep(0.005)
-
 
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
@@ -95,7 +90,7 @@ async def test_two_that_ask_the_same_at_a_time_pay_once(desk: Desk, processes: i
     desk.model.hold = asyncio.Event()
     workers = [desk.worker()] * 2 if processes == 1 else [desk.worker(), desk.worker()]
     asking = [asyncio.create_task(worker.ask(QUESTION)) for worker in workers]
-    await desk.until(lambda: desk.model.asked == 1)
+    await until(lambda: desk.model.asked == 1)
     await asyncio.sleep(0.05)
     desk.model.hold.set()
     replies = await asyncio.gather(*asking)
@@ -106,7 +101,7 @@ async def test_two_that_ask_the_same_at_a_time_pay_once(desk: Desk, processes: i
 async def test_features_that_ask_about_the_same_text_do_not_wait_for_each_other(desk: Desk) -> None:
     desk.model.hold = asyncio.Event()
     asking = [asyncio.create_task(desk.worker().ask(one)) for one in (QUESTION, other(feature="context"))]
-    await desk.until(lambda: desk.model.asked == 2)
+    await until(lambda: desk.model.asked == 2)
     desk.model.hold.set()
     await asyncio.gather(*asking)
 
@@ -117,7 +112,7 @@ async def test_who_waits_too_long_for_the_answer_of_another_comes_back_later(
     monkeypatch.setattr(pay_once, "PATIENCE", timedelta(0) - timedelta(seconds=1))
     desk.model.hold = asyncio.Event()
     first = asyncio.create_task(desk.worker().ask(QUESTION))
-    await desk.until(lambda: desk.model.asked == 1)
+    await until(lambda: desk.model.asked == 1)
     with pytest.raises(TransientError, match="Another run"):
         await desk.worker().ask(QUESTION)
     desk.model.hold.set()
@@ -131,12 +126,12 @@ async def test_an_answer_that_is_on_its_way_when_its_asker_is_cancelled_is_kept(
         heard.append(text)
 
     asker = asyncio.create_task(desk.worker().ask(QUESTION, on_text=hear))
-    await desk.until(lambda: bool(heard))
+    await until(lambda: bool(heard))
     asker.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asker
     desk.model.hold.set()
-    await desk.until(lambda: bool(desk.ledger.answers))
+    await until(lambda: bool(desk.ledger.answers))
     assert heard == [desk.model.text[:5]], "nobody is told any more"
     assert not (await desk.worker().ask(QUESTION)).bought
     assert desk.model.asked == 1
@@ -146,7 +141,7 @@ async def test_a_try_that_comes_while_the_call_of_the_last_one_runs_waits_for_it
     desk.model.hold = asyncio.Event()
     worker = desk.worker()
     first = asyncio.create_task(worker.ask(QUESTION))
-    await desk.until(lambda: desk.model.asked == 1)
+    await until(lambda: desk.model.asked == 1)
     first.cancel()
     again = [asyncio.create_task(one.ask(QUESTION)) for one in (worker, desk.worker())]
     await asyncio.sleep(0.05)
@@ -161,10 +156,10 @@ async def test_a_call_that_takes_long_keeps_its_claim_and_that_of_a_dead_worker_
     monkeypatch.setattr(pay_once, "CLAIM_RENEWAL_SECONDS", 0.01)
     desk.model.hold = asyncio.Event()
     running = asyncio.create_task(desk.worker().ask(QUESTION))
-    await desk.until(lambda: desk.model.asked == 1)
+    await until(lambda: desk.model.asked == 1)
     desk.now += pay_once.CLAIM_LIFETIME * 3
     (key,) = desk.claims.held
-    await desk.until(lambda: desk.claims.held[key][1] > desk.now)
+    await until(lambda: desk.claims.held[key][1] > desk.now)
     desk.model.hold.set()
     await running
     desk.claims.held[f"{key}-2"] = ("a worker that died", desk.now + pay_once.CLAIM_LIFETIME)
@@ -259,7 +254,7 @@ async def test_many_at_a_time_spend_the_rest_of_the_budget_once(desk: Desk) -> N
     desk.ledger.tokens = 990
     desk.model.hold = asyncio.Event()
     asking = [asyncio.create_task(desk.worker().ask(other(content_hash=str(number)))) for number in range(8)]
-    await desk.until(lambda: sum(task.done() for task in asking) == 7)
+    await until(lambda: sum(task.done() for task in asking) == 7)
     desk.model.hold.set()
     ended = await asyncio.gather(*asking, return_exceptions=True)
     refused = [error for error in ended if isinstance(error, RateLimitedError)]

@@ -20,6 +20,7 @@ from pressbox.soonish.domain.events import EventFacts, EventStatus
 from pressbox.soonish.domain.reminders import ReminderOutcome, WantedReminder
 from pressbox.soonish.ports import RequestedReminder
 from tests.fakes.soonish import FakeWorld
+from tests.waiting import until
 
 EVENT = 5
 HOUR, DAY = 3600, 86_400
@@ -27,7 +28,7 @@ START = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)
 SWEEP = SweepInput(policy=SoonishPolicy())
 
 
-def until(moment: datetime) -> timedelta:
+def from_now(moment: datetime) -> timedelta:
     """From now, whenever that is: a long run may reach a test many minutes after its module was loaded."""
     return moment - datetime.now(UTC)
 
@@ -117,8 +118,7 @@ async def test_stopping_a_batch_lets_nothing_more_leave_and_records_what_had_lef
     world.sender.seconds = 0.05
     input = SendNotificationInput(notification_id=number, limit=200, concurrency=4)
     running = asyncio.create_task(environment.run(world.deliveries.send_notification, input))
-    while len(world.sender.sent) < 8:
-        await asyncio.sleep(0.01)
+    await until(lambda: len(world.sender.sent) >= 8)
     environment.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -160,7 +160,7 @@ async def test_a_silent_schedule_within_the_catch_up_window_is_made_to_act(
 ) -> None:
     await environment.run(world.schedule_activities.create_reminder_schedules, ScheduleInput(event_id=EVENT))
     world.schedules.calls.clear()
-    world.clock.ahead = until(START - timedelta(days=1) + timedelta(minutes=5))
+    world.clock.ahead = from_now(START - timedelta(days=1) + timedelta(minutes=5))
     result = await environment.run(world.sweeps.sweep_reminders, SWEEP)
     assert (result.fired, result.missed, result.deleted) == (2, 0, 0)
     assert sorted(world.schedules.calls) == [("fire", EVENT, 2, DAY), ("fire", EVENT, 3, DAY)]
@@ -170,7 +170,7 @@ async def test_a_schedule_that_missed_its_window_is_recorded_and_removed(
     world: FakeWorld, environment: ActivityEnvironment
 ) -> None:
     await environment.run(world.schedule_activities.create_reminder_schedules, ScheduleInput(event_id=EVENT))
-    world.clock.ahead = until(START - timedelta(days=1) + timedelta(minutes=11))
+    world.clock.ahead = from_now(START - timedelta(days=1) + timedelta(minutes=11))
     result = await environment.run(world.sweeps.sweep_reminders, SWEEP)
     assert (result.fired, result.missed, result.deleted) == (0, 2, 2)
     assert {key[2] for key in world.schedules.exist} == {HOUR}

@@ -4,7 +4,7 @@ import asyncio
 import os
 import pty
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,6 +19,7 @@ from pressbox.curator.library.domain.views import ListKind, Selection
 from tests.apps.install import find_newsboat
 from tests.fakes.reader import NOW, Library
 from tests.fakes.reader_apps import reader_site, served
+from tests.waiting import look_until
 
 ENTER = b"\r"
 # A machine that does other things as well is slow, not wrong.
@@ -111,10 +112,10 @@ class Terminal:
         os.write(self.ours, keys)
 
     async def shows(self, text: str) -> None:
-        await until(lambda: self._shows(text), lambda: f"newsboat does not show {text}: {self.seen!r}")
+        async def screen() -> bytes:
+            return self.seen
 
-    async def _shows(self, text: str) -> bool:
-        return text.encode() in self.seen
+        await look_until(screen, lambda seen: text.encode() in seen, f"{text} on the screen of newsboat")
 
     def read(self) -> None:
         try:
@@ -122,14 +123,6 @@ class Terminal:
         except OSError:
             # The program has ended, and its side of the terminal with it.
             asyncio.get_running_loop().remove_reader(self.ours)
-
-
-async def until(holds: Callable[[], Awaitable[bool]], what: Callable[[], str]) -> None:
-    for _ in range(int(PATIENCE / PAUSE)):
-        if await holds():
-            return
-        await asyncio.sleep(PAUSE)
-    raise AssertionError(what())
 
 
 @pytest.fixture
@@ -178,13 +171,13 @@ async def test_newsboat_fetches_feeds_and_articles_and_what_is_read_there_is_rea
             await terminal.shows("Again.")
             # An article counts as read with the next key that is pressed in it.
             terminal.press(b"q")
-            await until(lambda: is_read(ferry), lambda: "the article is unread here")
+            await look_until(lambda: is_read(ferry), what="reading the article here")
         assert not await is_read(quay)
         assert await newsboat.run("print-unread") == "1 unread articles"
         async with newsboat.on_a_terminal() as terminal:
             await terminal.shows("The Harbour Post")
             terminal.press(b"A")
-            await until(lambda: is_read(quay), lambda: "the feed is unread here")
+            await look_until(lambda: is_read(quay), what="reading the feed here")
         # And the other way: what becomes unread here is unread there after the next reload.
         await library.service.states.mark_read(anna, [quay], read=False)
         await newsboat.run("reload")

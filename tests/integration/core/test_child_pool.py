@@ -13,6 +13,7 @@ from pressbox.core.errors import ConfigurationError, ConflictError, InvalidInput
 from pressbox.core.processes.calls import CallFailedError, Limits
 from pressbox.core.processes.pool import CALLS_PER_CHILD, ChildDiedError, ChildPool
 from tests.fakes import child_functions as functions
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +70,7 @@ async def test_a_child_that_crashes_is_replaced(pool: ChildPool) -> None:
 async def test_a_child_killed_while_idle_is_replaced_before_the_next_call(pool: ChildPool) -> None:
     child = await pool.run(functions.process_number)
     os.kill(child, signal.SIGKILL)
-    while pool.process_ids:
-        await asyncio.sleep(0.01)
+    await until(lambda: not pool.process_ids)
     assert await pool.run(functions.process_number) != child
 
 
@@ -110,8 +110,7 @@ async def test_calls_run_side_by_side_up_to_the_size_of_the_pool() -> None:
 async def test_a_caller_that_gives_up_leaves_no_child_behind(pool: ChildPool) -> None:
     await pool.run(functions.process_number)
     asked = asyncio.create_task(pool.run(functions.sleep, 60))
-    while pool.is_idle:
-        await asyncio.sleep(0)
+    await until(lambda: not pool.is_idle)
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
@@ -121,8 +120,7 @@ async def test_a_caller_that_gives_up_leaves_no_child_behind(pool: ChildPool) ->
 async def test_an_idle_child_is_ended() -> None:
     pool = ChildPool("The child", idle_seconds=0.05)
     await pool.run(functions.process_number)
-    while pool.process_ids:
-        await asyncio.sleep(0.01)
+    await until(lambda: not pool.process_ids)
     await pool.close()
 
 

@@ -15,6 +15,7 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.live.feed import QUEUE_LENGTH, ChangeFeed
 from pressbox.core.live.messages import Message, Wish, parse_topics
+from tests.waiting import until
 
 ALL = Wish(frozenset({"thing"}), frozenset())
 
@@ -28,9 +29,7 @@ async def running_feed(resources: Resources) -> AsyncIterator[ChangeFeed]:
     feed = ChangeFeed(resources, {"thing": LiveTopic("thing", load)})
     task = asyncio.create_task(feed.run())
     try:
-        async with asyncio.timeout(10):
-            while not feed.connected:
-                await asyncio.sleep(0.01)
+        await until(lambda: feed.connected)
         yield feed
     finally:
         task.cancel()
@@ -124,9 +123,7 @@ async def test_a_listener_that_does_not_read_is_cut_off_and_holds_no_memory(reso
         with feed.listen(ALL) as slow:
             for start in range(0, QUEUE_LENGTH * 2, 128):
                 await change(resources.database, *(f"{number}" for number in range(start, start + 128)))
-            async with asyncio.timeout(10):
-                while not slow.overflowed:
-                    await asyncio.sleep(0.05)
+            await until(lambda: slow.overflowed)
             assert slow._queue.qsize() == 1
 
 

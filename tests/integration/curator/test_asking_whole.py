@@ -1,6 +1,5 @@
 """A question on real parts, from the box to a cited answer: index, vectors, graph, Temporal, and a model over HTTP."""
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -28,6 +27,7 @@ from pressbox.demo.simulators.asking import Answering, Slip
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelService
 from tests.fakes.asking import written
 from tests.fakes.reader import Library
+from tests.waiting import look_until
 
 BRIDGE = "The old bridge over the Elbe is closed. Engineers found cracks in its pylons. Repairs will take a year."
 CAKE = "This cake needs four eggs. Bake it for an hour."
@@ -79,10 +79,9 @@ class Desk:
 
     async def answered(self, question: str, **more: int) -> AnswerView:
         answer = await self.service.ask(self.reader, question, **more)
-        while answer.state.is_open:
-            await asyncio.sleep(0.05)
-            answer = await self.service.answer(self.reader, answer.id)
-        return answer
+        return await look_until(
+            lambda: self.service.answer(self.reader, answer.id), lambda found: not found.state.is_open
+        )
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.curator.search.embedders.bundled import DIMENSIONS, BundledEmbedder
 from pressbox.curator.search.embedders.fastembed import FastEmbedEmbedder
 from pressbox.curator.search.embedders.texts import LONGEST, beginning
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +60,7 @@ async def test_the_loop_goes_on_while_texts_are_embedded(embedder: BundledEmbedd
 async def test_a_model_that_nobody_uses_is_let_go_and_loaded_again() -> None:
     embedder = BundledEmbedder(idle_seconds=0.05)
     before = await embedder.embed(["river"])
-    async with asyncio.timeout(30):
-        while embedder.is_loaded:
-            await asyncio.sleep(0.02)
+    await until(lambda: not embedder.is_loaded)
     assert await embedder.embed(["river"]) == before
 
 

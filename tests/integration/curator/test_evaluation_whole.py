@@ -1,11 +1,9 @@
 """Judging as a new user has it: settings, a model, a question; and scores in the table, on the pages, in Langfuse."""
 
-import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -33,6 +31,7 @@ from pressbox.demo.simulators.model import ModelService
 from pressbox.demo.simulators.understanding import understands
 from tests.conftest import TEST_KEY, open_test_resources
 from tests.fakes.curator_rows import NOW, Rows, entry, read
+from tests.waiting import look_until, until
 
 # Two models are loaded: RAGAS, and the one for vectors.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -105,7 +104,7 @@ async def test_evaluate_an_answer_and_a_summary_with_ragas_and_tell_langfuse(
         return await rows.all(select(EvaluationRow).where(EvaluationRow.kind == kind).order_by(EvaluationRow.metric))
 
     await TemporalWorkflows(connected.temporal, queue, CuratorPolicy()).distil([entry_id])
-    summary = await until(lambda: scored("summary"), 2)
+    summary = await look_until(lambda: scored("summary"), lambda rows: len(rows) >= 2)
     assert {(row.subject_id, row.metric, row.evaluator, row.model) for row in summary} == {
         (entry_id, metric, "ragas", "simulated-model") for metric in ("answer_relevancy", "faithfulness")
     }
@@ -118,11 +117,11 @@ async def test_evaluate_an_answer_and_a_summary_with_ragas_and_tell_langfuse(
         anna, "When was the bridge opened to traffic?", NOW, conversation_id=None, entry_id=None
     )
     await AnswerStarter(connected.temporal, queue, CuratorPolicy(), evaluate=True).start_answer(asked.id)
-    answer = await until(lambda: scored("answer"), 2)
+    answer = await look_until(lambda: scored("answer"), lambda rows: len(rows) >= 2)
     (kept,) = await rows.all(select(AnswerRow).where(AnswerRow.id == asked.id))
     assert {row.trace_id for row in answer} == {kept.trace_id} == {trace_id("answer", asked.id)}
 
-    await until(lambda: listed(langfuse.scores), 4)
+    await until(lambda: len(langfuse.scores) >= 4)
     assert {score["traceId"] for score in langfuse.scores.values()} == set(langfuse.traces)
     assert set(langfuse.traces) == {kept.trace_id, summary[0].trace_id}
     assert not [body for body in langfuse.bodies if b"estuary" in body or b"opened" in body]
@@ -135,13 +134,3 @@ async def test_evaluate_an_answer_and_a_summary_with_ragas_and_tell_langfuse(
     assert len((await evaluations.of_answers([asked.id]))[asked.id]) == 2
     # Three calls for each text that is judged, beside the one that wrote it.
     assert len(model.asked) == 2 * (3 + 1)
-
-
-async def listed(found: dict[str, Any]) -> list[Any]:
-    return list(found)
-
-
-async def until(look: Callable[[], Any], number: int) -> list[Any]:
-    while len(found := await look()) < number:
-        await asyncio.sleep(0.1)
-    return list(found)

@@ -25,6 +25,7 @@ from pressbox.demo.simulators.microsoft_translator import MicrosoftSimulator
 from pressbox.demo.simulators.translating import Mood, translated
 from tests.fakes.curator import FakeClaims, FakeLedger
 from tests.unit.curator.test_article_blocks import RICH_HTML
+from tests.waiting import until
 
 GERMAN = Languages("en", "de")
 SOURCE = TranslationSource(1, 1, "A title", "", RICH_HTML, "en", "hash")
@@ -77,8 +78,7 @@ async def test_what_is_on_its_way_when_somebody_stops_is_kept_all_the_same(simul
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
-    while not ledger.answers:
-        await asyncio.sleep(0.02)
+    await until(lambda: ledger.answers)
     await translator(simulator, ledger=ledger).translate(BLOCKS, GERMAN, SOURCE)
     assert len(simulator.received) == 1
 

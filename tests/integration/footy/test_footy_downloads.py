@@ -19,6 +19,7 @@ from pressbox.footy.adapters.downloads.page_program import extractors_for
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError, TooLargeError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
+from tests.waiting import until
 
 LIMITS = DownloadLimits(largest_bytes=1_000_000, time=timedelta(seconds=20))
 # As much of an MP4 as decides what kind of file it is.
@@ -237,8 +238,7 @@ async def test_a_cancelled_download_leaves_neither_file_nor_process(
     downloader: ClipDownloader, hostile: HostileServer, target: Path
 ) -> None:
     fetching = asyncio.create_task(downloader.fetch(found(hostile.url("/page-drip")), target, LIMITS))
-    while "/drip.mp4" not in hostile.asked and not fetching.done():
-        await asyncio.sleep(0.05)
+    await until(lambda: "/drip.mp4" in hostile.asked or fetching.done())
     fetching.cancel()
     with pytest.raises(asyncio.CancelledError):
         await fetching

@@ -30,6 +30,7 @@ from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, S
 from pressbox.footy.x.results import SeenPost, chosen, duration
 from pressbox.footy.x.service import build_service
 from pressbox.footy.x.session import Cookie, StoredSession
+from tests.waiting import until
 
 TOKEN = "a token of the tests"
 QUESTION = SearchQuestion(search_query="(Florian OR Wirtz) (LFC OR Liverpool)", max_results=5, max_age_minutes=3)
@@ -175,8 +176,7 @@ async def scripted() -> AsyncIterator[tuple[Scripted, str]]:
     searcher = Scripted(SearchAnswer(status=SearchStatus.SUCCESS, videos=(video,)))
     server = uvicorn.Server(uvicorn.Config(build_service(searcher, TOKEN), port=0, log_config=None, ws="none"))
     serving = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
+    await until(lambda: server.started)
     yield searcher, f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     await serving

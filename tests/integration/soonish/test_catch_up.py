@@ -25,6 +25,7 @@ from pressbox.soonish.domain.events import EventFacts
 from pressbox.soonish.domain.reminders import WantedReminder
 from pressbox.soonish.workflows.reminder import ReminderWorkflow
 from tests.fakes.soonish import FakeWorld
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -76,11 +77,7 @@ async def due_while_down(server: EmbeddedTemporal, world: FakeWorld) -> WantedRe
 
 
 async def until_cleared(world: FakeWorld) -> None:
-    for _ in range(600):
-        if not world.reminders.noted[EVENT]:
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("the reminder did not end")
+    await until(lambda: not world.reminders.noted[EVENT], "the end of the reminder")
 
 
 async def test_a_reminder_that_came_due_while_temporal_was_down_is_sent_once_it_is_back(

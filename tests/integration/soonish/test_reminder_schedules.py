@@ -1,6 +1,5 @@
 """Reminder schedules on a real Temporal server."""
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -18,6 +17,7 @@ from pressbox.soonish.domain.reminders import CATCH_UP_WINDOW, WantedReminder
 from pressbox.soonish.ids import reminder_schedule_id
 from pressbox.soonish.workflows.reminder import ReminderWorkflow
 from tests.fakes.soonish import FakeWorld
+from tests.waiting import look_until
 
 START = datetime(2031, 3, 30, 1, 30, 5, tzinfo=UTC)
 REMINDER = WantedReminder(2, timedelta(hours=1), START)
@@ -128,11 +128,9 @@ def soon(world: FakeWorld, event_id: int, fire_in: timedelta) -> WantedReminder:
 
 
 async def until_gone(client: Client, event_id: int, reminder: WantedReminder) -> None:
-    for _ in range(300):
-        if await describe(client, event_id, reminder) is None:
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("the schedule is still there")
+    await look_until(
+        lambda: describe(client, event_id, reminder), lambda found: found is None, "the end of the schedule"
+    )
 
 
 async def test_a_reminder_fires_at_its_moment_and_its_schedule_is_gone(

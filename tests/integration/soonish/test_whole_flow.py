@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -29,6 +29,7 @@ from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.settings import SoonishSettings
 from pressbox.soonish.wiring import activities_on, reminder_schedules, service
 from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
+from tests.waiting import look_until
 
 START = (datetime.now(UTC) + timedelta(days=10)).replace(microsecond=0)
 
@@ -95,14 +96,6 @@ async def day(resources: Resources, temporal: Client) -> AsyncIterator[Day]:
         yield Day(service(connected), connected, sender, people[0], people[1:])
 
 
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    for _ in range(400):
-        if await condition():
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("it did not happen")
-
-
 async def noted(day: Day, event_id: int) -> dict[tuple[int, int], datetime]:
     async with day.resources.database.unit_of_work() as work:
         rows = await work.session.scalars(select(ReminderScheduleRow).where(ReminderScheduleRow.event_id == event_id))
@@ -124,14 +117,14 @@ async def test_an_organisers_day(day: Day, temporal: Client) -> None:
     async def four() -> bool:
         return len(await noted(day, event.id)) == 4
 
-    await until(four)
+    await look_until(four)
     later = START + timedelta(hours=1)
     await day.service.events.edit(day.organiser, event.slug, EventInput("Concert", later, "Europe/Berlin"))
 
     async def moved() -> bool:
         return set((await noted(day, event.id)).values()) == {later} and len(day.titles(second)) == 1
 
-    await until(moved)
+    await look_until(moved)
     described = await temporal.get_schedule_handle(reminder_schedule_id(event.id, first_subscription, 3600)).describe()
     assert list(described.info.next_action_times) == [later - timedelta(hours=1)]
     await day.service.board.announce(
@@ -172,7 +165,7 @@ async def test_the_sweep_sends_signals_that_could_not_be_sent_before(day: Day, t
     async def planned() -> bool:
         return {key[0] for key in await noted(day, event.id)} == {subscription}
 
-    await until(planned)
+    await look_until(planned)
     handle = temporal.get_workflow_handle(event_workflow_id(event.id))
     assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
     await day.service.events.cancel(day.organiser, event.slug)

@@ -1,6 +1,5 @@
 """Starting and messaging soonish's workflows on a real Temporal server."""
 
-import asyncio
 import secrets
 from datetime import UTC, datetime, timedelta
 
@@ -22,6 +21,7 @@ from pressbox.soonish.ports import RequestedReminder
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
 from pressbox.soonish.workflows.event import EventWorkflow
 from tests.fakes.soonish import FakeWorld
+from tests.waiting import until
 
 SOON = datetime.now(UTC) + timedelta(days=2)
 
@@ -55,8 +55,7 @@ async def test_the_first_message_starts_the_workflow_and_the_next_ones_reach_it(
         interceptors=[ErrorInterceptor()],
     ):
         await workflows.signal_event(event_id, [ParticipantAdded(outbox_id=1, subscription_id=2)])
-        while len(world.schedules.exist) < 2:
-            await asyncio.sleep(0.02)
+        await until(lambda: len(world.schedules.exist) >= 2)
         world.events.all[event_id].status = EventStatus.CANCELLED
         number = world.ledger.write(event_id, Cause.CANCELLED, "1", [2])
         await workflows.signal_event(event_id, [EventCancelled(outbox_id=2, notification_id=number)])

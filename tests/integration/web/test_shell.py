@@ -16,6 +16,7 @@ from pressbox.core.config import Settings, WebSettings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.web.app import create_app
 from tests.integration.web.conftest import ADMIN, ORIGIN, PASSWORD, Browse, OpenApp
+from tests.waiting import until
 
 SECRET_OF_OURS = "swordfish-in-a-traceback"
 
@@ -306,8 +307,7 @@ async def address(app: FastAPI) -> AsyncIterator[tuple[str, int]]:
     config = uvicorn.Config(app, log_config=None, lifespan="off", http="httptools", proxy_headers=False)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
-    while not server.started:
-        await asyncio.sleep(0.01)
+    await until(lambda: server.started)
     yield listening.getsockname()
     server.should_exit = True
     await serving

@@ -18,6 +18,7 @@ from pressbox.core.live import feed as feed_module
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.sink import store
 from tests.integration.web.conftest import OpenApp
+from tests.waiting import until
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -171,9 +172,7 @@ async def test_a_client_that_does_not_read_is_dropped_and_others_are_not_delayed
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.connect(("127.0.0.1", port))
         slow.sendall(f"GET /api/stream?topics=workflow HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-        async with asyncio.timeout(10):
-            while app.state.feed.listeners < 1:
-                await asyncio.sleep(0.01)
+        await until(lambda: app.state.feed.listeners >= 1)
         (listener,) = app.state.feed._listeners
         async with (
             httpx.AsyncClient() as client,
@@ -195,6 +194,4 @@ async def test_a_client_that_does_not_read_is_dropped_and_others_are_not_delayed
         assert "reload" not in heard, "who reads is not cut off with who does not"
         assert listener._queue.qsize() <= 1
         slow.close()
-        async with asyncio.timeout(10):
-            while app.state.feed.listeners:
-                await asyncio.sleep(0.05)
+        await until(lambda: not app.state.feed.listeners)

@@ -1,6 +1,5 @@
 """Workers of the curator on a real server, each on queues of its own."""
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -72,10 +71,6 @@ class Stage:
 
     async def run(self, workflow: type, input: Contract, workflow_id: str = "") -> Any:
         return await (await self.start(workflow, input, workflow_id)).result()
-
-    async def until(self, true: Callable[[], bool]) -> None:
-        while not true():
-            await asyncio.sleep(0.02)
 
     async def histories(self) -> AsyncIterator[Any]:
         async for found in self.client.list_workflows(f"TaskQueue = '{self.queue}'"):

@@ -1,19 +1,20 @@
 """Answering on a real server: written, waiting, stopped, failed, judged, and gone on with after a broken stream."""
 
-import asyncio
 import secrets
 
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 
 from pressbox.core.errors import PermanentError, TransientError
-from pressbox.curator.ask.contracts import AnswerProgress, answer_workflow_id
+from pressbox.curator.ask.contracts import answer_workflow_id
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState
 from pressbox.curator.ask.service import AnswerStarter
+from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.evaluate.contracts import evaluation_workflow_id
 from pressbox.curator.models.domain import trace_id
 from tests.fakes.asking import FakeModel
 from tests.replay.answer_cases import POLICY, Asking
+from tests.waiting import progress_when_waiting, until
 from tests.workflows.curator.conftest import children_started
 
 
@@ -52,11 +53,9 @@ async def test_while_the_model_is_down_the_question_waits_visibly_and_goes_on_by
     model_of(asking).down = TransientError("The model is loading.")
     async with asking.working():
         handle = await asking.start()
-        while AnswerState.WAITING is not asking.desk.state:
-            await asyncio.sleep(0.02)
-        while (await handle.query("get_progress", result_type=AnswerProgress)).current_step != "waiting":
-            await asyncio.sleep(0.02)
-        assert (await handle.query("get_progress", result_type=AnswerProgress)).message == "The model is loading."
+        await until(lambda: asking.desk.state is AnswerState.WAITING)
+        progress = await progress_when_waiting(handle, AnswerWorkflow.get_progress)
+        assert progress.message == "The model is loading."
         model_of(asking).down = None
         assert (await handle.result())["state"] == "done"
     assert len(asking.retriever.asked) == 1
@@ -68,8 +67,7 @@ async def test_a_question_can_be_stopped_while_it_waits(asking: Asking) -> None:
     number = secrets.randbelow(10**9) + 10**9
     async with asking.working():
         await starter.start_answer(number)
-        while AnswerState.WAITING is not asking.desk.state:
-            await asyncio.sleep(0.02)
+        await until(lambda: asking.desk.state is AnswerState.WAITING)
         await starter.stop_answer(number)
         handle = asking.client.get_workflow_handle(answer_workflow_id(number))
         with pytest.raises(WorkflowFailureError):

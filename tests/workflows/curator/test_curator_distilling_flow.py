@@ -12,6 +12,7 @@ from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.library.domain.entries import DistilState
 from tests.fakes.curator import FakeDistiller, FakeWorld
+from tests.waiting import until
 from tests.workflows.curator.conftest import Stage, staged
 
 
@@ -48,7 +49,7 @@ async def test_while_the_model_is_down_the_work_waits_and_resumes(
     entries = stage.world.fetched(stage.world.feed(), 3)
     stage.world.distiller.down = trouble
     handle = await stage.start(ContentDistillationWorkflow, wanted(stage))
-    await stage.until(lambda: any(str(trouble) in report.message for report in stage.reports))
+    await until(lambda: any(str(trouble) in report.message for report in stage.reports))
     assert {entry.distil_state for entry in entries} == {DistilState.WAITING}
     assert stage.world.claims.held == {}
     stage.world.distiller.down = None
@@ -79,7 +80,7 @@ async def test_two_runs_at_the_same_time_distil_nothing_twice(stage: Stage) -> N
     stage.world.fetched(stage.world.feed(), 5)
     stage.world.distiller.hold = asyncio.Event()
     first = await stage.start(ContentDistillationWorkflow, wanted(stage))
-    await stage.until(lambda: len(stage.world.claims.held) == 5)
+    await until(lambda: len(stage.world.claims.held) == 5)
     result = await stage.run(ContentDistillationWorkflow, wanted(stage))
     assert result["distilled"] == 0
     stage.world.distiller.hold.set()
@@ -91,7 +92,7 @@ async def test_an_index_that_does_not_work_holds_up_no_summary(stage: Stage) -> 
     entries = stage.world.fetched(stage.world.feed(), 1)
     stage.world.index.down = TransientError("The index is broken.")
     handle = await stage.start(ContentDistillationWorkflow, wanted(stage))
-    await stage.until(lambda: entries[0].distil_state is DistilState.DISTILLED)
+    await until(lambda: entries[0].distil_state is DistilState.DISTILLED)
     stage.world.index.down = None
     await handle.result()
 
@@ -101,7 +102,7 @@ async def test_a_used_up_budget_waits_for_the_next_day(paid_stage: Stage) -> Non
     entries = stage.world.fetched(stage.world.feed(), 2)
     stage.world.ledger.tokens = stage.policy.tokens_per_day
     await stage.start(ContentDistillationWorkflow, wanted(stage))
-    await stage.until(lambda: any("budget" in report.message for report in stage.reports))
+    await until(lambda: any("budget" in report.message for report in stage.reports))
     assert stage.world.distiller.batches == []
     assert {entry.distil_state for entry in entries} == {DistilState.WAITING}
 

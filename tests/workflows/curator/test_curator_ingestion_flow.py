@@ -11,6 +11,7 @@ from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWor
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from tests.fakes.curator import FakeEntry, FakeFeed
+from tests.waiting import until
 from tests.workflows.curator.conftest import Stage, children_started
 
 LARGEST_PAYLOAD = 10_000
@@ -36,7 +37,7 @@ async def test_a_feed_with_news_becomes_articles_with_summaries_that_are_searcha
     feed = stage.world.feed("a.example.org", "b.example.org", "a.example.org", name="Example News")
     result = await ingest(stage, feed)
     assert (result["entriesCreated"], result["contentsFetched"], result["failed"]) == (3, 3, 0)
-    await stage.until(stage.world.everything_is_done)
+    await until(stage.world.everything_is_done)
     assert len(stage.world.index.documents) == 3
     assert stage.world.distiller.languages == {"de"}
 
@@ -75,7 +76,7 @@ async def test_a_slow_feed_never_holds_up_the_next_page(stage: Stage) -> None:
     assert result["entriesCreated"] == 1
     assert len(stage.world.crawler.crawled) == 4
     stage.world.pages.hold.set()
-    await stage.until(stage.world.everything_is_done)
+    await until(stage.world.everything_is_done)
 
 
 async def test_a_feed_that_cannot_be_read_is_counted_and_stops_nobody(stage: Stage) -> None:
@@ -96,13 +97,13 @@ async def test_the_same_feed_by_hand_and_by_the_schedule_is_worked_on_once(stage
     feed = stage.world.feed("a.example.org", "a.example.org")
     stage.world.pages.hold = asyncio.Event()
     by_hand = await stage.workflows.ingest_feed(feed.feed_id)
-    await stage.until(lambda: bool(stage.world.pages.at_once))
+    await until(lambda: stage.world.pages.at_once)
     again = await stage.workflows.ingest_feed(feed.feed_id)
     result = await ingest_all(stage, only_due=False)
     assert by_hand == again == feed_workflow_id(feed.feed_id)
     assert result["feeds"] == 1
     stage.world.pages.hold.set()
-    await stage.until(stage.world.everything_is_done)
+    await until(stage.world.everything_is_done)
     assert sorted(stage.world.pages.read_urls) == ["https://a.example.org/0", "https://a.example.org/1"]
 
 
@@ -115,7 +116,7 @@ async def test_what_an_earlier_run_left_is_found_by_its_state(stage: Stage) -> N
     stage.world.index.documents.add(removed)
     stage.world.entry_store.gone = [removed]
     await ingest_all(stage)
-    await stage.until(stage.world.everything_is_done)
+    await until(stage.world.everything_is_done)
     assert waiting.fetch_state is FetchState.FETCHED
     assert {entry.distil_state for entry in fetched} == {DistilState.DISTILLED}
     assert removed not in stage.world.index.documents
@@ -142,7 +143,7 @@ async def test_summaries_begin_while_articles_still_arrive(stage: Stage) -> None
 
     stage.world.pages.read = read  # type: ignore[method-assign]
     running = asyncio.create_task(ingest(stage, feed))
-    await stage.until(lambda: bool(stage.world.entry_store.distilled))
+    await until(lambda: stage.world.entry_store.distilled)
     assert not running.done()
     gate.set()
     await running
@@ -172,7 +173,7 @@ async def test_a_host_that_says_when_to_come_back_is_left_alone_until_then(stage
 async def test_without_fetching_the_feeds_own_text_is_used_and_no_page_is_read(stage: Stage) -> None:
     feed = stage.world.feed("a.example.org", "b.example.org")
     await ingest(stage, feed, enable_content_fetch=False)
-    await stage.until(stage.world.everything_is_done)
+    await until(stage.world.everything_is_done)
     assert stage.world.pages.read_urls == []
     assert {entry.fetch_state for entry in entries_of(stage, feed)} == {FetchState.FROM_FEED}
 
@@ -180,7 +181,7 @@ async def test_without_fetching_the_feeds_own_text_is_used_and_no_page_is_read(s
 async def test_entries_that_need_no_fetch_are_summarised_all_the_same(stage: Stage) -> None:
     feed = stage.world.feed("a.example.org", "b.example.org", full_text=False)
     await ingest_all(stage)
-    await stage.until(stage.world.everything_is_done)
+    await until(stage.world.everything_is_done)
     assert len(entries_of(stage, feed)) == 2
 
 
@@ -194,7 +195,7 @@ async def test_without_auto_distill_nothing_is_summarised(stage: Stage) -> None:
 async def test_progress_counts_what_was_fetched_and_distilled_for_everybody_who_looks(stage: Stage) -> None:
     feed = stage.world.feed(*["a.example.org"] * 6, name="Example News")
     await ingest(stage, feed)
-    await stage.until(stage.world.everything_is_done)
+    await until(stage.world.everything_is_done)
     latest = {report.workflow_id: report for report in stage.reports}
     one = latest[feed_workflow_id(feed.feed_id)]
     assert (one.title, one.detail["total_entries"], one.detail["contents_fetched"]) == ("Example News", 6, 6)
@@ -219,7 +220,7 @@ async def test_no_payload_is_larger_than_ten_kilobytes(stage: Stage) -> None:
     for number in range(7):
         stage.world.enter(feed, f"https://host{number % 2}.example.org/{number}").title = long_title
     await ingest_all(stage)
-    await stage.until(stage.world.everything_is_done)
+    await until(stage.world.everything_is_done)
     sizes = []
     async for history in stage.histories():
         sizes += [size for event in history.events for size in payloads(event)]

@@ -1,6 +1,5 @@
 """Judging on a real server: fired and forgotten, tried twice, failed when it fails, and waiting when it must."""
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,6 +24,7 @@ from pressbox.curator.library.domain.entries import EXTRACTIVE, DistilState
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.curator import FakeDistiller, FakeWorld
 from tests.fakes.evaluating import FakeBench
+from tests.waiting import look_until, progress_when_waiting, until
 from tests.workflows.curator.conftest import children_started
 
 WORKFLOWS: list[type] = [ContentDistillationWorkflow, EvaluationWorkflow, SummarizationEvaluationWorkflow]
@@ -85,13 +85,10 @@ class Desk:
 
     async def ended(self, number: int) -> list[Any]:
         """The children, when there are so many, and none of them runs."""
-        while len(found := await self.children()) < number or _running(found):
-            await asyncio.sleep(0.05)
-        return found
+        return await look_until(self.children, lambda found: len(found) >= number and not _running(found))
 
     async def until_judged(self, number: int) -> None:
-        while len(self.bench.board.sent) < number:
-            await asyncio.sleep(0.02)
+        await until(lambda: len(self.bench.board.sent) >= number)
 
 
 def _running(found: list[Any]) -> bool:
@@ -160,8 +157,7 @@ async def test_a_used_up_budget_is_waited_for_and_seen(desk: Desk) -> None:
     pause = timedelta(seconds=1.5)
     desk.bench.evaluator.trouble = [RateLimitedError("The token budget of the day is used up.", retry_after=pause)]
     handle = await desk.judge()
-    while (shown := await handle.query(EvaluationWorkflow.get_progress)).current_step != "waiting":
-        await asyncio.sleep(0.02)
+    shown = await progress_when_waiting(handle, EvaluationWorkflow.get_progress)
     assert "budget" in shown.message
     assert len((await handle.result())["scores"]) == 2
 

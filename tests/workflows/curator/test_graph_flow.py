@@ -24,6 +24,7 @@ from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.graph import FakeShelf
+from tests.waiting import progress_when_waiting
 
 POLICY = CuratorPolicy(model_pause=timedelta(milliseconds=200))
 Handle = WorkflowHandle[Any, Any]
@@ -99,8 +100,7 @@ async def test_an_update_waits_for_its_model_and_says_so(desk: Desk) -> None:
     desk.shelf.put(2)
     desk.shelf.away = TransientError("The model is away.")
     handle = await desk.start(GlobalGraphUpdateWorkflow, GlobalGraphUpdateInput(policy=POLICY))
-    while (shown := await handle.query(GlobalGraphUpdateWorkflow.get_progress)).current_step != "waiting":
-        await asyncio.sleep(0.02)
+    shown = await progress_when_waiting(handle, GlobalGraphUpdateWorkflow.get_progress)
     assert (shown.message, shown.entries_added) == ("The model is away.", 0)
     desk.shelf.away = None
     assert await handle.result() == {"added": 2, "failed": 0}
@@ -133,8 +133,7 @@ async def test_a_rebuild_whose_worker_dies_goes_on_where_it_was(temporal: Client
     desk.shelf.away = TransientError("The model is away.")
     async with desk.workers():
         handle = await desk.start(GraphRebuildWorkflow, GraphRebuildInput(batch_size=2, clean=True, policy=POLICY))
-        while (await handle.query(GraphRebuildWorkflow.get_progress)).current_step != "waiting":
-            await asyncio.sleep(0.02)
+        await progress_when_waiting(handle, GraphRebuildWorkflow.get_progress)
     desk.shelf.away = None
     async with desk.workers():
         assert await handle.result() == {"added": 4, "failed": 0}

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,6 +30,7 @@ from pressbox.curator.research.domain.research import EndedBy, Limits, ResearchS
 from pressbox.curator.research.service import ResearchService, ResearchStarter
 from pressbox.curator.research.workflow import DeepResearchWorkflow
 from tests.fakes.research import READER, FakeResearchWorld
+from tests.waiting import until
 
 QUESTION = "Why does the ferry leave before sunrise?"
 POLICY = CuratorPolicy(model_pause=timedelta(milliseconds=300))
@@ -52,10 +53,6 @@ class Stage:
 
     def handle(self, run_id: int) -> WorkflowHandle[Any, DeepResearchOutput]:
         return self.client.get_workflow_handle(research_workflow_id(run_id), result_type=DeepResearchOutput)
-
-    async def until(self, true: Callable[[], bool]) -> None:
-        while not true():
-            await asyncio.sleep(0.02)
 
 
 def library() -> FakeResearchWorld:
@@ -118,7 +115,7 @@ async def test_research_is_stopped_after_its_step_and_goes_on_where_it_stood(tem
     async with staged(temporal, world) as stage:
         world.paid.hold = asyncio.Event()
         run_id = await stage.service.start(READER, QUESTION)
-        await stage.until(lambda: bool(world.paid.asked))
+        await until(lambda: world.paid.asked)
         await stage.service.stop(READER, run_id)
         assert world.run(run_id).state is ResearchState.STOPPING
         world.paid.hold.set()
@@ -138,12 +135,12 @@ async def test_research_waits_for_a_model_that_is_away_and_can_be_stopped_meanwh
     world.paid.away = TransientError("The model is loading.")
     async with staged(temporal, world) as stage:
         waiting = await stage.service.start(READER, QUESTION)
-        await stage.until(lambda: world.run(waiting).state is ResearchState.WAITING)
+        await until(lambda: world.run(waiting).state is ResearchState.WAITING)
         assert world.run(waiting).reason == "The model is loading."
         await stage.service.stop(READER, waiting)
         assert (await stage.handle(waiting).result()).state is ResearchState.STOPPED
         await stage.service.resume(READER, waiting)
-        await stage.until(lambda: world.run(waiting).state is ResearchState.WAITING)
+        await until(lambda: world.run(waiting).state is ResearchState.WAITING)
         world.paid.away = None
         assert (await stage.handle(waiting).result()).state is ResearchState.DONE
 
@@ -170,7 +167,7 @@ async def test_research_that_was_deleted_while_it_ran_ends(temporal: Client) -> 
     async with staged(temporal, world) as stage:
         world.paid.away = TransientError("The model is loading.")
         run_id = await stage.service.start(READER, QUESTION)
-        await stage.until(lambda: world.run(run_id).state is ResearchState.WAITING)
+        await until(lambda: world.run(run_id).state is ResearchState.WAITING)
         await stage.service.delete(READER, run_id)
         with pytest.raises(WorkflowFailureError) as ended:
             await stage.handle(run_id).result()

@@ -1,6 +1,5 @@
 """Translations, by hand and of what is left, on a real server."""
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -21,6 +20,7 @@ from pressbox.curator.translate import workflow as translation
 from pressbox.curator.translate.contracts import Provider, TranslationInput
 from pressbox.curator.translate.workflow import TranslationWorkflow
 from tests.fakes.translating import TranslationDesk
+from tests.waiting import progress_when_waiting
 
 POLICY = CuratorPolicy(model_pause=timedelta(milliseconds=200))
 
@@ -87,8 +87,7 @@ async def test_over_quota_it_waits_visibly_and_goes_on_where_it_was(room: Room) 
     over = RateLimitedError("DeepL: the quota is used up.", retry_after=timedelta(seconds=2))
     desk.deepl.troubles = [None, over]
     handle = await room.start(entry_ids=(entry_id,))
-    while (shown := await handle.query(TranslationWorkflow.get_progress)).current_step != "waiting":
-        await asyncio.sleep(0.02)
+    shown = await progress_when_waiting(handle, TranslationWorkflow.get_progress)
     assert (shown.message, shown.provider) == ("DeepL: the quota is used up.", "deepl")
     assert (shown.total_entries, shown.entries_translated) == (1, 0)
     assert shown.entry_progress[str(entry_id)].status is EntryStatus.TRANSLATING

@@ -1,6 +1,5 @@
 """Workers of footy on a real server, each on queues of its own."""
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -93,10 +92,6 @@ class Stage:
 
     async def events_of(self, workflow_id: str) -> int:
         return len((await self.client.get_workflow_handle(workflow_id).fetch_history()).events)
-
-    async def until(self, true: Callable[[], bool]) -> None:
-        while not true():
-            await asyncio.sleep(0.02)
 
 
 def worker(

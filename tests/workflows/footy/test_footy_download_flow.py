@@ -13,6 +13,7 @@ from pressbox.footy.domain.errors import NotAVideoError, TooLargeError
 from pressbox.footy.ids import download_workflow_id, upload_workflow_id
 from pressbox.footy.workflows.download import DownloadWorkflow
 from tests.fakes.footy import FakeWorld, clip
+from tests.waiting import until
 from tests.workflows.footy.conftest import Stage, media_worker, staged
 
 PAGE = "https://clips.example.org/{}"
@@ -121,7 +122,7 @@ async def test_a_download_waits_for_a_worker_that_reads_videos(temporal: Client)
     async with staged(temporal, FakeWorld(), with_media=False) as stage:
         numbers = plant(stage, clip("a"))
         handle = await begin(stage, numbers)
-        await stage.until(lambda: any(key.startswith("scratch/") for key in stage.world.objects.all))
+        await until(lambda: any(key.startswith("scratch/") for key in stage.world.objects.all))
         assert stage.world.candidates.all[numbers[0]].outcome is CandidateOutcome.CHOSEN
         async with media_worker(stage):
             await handle.result()

@@ -16,6 +16,7 @@ from pressbox.footy.ids import rag_workflow_id, twitter_workflow_id, upload_work
 from pressbox.footy.workflows.rag import RAGWorkflow
 from pressbox.footy.workflows.twitter import TwitterWorkflow
 from tests.fakes.footy import LIVERPOOL, FakeSource, FakeWorld, clip
+from tests.waiting import until
 from tests.workflows.footy.conftest import Stage, staged
 
 
@@ -133,7 +134,7 @@ async def test_a_cancelled_search_leaves_its_reason(stage: Stage) -> None:
     stage.policy = stage.policy.model_copy(update={"attempts": 1000, "downloads_wanted": 1000})
     goal = stage.goal()
     handle = await stage.start(TwitterWorkflow, TwitterWorkflowInput(goal=goal, policy=stage.policy))
-    await stage.until(lambda: len(stage.world.sources[0].requests) > 1)
+    await until(lambda: len(stage.world.sources[0].requests) > 1)
     await handle.cancel()
     with pytest.raises(WorkflowFailureError):
         await handle.result()

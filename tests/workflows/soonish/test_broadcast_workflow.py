@@ -14,6 +14,7 @@ from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryCount
 from pressbox.soonish.ids import broadcast_workflow_id
 from pressbox.soonish.ports import DueDelivery
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
+from tests.waiting import until
 from tests.workflows.soonish.conftest import QUICK_POLICY, Stage
 
 MOST_HISTORY_EVENTS = 2_000
@@ -98,8 +99,7 @@ async def test_a_database_that_is_away_longer_than_the_tries_forgets_nobody(
 async def test_stopping_half_way_skips_the_rest_and_waits_for_what_is_on_its_way(stage: Stage) -> None:
     stage.world.sender.seconds = 0.02
     handle = await broadcast(stage, range(10, 410), QUICK_POLICY.model_copy(update={"batch_size": 50}))
-    while len(stage.world.sender.sent) < 60:
-        await asyncio.sleep(0.02)
+    await until(lambda: len(stage.world.sender.sent) >= 60)
     await handle.cancel()
     result = await handle.result()
     assert result.cancelled
@@ -114,8 +114,7 @@ async def test_stopping_half_way_skips_the_rest_and_waits_for_what_is_on_its_way
 async def test_stopping_between_two_tries_skips_those_that_wait(stage: Stage) -> None:
     stage.world.sender.answers(11, AttemptResult.UNAVAILABLE, retry_after=timedelta(hours=1))
     handle = await broadcast(stage, [10, 11])
-    while not stage.world.sender.to(11):
-        await asyncio.sleep(0.02)
+    await until(lambda: stage.world.sender.to(11))
     await asyncio.sleep(0.3)
     await handle.cancel()
     assert (await handle.result()).counts == counts(sent=1, skipped=1)

@@ -1,7 +1,6 @@
 """EventWorkflow on a real server: order, merging, cancellation, completion, continuing as new."""
 
 import asyncio
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,17 +23,10 @@ from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.ids import broadcast_workflow_id
 from pressbox.soonish.ports import OutgoingMessage
 from tests.fakes.soonish import ORGANISER, FakeWorld
+from tests.waiting import until
 from tests.workflows.soonish.conftest import QUICK_POLICY, Stage, in_two_days, staged
 
 HOUR, DAY = 3600, 86_400
-
-
-async def until(condition: Callable[[], bool], what: str = "it") -> None:
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError(f"{what} did not happen")
 
 
 async def ended_at(handle: WorkflowHandle[Any, Any]) -> datetime:

@@ -1,6 +1,5 @@
 """ReminderWorkflow on a real server: every outcome, one person only, and schedules that clear themselves away."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,6 +11,7 @@ from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import ReminderOutcome, SubscriptionState
 from pressbox.soonish.ids import adhoc_workflow_id, reminder_schedule_id
 from pressbox.soonish.workflows.reminder import ReminderWorkflow
+from tests.waiting import until
 from tests.workflows.soonish.conftest import Stage
 
 HOUR = 3600
@@ -164,8 +164,7 @@ async def test_a_channel_in_trouble_is_tried_three_times(stage: Stage, due: Remi
 async def test_muting_between_two_tries_ends_the_reminder(stage: Stage, due: ReminderWorkflowInput) -> None:
     stage.world.sender.answers(2, AttemptResult.UNAVAILABLE)
     handle = await start(stage, due)
-    while not stage.world.sender.sent:
-        await asyncio.sleep(0.02)
+    await until(lambda: stage.world.sender.sent)
     muted(stage)
     assert (await handle.result()).outcome is ReminderOutcome.MUTED
     (delivery,) = [item for item in stage.world.ledger.deliveries.values() if item.subscription_id == 2]
