@@ -10,11 +10,11 @@ from pressbox.core.errors import PressboxError
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.identity import content_hash
-from pressbox.curator.translate.activities import TranslationActivities, TranslationSelecting
+from pressbox.curator.translate.activities import TranslationActivities
 from pressbox.curator.translate.contracts import Provider, TranslationCursor, TranslationSelection
-from pressbox.curator.translate.domain.article_blocks import Block, blocks_of
-from pressbox.curator.translate.domain.segments import Done, Limits, sent, taken
-from pressbox.curator.translate.ports import Languages, StoredTranslation, TranslationSource
+from pressbox.curator.translate.domain.blocks import Block, find_blocks
+from pressbox.curator.translate.domain.segments import BlockTranslation, Limits, outgoing_text, read_answer
+from pressbox.curator.translate.ports import LanguagePair, StoredTranslation, TranslationSource
 from pressbox.demo.simulators.translating import translated
 from tests.fakes.curator import FakeClaims, FakeWorld
 
@@ -29,7 +29,7 @@ class FakeTranslations:
     def __init__(self) -> None:
         self.sources: dict[int, TranslationSource] = {}
         self.rows: dict[tuple[int, str], StoredTranslation] = {}
-        self.puts = 0
+        self.additions = 0
 
     def enter(self, html: str = "<p>One line.</p><p>Another line.</p>", *, language: str = "en") -> int:
         number = next(_numbers)
@@ -64,21 +64,27 @@ class FakeTranslations:
         whole = row is not None and row.complete and row.content_hash == source.content_hash
         return source.language != language and not whole
 
-    async def source(self, entry_id: int) -> TranslationSource | None:
+    async def find_source(self, entry_id: int) -> TranslationSource | None:
         return self.sources.get(entry_id)
 
-    async def stored(self, entry_id: int, language: str) -> StoredTranslation | None:
+    async def find(self, entry_id: int, language: str) -> StoredTranslation | None:
         return self.rows.get((entry_id, language))
 
-    async def put(
-        self, source: TranslationSource, language: str, provider: str, model: str, done: Sequence[Done], now: datetime
+    async def add(
+        self,
+        source: TranslationSource,
+        language: str,
+        provider: str,
+        model: str,
+        done: Sequence[BlockTranslation],
+        now: datetime,
     ) -> None:
-        self.puts += 1
+        self.additions += 1
         key = (source.entry_id, language)
         row = self.rows.get(key)
         known = {one.key: one for one in row.blocks} if row and (row.provider, row.model) == (provider, model) else {}
         known |= {one.key: one for one in done}
-        wanted = {block.key for block in blocks_of(source.title, source.summary, source.html)}
+        wanted = {block.key for block in find_blocks(source.title, source.summary, source.html)}
         self.rows[key] = StoredTranslation(
             *key, provider, model, source.content_hash, "", [known[one] for one in known if one in wanted], False, now
         )
@@ -106,15 +112,15 @@ class FakeTranslator:
     before: Callable[[], None] | None = None
 
     async def translate(
-        self, blocks: Sequence[Block], languages: Languages, source: TranslationSource
-    ) -> Sequence[Done]:
+        self, blocks: Sequence[Block], languages: LanguagePair, source: TranslationSource
+    ) -> Sequence[BlockTranslation]:
         trouble = self.troubles.pop(0) if self.troubles else None
         if trouble is not None:
             raise trouble
         if self.before is not None:
             self.before()
         self.asked.append([block.html for block in blocks])
-        return [taken(block, self.answer(sent(block), languages.target)) for block in blocks]
+        return [read_answer(block, self.answer(outgoing_text(block), languages.target)) for block in blocks]
 
 
 class TranslationDesk:
@@ -134,9 +140,9 @@ class TranslationDesk:
         return TranslationActivities(self.translations, self.claims, self.translators)
 
     def plain_activities(self) -> list[Callable[..., Any]]:
-        selecting = TranslationSelecting(self.translations)
+        mine = self.activities()
         settings = [one for one in self.world.plain_activities() if one.__name__ == _SETTINGS]
-        return [*settings, selecting.get_entries_for_translation, selecting.save_translations]
+        return [*settings, mine.get_entries_for_translation, mine.save_translations]
 
     def heavy_activities(self) -> list[Callable[..., Any]]:
         mine = self.activities()

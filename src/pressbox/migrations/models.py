@@ -11,6 +11,7 @@ import pressbox.curator.evaluate.rows
 import pressbox.curator.graph.rows
 import pressbox.curator.library.rows
 import pressbox.curator.research.rows
+import pressbox.curator.translate.rows
 import pressbox.footy.adapters.rows
 import pressbox.soonish.adapters.rows  # noqa: F401
 from pressbox.core.db.base import Base

@@ -9,7 +9,7 @@ from temporalio.testing import ActivityEnvironment
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
 from pressbox.curator.translate.activities import TRANSLATED_ELSEWHERE
 from pressbox.curator.translate.contracts import TranslateArticlesInput, TranslatedArticles, translation_claim
-from pressbox.curator.translate.domain.segments import Why
+from pressbox.curator.translate.domain.segments import UntranslatedReason
 from tests.fakes.translating import TranslationDesk
 
 THREE = "<p>First line.</p><p>Second line.</p><p>Third line.</p>"
@@ -33,7 +33,7 @@ async def test_an_article_is_translated_in_as_many_requests_as_the_provider_need
     assert (result.translated, result.failed, result.retry_at) == ((entry_id,), (), None)
     assert [len(request) for request in desk.deepl.asked] == [2, 2]
     row = desk.translations.rows[entry_id, "de"]
-    assert [one.why for one in row.blocks] == [None] * 4
+    assert [one.reason for one in row.blocks] == [None] * 4
     assert row.blocks[1].html == "[de] Fířšť ľíňé."
 
 
@@ -75,13 +75,17 @@ async def test_what_a_provider_refuses_or_does_not_answer_is_marked_and_holds_up
     result = await translated(desk, one, other)
     assert (result.translated, result.failed) == ((one, other), ())
     # A title and one line are the first request.
-    assert [block.why for block in desk.translations.rows[one, "de"].blocks] == [Why.REFUSED, Why.REFUSED, None]
+    assert [block.reason for block in desk.translations.rows[one, "de"].blocks] == [
+        UntranslatedReason.REFUSED,
+        UntranslatedReason.REFUSED,
+        None,
+    ]
 
 
 async def test_a_block_longer_than_the_provider_takes_is_marked(desk: TranslationDesk) -> None:
     entry_id = desk.translations.enter(f"<p>{'long ' * 200}</p><p>Short.</p>")
     await translated(desk, entry_id)
-    assert sorted(str(one.why) for one in desk.translations.rows[entry_id, "de"].blocks) == ["None", "None", "long"]
+    assert sorted(str(one.reason) for one in desk.translations.rows[entry_id, "de"].blocks) == ["None", "None", "long"]
 
 
 async def test_the_same_text_is_not_asked_for_again_and_an_edit_asks_only_for_what_is_new(
@@ -106,7 +110,7 @@ async def test_again_asks_for_what_was_not_translated_and_only_for_that(desk: Tr
     desk.deepl.answer = lambda text, language: f"{language} {text}"
     await translated(desk, entry_id, again=True)
     assert desk.deepl.asked[2:] == [["Second line."]]
-    assert [one.why for one in desk.translations.rows[entry_id, "de"].blocks] == [None] * 4
+    assert [one.reason for one in desk.translations.rows[entry_id, "de"].blocks] == [None] * 4
 
 
 async def test_another_provider_begins_anew(desk: TranslationDesk) -> None:

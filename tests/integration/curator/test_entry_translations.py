@@ -27,13 +27,13 @@ from pressbox.curator.routes import build_router
 from pressbox.curator.service import Curator
 from pressbox.curator.settings import CuratorSettings
 from pressbox.curator.translate.contracts import Provider
-from pressbox.curator.translate.domain.article_blocks import blocks_of
-from pressbox.curator.translate.domain.segments import Done, Why
-from pressbox.curator.translate.domain.view import Standing
+from pressbox.curator.translate.domain.blocks import find_blocks
+from pressbox.curator.translate.domain.segments import BlockTranslation, UntranslatedReason
+from pressbox.curator.translate.domain.view import TranslationStatus
 from pressbox.curator.translate.ports import Translations
 from pressbox.curator.translate.service import TranslationService, TranslatorChoice
 from pressbox.curator.translate.store import SqlTranslations
-from pressbox.curator.translate.wiring import configured
+from pressbox.curator.translate.wiring import configured_providers
 from tests.fakes.reader import NOW, Library
 from tests.integration.curator.test_curator_api import browsing
 from tests.integration.web.conftest import cheap_passwords
@@ -45,7 +45,7 @@ class Runs:
     def __init__(self) -> None:
         self.started: list[tuple[Any, ...]] = []
 
-    async def translate(self, entry_ids: Any, provider: Provider, language: str, *, again: bool = False) -> str:
+    async def start_translation(self, entry_ids: Any, provider: Provider, language: str, *, again: bool = False) -> str:
         self.started.append((tuple(entry_ids), provider, language, again))
         return "translate-1"
 
@@ -79,13 +79,13 @@ class Shelf:
             await work.session.execute(edited)
 
     async def translate(self, entry_id: int, language: str = "de", *, finish: bool = True) -> None:
-        source = await self.store.source(entry_id)
+        source = await self.store.find_source(entry_id)
         assert source is not None
-        blocks = blocks_of(source.title, source.summary, source.html)
-        done = [Done(block.key, html=f"{language}: {block.html}") for block in blocks]
-        done[-1] = Done(blocks[-1].key, why=Why.UNCHANGED)
-        await self.store.put(source, language, "deepl", "", done[:2], NOW)
-        await self.store.put(source, language, "deepl", "", done[2:], NOW)
+        blocks = find_blocks(source.title, source.summary, source.html)
+        done = [BlockTranslation(block.key, html=f"{language}: {block.html}") for block in blocks]
+        done[-1] = BlockTranslation(blocks[-1].key, reason=UntranslatedReason.UNCHANGED)
+        await self.store.add(source, language, "deepl", "", done[:2], NOW)
+        await self.store.add(source, language, "deepl", "", done[2:], NOW)
         if finish:
             assert await self.store.finish([entry_id], language, NOW) == [entry_id]
 
@@ -126,10 +126,10 @@ async def test_entries_without_a_translation_are_found_by_state_newest_first_pag
 async def test_a_translation_is_kept_piece_by_piece_and_shown_beside_the_article(shelf: Shelf) -> None:
     anna = await shelf.library.person()
     entry_id = await shelf.entry(await shelf.library.feed(anna))
-    assert (await shelf.service.of_entry(anna, entry_id, "de")).state is Standing.NONE
+    assert (await shelf.service.view_entry(anna, entry_id, "de")).state is TranslationStatus.NONE
     await shelf.translate(entry_id)
-    view = await shelf.service.of_entry(anna, entry_id, "de")
-    assert (view.state, view.kept, view.missing, view.provider) == (Standing.COMPLETE, 1, 0, "deepl")
+    view = await shelf.service.view_entry(anna, entry_id, "de")
+    assert (view.state, view.kept, view.missing, view.provider) == (TranslationStatus.COMPLETE, 1, 0, "deepl")
     assert (view.translated_title, view.translated_summary) == ("de: Title 0", "de: A summary.")
     rows = view.pairs({"unchanged": "came back unchanged"})
     assert [row.translation for row in rows] == [
@@ -138,8 +138,8 @@ async def test_a_translation_is_kept_piece_by_piece_and_shown_beside_the_article
         "<pre><code>x = 1</code></pre>",
     ]
     await shelf.edit(entry_id, BODY.replace("Second", "Another"))
-    edited = await shelf.service.of_entry(anna, entry_id, "de")
-    assert (edited.state, edited.kept, edited.missing) == (Standing.STALE, 0, 1)
+    edited = await shelf.service.view_entry(anna, entry_id, "de")
+    assert (edited.state, edited.kept, edited.missing) == (TranslationStatus.STALE, 0, 1)
     # What was translated and is still there stays translated.
     assert edited.pairs({})[0] == rows[0]
 
@@ -147,16 +147,16 @@ async def test_a_translation_is_kept_piece_by_piece_and_shown_beside_the_article
 async def test_another_provider_begins_anew_and_an_entry_that_goes_takes_its_translations_along(shelf: Shelf) -> None:
     entry_id = await shelf.entry(await shelf.library.feed(await shelf.library.person()))
     await shelf.translate(entry_id)
-    source = await shelf.store.source(entry_id)
+    source = await shelf.store.find_source(entry_id)
     assert source is not None
-    await shelf.store.put(source, "de", "microsoft", "", [], NOW)
-    stored = await shelf.store.stored(entry_id, "de")
+    await shelf.store.add(source, "de", "microsoft", "", [], NOW)
+    stored = await shelf.store.find(entry_id, "de")
     assert stored is not None
     assert (stored.provider, list(stored.blocks), stored.complete) == ("microsoft", [], False)
     async with shelf.library.database.unit_of_work() as work:
         await work.session.delete(await work.session.get_one(EntryRow, entry_id))
-    assert await shelf.store.stored(entry_id, "de") is None
-    await shelf.store.put(source, "de", "microsoft", "", [], NOW)
+    assert await shelf.store.find(entry_id, "de") is None
+    await shelf.store.add(source, "de", "microsoft", "", [], NOW)
     assert await shelf.store.finish([entry_id], "de", NOW) == []
 
 
@@ -168,13 +168,13 @@ async def test_only_own_entries_known_languages_and_configured_providers(shelf: 
     with pytest.raises(NotFoundError):
         await shelf.service.translate(bert, entry_id, "de")
     with pytest.raises(NotFoundError):
-        await shelf.service.of_entry(bert, entry_id, "de")
+        await shelf.service.view_entry(bert, entry_id, "de")
     with pytest.raises(InvalidInputError, match="deepl, llm"):
         await shelf.service.translate(anna, entry_id, "de", provider="microsoft")
     with pytest.raises(InvalidInputError, match="A language is one of"):
-        shelf.service.language("klingon")
-    assert shelf.service.language("", "de") == "de"
-    assert shelf.service.language() == "en"
+        shelf.service.choose_language("klingon")
+    assert shelf.service.choose_language("", "de") == "de"
+    assert shelf.service.choose_language() == "en"
     none = TranslationService(SqlReadingLists(shelf.library.database), shelf.store, shelf.runs, TranslatorChoice(()))
     with pytest.raises(ConflictError, match="DEEPL_API_KEY"):
         await none.translate_some([])
@@ -182,11 +182,11 @@ async def test_only_own_entries_known_languages_and_configured_providers(shelf: 
 
 def test_the_provider_of_the_settings_comes_first_when_it_has_its_key(settings: Settings) -> None:
     curator = settings.group(CuratorSettings)
-    assert configured(curator) == ()
+    assert configured_providers(curator) == ()
     keys = curator.model_copy(update={"deepl_key": SecretStr("k"), "model_url": "http://x/v1", "model_name": "m"})
-    assert configured(keys) == (Provider.DEEPL, Provider.LLM)
+    assert configured_providers(keys) == (Provider.DEEPL, Provider.LLM)
     microsoft = keys.model_copy(update={"microsoft_key": SecretStr("k")})
-    assert configured(microsoft)[0] is Provider.MICROSOFT
+    assert configured_providers(microsoft)[0] is Provider.MICROSOFT
 
 
 async def test_the_api_gives_translations_and_says_which_setting_is_missing(shelf: Shelf, settings: Settings) -> None:

@@ -9,7 +9,7 @@ from pressbox.curator.cards import choice as choosing
 from pressbox.curator.context import prompt as context
 from pressbox.curator.distil import prompt as distilling
 from pressbox.curator.research import prompt as research
-from pressbox.curator.translate.providers import model as translating
+from pressbox.curator.translate import model as translating
 from pressbox.demo.simulators.model import Asked
 from pressbox.demo.simulators.understanding import SCRIPTS, UNKNOWN, understands
 

@@ -1,4 +1,4 @@
-"""The tables of what is made of an entry beside its summary: translation, context, links, enrichments."""
+"""The tables of what is made of an entry beside its summary: context, links, enrichments."""
 
 from datetime import datetime
 from typing import Any
@@ -9,25 +9,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.db.base import Base
 from pressbox.curator.library.rows import SCHEMA
-
-
-class EntryTranslationRow(Base):
-    """An entry in another language: `blocks` has, by key, what became of each piece of its text."""
-
-    __tablename__ = "entry_translations"
-    __table_args__ = (SCHEMA,)
-
-    entry_id: Mapped[int] = mapped_column(ForeignKey("curator.entries.id", ondelete="CASCADE"), primary_key=True)
-    language: Mapped[str] = mapped_column(Text, primary_key=True)
-    provider: Mapped[str] = mapped_column(Text)
-    model: Mapped[str] = mapped_column(Text, server_default="")
-    # Of the text that was translated: another text wants another translation.
-    content_hash: Mapped[str] = mapped_column(Text)
-    title: Mapped[str] = mapped_column(Text, server_default="")
-    blocks: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
-    # Nothing of that text is left to be asked for.
-    complete: Mapped[bool] = mapped_column(Boolean, server_default="false")
-    at: Mapped[datetime]
 
 
 class EntryContextRow(Base):

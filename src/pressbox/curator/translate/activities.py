@@ -1,4 +1,4 @@
-"""The effects of translating: request by request, each kept as soon as it is answered."""
+"""The effects of translation: one request after the other, each answer stored at once."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -25,39 +25,17 @@ from pressbox.curator.translate.contracts import (
     TranslationSelection,
     translation_claim,
 )
-from pressbox.curator.translate.domain.article_blocks import Block, blocks_of
-from pressbox.curator.translate.domain.segments import Done, Why, requests
-from pressbox.curator.translate.ports import Languages, Translations, TranslationSource, Translator
+from pressbox.curator.translate.domain.blocks import Block, find_blocks
+from pressbox.curator.translate.domain.segments import BlockTranslation, UntranslatedReason, plan_requests
+from pressbox.curator.translate.ports import LanguagePair, Translations, TranslationSource, Translator
 
 # Longer than one article may take, so that a claim never lapses while its work goes on.
-CLAIMED_FOR = timedelta(minutes=20)
-TRANSLATED_ELSEWHERE = "Another run translates the same article."
-
-
-class TranslationSelecting:
-    """Which entries are translated, and which are then done."""
-
-    def __init__(self, translations: Translations, now: Clock = utc_now) -> None:
-        self._translations = translations
-        self._now = now
-
-    @activity.defn
-    @call_with(QUICK)
-    async def get_entries_for_translation(self, input: SelectForTranslationInput) -> TranslationSelection:
-        found = await self._translations.select(input.entry_ids, input.language, input.after, input.limit)
-        entries = (entry.model_copy(update={"title": shorten(entry.title)}) for entry in found.entries)
-        return found.model_copy(update={"entries": tuple(entries)})
-
-    @activity.defn
-    @call_with(QUICK)
-    async def save_translations(self, input: SaveTranslationsInput) -> SavedTranslations:
-        """The bodies are there already; from now on they count as whole."""
-        saved = await self._translations.finish(input.entry_ids, input.language, self._now())
-        return SavedTranslations(entry_ids=tuple(saved))
+CLAIM_LIFETIME = timedelta(minutes=20)
+TRANSLATED_ELSEWHERE = "Another run is translating the same article."
 
 
 class TranslationActivities:
-    """One translator per provider; those without a key say which setting is missing."""
+    """There is a translator for each provider; one without a key says which setting is missing."""
 
     def __init__(
         self,
@@ -70,6 +48,20 @@ class TranslationActivities:
         self._claims = claims
         self._translators = translators
         self._now = now
+
+    @activity.defn
+    @call_with(QUICK)
+    async def get_entries_for_translation(self, input: SelectForTranslationInput) -> TranslationSelection:
+        found = await self._translations.select(input.entry_ids, input.language, input.after, input.limit)
+        entries = (entry.model_copy(update={"title": shorten(entry.title)}) for entry in found.entries)
+        return found.model_copy(update={"entries": tuple(entries)})
+
+    @activity.defn
+    @call_with(QUICK)
+    async def save_translations(self, input: SaveTranslationsInput) -> SavedTranslations:
+        """Mark translations as complete; their blocks are stored already."""
+        saved = await self._translations.finish(input.entry_ids, input.language, self._now())
+        return SavedTranslations(entry_ids=tuple(saved))
 
     @activity.defn
     @call_with(LONG, queue=heavy_queue)
@@ -92,7 +84,7 @@ class TranslationActivities:
         async with Heartbeat():
             for place, entry_id in enumerate(input.entry_ids):
                 try:
-                    await self._article(self._translators[provider], entry_id, input)
+                    await self._translate_entry(self._translators[provider], entry_id, input)
                     translated.append(entry_id)
                 except UNAVAILABLE as error:
                     retry_at, reason = retry_later(error, input.policy, self._now())
@@ -104,55 +96,59 @@ class TranslationActivities:
                         reason=reason,
                     )
                 except PermanentError as error:
-                    # One article that cannot be translated holds up no other.
+                    # One article that cannot be translated does not hold up the others.
                     reason = shorten(error.message, LONGEST_REASON)
                     failed.append(EntryProgressState(entry_id=entry_id, status=EntryStatus.ERROR, error=reason))
         return TranslatedArticles(translated=tuple(translated), failed=tuple(failed))
 
-    async def _article(self, translator: Translator, entry_id: int, input: TranslateArticlesInput) -> None:
-        """What is missing of one article; an entry that is gone is done with."""
+    async def _translate_entry(self, translator: Translator, entry_id: int, input: TranslateArticlesInput) -> None:
+        """Translate what is missing of one entry; one that is gone needs nothing."""
         key, owner, now = translation_claim(entry_id, input.language), activity.info().workflow_id or "", self._now()
-        if not await self._claims.take([key], owner, now + CLAIMED_FOR, now):
+        if not await self._claims.take([key], owner, now + CLAIM_LIFETIME, now):
             raise TransientError(TRANSLATED_ELSEWHERE)
         try:
-            source = await self._translations.source(entry_id)
+            source = await self._translations.find_source(entry_id)
             if source is not None:
-                await self._missing(translator, source, input)
+                await self._translate_missing(translator, source, input)
         finally:
             await self._claims.release([key], owner)
 
-    async def _missing(self, translator: Translator, source: TranslationSource, input: TranslateArticlesInput) -> None:
-        known = await self._known(translator, source.entry_id, input)
-        blocks = blocks_of(source.title, source.summary, source.html)
-        wanted, too_long = requests([block for block in blocks if block.key not in known], translator.limits)
+    async def _translate_missing(
+        self, translator: Translator, source: TranslationSource, input: TranslateArticlesInput
+    ) -> None:
+        finished = await self._find_finished(translator, source.entry_id, input)
+        blocks = find_blocks(source.title, source.summary, source.html)
+        planned, too_long = plan_requests([block for block in blocks if block.key not in finished], translator.limits)
 
-        async def keep(done: Sequence[Done]) -> None:
+        async def store(done: Sequence[BlockTranslation]) -> None:
             provider, model = translator.provider, translator.model
-            await self._translations.put(source, input.language, provider, model, done, self._now())
+            await self._translations.add(source, input.language, provider, model, done, self._now())
 
-        # Also when nothing is missing: the text may be another one with the same words.
-        await keep(too_long)
-        for request in wanted:
-            await keep(await _answered(translator, request, Languages(source.language, input.language), source))
+        # Even when nothing is missing: the same blocks may be in a text that has changed otherwise.
+        await store(too_long)
+        languages = LanguagePair(source.language, input.language)
+        for request in planned:
+            await store(await _translate_blocks(translator, request, languages, source))
 
-    async def _known(self, translator: Translator, entry_id: int, input: TranslateArticlesInput) -> set[str]:
-        """What is not asked for any more: what this translator has answered; `again` only what it translated."""
-        stored = await self._translations.stored(entry_id, input.language)
+    async def _find_finished(self, translator: Translator, entry_id: int, input: TranslateArticlesInput) -> set[str]:
+        """Return the blocks that this translator has answered; with `again`, only those that it translated."""
+        stored = await self._translations.find(entry_id, input.language)
         if stored is None or (stored.provider, stored.model) != (translator.provider, translator.model):
             return set()
-        return {done.key for done in stored.blocks if done.why is None or not input.again}
+        return {block.key for block in stored.blocks if block.reason is None or not input.again}
 
 
-async def _answered(
-    translator: Translator, request: Sequence[Block], languages: Languages, source: TranslationSource
-) -> Sequence[Done]:
-    """What has no answer stays as it was, and says so."""
+async def _translate_blocks(
+    translator: Translator, blocks: Sequence[Block], languages: LanguagePair, source: TranslationSource
+) -> Sequence[BlockTranslation]:
+    """Translate blocks; one without an answer gets the reason why."""
     try:
-        answers = await translator.translate(request, languages, source)
+        answers = await translator.translate(blocks, languages, source)
     except ConfigurationError:
         raise
     except PermanentError as error:
         activity.logger.warning("Blocks of entry %s are not translated: %s", source.entry_id, error.message)
-        return [Done(block.key, why=Why.REFUSED) for block in request]
-    given = {answer.key: answer for answer in answers}
-    return [given.get(block.key) or Done(block.key, why=Why.UNUSABLE) for block in request]
+        return [BlockTranslation(block.key, reason=UntranslatedReason.REFUSED) for block in blocks]
+    by_key = {answer.key: answer for answer in answers}
+    missing = UntranslatedReason.UNUSABLE
+    return [by_key.get(block.key) or BlockTranslation(block.key, reason=missing) for block in blocks]

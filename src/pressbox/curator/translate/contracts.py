@@ -1,4 +1,4 @@
-"""Translating entries."""
+"""Messages of translation, and the names under which it runs."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -18,7 +18,7 @@ def translation_workflow_id(key: str) -> str:
 
 
 def translation_claim(entry_id: int, language: str) -> str:
-    """Under which one run at a time translates an entry."""
+    """Return the key under which one run at a time translates an entry."""
     return f"translate-{entry_id}-{language}"
 
 
@@ -31,14 +31,14 @@ class Provider(StrEnum):
 class TranslationInput(CamelContract):
     """Without ids: the newest entries in another language that have no translation, at most `most_entries`.
 
-    Without a target language that of the settings, otherwise English.
+    Without a target language: that of the settings, or English.
     """
 
     entry_ids: tuple[int, ...] = ()
     provider: Provider = Provider.MICROSOFT
     target_language: str = ""
     most_entries: int = 200
-    # Ask once more for what was not translated.
+    # Request again what was not translated.
     again: bool = False
     state: "TranslationState" = Field(default_factory=lambda: TranslationState())
     parent_workflow_id: str = ""
@@ -46,14 +46,14 @@ class TranslationInput(CamelContract):
 
 
 class TranslationCursor(CamelContract):
-    """From where the next page goes on: the newest come first."""
+    """The last entry of a page; the newest come first."""
 
     published_at: datetime
     entry_id: int
 
 
 class TranslationState(CamelContract):
-    """Carried over continue-as-new: one run per page of entries."""
+    """Carried over continue-as-new: one run for each page of entries."""
 
     after: TranslationCursor | None = None
     total: int = 0
@@ -94,7 +94,7 @@ class TranslateArticlesInput(Contract):
 
 
 class TranslatedArticles(Waits):
-    """`waiting` are those to come back for at `retry_at`; what was done of them is kept."""
+    """`waiting` are the entries to retry at `retry_at`; what is translated of them is kept."""
 
     translated: tuple[int, ...] = ()
     failed: tuple[EntryProgressState, ...] = ()
@@ -107,6 +107,6 @@ class SaveTranslationsInput(Contract):
 
 
 class SavedTranslations(Contract):
-    """Not among them: those whose text changed meanwhile."""
+    """Entries whose text has changed meanwhile are not among them."""
 
     entry_ids: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""The button that asks for the translation of an article."""
+"""The button that requests the translation of an article."""
 
 from typing import Annotated
 
@@ -17,9 +17,9 @@ Word = Annotated[str, Form(max_length=40)]
 
 @router.post(f"{PATH}/entries/{{entry_id}}/translation")
 async def translate(asked: Asking, entry_id: EntryId, to: Word = "", provider: Word = "", again: Word = "") -> Response:
-    """Have it translated, or what is missing of it; the tab shows how far it is."""
+    """Start a translation, or the rest of one; the tab shows its progress."""
     service = asked.service.translations
-    language = service.language(to, page_language(asked))
+    language = service.choose_language(to, page_language(asked))
     await service.translate(asked.user_id, entry_id, language, provider=provider, again=bool(again))
     here = f"{PATH}/entries/{entry_id}?{asked.place.query()}"
     return RedirectResponse(f"{here}&tab={Tab.TRANSLATION}&to={language}", status_code=303)

@@ -1,4 +1,4 @@
-"""What translation needs: a translator, and where translations are kept."""
+"""What translation needs: translators, stored translations, and a way to start the workflow."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Protocol
 
 from pressbox.curator.translate.contracts import Provider, TranslationCursor, TranslationSelection
-from pressbox.curator.translate.domain.article_blocks import Block
-from pressbox.curator.translate.domain.segments import Done, Limits
+from pressbox.curator.translate.domain.blocks import Block
+from pressbox.curator.translate.domain.segments import BlockTranslation, Limits
 
 
 @dataclass(frozen=True)
-class Languages:
-    """`source` is empty when nobody knows it; the provider then finds out."""
+class LanguagePair:
+    """`source` is empty when it is not known; the provider then detects it."""
 
     source: str
     target: str
@@ -33,7 +33,7 @@ class TranslationSource:
 
 @dataclass(frozen=True)
 class StoredTranslation:
-    """`complete` when every block of that text was translated, or has a reason why not."""
+    """`complete` when every block of the text is translated, or has a reason why not."""
 
     entry_id: int
     language: str
@@ -41,16 +41,16 @@ class StoredTranslation:
     model: str
     content_hash: str
     title: str
-    blocks: Sequence[Done]
+    blocks: Sequence[BlockTranslation]
     complete: bool
     at: datetime
 
 
 class Translator(Protocol):
-    """Somebody is asked for one request of blocks at a time, within `limits`, and is never paid twice for the same.
+    """Translates one request of blocks at a time, within `limits`, and is never paid twice for the same one.
 
-    Away, busy, over quota or with a wrong key it raises one of `activities/waiting.py:UNAVAILABLE`.
-    A block without an answer is not in the result.
+    When it is down, busy, over quota or has a wrong key, it raises one of `models.waiting.UNAVAILABLE`. A block without
+    an answer is not in the result.
     """
 
     @property
@@ -63,45 +63,45 @@ class Translator(Protocol):
     def limits(self) -> Limits: ...
 
     async def translate(
-        self, blocks: Sequence[Block], languages: Languages, source: TranslationSource
-    ) -> Sequence[Done]: ...
+        self, blocks: Sequence[Block], languages: LanguagePair, source: TranslationSource
+    ) -> Sequence[BlockTranslation]: ...
 
 
 class Translations(Protocol):
     async def select(
         self, entry_ids: Sequence[int], language: str, after: TranslationCursor | None, limit: int
     ) -> TranslationSelection:
-        """These entries; without ids those that somebody follows, in another language and without a complete
+        """Select these entries; without ids, those of subscribed feeds in another language that have no complete
         translation of their present text, the newest first.
         """
         ...
 
-    async def source(self, entry_id: int) -> TranslationSource | None:
-        """None when the entry is gone or has nothing to read."""
+    async def find_source(self, entry_id: int) -> TranslationSource | None:
+        """Return None when the entry is gone or has no text."""
         ...
 
-    async def stored(self, entry_id: int, language: str) -> StoredTranslation | None: ...
+    async def find(self, entry_id: int, language: str) -> StoredTranslation | None: ...
 
-    async def put(
+    async def add(
         self,
         source: TranslationSource,
         language: str,
         provider: str,
         model: str,
-        done: Sequence[Done],
+        blocks: Sequence[BlockTranslation],
         now: datetime,
     ) -> None:
-        """Add to what is there of the same provider; of another one it is begun anew."""
+        """Add blocks to the translation by the same provider; another provider starts a new one."""
         ...
 
     async def finish(self, entry_ids: Sequence[int], language: str, now: datetime) -> Sequence[int]:
-        """Those of which nothing is left to do are complete from now on. Their ids."""
+        """Mark translations of the present text as complete, and return their entry ids."""
         ...
 
 
-class TranslationRuns(Protocol):
-    """Starts TranslationWorkflow; the id of the run, or of the one that does this already."""
+class TranslationWorkflows(Protocol):
+    """Starts TranslationWorkflow and returns its id, or that of the run that does the same already."""
 
-    async def translate(
+    async def start_translation(
         self, entry_ids: Sequence[int], provider: Provider, language: str, *, again: bool = False
     ) -> str: ...

@@ -1,4 +1,4 @@
-"""Translations in PostgreSQL, and the entries that want one. Selection is by state."""
+"""Translations in PostgreSQL, and the entries that need one. Selection is by state."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, exists, func, literal, or_, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.curator.context.rows import EntryTranslationRow
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
 from pressbox.curator.library.domain.entries import FetchState
@@ -15,9 +14,10 @@ from pressbox.curator.library.domain.identity import content_hash, storable
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.translate.contracts import TranslationCursor, TranslationSelection
-from pressbox.curator.translate.domain.article_blocks import BlockKind, blocks_of, text_block, words_of
-from pressbox.curator.translate.domain.segments import Done, Why
+from pressbox.curator.translate.domain.blocks import BlockKind, find_blocks, plain_words, text_block
+from pressbox.curator.translate.domain.segments import BlockTranslation, UntranslatedReason
 from pressbox.curator.translate.ports import StoredTranslation, TranslationSource
+from pressbox.curator.translate.rows import EntryTranslationRow
 
 
 class SqlTranslations(SqlStore):
@@ -25,7 +25,7 @@ class SqlTranslations(SqlStore):
         self, entry_ids: Sequence[int], language: str, after: TranslationCursor | None, limit: int
     ) -> TranslationSelection:
         statement = select(EntryRow.id, EntryRow.title, EntryRow.published_at)
-        statement = statement.where(EntryRow.id.in_(entry_ids) if entry_ids else _wants_translation(language))
+        statement = statement.where(EntryRow.id.in_(entry_ids) if entry_ids else _needs_translation(language))
         if after is not None:
             statement = statement.where(
                 tuple_(EntryRow.published_at, EntryRow.id)
@@ -41,20 +41,26 @@ class SqlTranslations(SqlStore):
             more=len(rows) > limit,
         )
 
-    async def source(self, entry_id: int) -> TranslationSource | None:
+    async def find_source(self, entry_id: int) -> TranslationSource | None:
         async with self._database.unit_of_work() as work:
-            return await _source(work.session, entry_id)
+            return await _find_source(work.session, entry_id)
 
-    async def stored(self, entry_id: int, language: str) -> StoredTranslation | None:
+    async def find(self, entry_id: int, language: str) -> StoredTranslation | None:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(EntryTranslationRow, (entry_id, language))
-        return None if row is None else _stored(row)
+        return None if row is None else _translation(row)
 
-    async def put(
-        self, source: TranslationSource, language: str, provider: str, model: str, done: Sequence[Done], now: datetime
+    async def add(
+        self,
+        source: TranslationSource,
+        language: str,
+        provider: str,
+        model: str,
+        blocks: Sequence[BlockTranslation],
+        now: datetime,
     ) -> None:
         async with self._database.unit_of_work() as work:
-            # The entry is locked, so that it neither goes nor changes meanwhile.
+            # The entry is locked, so that it is neither removed nor changed meanwhile.
             if await work.session.get(EntryRow, source.entry_id, with_for_update=True) is None:
                 return
             row = await work.session.get(EntryTranslationRow, (source.entry_id, language))
@@ -65,8 +71,8 @@ class SqlTranslations(SqlStore):
                 row.blocks = []
             row.provider, row.model, row.at = provider, model, now
             row.content_hash, row.complete = source.content_hash, False
-            row.blocks = _merged(row.blocks, done, source)
-            row.title = _title(row.blocks, source)
+            row.blocks = _merge(row.blocks, blocks, source)
+            row.title = _translated_title(row.blocks, source)
             work.changed(ENRICHMENT_CHANGED, str(source.entry_id))
 
     async def finish(self, entry_ids: Sequence[int], language: str, now: datetime) -> Sequence[int]:
@@ -74,7 +80,7 @@ class SqlTranslations(SqlStore):
         async with self._database.unit_of_work() as work:
             for entry_id in sorted(entry_ids):
                 row = await work.session.get(EntryTranslationRow, (entry_id, language), with_for_update=True)
-                source = await _source(work.session, entry_id)
+                source = await _find_source(work.session, entry_id)
                 if row is None or source is None or row.content_hash != source.content_hash:
                     continue
                 row.complete, row.at = True, now
@@ -83,10 +89,10 @@ class SqlTranslations(SqlStore):
         return saved
 
 
-def _wants_translation(language: str) -> ColumnElement[bool]:
-    """Followed by somebody, read to its end, in another language, and not translated as it is now."""
-    spoken = func.split_part(func.lower(EntryRow.language), "-", 1)
-    whole = exists().where(
+def _needs_translation(language: str) -> ColumnElement[bool]:
+    """True for entries of subscribed feeds that have their text, in another language, without a current translation."""
+    own_language = func.split_part(func.lower(EntryRow.language), "-", 1)
+    translated = exists().where(
         EntryTranslationRow.entry_id == EntryRow.id,
         EntryTranslationRow.language == language,
         EntryTranslationRow.content_hash == EntryRow.content_hash,
@@ -96,18 +102,18 @@ def _wants_translation(language: str) -> ColumnElement[bool]:
         EntryRow.content_hash != "",
         EntryRow.fetch_state != FetchState.WAITING,
         EntryRow.language != "",
-        spoken != language.lower().split("-")[0],
+        own_language != language.lower().split("-")[0],
         exists().where(SubscriptionRow.feed_id == EntryRow.feed_id),
-        ~whole,
+        ~translated,
     )
 
 
-async def _source(session: AsyncSession, entry_id: int) -> TranslationSource | None:
-    read = or_(EntryBodyRow.full_content != "", EntryBodyRow.feed_content != "")
+async def _find_source(session: AsyncSession, entry_id: int) -> TranslationSource | None:
+    has_text = or_(EntryBodyRow.full_content != "", EntryBodyRow.feed_content != "")
     statement = (
         select(EntryRow, EntryBodyRow)
         .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
-        .where(EntryRow.id == entry_id, read)
+        .where(EntryRow.id == entry_id, has_text)
     )
     found = (await session.execute(statement)).tuples().one_or_none()
     if found is None:
@@ -125,20 +131,22 @@ async def _source(session: AsyncSession, entry_id: int) -> TranslationSource | N
     )
 
 
-def _merged(known: Sequence[dict[str, Any]], done: Sequence[Done], source: TranslationSource) -> list[dict[str, Any]]:
-    """What the article has no more is left out; the order is that of the article."""
-    by_key = {block["key"]: block for block in known}
-    by_key |= {one.key: {"key": one.key, "html": storable(one.html), "why": one.why or ""} for one in done}
-    wanted = blocks_of(source.title, source.summary, source.html)
-    return [by_key[block.key] for block in wanted if block.key in by_key]
+def _merge(
+    stored: Sequence[dict[str, Any]], added: Sequence[BlockTranslation], source: TranslationSource
+) -> list[dict[str, Any]]:
+    """Join both in the order of the article; blocks that it no longer has are dropped."""
+    by_key = {block["key"]: block for block in stored}
+    by_key |= {one.key: {"key": one.key, "html": storable(one.html), "why": one.reason or ""} for one in added}
+    present = find_blocks(source.title, source.summary, source.html)
+    return [by_key[block.key] for block in present if block.key in by_key]
 
 
-def _title(blocks: Sequence[dict[str, Any]], source: TranslationSource) -> str:
+def _translated_title(blocks: Sequence[dict[str, Any]], source: TranslationSource) -> str:
     keys = [block.key for block in text_block(BlockKind.TITLE, source.title)]
-    return next((words_of(block["html"]) for block in blocks if block["key"] in keys), "")
+    return next((plain_words(block["html"]) for block in blocks if block["key"] in keys), "")
 
 
-def _stored(row: EntryTranslationRow) -> StoredTranslation:
+def _translation(row: EntryTranslationRow) -> StoredTranslation:
     return StoredTranslation(
         entry_id=row.entry_id,
         language=row.language,
@@ -146,7 +154,10 @@ def _stored(row: EntryTranslationRow) -> StoredTranslation:
         model=row.model,
         content_hash=row.content_hash,
         title=row.title,
-        blocks=[Done(one["key"], one["html"], Why(one["why"]) if one["why"] else None) for one in row.blocks],
+        blocks=[
+            BlockTranslation(one["key"], one["html"], UntranslatedReason(one["why"]) if one["why"] else None)
+            for one in row.blocks
+        ],
         complete=row.complete,
         at=row.at,
     )

@@ -1,4 +1,4 @@
-"""What the tab with the translation of an article shows."""
+"""The tab with the translation of an article."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class LanguageName:
 
 @dataclass(frozen=True)
 class TranslationTab:
-    """`work` runs now, or failed. `only` shows the translation without the original."""
+    """`work` is the workflow that runs or failed. `only` shows the translation without the original."""
 
     view: TranslationView
     language: LanguageName
@@ -31,13 +31,12 @@ class TranslationTab:
     work: ActivityNode | None
     workflow_id: str
     only: bool
-    # The language of the article.
-    spoken: str = ""
+    article_language: str = ""
 
     @property
     def is_its_own(self) -> bool:
-        """The article is in this language already, as far as anybody knows."""
-        return self.spoken == self.language.code
+        """True when the article is already in this language, as far as is known."""
+        return self.article_language == self.language.code
 
     @property
     def running(self) -> bool:
@@ -54,18 +53,18 @@ class TranslationTab:
 
 async def load(asked: Asked, article: ArticleView) -> TranslationTab:
     service, given = asked.service.translations, asked.request.query_params
-    language = service.language(given.get("to", ""), page_language(asked))
+    language = service.choose_language(given.get("to", ""), page_language(asked))
     workflow_id = service.workflow_id(article.item.id, language)
-    names = names_in(page_language(asked))
+    names = language_names(page_language(asked))
     return TranslationTab(
-        view=await service.of(article, language),
+        view=await service.view_article(article, language),
         language=next(one for one in names if one.code == language),
         languages=names,
         providers=service.providers,
         work=await node(asked.parts.database, workflow_id),
         workflow_id=workflow_id,
         only=given.get("show", "") == ONLY,
-        spoken=article.item.language.lower().split("-")[0],
+        article_language=article.item.language.lower().split("-")[0],
     )
 
 
@@ -75,7 +74,7 @@ def page_language(asked: Asked) -> str:
     return choose_language(getattr(asked.identity, "language", None), accepted)
 
 
-def names_in(page_language: str) -> Sequence[LanguageName]:
-    """All languages by their names, in the order of these."""
+def language_names(page_language: str) -> Sequence[LanguageName]:
+    """Return all languages with their names in the language of the page, sorted by name."""
     known = locale_of(page_language).languages
     return sorted((LanguageName(code, known.get(code, code)) for code in LANGUAGES), key=lambda one: one.name)

@@ -1,4 +1,4 @@
-"""Translation: who translates, and where translations are kept."""
+"""The translators of the settings, and the activities, service and routes of translation."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,20 +11,18 @@ from pressbox.curator.models.store import SqlClaims
 from pressbox.curator.models.wiring import has_model, paid_model, pay_once
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.settings import CuratorSettings, policy
-from pressbox.curator.translate.activities import TranslationActivities, TranslationSelecting
+from pressbox.curator.translate.activities import TranslationActivities
 from pressbox.curator.translate.contracts import Provider
+from pressbox.curator.translate.deepl import DeepL
+from pressbox.curator.translate.microsoft import MicrosoftTranslator
+from pressbox.curator.translate.model import ModelTranslator
 from pressbox.curator.translate.ports import Translator
-from pressbox.curator.translate.providers.deepl import DeepL
-from pressbox.curator.translate.providers.microsoft import MicrosoftTranslator
-from pressbox.curator.translate.providers.model import ModelTranslator
-from pressbox.curator.translate.providers.service import ServiceTranslator
-from pressbox.curator.translate.providers.unset import UnsetTranslator
-from pressbox.curator.translate.service import TranslationService, TranslatorChoice
-from pressbox.curator.translate.starter import TranslationStarter
+from pressbox.curator.translate.service import TemporalTranslations, TranslationService, TranslatorChoice
 from pressbox.curator.translate.store import SqlTranslations
+from pressbox.curator.translate.translators import ServiceTranslator, UnsetTranslator
 from pressbox.curator.translate.workflow import TranslationWorkflow
 
-NEEDS = {
+REQUIRED_SETTINGS = {
     Provider.DEEPL: "DEEPL_API_KEY",
     Provider.MICROSOFT: "PRESSBOX_CURATOR_MICROSOFT_KEY",
     Provider.LLM: "PRESSBOX_CURATOR_MODEL_URL and PRESSBOX_CURATOR_MODEL_NAME",
@@ -32,22 +30,22 @@ NEEDS = {
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
-    translations = SqlTranslations(resources.database)
-    selecting = TranslationSelecting(translations)
-    translating = TranslationActivities(translations, SqlClaims(resources.database), translators(resources))
+    translate = TranslationActivities(
+        SqlTranslations(resources.database), SqlClaims(resources.database), translators(resources)
+    )
     return {
-        QUEUE: (selecting.get_entries_for_translation, selecting.save_translations),
+        QUEUE: (translate.get_entries_for_translation, translate.save_translations),
         HEAVY_QUEUE: (
-            translating.deepl_translate_articles,
-            translating.ms_translate_articles,
-            translating.llm_translate_articles,
+            translate.deepl_translate_articles,
+            translate.ms_translate_articles,
+            translate.llm_translate_articles,
         ),
     }
 
 
 def translators(resources: Resources) -> Mapping[Provider, Translator]:
     settings, purchases = resources.settings.group(CuratorSettings), pay_once(resources)
-    found: dict[Provider, Translator] = {one: UnsetTranslator(one, needs) for one, needs in NEEDS.items()}
+    found: dict[Provider, Translator] = {one: UnsetTranslator(one, needs) for one, needs in REQUIRED_SETTINGS.items()}
     price = settings.price_per_million_characters
     if settings.deepl_key is not None:
         found[Provider.DEEPL] = ServiceTranslator(DeepL(settings.deepl_url, settings.deepl_key), purchases, price)
@@ -65,20 +63,20 @@ def service(resources: Resources) -> TranslationService:
     return TranslationService(
         SqlReadingLists(database),
         SqlTranslations(database),
-        TranslationStarter(resources.temporal, QUEUE, policy(resources.settings)),
-        TranslatorChoice(configured(curator), curator.target_language),
+        TemporalTranslations(resources.temporal, QUEUE, policy(resources.settings)),
+        TranslatorChoice(configured_providers(curator), curator.target_language),
     )
 
 
-def configured(settings: CuratorSettings) -> tuple[Provider, ...]:
-    """Those that can be asked; the one of the settings comes first when it is among them."""
-    there = {
+def configured_providers(settings: CuratorSettings) -> tuple[Provider, ...]:
+    """Return the providers that have their key, the one of the settings first if it is among them."""
+    is_configured = {
         Provider.DEEPL: settings.deepl_key is not None,
         Provider.MICROSOFT: settings.microsoft_key is not None,
         Provider.LLM: has_model(settings),
     }
-    wanted = Provider(settings.translator)
-    return tuple(one for one in dict.fromkeys((wanted, *there)) if there[one])
+    preferred = Provider(settings.translator)
+    return tuple(one for one in dict.fromkeys((preferred, *is_configured)) if is_configured[one])
 
 
 def routers() -> Sequence[APIRouter]:

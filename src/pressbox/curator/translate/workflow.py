@@ -1,4 +1,4 @@
-"""TranslationWorkflow: entries in another language, by DeepL, Microsoft or a model."""
+"""TranslationWorkflow: translates entries by DeepL, Microsoft or the model."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
     from pressbox.curator.models.waiting import WAITING, sleep_until
-    from pressbox.curator.translate.activities import TranslationActivities, TranslationSelecting
+    from pressbox.curator.translate.activities import TranslationActivities
     from pressbox.curator.translate.contracts import (
         Provider,
         SaveTranslationsInput,
@@ -40,9 +40,9 @@ TRANSLATE = {
 class TranslationWorkflow:
     """Translates entries block by block; without ids the newest in another language that have no translation.
 
-    Id `translate-…` by hand, `curator-translate-leftovers` for what is left. While the provider is away, busy, over
-    quota or refuses its key, it waits, says so, and goes on by itself. What was answered is kept: a retry asks only
-    for what is missing. Continues as new after a page of entries.
+    Id `translate-…` for chosen entries, `curator-translate-leftovers` for what is left; both are started by hand. While
+    the provider is down, busy, over quota or refuses its key, the workflow waits, says so, and continues by itself.
+    Answers are stored at once: a retry requests only what is missing. Continues as new after a page of entries.
     """
 
     @workflow.init
@@ -71,9 +71,9 @@ class TranslationWorkflow:
             self._shown.show(title=f"Translation: {page.entries[0].title}")
         self._show(current_step="translate")
         for begin in range(0, len(page.entries), BATCH):
-            await self._translate_patiently(page.entries[begin : begin + BATCH])
+            await self._translate_batch(page.entries[begin : begin + BATCH])
         if page.more and self._state.total < input.most_entries:
-            self._go_on(self._state.model_copy(update={"after": page.after}))
+            self._continue(self._state.model_copy(update={"after": page.after}))
         self._shown.done(message=f"{self._state.translated} translated")
         return TranslationOutput(translated=self._state.translated, failed=self._state.failed)
 
@@ -84,10 +84,10 @@ class TranslationWorkflow:
             after=self._state.after,
             limit=min(PAGE, self._input.most_entries - self._state.total),
         )
-        return await call(TranslationSelecting.get_entries_for_translation, wanted)
+        return await call(TranslationActivities.get_entries_for_translation, wanted)
 
-    async def _translate_patiently(self, entries: Sequence[EntryProgressState]) -> None:
-        """One batch to its end, however long nobody translates."""
+    async def _translate_batch(self, entries: Sequence[EntryProgressState]) -> None:
+        """Translate one batch, and wait as long as the provider is unavailable."""
         left = tuple(entry.entry_id for entry in entries)
         while left:
             for entry_id in left:
@@ -105,8 +105,8 @@ class TranslationWorkflow:
             self._show(current_step=WAITING, message=batch.reason)
             await sleep_until(batch.retry_at)
             if workflow.info().is_continue_as_new_suggested():
-                # Days without a translator: what still waits is selected again.
-                self._go_on(self._input.state)
+                # After days of waiting: what is still missing is selected again.
+                self._continue(self._input.state)
 
     async def _save(self, batch: TranslatedArticles) -> None:
         for entry in batch.failed:
@@ -114,13 +114,13 @@ class TranslationWorkflow:
         saved: tuple[int, ...] = ()
         if batch.translated:
             done = SaveTranslationsInput(entry_ids=batch.translated, language=self._language)
-            saved = (await call(TranslationSelecting.save_translations, done)).entry_ids
+            saved = (await call(TranslationActivities.save_translations, done)).entry_ids
         for entry_id in batch.translated:
             self._articles.put(entry_id, EntryStatus.COMPLETED)
         self._state = self._add(translated=len(saved), failed=len(batch.failed))
         self._show()
 
-    def _go_on(self, state: TranslationState) -> None:
+    def _continue(self, state: TranslationState) -> None:
         changes = {"state": state, "target_language": self._language}
         workflow.continue_as_new(self._input.model_copy(update=changes))
 

@@ -1,7 +1,7 @@
-"""What a translator gets of a block and what counts as its answer. Pure.
+"""What is sent to a translator for a block, and what counts as its translation. Pure.
 
-Inside a block the markup travels as numbered marks without addresses, and code as something that is not to be
-translated. An answer counts only if each mark came back once and in its place; text of an answer is never markup.
+Inside a block the markup is sent as numbered marks without addresses, and code as text that must not be translated. An
+answer counts only if each mark comes back once and in its place; text of an answer is never markup.
 """
 
 import html as html_module
@@ -10,38 +10,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pressbox.curator.translate.domain.article_blocks import PROTECTED, Block, Token, tokens, words_of
+from pressbox.curator.translate.domain.blocks import PROTECTED, Block, Token, plain_words, tokenize
 
 
-class Why(StrEnum):
-    """Why a block stays as it was."""
+class UntranslatedReason(StrEnum):
+    """Why a block was not translated."""
 
-    MARKUP = "markup"  # the answer lost, doubled or moved links or other markup
+    MARKUP = "markup"  # the answer lost, repeated or moved markup
     EMPTY = "empty"
     UNCHANGED = "unchanged"
-    LONG = "long"  # longer than the provider takes
+    LONG = "long"  # longer than the provider accepts
     REFUSED = "refused"  # the provider does not translate it
-    UNUSABLE = "unusable"  # the answer was no translation at all
+    UNUSABLE = "unusable"  # the answer was not a translation
 
 
 _MARK_ID = re.compile(r"""\bid\s*+=\s*+["']?m?(\d{1,5})\b""")
 _TAG_LIKE = re.compile(r"<[a-zA-Z/!?]")
-_UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True)
-class Done:
-    """What became of a block: its translation, or why there is none."""
+class BlockTranslation:
+    """The translation of a block, or the reason why there is none."""
 
     key: str
     html: str = ""
-    why: Why | None = None
+    reason: UntranslatedReason | None = None
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a provider takes in one request. A block longer than `longest` is not sent at all; one that is longer than
-    `characters`, where that is less, goes alone.
+    """What a provider accepts in one request. A block longer than `longest` is not sent; one that is longer than
+    `characters`, where that is less, is sent alone.
     """
 
     texts: int
@@ -50,60 +50,62 @@ class Limits:
     longest: int
 
 
-def sent(block: Block) -> str:
-    """What a provider gets."""
-    return "".join(part.sent for part in _marked(block.html))
+def outgoing_text(block: Block) -> str:
+    """Return the text that a provider gets for a block."""
+    return "".join(part.outgoing for part in _replace_markup(block.html))
 
 
-def requests(blocks: Sequence[Block], limits: Limits) -> tuple[Sequence[Sequence[Block]], Sequence[Done]]:
-    """As few requests as the limits allow, in the order of the article; and those blocks that fit into none."""
-    made: list[list[Block]] = []
-    too_long: list[Done] = []
+def plan_requests(
+    blocks: Sequence[Block], limits: Limits
+) -> tuple[Sequence[Sequence[Block]], Sequence[BlockTranslation]]:
+    """Return as few requests as the limits allow, in the order of the article, and the blocks that are too long."""
+    planned: list[list[Block]] = []
+    too_long: list[BlockTranslation] = []
     characters = size = 0
     for block in blocks:
-        text = sent(block)
-        length, weight = len(text), _weight(text)
+        text = outgoing_text(block)
+        length, weight = len(text), _json_size(text)
         if length > limits.longest or weight > limits.size:
-            too_long.append(Done(block.key, why=Why.LONG))
+            too_long.append(BlockTranslation(block.key, reason=UntranslatedReason.LONG))
             continue
-        full = made and len(made[-1]) >= limits.texts
-        if not made or full or characters + length > limits.characters or size + weight > limits.size:
-            made.append([])
+        full = planned and len(planned[-1]) >= limits.texts
+        if not planned or full or characters + length > limits.characters or size + weight > limits.size:
+            planned.append([])
             characters = size = 0
-        made[-1].append(block)
+        planned[-1].append(block)
         characters, size = characters + length, size + weight
-    return made, too_long
+    return planned, too_long
 
 
-def taken(block: Block, answer: str) -> Done:
-    """The translation of a block, if the answer is one."""
-    restored = _Answer(block).restored(answer)
+def read_answer(block: Block, answer: str) -> BlockTranslation:
+    """Return the translation of a block, if the answer is one."""
+    restored = _AnswerReader(block).restore(answer)
     if restored is None:
-        return Done(block.key, why=Why.MARKUP)
-    words = words_of(restored)
+        return BlockTranslation(block.key, reason=UntranslatedReason.MARKUP)
+    words = plain_words(restored)
     if not words:
-        return Done(block.key, why=Why.EMPTY)
-    if words == words_of(block.html):
-        return Done(block.key, why=Why.UNCHANGED)
-    return Done(block.key, html=restored)
+        return BlockTranslation(block.key, reason=UntranslatedReason.EMPTY)
+    if words == plain_words(block.html):
+        return BlockTranslation(block.key, reason=UntranslatedReason.UNCHANGED)
+    return BlockTranslation(block.key, html=restored)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A piece of a block: as it is, as it is sent, and the number by which it comes back."""
+    """A part of a block: as it is, as it is sent, and the number by which it comes back."""
 
     raw: str
-    sent: str
+    outgoing: str
     number: int | None = None
     role: str = "text"  # text, open, close, void, kept
     inside: int | None = None
 
 
-def _marked(html: str) -> Sequence[_Part]:
+def _replace_markup(html: str) -> Sequence[_Part]:
     parts: list[_Part] = []
     above: list[int] = []
     number = 0
-    whole = list(tokens(html))
+    whole = list(tokenize(html))
     at = 0
     while at < len(whole):
         token = whole[at]
@@ -120,8 +122,8 @@ def _marked(html: str) -> Sequence[_Part]:
             number += 1
             end = _end_of(whole, at - 1)
             raw = "".join(one.raw for one in whole[at - 1 : end])
-            sent = f'<span id="m{number}" class="notranslate" translate="no">{_escaped(words_of(raw))}</span>'
-            parts.append(_Part(raw, sent, number, "kept", parent))
+            outgoing = f'<span id="m{number}" class="notranslate" translate="no">{_escape(plain_words(raw))}</span>'
+            parts.append(_Part(raw, outgoing, number, "kept", parent))
             at = end
         else:
             number += 1
@@ -130,36 +132,36 @@ def _marked(html: str) -> Sequence[_Part]:
     return parts
 
 
-class _Answer:
-    """An answer that is read mark by mark; `restored` is None when it has not the markup of its block."""
+class _AnswerReader:
+    """Reads an answer mark by mark; `restore` returns None when the answer does not have the markup of its block."""
 
     def __init__(self, block: Block) -> None:
-        parts = _marked(block.html)
+        parts = _replace_markup(block.html)
         self._known = {part.number: part for part in parts if part.number is not None and part.role != "close"}
         self._ends = {part.number: part.raw for part in parts if part.role == "close"}
         self._written: list[str] = []
         self._above: list[_Part] = []
         self._seen: set[int | None] = set()
 
-    def restored(self, answer: str) -> str | None:
-        for token in tokens(answer.strip()):
-            if not (self._text(token) if not token.name else self._tag(token)):
+    def restore(self, answer: str) -> str | None:
+        for token in tokenize(answer.strip()):
+            if not (self._read_text(token) if not token.name else self._read_tag(token)):
                 return None
         if self._above or self._seen != set(self._known):
             return None
         return "".join(self._written)
 
-    def _text(self, token: Token) -> bool:
+    def _read_text(self, token: Token) -> bool:
         if _TAG_LIKE.search(token.raw):
             return False
-        # Code is put back as it was, whatever became of it on the way.
+        # Code is restored as it was, whatever the translator did to it.
         if not (self._above and self._above[-1].role == "kept"):
-            self._written.append(_escaped(html_module.unescape(_shown(token.raw))))
+            self._written.append(_escape(html_module.unescape(_strip_controls(token.raw))))
         return True
 
-    def _tag(self, token: Token) -> bool:
+    def _read_tag(self, token: Token) -> bool:
         if token.closes:
-            return self._closed(token)
+            return self._read_end(token)
         found = _MARK_ID.search(token.raw)
         mark = self._known.get(int(found[1])) if found else None
         if mark is None or not self._fits(mark, token):
@@ -171,7 +173,7 @@ class _Answer:
             self._written.append(mark.raw)
         return True
 
-    def _closed(self, token: Token) -> bool:
+    def _read_end(self, token: Token) -> bool:
         if token.name != "span" or not self._above:
             return False
         part = self._above.pop()
@@ -185,7 +187,7 @@ class _Answer:
 
 
 def _end_of(tokens: Sequence[Token], begin: int) -> int:
-    """Just after the element that begins here."""
+    """Return the position after the element that begins here."""
     depth = 0
     for place in range(begin, len(tokens)):
         token = tokens[place]
@@ -196,15 +198,15 @@ def _end_of(tokens: Sequence[Token], begin: int) -> int:
     return len(tokens)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return html_module.escape(text, quote=False)
 
 
-def _shown(text: str) -> str:
-    """Without what turns the direction of what follows, and without control characters. Joiners belong to words."""
-    return _UNSHOWN.sub("", text)
+def _strip_controls(text: str) -> str:
+    """Remove control characters and direction overrides; joiners stay, because they belong to words."""
+    return _CONTROL_CHARACTERS.sub("", text)
 
 
-def _weight(text: str) -> int:
-    """Bytes of a text inside JSON, at most."""
+def _json_size(text: str) -> int:
+    """The most bytes that a text takes inside JSON."""
     return len(text.encode(errors="replace")) + text.count('"') + text.count("\\") + text.count("\n") + 4

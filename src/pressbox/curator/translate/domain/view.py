@@ -1,4 +1,4 @@
-"""A translation as its reader sees it: side by side with the article as it is now. Pure."""
+"""A translation as its reader sees it, beside the article as it is now. Pure."""
 
 import html as html_module
 from collections.abc import Mapping, Sequence
@@ -6,56 +6,59 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
+from typing import Annotated
 
-from pressbox.curator.translate.domain.article_blocks import (
+from pydantic import Field
+
+from pressbox.curator.translate.domain.blocks import (
     Block,
     BlockKind,
     Pair,
-    blocks_of,
-    pairs,
+    find_blocks,
+    pair_up,
+    plain_words,
     text_block,
-    words_of,
 )
-from pressbox.curator.translate.domain.segments import Done, Why
+from pressbox.curator.translate.domain.segments import BlockTranslation, UntranslatedReason
 
-# The languages that people are offered: all providers know these.
+# The languages on offer: all providers know them.
 _CODES = "ar bg cs da de el en es et fi fr he hu id it ja ko lt lv nb nl pl pt ro ru sk sl sv tr uk vi zh"
 LANGUAGES = tuple(_CODES.split())
 RIGHT_TO_LEFT = frozenset({"ar", "he", "fa", "ur"})
 
 
-class Standing(StrEnum):
+class TranslationStatus(StrEnum):
     NONE = "none"
-    PARTIAL = "partial"  # begun, and not at its end
+    PARTIAL = "partial"
     COMPLETE = "complete"
-    STALE = "stale"  # of a text that has changed since
+    STALE = "stale"  # the text has changed since
 
 
 @dataclass(frozen=True)
 class TranslationView:
-    """`missing` blocks were not asked for yet, `kept` ones were and stay as they are."""
+    """`missing` counts blocks that are not requested yet, `kept` those that were requested and not translated."""
 
     language: str
-    state: Standing
+    state: TranslationStatus
     title: str
     summary: str
     html: str
-    done: Mapping[str, Done]
+    translations: Mapping[str, BlockTranslation]
     provider: str = ""
     model: str = ""
     at: datetime | None = None
 
     @cached_property
     def blocks(self) -> Sequence[Block]:
-        return blocks_of(self.title, self.summary, self.html)
+        return find_blocks(self.title, self.summary, self.html)
 
     @property
     def kept(self) -> int:
-        return sum(one.why is not None for one in map(self._of, self.blocks) if one)
+        return sum(one.reason is not None for one in map(self._find, self.blocks) if one)
 
     @property
     def missing(self) -> int:
-        return sum(self._of(block) is None for block in self.blocks)
+        return sum(self._find(block) is None for block in self.blocks)
 
     @property
     def total(self) -> int:
@@ -74,42 +77,40 @@ class TranslationView:
         return "rtl" if self.language in RIGHT_TO_LEFT else "ltr"
 
     def pairs(self, reasons: Mapping[str, str], *, with_original: bool = True) -> Sequence[Pair]:
-        """Piece by piece; what was not translated is marked, with the words of `reasons` for why."""
-        shown = {block.key: self._shown(block, reasons) for block in self.blocks}
-        return pairs(self.html, shown, with_original=with_original)
+        """Return the parts of the article in pairs; `reasons` has the words that mark what was not translated."""
+        translations = {block.key: self._show(block, reasons) for block in self.blocks}
+        return pair_up(self.html, translations, with_original=with_original)
 
     def translated_html(self) -> str:
-        """The article in the other language, with what was not translated as it is."""
+        """Return the article in the other language; what was not translated stays in its own."""
         return "".join(pair.translation for pair in self.pairs({}, with_original=False))
 
-    def _shown(self, block: Block, reasons: Mapping[str, str]) -> str:
-        done = self._of(block)
-        if done is not None and done.why is None:
-            return done.html
-        why = html_module.escape(reasons.get(done.why if done and done.why else "missing", ""), quote=True)
+    def _show(self, block: Block, reasons: Mapping[str, str]) -> str:
+        found = self._find(block)
+        if found is not None and found.reason is None:
+            return found.html
+        why = html_module.escape(reasons.get(found.reason if found and found.reason else "missing", ""), quote=True)
         return f'<span class="untranslated" data-why="{why}">{block.html}</span>'
 
-    def _of(self, block: Block) -> Done | None:
-        return self.done.get(block.key)
+    def _find(self, block: Block) -> BlockTranslation | None:
+        return self.translations.get(block.key)
 
     def _text(self, kind: BlockKind, text: str) -> str:
-        """Plain text in the other language; as it is when there is none."""
-        done = [self.done.get(block.key) for block in text_block(kind, text)]
-        return words_of(done[0].html) if done and done[0] and done[0].why is None else text
+        """Return plain text in the other language, or as it is without a translation."""
+        found = next((self._find(block) for block in text_block(kind, text)), None)
+        return plain_words(found.html) if found is not None and found.reason is None else text
 
 
 @dataclass(frozen=True)
 class BlockView:
-    """One block for programs."""
-
     kind: BlockKind
-    original: str
-    translation: str
-    why: Why | None
+    original: Annotated[str, Field(description="HTML of the article.")]
+    translation: Annotated[str, Field(description="The same in the other language; empty when it was not translated.")]
+    why: Annotated[UntranslatedReason | None, Field(description="Why it was not translated.")]
 
 
-def block_views(view: TranslationView) -> Sequence[BlockView]:
-    found = [(block, view.done.get(block.key)) for block in view.blocks]
+def view_blocks(view: TranslationView) -> Sequence[BlockView]:
+    found = [(block, view.translations.get(block.key)) for block in view.blocks]
     return [
-        BlockView(block.kind, block.html, one.html if one else "", one.why if one else None) for block, one in found
+        BlockView(block.kind, block.html, one.html if one else "", one.reason if one else None) for block, one in found
     ]

@@ -1,7 +1,7 @@
-"""An article cut into blocks of text, and put together again around what became of them. Pure.
+"""Splits an article into blocks of text, and joins it again around their translations. Pure.
 
-The HTML is sanitised, so its tags can be told by their form. It is cut where block elements begin and end; everything
-between the blocks stays as it is, so that structure cannot change.
+The HTML is sanitised, so a simple pattern finds its tags. It is split where block elements begin and end; everything
+between the blocks stays as it is, so the structure cannot change.
 """
 
 import hashlib
@@ -24,14 +24,14 @@ class BlockKind(StrEnum):
     CAPTION = "caption"
 
 
-# Code and what is like it, inside a line. Whole blocks of it are never cut.
+# Code inside a line. Whole blocks of code are never split.
 PROTECTED = frozenset({"code", "kbd", "samp", "var", "tt"})
-_UNCUT = "pre"
-_INLINE_NAMES = """
+_UNSPLIT = "pre"
+_INLINE_TAGS = """
     a abbr b bdi bdo cite del dfn em i ins mark q rb rp rt rtc ruby s small span strike strong sub sup time u
 """
 _VOID = frozenset({"br", "wbr", "img"})
-_WITHIN_A_LINE = frozenset(_INLINE_NAMES.split()) | PROTECTED | _VOID
+_INLINE = frozenset(_INLINE_TAGS.split()) | PROTECTED | _VOID
 _VOID_BLOCKS = frozenset({"hr", "col"})
 _KINDS = {
     **dict.fromkeys(("h2", "h3", "h4", "h5", "h6", "summary"), BlockKind.HEADING),
@@ -40,15 +40,15 @@ _KINDS = {
     **dict.fromkeys(("figcaption", "caption"), BlockKind.CAPTION),
     "blockquote": BlockKind.QUOTE,
 }
-# Every character is looked at a bounded number of times, whatever a stranger wrote.
+# Bounded, so that no input makes it slow.
 _TAG = re.compile(r"""<(/?)([a-zA-Z][a-zA-Z0-9]{0,20}+)((?:[^<>"']|"[^"]{0,20000}+"|'[^']{0,20000}+'){0,2000}+)>""")
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
-_OWN_ID = re.compile(r"""\sid="[^"]*+\"""")
+_URL = re.compile(r"(?:https?://|www\.)\S+")
+_ID_ATTRIBUTE = re.compile(r"""\sid="[^"]*+\"""")
 
 
 @dataclass(frozen=True)
 class Token:
-    """A tag with its name, or text without one."""
+    """A tag with its name, or a text without one."""
 
     raw: str
     name: str = ""
@@ -68,74 +68,76 @@ class Block:
 
     @cached_property
     def key(self) -> str:
-        """The same words with the same markup are the same block, wherever they stand."""
+        """The same text with the same markup has the same key, wherever it is."""
         return hashlib.md5(self.html.encode(errors="replace"), usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A piece of the article and what it became, side by side."""
+    """A part of the article and its translation, side by side."""
 
     original: str
     translation: str
 
     @property
     def same(self) -> bool:
-        """There is nothing to translate in it: code, a picture, a line."""
-        return _OWN_ID.sub("", self.original) == _OWN_ID.sub("", self.translation)
+        """True for what has nothing to translate: code, a picture, a rule."""
+        return _ID_ATTRIBUTE.sub("", self.original) == _ID_ATTRIBUTE.sub("", self.translation)
 
 
 Piece = str | Block
 
 
-def cut(html: str) -> tuple[Piece, ...]:
-    """Blocks, and between them the markup that stays. Joined they are the HTML again."""
+def split_html(html: str) -> tuple[Piece, ...]:
+    """Split HTML into blocks and the markup between them. Joined, they are the HTML again."""
     pieces: list[Piece] = []
     run: list[Token] = []
     inside: list[str] = []
-    for token in tokens(html):
-        uncut = _UNCUT in inside
-        if not uncut and (not token.name or token.name in _WITHIN_A_LINE):
+    for token in tokenize(html):
+        unsplit = _UNSPLIT in inside
+        if not unsplit and (not token.name or token.name in _INLINE):
             run.append(token)
             continue
-        pieces += _pieces_of(run, _kind(inside))
+        pieces += _split_run(run, _kind(inside))
         run = []
         pieces.append(token.raw)
         _enter(inside, token)
-    pieces += _pieces_of(run, _kind(inside))
+    pieces += _split_run(run, _kind(inside))
     return tuple(pieces)
 
 
-def blocks_of(title: str, summary: str, html: str) -> tuple[Block, ...]:
-    """All that is to be translated, each once."""
+def find_blocks(title: str, summary: str, html: str) -> tuple[Block, ...]:
+    """Return everything to translate, each block once."""
     found = [*text_block(BlockKind.TITLE, title), *text_block(BlockKind.SUMMARY, summary)]
-    found += [piece for piece in cut(html) if isinstance(piece, Block)]
+    found += [piece for piece in split_html(html) if isinstance(piece, Block)]
     return tuple({block.key: block for block in reversed(found)}.values())[::-1]
 
 
 def text_block(kind: BlockKind, text: str) -> tuple[Block, ...]:
-    """Plain text as a block; none when there is nothing to say in another language."""
+    """Return plain text as a block, or nothing when it has no words."""
     escaped = html_module.escape(" ".join(text.split()), quote=False)
-    return (Block(kind, escaped),) if _speaks([Token(escaped)]) else ()
+    return (Block(kind, escaped),) if _has_words([Token(escaped)]) else ()
 
 
-def pairs(html: str, shown: Mapping[str, str], *, with_original: bool = True) -> Sequence[Pair]:
-    """Paragraph by paragraph, list by list. `shown` has by block what stands for it; without it the block stays.
+def pair_up(html: str, translations: Mapping[str, str], *, with_original: bool = True) -> Sequence[Pair]:
+    """Pair each paragraph, list and so on with its translation. A block without one stays as it is.
 
-    Beside the original the translation has no places to jump to: each can be on a page only once.
+    Beside the original the translation loses its ids, since an id may be on a page only once.
     """
     pairing = _Pairing(with_original)
-    for piece in cut(html):
+    for piece in split_html(html):
         if isinstance(piece, Block):
-            pairing.text(piece.html, shown.get(piece.key, piece.html))
+            pairing.text(piece.html, translations.get(piece.key, piece.html))
         else:
-            for token in tokens(piece):
+            for token in tokenize(piece):
                 pairing.markup(token)
     pairing.end()
     return pairing.found
 
 
 class _Pairing:
+    """Collects pairs while it walks through the pieces of an article."""
+
     def __init__(self, with_original: bool) -> None:
         self.found: list[Pair] = []
         self._with_original = with_original
@@ -152,7 +154,7 @@ class _Pairing:
         opens = bool(token.name) and not token.closes and not token.is_void and token.name not in _VOID_BLOCKS
         if opens and self._depth == 0:
             self.end()
-        # What only groups paragraphs would make the whole article one pair.
+        # A div around all paragraphs would make the whole article one pair.
         if self._depth or token.name != "div":
             self._original.append(token.raw)
             self._translation.append(token.raw)
@@ -163,20 +165,22 @@ class _Pairing:
     def end(self) -> None:
         if "".join(self._original).strip():
             text = "".join(self._translation)
-            self.found.append(Pair("".join(self._original), _OWN_ID.sub("", text) if self._with_original else text))
+            self.found.append(
+                Pair("".join(self._original), _ID_ATTRIBUTE.sub("", text) if self._with_original else text)
+            )
         self._original.clear()
         self._translation.clear()
 
 
-def _pieces_of(run: Sequence[Token], kind: BlockKind) -> list[Piece]:
-    """A run as blocks; tags whose other half is outside of it stay between them."""
-    lone = _lone(run)
+def _split_run(run: Sequence[Token], kind: BlockKind) -> list[Piece]:
+    """Split a run into blocks; tags whose other half is outside of the run stay between them."""
+    unmatched = _unmatched_tags(run)
     pieces: list[Piece] = []
     begin = 0
-    for place in (*sorted(lone), len(run)):
+    for place in (*sorted(unmatched), len(run)):
         part = run[begin:place]
         html = "".join(token.raw for token in part)
-        if _speaks(part):
+        if _has_words(part):
             stripped = html.strip()
             before = html[: len(html) - len(html.lstrip())]
             pieces += [before, Block(kind, stripped), html[len(before) + len(stripped) :]]
@@ -188,35 +192,35 @@ def _pieces_of(run: Sequence[Token], kind: BlockKind) -> list[Piece]:
     return [piece for piece in pieces if piece]
 
 
-def _lone(run: Sequence[Token]) -> set[int]:
-    """Places of tags in a run that are not closed, or not opened, within it."""
-    lone: set[int] = set()
-    above: list[int] = []
+def _unmatched_tags(run: Sequence[Token]) -> set[int]:
+    """The positions of tags that are not closed, or not opened, within the run."""
+    unmatched: set[int] = set()
+    open_tags: list[int] = []
     for place, token in enumerate(run):
         if not token.name or token.is_void:
             continue
         if not token.closes:
-            above.append(place)
-        elif above and run[above[-1]].name == token.name:
-            above.pop()
+            open_tags.append(place)
+        elif open_tags and run[open_tags[-1]].name == token.name:
+            open_tags.pop()
         else:
-            lone.add(place)
-    return lone | set(above)
+            unmatched.add(place)
+    return unmatched | set(open_tags)
 
 
-def _speaks(run: Sequence[Token]) -> bool:
-    """Whether there is anything to translate: letters that are neither code nor an address."""
+def _has_words(run: Sequence[Token]) -> bool:
+    """True when there are letters that are neither code nor part of an address."""
     words, protected = [], 0
     for token in run:
         if token.name in PROTECTED:
             protected += -1 if token.closes else 1
         elif not token.name and not protected:
             words.append(token.raw)
-    text = _ADDRESS.sub(" ", html_module.unescape("".join(words)))
+    text = _URL.sub(" ", html_module.unescape("".join(words)))
     return any(character.isalpha() for character in text)
 
 
-def tokens(html: str) -> Iterator[Token]:
+def tokenize(html: str) -> Iterator[Token]:
     done = 0
     for found in _TAG.finditer(html):
         if found.start() > done:
@@ -241,6 +245,6 @@ def _kind(inside: Sequence[str]) -> BlockKind:
     return next((_KINDS[name] for name in reversed(inside) if name in _KINDS), BlockKind.PARAGRAPH)
 
 
-def words_of(html: str) -> str:
-    text = "".join(token.raw for token in tokens(html) if not token.name)
+def plain_words(html: str) -> str:
+    text = "".join(token.raw for token in tokenize(html) if not token.name)
     return " ".join(html_module.unescape(text).split())

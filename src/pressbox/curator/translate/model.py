@@ -1,7 +1,7 @@
-"""The configured language model as a translator.
+"""The language model of the settings as a translator.
 
-Blocks are data between marks that they cannot know. The answer is JSON of exactly the shape asked for, and each text
-in it has to take back the marks of its block like that of any other translator.
+Blocks are data between random marks, which no block can contain. The answer is JSON of exactly the shape asked for, and
+each of its texts must have the marks of its block, as with any other translator.
 """
 
 import hashlib
@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pressbox.core.models.chat import json_in
 from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
-from pressbox.curator.translate.domain.article_blocks import Block
-from pressbox.curator.translate.domain.segments import Done, Limits, sent, taken
-from pressbox.curator.translate.ports import Languages, TranslationSource
+from pressbox.curator.translate.domain.blocks import Block
+from pressbox.curator.translate.domain.segments import BlockTranslation, Limits, outgoing_text, read_answer
+from pressbox.curator.translate.ports import LanguagePair, TranslationSource
 
-# Changed with every change of the words below: then all is new work.
+# Changes with every change of the prompt: then everything is new work.
 PROMPT_VERSION = "translate-1"
 LONGEST_TEXT = 40_000
 MOST_TOKENS = 8_000
@@ -37,13 +37,13 @@ class _Piece(BaseModel):
 
 
 class _Pieces(BaseModel):
-    # Each one is looked at alone: a bad one does not spoil the others.
+    # Each piece is validated alone: a bad one does not spoil the others.
     blocks: list[object]
 
 
 class ModelTranslator:
     provider = "llm"
-    # Small enough that an answer is complete, and that little is lost with a bad one.
+    # Small enough for a complete answer, and so that a bad one loses little.
     limits = Limits(texts=20, characters=4_000, size=60_000, longest=12_000)
 
     def __init__(self, paid: PaidModel) -> None:
@@ -54,31 +54,36 @@ class ModelTranslator:
         return self._paid.name
 
     async def translate(
-        self, blocks: Sequence[Block], languages: Languages, source: TranslationSource
-    ) -> Sequence[Done]:
+        self, blocks: Sequence[Block], languages: LanguagePair, source: TranslationSource
+    ) -> Sequence[BlockTranslation]:
         numbered = dict(enumerate(blocks, 1))
-        for version, more in ((PROMPT_VERSION, ""), (f"{PROMPT_VERSION}-again", _REPAIR)):
-            question = self._question(numbered, languages, source, version, more)
+        for version, reminder in ((PROMPT_VERSION, ""), (f"{PROMPT_VERSION}-again", _REPAIR)):
+            question = self._question(numbered, languages, source, version, reminder)
             try:
-                reply = await self._paid.ask(question, usable=lambda said: bool(_said(said, numbered)))
+                reply = await self._paid.ask(question, usable=lambda text: bool(_read_texts(text, numbered)))
             except UnusableAnswerError:
                 continue
-            answers = _said(reply.text, numbered)
-            return [taken(block, answers[number]) for number, block in numbered.items() if number in answers]
+            texts = _read_texts(reply.text, numbered)
+            return [read_answer(block, texts[number]) for number, block in numbered.items() if number in texts]
         return ()
 
     def _question(
-        self, blocks: Mapping[int, Block], languages: Languages, source: TranslationSource, version: str, more: str
+        self,
+        blocks: Mapping[int, Block],
+        languages: LanguagePair,
+        source: TranslationSource,
+        version: str,
+        reminder: str,
     ) -> Question:
         mark = secrets.token_hex(8)
-        texts = [sent(block) for block in blocks.values()]
+        texts = [outgoing_text(block) for block in blocks.values()]
         joined = "\x1f".join((languages.target, *texts)).encode(errors="replace")
         material = (f"BEGIN {mark} {number}\n{text}\nEND {mark} {number}" for number, text in enumerate(texts, 1))
         return Question(
             feature=Feature.TRANSLATE,
             prompt_version=version,
             content_hash=hashlib.md5(joined, usedforsecurity=False).hexdigest(),
-            instructions=_TASK.format(language=languages.target, mark=mark) + more,
+            instructions=_TASK.format(language=languages.target, mark=mark) + reminder,
             material="\n\n".join(material),
             most_tokens=MOST_TOKENS,
             entry_id=source.entry_id,
@@ -86,10 +91,10 @@ class ModelTranslator:
         )
 
 
-def _said(said: str, blocks: Mapping[int, Block]) -> dict[int, str]:
-    """Texts by the number of their block; what is missing was left out, made up, or in another form."""
+def _read_texts(answer: str, blocks: Mapping[int, Block]) -> dict[int, str]:
+    """Return the texts by the number of their block; whatever does not have the shape asked for is left out."""
     try:
-        pieces = _Pieces.model_validate(json_in(said)).blocks
+        pieces = _Pieces.model_validate(json_in(answer)).blocks
     except ValueError:
         return {}
     found: dict[int, str] = {}

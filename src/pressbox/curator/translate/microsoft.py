@@ -1,4 +1,4 @@
-"""Microsoft's translator: `POST /translate?api-version=3.0`, up to 1,000 texts and 50,000 characters in one request."""
+"""Microsoft Translator: `POST /translate?api-version=3.0`, up to 1,000 texts and 50,000 characters in one request."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field, SecretStr, TypeAdapter, ValidationError
 from pressbox.core.errors import PressboxError
 from pressbox.curator.translate.domain.segments import Limits
 from pressbox.curator.translate.domain.view import LANGUAGES
-from pressbox.curator.translate.ports import Languages
-from pressbox.curator.translate.providers.service import Caller
+from pressbox.curator.translate.ports import LanguagePair
+from pressbox.curator.translate.translators import ServiceClient
 
 # "The operation is not allowed because the subscription has exceeded its free quota", and the limit of a minute.
 OVER_FREE_QUOTA = 403001
@@ -20,20 +20,20 @@ class _Translation(BaseModel):
     text: str
 
 
-class _Translated(BaseModel):
+class _TranslatedText(BaseModel):
     translations: list[_Translation] = Field(min_length=1)
 
 
-class _Trouble(BaseModel):
+class _Error(BaseModel):
     code: int
 
 
-class _Refused(BaseModel):
-    error: _Trouble
+class _Refusal(BaseModel):
+    error: _Error
 
 
-_ANSWER = TypeAdapter(list[_Translated])
-_REFUSED = TypeAdapter(_Refused)
+_ANSWER = TypeAdapter(list[_TranslatedText])
+_REFUSAL = TypeAdapter(_Refusal)
 
 
 class MicrosoftTranslator:
@@ -43,39 +43,39 @@ class MicrosoftTranslator:
     def __init__(self, url: str, key: SecretStr, region: str) -> None:
         self._key = key
         self._region = region
-        self._caller = _Caller(
-            "Microsoft’s translator",
+        self._client = _Client(
+            "Microsoft Translator",
             url,
             url_setting="PRESSBOX_CURATOR_MICROSOFT_URL",
             key_setting="PRESSBOX_CURATOR_MICROSOFT_KEY, and PRESSBOX_CURATOR_MICROSOFT_REGION for a regional one,",
         )
 
-    async def texts(self, texts: Sequence[str], languages: Languages) -> Sequence[str]:
+    async def translate_texts(self, texts: Sequence[str], languages: LanguagePair) -> Sequence[str]:
         parameters = {"api-version": "3.0", "to": _NAMES.get(languages.target, languages.target), "textType": "html"}
         source = languages.source.lower().split("-")[0]
-        # Of others it finds out by itself.
+        # Microsoft detects other languages by itself.
         if source in LANGUAGES:
             parameters["from"] = _NAMES.get(source, source)
         headers = {"Ocp-Apim-Subscription-Key": self._key.get_secret_value()}
         if self._region:
             headers["Ocp-Apim-Subscription-Region"] = self._region
-        found = await self._caller.post("/translate", [{"Text": text} for text in texts], headers, parameters)
+        found = await self._client.post("/translate", [{"Text": text} for text in texts], headers, parameters)
         try:
             return [one.translations[0].text for one in _ANSWER.validate_python(found)]
         except ValidationError as error:
-            raise self._caller.nonsense() from error
+            raise self._client.unexpected_answer() from error
 
     async def close(self) -> None:
-        await self._caller.close()
+        await self._client.close()
 
 
-class _Caller(Caller):
-    def refusal(self, answer: httpx.Response, found: object) -> PressboxError:
-        return self.over_quota() if _code(found) == OVER_FREE_QUOTA else super().refusal(answer, found)
+class _Client(ServiceClient):
+    def refusal(self, response: httpx.Response, found: object) -> PressboxError:
+        return self.over_quota() if _error_code(found) == OVER_FREE_QUOTA else super().refusal(response, found)
 
 
-def _code(found: object) -> int:
+def _error_code(found: object) -> int:
     try:
-        return _REFUSED.validate_python(found).error.code
+        return _REFUSAL.validate_python(found).error.code
     except ValidationError:
         return 0

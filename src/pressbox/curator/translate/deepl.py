@@ -7,11 +7,11 @@ from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
 
 from pressbox.core.errors import PressboxError
 from pressbox.curator.translate.domain.segments import Limits
-from pressbox.curator.translate.ports import Languages
-from pressbox.curator.translate.providers.service import Caller
+from pressbox.curator.translate.ports import LanguagePair
+from pressbox.curator.translate.translators import ServiceClient
 
 OVER_QUOTA = 456
-# Those that it can be told; of others it finds out by itself.
+# The source languages that DeepL accepts; it detects others by itself.
 _SOURCE_NAMES = "AR BG CS DA DE EL EN ES ET FI FR HE HU ID IT JA KO LT LV NB NL PL PT RO RU SK SL SV TH TR UK VI ZH"
 _SOURCES = frozenset(_SOURCE_NAMES.split())
 _TARGETS = {"EN": "EN-GB", "PT": "PT-PT", "ZH": "ZH-HANS", "NO": "NB"}
@@ -30,29 +30,29 @@ _ANSWER = TypeAdapter(_Answer)
 
 class DeepL:
     provider = "deepl"
-    # A little below what it takes, for what surrounds the texts.
+    # A little below the documented limits, for what surrounds the texts.
     limits = Limits(texts=50, characters=120_000, size=120 * 1024, longest=120_000)
 
     def __init__(self, url: str, key: SecretStr) -> None:
         self._key = key
-        self._caller = _Caller("DeepL", url, url_setting="PRESSBOX_CURATOR_DEEPL_URL", key_setting="DEEPL_API_KEY")
+        self._client = _Client("DeepL", url, url_setting="PRESSBOX_CURATOR_DEEPL_URL", key_setting="DEEPL_API_KEY")
 
-    async def texts(self, texts: Sequence[str], languages: Languages) -> Sequence[str]:
+    async def translate_texts(self, texts: Sequence[str], languages: LanguagePair) -> Sequence[str]:
         target, source = languages.target.upper(), languages.source.upper().split("-")[0]
         body = {"text": list(texts), "target_lang": _TARGETS.get(target, target), "tag_handling": "html"}
         if source in _SOURCES:
             body["source_lang"] = source
         headers = {"Authorization": f"DeepL-Auth-Key {self._key.get_secret_value()}"}
-        found = await self._caller.post("/v2/translate", body, headers)
+        found = await self._client.post("/v2/translate", body, headers)
         try:
             return [one.text for one in _ANSWER.validate_python(found).translations]
         except ValidationError as error:
-            raise self._caller.nonsense() from error
+            raise self._client.unexpected_answer() from error
 
     async def close(self) -> None:
-        await self._caller.close()
+        await self._client.close()
 
 
-class _Caller(Caller):
-    def refusal(self, answer: httpx.Response, found: object) -> PressboxError:
-        return self.over_quota() if answer.status_code == OVER_QUOTA else super().refusal(answer, found)
+class _Client(ServiceClient):
+    def refusal(self, response: httpx.Response, found: object) -> PressboxError:
+        return self.over_quota() if response.status_code == OVER_QUOTA else super().refusal(response, found)

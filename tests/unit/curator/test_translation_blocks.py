@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.curator.articles.sanitizer import sanitise
-from pressbox.curator.translate.domain.article_blocks import Block, BlockKind, blocks_of, cut, pairs
-from pressbox.curator.translate.domain.segments import Done, Limits, Why, requests, sent, taken
+from pressbox.curator.translate.domain.blocks import Block, BlockKind, find_blocks, pair_up, split_html
+from pressbox.curator.translate.domain.segments import (
+    BlockTranslation,
+    Limits,
+    UntranslatedReason,
+    outgoing_text,
+    plan_requests,
+    read_answer,
+)
 from pressbox.demo.simulators.translating import Mood, translated
 from tests.fakes.newsstand import RICH
 
@@ -24,8 +31,8 @@ def joined(pieces: tuple[str | Block, ...], shown: dict[str, str]) -> str:
 
 
 def translation_of(text: str) -> dict[str, str]:
-    done = [taken(block, translated(sent(block), "de")) for block in blocks_of("", "", text)]
-    assert [one.why for one in done] == [None] * len(done)
+    done = [read_answer(block, translated(outgoing_text(block), "de")) for block in find_blocks("", "", text)]
+    assert [one.reason for one in done] == [None] * len(done)
     return {one.key: one.html for one in done}
 
 
@@ -63,12 +70,12 @@ articles = st.recursive(
 
 @given(articles)
 def test_what_is_cut_is_the_same_when_put_together(text: str) -> None:
-    assert joined(cut(text), {}) == text
+    assert joined(split_html(text), {}) == text
 
 
 @given(articles)
 def test_structure_links_and_code_are_the_same_after_translation(text: str) -> None:
-    after = joined(cut(text), translation_of(text))
+    after = joined(split_html(text), translation_of(text))
     assert TAG.findall(after) == TAG.findall(text)
     codes = re.compile(r"<code>(.*?)</code>", re.DOTALL)
     assert codes.findall(after) == codes.findall(text)
@@ -78,15 +85,15 @@ def test_structure_links_and_code_are_the_same_after_translation(text: str) -> N
 
 @given(articles)
 def test_pairs_hold_every_word_of_the_article_once(text: str) -> None:
-    beside = "".join(pair.original for pair in pairs(text, {}))
+    beside = "".join(pair.original for pair in pair_up(text, {}))
     assert "".join(TAG.sub("", beside).split()) == "".join(TAG.sub("", text).split())
 
 
 def test_a_rich_article_is_cut_into_its_paragraphs_headings_cells_captions_quotes_and_items() -> None:
-    kinds = [block.kind for block in blocks_of("A title", "What matters.", RICH_HTML)]
+    kinds = [block.kind for block in find_blocks("A title", "What matters.", RICH_HTML)]
     assert kinds[:2] == [BlockKind.TITLE, BlockKind.SUMMARY]
     assert set(kinds) == set(BlockKind)
-    sent_away = " ".join(sent(block) for block in blocks_of("", "", RICH_HTML))
+    sent_away = " ".join(outgoing_text(block) for block in find_blocks("", "", RICH_HTML))
     assert "def crossing" not in sent_away
     assert "https://" not in sent_away
     assert "12,204" not in sent_away
@@ -94,8 +101,8 @@ def test_a_rich_article_is_cut_into_its_paragraphs_headings_cells_captions_quote
 
 def test_a_rich_article_keeps_its_structure_and_each_pair_stands_beside_its_original() -> None:
     shown = translation_of(RICH_HTML)
-    assert TAG.findall(joined(cut(RICH_HTML), shown)) == TAG.findall(RICH_HTML)
-    rows = pairs(RICH_HTML, shown)
+    assert TAG.findall(joined(split_html(RICH_HTML), shown)) == TAG.findall(RICH_HTML)
+    rows = pair_up(RICH_HTML, shown)
     assert [row.original.strip().split(">")[0] for row in rows] == [
         "<p", "<h2", "<figure", "<table", "<blockquote", "<ol", "<pre", "<p", "<hr", '<p id="text-note-1"',
     ]  # fmt: skip
@@ -112,25 +119,28 @@ PARAGRAPH = Block(
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ("", Why.MARKUP),
-        ("Siehe die Seite", Why.MARKUP),
-        (sent(PARAGRAPH), Why.UNCHANGED),
-        (sent(PARAGRAPH).replace('<span id="m2">', "").replace("</span></span>", "</span>", 1), Why.MARKUP),
-        (sent(PARAGRAPH) + '<span id="m1">zweimal</span>', Why.MARKUP),
-        (sent(PARAGRAPH) + "<script>alert(1)</script>", Why.MARKUP),
-        (sent(PARAGRAPH) + '<img src="https://evil.example/x" onerror="x">', Why.MARKUP),
-        (sent(PARAGRAPH).replace('id="m1"', 'id="m2"', 1), Why.MARKUP),
-        (sent(PARAGRAPH) + " <a href='https://evil.example'>x</a>", Why.MARKUP),
-        (sent(PARAGRAPH) + " <unclosed", Why.MARKUP),
+        ("", UntranslatedReason.MARKUP),
+        ("Siehe die Seite", UntranslatedReason.MARKUP),
+        (outgoing_text(PARAGRAPH), UntranslatedReason.UNCHANGED),
+        (
+            outgoing_text(PARAGRAPH).replace('<span id="m2">', "").replace("</span></span>", "</span>", 1),
+            UntranslatedReason.MARKUP,
+        ),
+        (outgoing_text(PARAGRAPH) + '<span id="m1">zweimal</span>', UntranslatedReason.MARKUP),
+        (outgoing_text(PARAGRAPH) + "<script>alert(1)</script>", UntranslatedReason.MARKUP),
+        (outgoing_text(PARAGRAPH) + '<img src="https://evil.example/x" onerror="x">', UntranslatedReason.MARKUP),
+        (outgoing_text(PARAGRAPH).replace('id="m1"', 'id="m2"', 1), UntranslatedReason.MARKUP),
+        (outgoing_text(PARAGRAPH) + " <a href='https://evil.example'>x</a>", UntranslatedReason.MARKUP),
+        (outgoing_text(PARAGRAPH) + " <unclosed", UntranslatedReason.MARKUP),
     ],
 )
-def test_an_answer_that_lost_or_gained_something_does_not_count(answer: str, why: Why) -> None:
-    assert taken(PARAGRAPH, answer) == Done(PARAGRAPH.key, why=why)
+def test_an_answer_that_lost_or_gained_something_does_not_count(answer: str, why: UntranslatedReason) -> None:
+    assert read_answer(PARAGRAPH, answer) == BlockTranslation(PARAGRAPH.key, reason=why)
 
 
 def test_an_empty_answer_for_plain_words_does_not_count() -> None:
     plain = Block(BlockKind.PARAGRAPH, "Only words")
-    assert taken(plain, " \n ").why is Why.EMPTY
+    assert read_answer(plain, " \n ").reason is UntranslatedReason.EMPTY
 
 
 def test_marks_may_change_their_order_and_code_comes_back_as_it_was() -> None:
@@ -138,49 +148,53 @@ def test_marks_may_change_their_order_and_code_comes_back_as_it_was() -> None:
         'Starte <span id="m3" class="notranslate" translate="no">übersetzt!</span><br id="m4"/>, '
         'siehe <span id="m1">die <span id="m2">Seite</span></span> &amp; mehr'
     )
-    assert taken(PARAGRAPH, answer).html == (
+    assert read_answer(PARAGRAPH, answer).html == (
         'Starte <code>a &lt; b</code><br>, siehe <a href="https://x.example">die <b>Seite</b></a> &amp; mehr'
     )
 
 
 def test_text_of_an_answer_is_never_markup() -> None:
     plain = Block(BlockKind.PARAGRAPH, "Only words")
-    assert taken(plain, "&lt;script&gt;alert(1)&lt;/script&gt; 1 &lt; 2 \u202e\x00").html == (
+    assert read_answer(plain, "&lt;script&gt;alert(1)&lt;/script&gt; 1 &lt; 2 \u202e\x00").html == (
         "&lt;script&gt;alert(1)&lt;/script&gt; 1 &lt; 2 "
     )
 
 
 def test_joiners_of_persian_words_and_of_signs_stay() -> None:
     plain = Block(BlockKind.PARAGRAPH, "Only words")
-    assert taken(plain, "می\u200cخواهم \U0001f469\u200d\U0001f680").html == "می\u200cخواهم \U0001f469\u200d\U0001f680"
+    assert (
+        read_answer(plain, "می\u200cخواهم \U0001f469\u200d\U0001f680").html
+        == "می\u200cخواهم \U0001f469\u200d\U0001f680"
+    )
 
 
 @given(st.lists(st.integers(1, 60), max_size=40), st.integers(1, 7), st.integers(20, 100))
 def test_requests_stay_within_the_limits_and_lose_nothing(lengths: list[int], texts: int, characters: int) -> None:
     blocks = [Block(BlockKind.PARAGRAPH, f"{number} " + "x" * length) for number, length in enumerate(lengths)]
     limits = Limits(texts=texts, characters=characters, size=10_000, longest=50)
-    made, too_long = requests(blocks, limits)
+    made, too_long = plan_requests(blocks, limits)
     assert all(
-        len(one) == 1 or (len(one) <= texts and sum(len(sent(block)) for block in one) <= characters) for one in made
+        len(one) == 1 or (len(one) <= texts and sum(len(outgoing_text(block)) for block in one) <= characters)
+        for one in made
     )
     keys = [block.key for one in made for block in one]
     assert keys == [block.key for block in blocks if block.key not in {one.key for one in too_long}]
-    assert all(one.why is Why.LONG for one in too_long)
+    assert all(one.reason is UntranslatedReason.LONG for one in too_long)
 
 
 def test_the_same_words_are_sent_once() -> None:
-    assert len(blocks_of("Same", "Same", "<p>Same</p><p>Same</p>")) == 1
+    assert len(find_blocks("Same", "Same", "<p>Same</p><p>Same</p>")) == 1
 
 
 def test_translators_that_lose_markup_are_found_out() -> None:
-    blocks = blocks_of("", "", RICH_HTML)
-    done = [taken(block, translated(sent(block), "de", Mood.LOSES_MARKUP)) for block in blocks]
+    blocks = find_blocks("", "", RICH_HTML)
+    done = [read_answer(block, translated(outgoing_text(block), "de", Mood.LOSES_MARKUP)) for block in blocks]
     marked = [one for block, one in zip(blocks, done, strict=True) if "<" in block.html]
     assert marked
-    assert {one.why for one in marked} == {Why.MARKUP}
+    assert {one.reason for one in marked} == {UntranslatedReason.MARKUP}
 
 
 @pytest.mark.parametrize("piece", ["a<b ", "<p>", '<span id="', '<a "<a" ', "<a '\" ", "<a>", "<code>x"])
 def test_broken_markup_costs_no_more_than_its_length(piece: str) -> None:
     """Ends within the time of a test only when it is not looked at again and again."""
-    assert joined(cut(piece * 3000), {}) == piece * 3000
+    assert joined(split_html(piece * 3000), {}) == piece * 3000
