@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.soonish.adapters.rows import ChannelRow
+from pressbox.soonish.adapters.transaction import load_time
 from pressbox.soonish.ports import BrokenChannel
 
 
@@ -25,7 +26,7 @@ class SqlBrokenChannels:
         )
         async with self._database.unit_of_work() as work:
             found = (await work.session.execute(unreported)).tuples().all()
-            now = (await work.session.execute(select(func.now()))).scalar_one()
+            now = await load_time(work.session)
             owners = {row.user_id for row, _ in found}
             working = await work.session.execute(
                 select(ChannelRow.user_id, ChannelRow.id).where(

@@ -11,6 +11,7 @@ from pressbox.core.errors import NotFoundError
 from pressbox.soonish.adapters import messages
 from pressbox.soonish.adapters.recipients import one_of, write_deliveries
 from pressbox.soonish.adapters.rows import DeliveryRow, NotificationRow, RecipientRow
+from pressbox.soonish.adapters.transaction import load_time
 from pressbox.soonish.domain.delivery import (
     BROKEN_AFTER,
     Cause,
@@ -172,7 +173,7 @@ class SqlLedger:
         async with self._database.unit_of_work() as work:
             session = work.session
             message = await _load_notification(session, notification_id, lock=True)
-            now = await _now(session)
+            now = await load_time(session)
             pending = _pending(notification_id)
             # Somebody may have got these: neither another try nor "skipped" would be right.
             uncertain = {"state": DeliveryState.UNCERTAIN, "reason": _CUT_OFF, "finished_at": now}
@@ -223,11 +224,7 @@ async def _write_missing(session: AsyncSession, message: NotificationRow, batch:
     )
     new = [subscription_id for subscription_id in batch if subscription_id not in opened]
     if new:
-        await write_deliveries(session, message, new, await _now(session))
-
-
-async def _now(session: AsyncSession) -> datetime:
-    return (await session.execute(select(func.now()))).scalar_one()
+        await write_deliveries(session, message, new, await load_time(session))
 
 
 async def _update_health(session: AsyncSession, recorded: Sequence[tuple[str, str, str]], now: datetime) -> None:

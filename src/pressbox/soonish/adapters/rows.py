@@ -134,7 +134,7 @@ class SubscriptionRow(Base):
     state: Mapped[str] = mapped_column(Text)
     # False: the default offsets. True: the rows of reminder_offsets, of which there may be none.
     own_offsets: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
-    # Made with the event so that its organiser hears of the creation; nothing else goes here until they subscribe.
+    # Made with the event so that its organiser is told of the creation; it gets nothing else until they subscribe.
     organiser_only: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
     # Until when an unconfirmed address can be confirmed by the link in its one mail.
     confirm_until: Mapped[datetime | None]

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -23,6 +23,7 @@ from pressbox.soonish.adapters.rows import (
     SubscriptionRow,
     TooLateRow,
 )
+from pressbox.soonish.adapters.transaction import load_time
 from pressbox.soonish.contracts import ParticipantAdded, ParticipantChanged, ParticipantRemoved
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import Subscriber, SubscriptionState, TooLate, plan_reminders
@@ -106,7 +107,7 @@ async def record_change(
     kind: type[ParticipantAdded | ParticipantChanged | ParticipantRemoved],
 ) -> None:
     """Note that a subscription changed, and write the signal for the event's workflow."""
-    row.changed_at = (await work.session.execute(select(func.now()))).scalar_one()
+    row.changed_at = await load_time(work.session)
     await add_signal(work.session, event.id, kind, subscription_id=row.id)
     work.changed(EVENT_CHANGED, event.slug)
 
@@ -141,7 +142,7 @@ async def replace_too_late(
     session: AsyncSession, event: EventRow, row: SubscriptionRow, offsets: Sequence[timedelta] | None
 ) -> None:
     """Note at once which of the chosen reminders are too late."""
-    now: datetime = (await session.execute(select(func.now()))).scalar_one()
+    now = await load_time(session)
     subscriber = Subscriber(row.id, SubscriptionState(row.state), None if offsets is None else tuple(offsets))
     too_late = plan_reminders(EventStatus(event.status), event.start_date, [subscriber], now).too_late
     await session.execute(delete(TooLateRow).where(TooLateRow.subscription_id == row.id))

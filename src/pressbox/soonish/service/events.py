@@ -14,6 +14,7 @@ from pressbox.soonish.adapters import event_rows, messages
 from pressbox.soonish.adapters.event_rows import load_organised, load_visible, read_facts, select_events
 from pressbox.soonish.adapters.outbox import add_signal
 from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
+from pressbox.soonish.adapters.transaction import load_time
 from pressbox.soonish.contracts import EventCancelled, EventUpdated, ParticipantAdded
 from pressbox.soonish.domain.delivery import Cause, Level
 from pressbox.soonish.domain.events import DEFAULT_LENGTH, EventStatus, Visibility, list_changes
@@ -124,7 +125,7 @@ class EventService:
             row = await load_organised(work.session, organiser_id, slug, lock=True)
             if row.status != EventStatus.COMPLETED:
                 await _cancel(work, row)
-            row.deleted_at = (await work.session.execute(select(func.now()))).scalar_one()
+            row.deleted_at = await load_time(work.session)
             event = await _save(work, row)
         log.info("event_deleted", msg="An event was deleted", event_id=event.id)
         await self._relay.send_signals(event.id)
@@ -221,7 +222,7 @@ async def _cancel(work: UnitOfWork, row: EventRow) -> None:
 
 
 async def _save(work: UnitOfWork, row: EventRow) -> EventView:
-    row.updated_at = (await work.session.execute(select(func.now()))).scalar_one()
+    row.updated_at = await load_time(work.session)
     await work.session.flush()
     await work.session.refresh(row)
     work.changed(messages.EVENT_CHANGED, row.slug)

@@ -25,6 +25,7 @@ from pressbox.soonish.adapters.event_rows import load_visible
 from pressbox.soonish.adapters.mailer import unsubscribe_headers
 from pressbox.soonish.adapters.rows import ContactRow, EventRow, RequestedReminderRow, SubscriptionRow
 from pressbox.soonish.adapters.subscription_rows import load_held, load_open_event, record_change
+from pressbox.soonish.adapters.transaction import load_time
 from pressbox.soonish.contracts import ParticipantAdded, ParticipantChanged, ParticipantRemoved
 from pressbox.soonish.domain.channels import clean_url
 from pressbox.soonish.domain.events import EventStatus
@@ -237,7 +238,7 @@ class SubscriptionService:
             row, before = await subscription_rows.save_subscription(work.session, event, PENDING, contact_id=contact_id)
             if before in (ACTIVE, MUTED):
                 return row.id, before, False
-            now = (await work.session.execute(select(func.now()))).scalar_one()
+            now = await load_time(work.session)
             is_waiting = before is PENDING and row.confirm_until is not None and row.confirm_until > now
             row.state = PENDING
             if not is_waiting:
@@ -251,7 +252,7 @@ class SubscriptionService:
             row, event = await load_held(work.session, holder)
             if row.state in (ACTIVE, MUTED):
                 return False
-            now = (await work.session.execute(select(func.now()))).scalar_one()
+            now = await load_time(work.session)
             if row.state == LEFT or row.confirm_until is None or row.confirm_until <= now:
                 raise GoneError("This link has expired. Subscribe again to get a new one.")
             await work.session.refresh(event, with_for_update={"read": True})
