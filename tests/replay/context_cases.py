@@ -14,17 +14,12 @@ from temporalio.worker import Worker
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.cards.workflows.delete_enrichment import DeleteEnrichmentWorkflow
-from pressbox.curator.cards.workflows.entry_links import FetchEntryLinksWorkflow
-from pressbox.curator.context.contracts import (
-    ContextCollectionInput,
-    DeleteEnrichmentInput,
-    ExtractEntryContextInput,
-    FetchEntryLinksInput,
-)
+from pressbox.curator.cards.contracts import ContextCollectionInput, DeleteEnrichmentInput, FetchEntryLinksInput
+from pressbox.curator.cards.workflows.collection import PAGE, ContextCollectionWorkflow
+from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, FetchEntryLinksWorkflow
+from pressbox.curator.context.contracts import ExtractEntryContextInput
 from pressbox.curator.context.domain.context import ContextLink
-from pressbox.curator.context.workflows.collection import PAGE, ContextCollectionWorkflow
-from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
+from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.fakes.enriching import ContextWorld

@@ -12,6 +12,7 @@ from pressbox.core.config import Settings
 from pressbox.curator.apps import wiring as apps
 from pressbox.curator.apps.reader_api.bases import COOKIELESS
 from pressbox.curator.ask import wiring as ask
+from pressbox.curator.cards import wiring as cards
 from pressbox.curator.cleanup import wiring as cleanup
 from pressbox.curator.context import wiring as context
 from pressbox.curator.distil import wiring as distil
@@ -44,6 +45,7 @@ SLICES: tuple[Slice, ...] = (
     sources.SLICE,
     translate.SLICE,
     context.SLICE,
+    cards.SLICE,
     graph.SLICE,
     evaluate.SLICE,
     ask.SLICE,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pressbox.curator.apps.service import AppService, ViewService
 from pressbox.curator.apps.streams import StreamService
 from pressbox.curator.ask.service import AskService
-from pressbox.curator.context.service import EnrichingService
+from pressbox.curator.cards.service import EnrichingService
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.graph.service import GraphService
 from pressbox.curator.operations.service import WorkService

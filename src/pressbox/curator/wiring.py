@@ -3,7 +3,7 @@
 from pressbox.core.app import Resources
 from pressbox.curator.apps import wiring as own_apps
 from pressbox.curator.ask import wiring as asking
-from pressbox.curator.context import wiring as enriching
+from pressbox.curator.cards import wiring as enriching
 from pressbox.curator.evaluate import wiring as evaluating
 from pressbox.curator.feeds.discovery import FeedDiscovery
 from pressbox.curator.feeds.opml import OpmlOutlines

@@ -6,6 +6,7 @@ import pressbox.core.progress.rows
 import pressbox.core.temporal.rows
 import pressbox.curator.apps.rows
 import pressbox.curator.ask.rows
+import pressbox.curator.cards.rows
 import pressbox.curator.context.rows
 import pressbox.curator.evaluate.rows
 import pressbox.curator.graph.rows

@@ -11,18 +11,16 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
 from pressbox.curator.cards.choice import ModelChooser
-from pressbox.curator.cards.domain.repositories import Repository, evident
-from pressbox.curator.context.contracts import (
-    EntryReference,
-    ExtractContextInput,
+from pressbox.curator.cards.contracts import (
     FetchLinksInput,
     FetchReadmeInput,
     RepositoryFacts,
     RerankGithubInput,
-    SaveContextInput,
     SaveGithubInput,
     SearchGithubInput,
 )
+from pressbox.curator.cards.domain.repositories import Repository, evident
+from pressbox.curator.context.contracts import EntryReference, ExtractContextInput, SaveContextInput
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod
 from pressbox.curator.context.domain.merging import PIECE
 from pressbox.curator.context.model import ModelContextExtractor

@@ -13,9 +13,9 @@ from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
 from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
+from pressbox.curator.cards.service import EnrichingService
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod, Entity, EntityKind, EntryContext
-from pressbox.curator.context.service import EnrichingService
 from pressbox.curator.context.store import SqlContexts
 from pressbox.curator.routes import build_router
 from tests.fakes.context_starts import StartedContexts

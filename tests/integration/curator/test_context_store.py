@@ -20,10 +20,10 @@ from pressbox.core.errors import (
 from pressbox.core.http.client import GuardedClient
 from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.github import GitHub
+from pressbox.curator.cards.service import EnrichingService
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.context.domain.context import ContextLink
 from pressbox.curator.context.offline import OfflineContextExtractor, PooledLinks
-from pressbox.curator.context.service import EnrichingService
 from pressbox.curator.context.store import SqlContexts
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow

@@ -17,12 +17,12 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import PressboxError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.curator.cards import wiring as cards
+from pressbox.curator.cards.contracts import ContextCollectionOutput
+from pressbox.curator.cards.service import EnrichingService, TemporalContextWorkflows
 from pressbox.curator.cards.store import SqlEnrichments
-from pressbox.curator.context import wiring as enriching
-from pressbox.curator.context.contracts import ContextCollectionOutput
+from pressbox.curator.context import wiring as context
 from pressbox.curator.context.domain.context import ContextMethod
-from pressbox.curator.context.service import EnrichingService
-from pressbox.curator.context.starter import TemporalContextWorkflows
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import EntryBodyRow, ModelCallRow
@@ -73,7 +73,7 @@ async def connected(
 
 @pytest.fixture
 async def queue(connected: Resources) -> AsyncIterator[str]:
-    name, functions = f"test-{secrets.token_hex(4)}", enriching.activities(connected)
+    name, wirings = f"test-{secrets.token_hex(4)}", (context.activities(connected), cards.activities(connected))
     workflows = [workflow for group in APP.workflows.values() for workflow in group]
     async with AsyncExitStack() as stack:
         for task_queue, wired, kinds in ((name, QUEUE, workflows), (heavy_queue(name), HEAVY_QUEUE, [])):
@@ -81,7 +81,7 @@ async def queue(connected: Resources) -> AsyncIterator[str]:
                 connected.temporal,
                 task_queue=task_queue,
                 workflows=kinds,
-                activities=functions[wired],
+                activities=[function for wiring in wirings for function in wiring[wired]],
                 interceptors=[ErrorInterceptor()],
                 workflow_failure_exception_types=[PressboxError],
             )

@@ -21,16 +21,10 @@ from pressbox.core.http.client import GuardedClient
 from pressbox.curator.ask.contracts import AnswerInput
 from pressbox.curator.ask.rows import AnswerRow
 from pressbox.curator.ask.store import SqlConversations
-from pressbox.curator.context.contracts import (
-    EntryReference,
-    ExtractContextInput,
-    FetchReadmeInput,
-    RerankGithubInput,
-    SaveContextInput,
-    SaveGithubInput,
-    SearchGithubInput,
-)
-from pressbox.curator.context.rows import EnrichmentRow, EntryContextRow
+from pressbox.curator.cards.contracts import FetchReadmeInput, RerankGithubInput, SaveGithubInput, SearchGithubInput
+from pressbox.curator.cards.rows import EnrichmentRow
+from pressbox.curator.context.contracts import EntryReference, ExtractContextInput, SaveContextInput
+from pressbox.curator.context.rows import EntryContextRow
 from pressbox.curator.distil.contracts import EntryIds, SaveDistilledInput
 from pressbox.curator.evaluate.contracts import SummarizationEvaluationInput, SummarizationEvaluationItem
 from pressbox.curator.graph.contracts import GraphBatchInput, GraphMarkInput

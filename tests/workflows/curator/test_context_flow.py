@@ -9,19 +9,18 @@ import pytest
 from temporalio.client import Client
 
 from pressbox.core.errors import RateLimitedError, TransientError
-from pressbox.curator.cards.workflows.delete_enrichment import DeleteEnrichmentWorkflow
-from pressbox.curator.cards.workflows.entry_links import FetchEntryLinksWorkflow
-from pressbox.curator.context.contracts import (
+from pressbox.curator.cards.contracts import (
     ContextCollectionInput,
     ContextCollectionProgress,
     DeleteEnrichmentInput,
     FetchEntryLinksInput,
     FetchEntryLinksProgress,
 )
+from pressbox.curator.cards.service import TemporalContextWorkflows
+from pressbox.curator.cards.workflows.collection import ContextCollectionWorkflow
+from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, FetchEntryLinksWorkflow
 from pressbox.curator.context.domain.context import ContextLink
-from pressbox.curator.context.starter import TemporalContextWorkflows
-from pressbox.curator.context.workflows.collection import ContextCollectionWorkflow
-from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
+from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.operations.starter import TemporalWorkflows
 from tests.fakes.curator import FakeWorld

@@ -1,23 +1,12 @@
 """Where cards and links of entries are kept, and how the work on them is started."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from pressbox.curator.cards.domain.cards import CardPage, ContextView, NewEnrichment
-from pressbox.curator.context.domain.context import ContextLink
-
-
-class Links(Protocol):
-    """The links of an article's HTML; CPU work, off the event loop."""
-
-    async def find(self, html: str, url: str) -> Sequence[ContextLink]: ...
-
-
-class EntryLinks(Protocol):
-    async def save_links(self, entry_id: int, links: Sequence[ContextLink]) -> bool:
-        """These and no others. False when the entry is gone."""
-        ...
+from pressbox.curator.cards.domain.repositories import Repository
 
 
 class Enrichments(Protocol):
@@ -54,3 +43,33 @@ class ContextWorkflows(Protocol):
     async def fetch_links(self, entry_id: int, urls: Sequence[str]) -> str: ...
 
     async def delete_enrichment(self, enrichment_id: int) -> str: ...
+
+
+class Repositories(Protocol):
+    """Trouble of the other side is a TransientError, with the time to come back when it says one."""
+
+    async def search(self, words: str, limit: int) -> Sequence[Repository]: ...
+
+    async def get(self, full_name: str) -> Repository | None:
+        """None when there is none of this name."""
+        ...
+
+    async def readme(self, repository: Repository) -> str:
+        """Sanitised HTML; empty when there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """`repository` is None for "none of these"; `by` says who chose: a model by its name, or rules."""
+
+    repository: Repository | None
+    by: str
+
+
+class RepositoryChooser(Protocol):
+    """Which of the repositories is the software that the text speaks of; none of them is an answer too."""
+
+    async def choose(
+        self, name: str, found: Sequence[Repository], text: str, entry_id: int, feed_id: int
+    ) -> Chosen: ...

@@ -17,8 +17,9 @@ from pressbox.curator.cards.domain.cards import (
     LinkView,
     NewEnrichment,
 )
+from pressbox.curator.cards.rows import EnrichmentRow
 from pressbox.curator.context.domain.context import ContextLink
-from pressbox.curator.context.rows import EnrichmentRow, EntryContextRow, EntryLinkRow
+from pressbox.curator.context.rows import EntryContextRow, EntryLinkRow
 from pressbox.curator.context.store import context_of_row
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
 from pressbox.curator.library.domain.identity import storable

@@ -13,7 +13,6 @@ from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import QUICK
-from pressbox.curator.cards.ports import EntryLinks, Links
 from pressbox.curator.context.contracts import (
     EntryFacts,
     EntryReference,
@@ -25,7 +24,7 @@ from pressbox.curator.context.contracts import (
     context_key,
 )
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
-from pressbox.curator.context.ports import ContextExtractor, Contexts
+from pressbox.curator.context.ports import ContextExtractor, Contexts, EntryLinks, Links
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.waiting import UNAVAILABLE, retry_later

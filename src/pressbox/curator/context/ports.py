@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from pressbox.curator.context.domain.context import EntryContext
+from pressbox.curator.context.domain.context import ContextLink, EntryContext
 
 
 @dataclass(frozen=True)
@@ -39,4 +39,16 @@ class Contexts(Protocol):
 
     async def save(self, context: EntryContext, now: datetime) -> bool:
         """With its links. False when the entry is gone or has another text by now."""
+        ...
+
+
+class Links(Protocol):
+    """The links of an article's HTML; CPU work, off the event loop."""
+
+    async def find(self, html: str, url: str) -> Sequence[ContextLink]: ...
+
+
+class EntryLinks(Protocol):
+    async def save_links(self, entry_id: int, links: Sequence[ContextLink]) -> bool:
+        """These and no others. False when the entry is gone."""
         ...

@@ -7,7 +7,7 @@ import typer
 
 from pressbox.core.app import Resources
 from pressbox.core.temporal import control
-from pressbox.curator.context.commands import ContextCommands
+from pressbox.curator.cards.commands import ContextCommands
 from pressbox.curator.operations.command_context import Json, MakeService, print_json, with_resources
 from pressbox.curator.research.commands import ResearchCommand
 from pressbox.curator.service import Curator

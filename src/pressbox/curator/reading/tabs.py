@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pressbox.curator.context.tab import load_context
+from pressbox.curator.cards.tab import load_context
 from pressbox.curator.library.domain.views import ArticleView
 from pressbox.curator.reading.panes import Asked, Panes, Tab
 from pressbox.curator.translate import tab as translation_tab

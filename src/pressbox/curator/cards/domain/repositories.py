@@ -4,26 +4,18 @@ Without a model only what is evident counts: a repository that the article links
 known for it, and whose description speaks of what the article speaks of.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlsplit
 
 from pressbox.curator.context.domain.context import ContextLink, entity_key
-from pressbox.curator.library.domain.urls import host_of
+from pressbox.curator.context.domain.repository_links import fold_name, repositories_in
 from pressbox.curator.text.sentences import extract_terms
 
 WELL_KNOWN = 200
 # Another of the same name that is nearly as well known makes it unclear which one is meant.
 CLEARLY_MORE = 5
 SHARED_WORDS = 2
-_TO_FOLD = re.compile(r"[\s._-]+|(?:js|py|rs|go)$")
-FULL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}/[A-Za-z0-9_.-]{1,100}")
-
-
-_HOSTS = ("github.com", "www.github.com")
-_NO_OWNERS = ("topics", "features", "orgs", "sponsors", "about", "settings", "marketplace", "apps", "search", "login")
 
 
 @dataclass(frozen=True)
@@ -47,21 +39,8 @@ class Repository:
         return self.full_name.partition("/")[2]
 
 
-def repositories_in(links: Sequence[ContextLink]) -> dict[str, str]:
-    """`owner/name` of repositories on GitHub that an article links to, by the name folded."""
-    found: dict[str, str] = {}
-    for link in links:
-        pieces = [piece for piece in urlsplit(link.url).path.split("/") if piece]
-        if host_of(link.url) not in _HOSTS or len(pieces) < 2 or pieces[0] in _NO_OWNERS:
-            continue
-        full_name = f"{pieces[0]}/{pieces[1].removesuffix('.git')}"
-        if FULL_NAME.fullmatch(full_name):
-            found.setdefault(_folded(full_name.partition("/")[2]), full_name)
-    return found
-
-
 def linked_repository(name: str, links: Sequence[ContextLink]) -> str | None:
-    return repositories_in(links).get(_folded(name))
+    return repositories_in(links).get(fold_name(name))
 
 
 def evident(name: str, found: Sequence[Repository], text: str) -> Repository | None:
@@ -78,14 +57,10 @@ def evident(name: str, found: Sequence[Repository], text: str) -> Repository | N
 
 
 def _same_name(name: str, repository: Repository) -> bool:
-    return _folded(name) in (_folded(repository.name), _folded(repository.full_name.replace("/", "")))
+    return fold_name(name) in (fold_name(repository.name), fold_name(repository.full_name.replace("/", "")))
 
 
 def _speaks_of_it(name: str, repository: Repository, text: str) -> bool:
     """The description and the article share words beside the name itself."""
     said = {*extract_terms(repository.description, "en"), *(topic.lower() for topic in repository.topics)}
-    return len((said - {entity_key(name), _folded(name)}) & set(extract_terms(text, "en"))) >= SHARED_WORDS
-
-
-def _folded(name: str) -> str:
-    return _TO_FOLD.sub("", entity_key(name))
+    return len((said - {entity_key(name), fold_name(name)}) & set(extract_terms(text, "en"))) >= SHARED_WORDS

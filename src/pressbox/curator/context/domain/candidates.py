@@ -11,23 +11,23 @@ from functools import lru_cache
 from itertools import combinations
 
 from pressbox.curator.context.domain.context import Entity, EntityKind, Relationship, entity_key
-from pressbox.curator.context.domain.name_kinds import begins_a_name, kind_of, shaped_like_software
 from pressbox.curator.context.domain.naming import (
+    A_SERIES,
     CONNECTORS,
     GERMAN_CONNECTORS,
     GERMAN_NOUN_ENDINGS,
+    NO_CASE,
     NO_NAMES,
+    POSSESSIVE,
     SECOND_CONNECTORS,
     TITLES,
-)
-from pressbox.curator.context.domain.word_forms import (
-    A_SERIES,
-    NO_CASE,
-    POSSESSIVE,
     WORD,
     after_articles,
+    begins_a_name,
+    kind_of,
     openers,
     plain,
+    shaped_like_software,
     written_small,
 )
 from pressbox.curator.text.plain_text import shorten

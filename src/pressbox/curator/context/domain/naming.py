@@ -3,7 +3,11 @@
 Pure.
 """
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
 
 from pressbox.curator.context.domain.context import EntityKind
 
@@ -117,3 +121,103 @@ GERMAN_NOUN_ENDINGS = tuple(
     )
 )
 GERMAN_ADJECTIVE_ENDINGS = ("en", "er", "es", "em", "te", "ne", "le", "he", "ge", "re", "se", "ue", "ie", "ve")
+
+
+_SOFTWARE_SHAPE = re.compile(
+    r"[\w-]{2,30}\.(?:js|py|rs|go|net|io)|(?:Post|My)\w*SQL|\w{2,20}SQL|lib[a-z]{2,20}", re.ASCII
+)
+_VERSION = re.compile(
+    r" v?\d{1,3}\.\d{1,3}\b"
+    r"(?! ?(?:%|percent|Prozent|million|Mill|billion|Mrd|[°€$£]|per\b|points|GHz|GB|TB|mm|cm|km|kg))"
+)
+
+
+def kind_of(words: tuple[str, ...], before: str, after: str, rest: str) -> EntityKind | None:
+    """`rest` is what follows the name in its sentence, as it is written."""
+    last, first = words[-1].lower().strip("."), words[0].lower().strip(".")
+    for kind, known in LAST_WORDS.items():
+        if len(words) > 1 and last in known:
+            return kind
+    for kind, known in FIRST_WORDS.items():
+        if len(words) > 1 and first in known:
+            return kind
+    if _is_program(words, before, after, rest):
+        return EntityKind.SOFTWARE
+    told = before.lower() in SAYING and len(words) > 1
+    people = told or before.lower().strip(".") in TITLES or after.lower() in SAYING
+    return EntityKind.PERSON if people and all(_like_a_name(word) for word in words) else None
+
+
+def begins_a_name(word: str) -> bool:
+    return any(word.lower() in known for known in FIRST_WORDS.values())
+
+
+def shaped_like_software(name: str) -> bool:
+    return _SOFTWARE_SHAPE.fullmatch(name) is not None
+
+
+def _is_program(words: tuple[str, ...], before: str, after: str, rest: str) -> bool:
+    if words[0].lower() in NUMBERED_THINGS or len(words) > 3:
+        return False
+    if _VERSION.match(rest) or shaped_like_software(words[-1]):
+        return True
+    directly = bool(after) and rest.startswith(f" {after}")
+    return len(words) == 1 and (before.lower() in PROGRAMS or (directly and after.lower() in PROGRAMS))
+
+
+def _like_a_name(word: str) -> bool:
+    return (
+        word[:1].isupper() and not word.isupper() and word.replace("-", "").replace("'", "").replace(".", "").isalpha()
+    )
+
+
+A_SERIES = 4
+# Scripts without large and small letters; Latin words inside of them stand for themselves.
+NO_CASE = "\u0590-\u06ff\u0900-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_L = rf"[^\W_{NO_CASE}]"
+# A word with what may stand inside of it: Node.js, U.S, AT&T's, C++, Lee-Jones. No character is looked at twice.
+WORD = re.compile(rf"{_L}(?:{_L}|[.](?=[a-z])|(?<=\d)[.](?=\d)|(?<=\b[A-Z])[.](?=[A-Z]\b)|['’+#-](?={_L})|[+#])*+")
+POSSESSIVE = re.compile(r"['’]s?$")
+
+
+@lru_cache(maxsize=20_000)
+def plain(word: str) -> str:
+    return POSSESSIVE.sub("", word.lower().replace("’", "'"))
+
+
+def written_small(sentences: Sequence[str]) -> frozenset[str]:
+    return frozenset(word for sentence in sentences for word in WORD.findall(sentence) if word.islower())
+
+
+def openers(sentences: Sequence[str]) -> frozenset[str]:
+    """Words that begin several sentences or lines and are large nowhere else: "Added" in a list of changes."""
+    opening: Counter[str] = Counter()
+    inside: set[str] = set()
+    for sentence in sentences:
+        words = WORD.findall(sentence)
+        opening.update(plain(word) for word in words[:1])
+        inside.update(plain(word) for word in words[1:] if word[0].isupper())
+    return frozenset(word for word, count in opening.items() if count >= A_SERIES and word not in inside)
+
+
+def after_articles(sentences: Sequence[str]) -> dict[str, float]:
+    """How often a word that is written large follows an article, a number or an adjective: German nouns do."""
+    seen: Counter[str] = Counter()
+    after: Counter[str] = Counter()
+    for sentence in sentences:
+        words = WORD.findall(sentence)
+        for left, right in pairwise(words):
+            if right[0].isupper():
+                seen[plain(right)] += 1
+                after[plain(right)] += _announces_noun(left)
+    return {word: after[word] / count for word, count in seen.items()}
+
+
+def _announces_noun(word: str) -> bool:
+    if word in SAYING:
+        return False
+    return (
+        word.lower() in GERMAN_BEFORE_NOUNS
+        or word.isdigit()
+        or (word.islower() and len(word) > 4 and word.endswith(GERMAN_ADJECTIVE_ENDINGS))
+    )

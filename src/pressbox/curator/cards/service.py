@@ -1,8 +1,20 @@
 """Use cases of context: what an entry is about, cards of its software, pages behind its links."""
 
+import secrets
 from collections.abc import Sequence
 
 from pressbox.core.errors import InvalidInputError
+from pressbox.curator.cards.contracts import (
+    CONTEXT_COLLECTION,
+    DELETE_ENRICHMENT,
+    FETCH_ENTRY_LINKS,
+    ContextCollectionInput,
+    DeleteEnrichmentInput,
+    FetchEntryLinksInput,
+    context_collection_workflow_id,
+    delete_enrichment_workflow_id,
+    entry_links_workflow_id,
+)
 from pressbox.curator.cards.domain.cards import (
     BYTES_OF_ADDRESSES,
     MOST_LINKS_AT_ONCE,
@@ -10,6 +22,8 @@ from pressbox.curator.cards.domain.cards import (
     ContextView,
 )
 from pressbox.curator.cards.ports import ContextWorkflows, Enrichments
+from pressbox.curator.context.contracts import EXTRACT_ENTRY_CONTEXT, ExtractEntryContextInput, context_workflow_id
+from pressbox.curator.library.starter import Starter
 
 MOST_ENTRIES = 500
 
@@ -61,3 +75,23 @@ def _some(entry_ids: Sequence[int]) -> Sequence[int]:
     if len(entry_ids) > MOST_ENTRIES:
         raise InvalidInputError(f"At most {MOST_ENTRIES} entries at a time.", field="entry_ids")
     return list(dict.fromkeys(entry_ids))
+
+
+class TemporalContextWorkflows(Starter):
+    async def extract(self, entry_id: int, again: bool) -> str:
+        input = ExtractEntryContextInput(entry_id=entry_id, again=again, policy=self._policy)
+        return await self.start(EXTRACT_ENTRY_CONTEXT, input, context_workflow_id(entry_id))
+
+    async def collect(self, entry_ids: Sequence[int], again: bool) -> str:
+        """That of one entry has an id of its own, so that its page finds it again."""
+        input = ContextCollectionInput(entry_ids=tuple(entry_ids), again=again, policy=self._policy)
+        key = str(entry_ids[0]) if len(entry_ids) == 1 else secrets.token_hex(4)
+        return await self.start(CONTEXT_COLLECTION, input, context_collection_workflow_id(key))
+
+    async def fetch_links(self, entry_id: int, urls: Sequence[str]) -> str:
+        input = FetchEntryLinksInput(entry_id=entry_id, urls=tuple(urls), policy=self._policy)
+        return await self.start(FETCH_ENTRY_LINKS, input, entry_links_workflow_id(entry_id))
+
+    async def delete_enrichment(self, enrichment_id: int) -> str:
+        input = DeleteEnrichmentInput(enrichment_id=enrichment_id)
+        return await self.start(DELETE_ENRICHMENT, input, delete_enrichment_workflow_id(enrichment_id))

@@ -1,12 +1,16 @@
-"""FetchEntryLinksWorkflow: the pages that an article links to, read because somebody asked for them."""
+"""FetchEntryLinksWorkflow reads pages that an article links to; DeleteEnrichmentWorkflow deletes a card."""
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, failure_reason
-    from pressbox.curator.cards.link_activities import LinkedPageActivities
-    from pressbox.curator.context.contracts import (
+    from pressbox.curator.cards.activities import LinkedPageActivities
+    from pressbox.curator.cards.contracts import (
+        DeleteEnrichmentInput,
+        DeleteEnrichmentOutput,
+        DeleteEnrichmentProgress,
+        DeleteInput,
         FetchEntryLinksInput,
         FetchEntryLinksOutput,
         FetchEntryLinksProgress,
@@ -53,3 +57,27 @@ class FetchEntryLinksWorkflow:
             if is_cancelled_exception(error):
                 raise
             return LinkResult(url=shorten(url), fetched=False, reason=failure_reason(error))
+
+
+@workflow.defn
+class DeleteEnrichmentWorkflow:
+    """Deletes one card with its text. Pages hide it from the moment somebody asked.
+
+    Id `delete-enrichment-…`; started by a reader. One that is gone already is deleted too: nothing is left to do.
+    """
+
+    @workflow.init
+    def __init__(self, input: DeleteEnrichmentInput) -> None:
+        first = DeleteEnrichmentProgress(title="A card goes", enrichment_id=input.enrichment_id)
+        self._shown = Shown(first, input.parent_workflow_id)
+
+    @workflow.query
+    def get_progress(self) -> DeleteEnrichmentProgress:
+        return self._shown.now
+
+    @workflow.run
+    async def run(self, input: DeleteEnrichmentInput) -> DeleteEnrichmentOutput:
+        wanted = DeleteInput(enrichment_id=input.enrichment_id)
+        done = await call(LinkedPageActivities.delete_enrichment, wanted)
+        self._shown.done()
+        return DeleteEnrichmentOutput(deleted=done.deleted)

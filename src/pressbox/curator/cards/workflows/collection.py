@@ -7,23 +7,25 @@ from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlr
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, call_best_effort, failure_reason
-    from pressbox.curator.cards.github_activities import RepositoryActivities
-    from pressbox.curator.context.activities import ContextActivities
-    from pressbox.curator.context.contracts import (
+    from pressbox.curator.cards.activities import RepositoryActivities
+    from pressbox.curator.cards.contracts import (
         CollectionState,
         ContextCollectionInput,
         ContextCollectionOutput,
         ContextCollectionProgress,
-        EntryReference,
-        ExtractEntryContextInput,
-        ExtractEntryContextOutput,
         FetchReadmeInput,
         RerankGithubInput,
         SaveGithubInput,
         SearchGithubInput,
+    )
+    from pressbox.curator.context.activities import ContextActivities
+    from pressbox.curator.context.contracts import (
+        EntryReference,
+        ExtractEntryContextInput,
+        ExtractEntryContextOutput,
         context_workflow_id,
     )
-    from pressbox.curator.context.workflows.context import ExtractEntryContextWorkflow
+    from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
     from pressbox.curator.models.waiting import call_until_available

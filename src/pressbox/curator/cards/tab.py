@@ -11,12 +11,9 @@ from pressbox.core.db.database import Database
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.reader import WorkReport
 from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
+from pressbox.curator.cards.contracts import context_collection_workflow_id, entry_links_workflow_id
 from pressbox.curator.cards.domain.cards import ContextView, LinkView
-from pressbox.curator.context.contracts import (
-    context_collection_workflow_id,
-    context_workflow_id,
-    entry_links_workflow_id,
-)
+from pressbox.curator.context.contracts import context_workflow_id
 from pressbox.curator.context.domain.context import Entity, EntityKind, Relationship
 from pressbox.curator.library.domain.views import ArticleView
 from pressbox.curator.models.waiting import WAITING

@@ -1,0 +1,68 @@
+"""Cards: repositories from GitHub and pages behind links, and the tab of an article that shows them."""
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter
+
+from pressbox.core.app import ActivitiesByQueue, Resources
+from pressbox.core.clock import utc_now
+from pressbox.curator.articles.page_reader import GuardedPageReader
+from pressbox.curator.articles.wiring import extractor, parser_pool
+from pressbox.curator.cards.activities import LinkedPageActivities, RepositoryActivities
+from pressbox.curator.cards.choice import EvidentChooser, ModelChooser
+from pressbox.curator.cards.github import GitHub
+from pressbox.curator.cards.service import EnrichingService, TemporalContextWorkflows
+from pressbox.curator.cards.store import SqlEnrichments
+from pressbox.curator.cards.workflows.collection import ContextCollectionWorkflow
+from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, FetchEntryLinksWorkflow
+from pressbox.curator.context.store import SqlContexts
+from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
+from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
+from pressbox.curator.library.slice import Slice, change_topic
+from pressbox.curator.models.wiring import paid_model
+from pressbox.curator.settings import CuratorSettings, policy
+
+
+def activities(resources: Resources) -> ActivitiesByQueue:
+    curator, database = resources.settings.group(CuratorSettings), resources.database
+    cards, turns = SqlEnrichments(database), Turns(SqlHostTurns(database), utc_now)
+    model = paid_model(resources)
+    github = RepositoryActivities(
+        SqlContexts(database),
+        cards,
+        GitHub(resources.http, curator.github_url, curator.github_key, parser_pool(resources)),
+        EvidentChooser() if model is None else ModelChooser(model),
+        resources.objects,
+        turns,
+        curator.github_url,
+    )
+    pages = LinkedPageActivities(cards, GuardedPageReader(resources.http), extractor(resources), turns)
+    return {
+        QUEUE: (github.search_github_candidates, github.save_github_enrichment, pages.delete_enrichment),
+        HEAVY_QUEUE: (
+            github.rerank_github_results,
+            github.fetch_github_readme,
+            pages.fetch_and_save_entry_links,
+        ),
+    }
+
+
+def service(resources: Resources) -> EnrichingService:
+    starter = TemporalContextWorkflows(resources.temporal, QUEUE, policy(resources.settings))
+    return EnrichingService(SqlEnrichments(resources.database), starter)
+
+
+def routers() -> Sequence[APIRouter]:
+    from pressbox.curator.cards import api, pages
+
+    return api.router, pages.router
+
+
+SLICE = Slice(
+    workflows=(ContextCollectionWorkflow, FetchEntryLinksWorkflow, DeleteEnrichmentWorkflow),
+    activities=activities,
+    topics=(change_topic(ENRICHMENT_CHANGED),),
+    routers=routers,
+)
