@@ -10,8 +10,7 @@ from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
 from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.cards.activities import LinkedPageActivities, RepositoryActivities
 from pressbox.curator.cards.choice import EvidentChooser
-from pressbox.curator.cards.domain.cards import CardPage, ContextView, NewEnrichment
-from pressbox.curator.cards.domain.repositories import Repository
+from pressbox.curator.cards.domain.cards import CardPage, ContextView, NewEnrichment, Repository
 from pressbox.curator.context.activities import ContextActivities, Way
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod, EntryContext
 from pressbox.curator.context.finder import context_of

@@ -5,13 +5,13 @@ import pressbox.core.db.changes
 import pressbox.core.progress.rows
 import pressbox.core.temporal.rows
 import pressbox.curator.apps.rows
-import pressbox.curator.ask.rows
-import pressbox.curator.cards.rows
-import pressbox.curator.context.rows
-import pressbox.curator.evaluate.rows
+import pressbox.curator.ask.store
+import pressbox.curator.cards.store
+import pressbox.curator.context.store
+import pressbox.curator.evaluate.store
 import pressbox.curator.graph.rows
 import pressbox.curator.library.rows
-import pressbox.curator.research.rows
+import pressbox.curator.research.store
 import pressbox.curator.translate.rows
 import pressbox.footy.adapters.rows
 import pressbox.soonish.adapters.rows  # noqa: F401

@@ -19,7 +19,7 @@ from pressbox.curator.cards.contracts import (
     SaveGithubInput,
     SearchGithubInput,
 )
-from pressbox.curator.cards.domain.repositories import Repository, evident
+from pressbox.curator.cards.domain.cards import Repository, evident
 from pressbox.curator.context.contracts import EntryReference, ExtractContextInput, SaveContextInput
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod
 from pressbox.curator.context.domain.merging import PIECE

@@ -8,8 +8,7 @@ from sqlalchemy import delete
 
 from pressbox.curator.ask.contracts import answer_workflow_id
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView, Ending
-from pressbox.curator.ask.rows import ConversationRow
-from pressbox.curator.ask.store import SqlAnswers, SqlConversations
+from pressbox.curator.ask.store import ConversationRow, SqlAnswers, SqlConversations
 from pressbox.curator.search.domain.retrieval import FoundBy, Passage
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS

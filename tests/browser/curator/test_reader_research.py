@@ -15,8 +15,7 @@ from temporalio.worker import Worker
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.research.activities import ResearchActivities
-from pressbox.curator.research.rows import ResearchRunRow
-from pressbox.curator.research.store import SqlResearch
+from pressbox.curator.research.store import ResearchRunRow, SqlResearch
 from pressbox.curator.research.workflow import DeepResearchWorkflow
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import OVERLAPS

@@ -10,21 +10,20 @@ from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
 from pressbox.core.db.changes import ChangeRow
-from pressbox.curator.ask.rows import AnswerRow, ConversationRow
+from pressbox.curator.ask.store import AnswerRow, ConversationRow
 from pressbox.curator.evaluate import wiring as evaluating
 from pressbox.curator.evaluate.activities import EvaluationActivities
 from pressbox.curator.evaluate.domain.evaluation import LONGEST_CONTEXT, Judged, Measure, Metric, SubjectKind
 from pressbox.curator.evaluate.offline import OfflineEvaluator
 from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.evaluate.ragas import RagasEvaluator
-from pressbox.curator.evaluate.rows import EvaluationRow
-from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores
+from pressbox.curator.evaluate.store import EvaluationRow, SqlEvaluations, SqlScores
 from pressbox.curator.library.contracts import HEAVY_QUEUE
 from pressbox.curator.library.domain.entries import Distilled
 from pressbox.curator.models.ports import PaidAnswer, PaidCall
 from pressbox.curator.models.store import SqlModelLedger
 from pressbox.curator.research.domain.research import Material, Quote, Source
-from pressbox.curator.research.rows import ResearchRunRow
+from pressbox.curator.research.store import ResearchRunRow
 from pressbox.curator.settings import CuratorSettings, EvaluatorKind
 from tests.fakes.curator_rows import NOW, Rows, entry, read
 

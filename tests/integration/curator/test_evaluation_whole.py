@@ -15,10 +15,9 @@ from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.curator.ask.rows import AnswerRow
 from pressbox.curator.ask.service import AnswerStarter
-from pressbox.curator.ask.store import SqlConversations
-from pressbox.curator.evaluate.rows import EvaluationRow
+from pressbox.curator.ask.store import AnswerRow, SqlConversations
+from pressbox.curator.evaluate.store import EvaluationRow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE, heavy_queue, index_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import APP

@@ -21,7 +21,7 @@ from pressbox.core.web.app import create_app
 from pressbox.curator.articles.extraction import PooledExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.context.domain.context import EntityKind
-from pressbox.curator.context.rows import EntryLinkRow
+from pressbox.curator.context.store import EntryLinkRow
 from pressbox.curator.graph.domain.graph import EntityView, GraphState, Mentioned, Neighbour
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns

@@ -5,8 +5,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pressbox.curator.research.domain.extracts import keywords, names_in, quotes_in, shared_names
-from pressbox.curator.research.domain.quotes import Span, excerpt, find_quote
+from pressbox.curator.research.domain.extracts import (
+    Span,
+    excerpt,
+    find_quote,
+    keywords,
+    names_in,
+    quotes_in,
+    shared_names,
+)
 from pressbox.curator.research.domain.report import check_citations, write_from_notes
 from pressbox.curator.research.domain.research import (
     ALREADY_READ,

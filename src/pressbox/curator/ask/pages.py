@@ -10,8 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web.rendering import render
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView, title_of
-from pressbox.curator.ask.domain.export import markdown
-from pressbox.curator.ask.domain.text import Block, blocks, cited
+from pressbox.curator.ask.domain.text import Block, blocks, cited, markdown
 from pressbox.curator.evaluate.domain.scores import SubjectScore
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED, PERSON_CHANGED
 from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, Service, cursor, wants_part

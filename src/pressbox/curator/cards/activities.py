@@ -30,8 +30,13 @@ from pressbox.curator.cards.contracts import (
     SearchGithubInput,
     readme_key,
 )
-from pressbox.curator.cards.domain.cards import LONGEST_BODY, EnrichmentKind, NewEnrichment
-from pressbox.curator.cards.domain.repositories import Repository, linked_repository
+from pressbox.curator.cards.domain.cards import (
+    LONGEST_BODY,
+    EnrichmentKind,
+    NewEnrichment,
+    Repository,
+    linked_repository,
+)
 from pressbox.curator.cards.ports import Enrichments, Repositories, RepositoryChooser
 from pressbox.curator.context.ports import Contexts
 from pressbox.curator.ingest.rate_limits import Turns

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import BigInteger, Boolean, ForeignKey, Text, UniqueConstraint, delete, func, select
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
+from pressbox.core.db.base import Base
 from pressbox.core.errors import NotFoundError
 from pressbox.curator.cards.domain.cards import (
     LONGEST_BODY,
@@ -17,16 +20,36 @@ from pressbox.curator.cards.domain.cards import (
     LinkView,
     NewEnrichment,
 )
-from pressbox.curator.cards.rows import EnrichmentRow
 from pressbox.curator.context.domain.context import ContextLink
-from pressbox.curator.context.rows import EntryContextRow, EntryLinkRow
-from pressbox.curator.context.store import context_of_row
+from pressbox.curator.context.store import EntryContextRow, EntryLinkRow, context_of_row
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
 from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.domain.urls import host_of
-from pressbox.curator.library.rows import EntryRow
+from pressbox.curator.library.rows import SCHEMA, EntryRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import demand_visible, visible_to
+
+
+class EnrichmentRow(Base):
+    """A card beside an entry: a repository on GitHub, or a page that a link leads to. `body_html` is sanitised."""
+
+    __tablename__ = "enrichments"
+    __table_args__ = (UniqueConstraint("entry_id", "kind", "key"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    entry_id: Mapped[int] = mapped_column(ForeignKey("curator.entries.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(Text)
+    key: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text, server_default="")
+    url: Mapped[str] = mapped_column(Text, server_default="")
+    body_html: Mapped[str] = mapped_column(Text, server_default="")
+    facts: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    # Why it could not be read, when it could not.
+    reason: Mapped[str] = mapped_column(Text, server_default="")
+    # Somebody deleted it; its workflow takes it away.
+    hidden: Mapped[bool] = mapped_column(Boolean, server_default="false")
+    at: Mapped[datetime]
+
 
 GONE = "There is no such card, or it is of none of your feeds."
 

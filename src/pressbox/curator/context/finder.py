@@ -4,8 +4,14 @@ from dataclasses import replace
 
 from pressbox.curator.context.domain.candidates import candidates, entities_of, relationships_of
 from pressbox.curator.context.domain.content_types import content_type_of, domain_of
-from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, entity_key
-from pressbox.curator.context.domain.repository_links import repositories_in
+from pressbox.curator.context.domain.context import (
+    ContextMethod,
+    Entity,
+    EntityKind,
+    EntryContext,
+    entity_key,
+    repositories_in,
+)
 from pressbox.curator.context.links import installed_in, links_of
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.text.key_sentences import choose_sentences

@@ -4,9 +4,25 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from sqlalchemy import ColumnElement, Date, Select, and_, cast, func, or_, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Date,
+    Float,
+    Index,
+    Select,
+    Text,
+    UniqueConstraint,
+    and_,
+    cast,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, mapped_column
 
+from pressbox.core.db.base import Base
 from pressbox.core.db.database import Database
 from pressbox.curator.evaluate.domain.evaluation import (
     LONGEST_TEXT,
@@ -18,11 +34,34 @@ from pressbox.curator.evaluate.domain.evaluation import (
 )
 from pressbox.curator.evaluate.domain.scores import ScoreLine, SubjectScore
 from pressbox.curator.evaluate.ports import Evaluation, Subjects
-from pressbox.curator.evaluate.rows import EvaluationRow
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED, RESEARCH_CHANGED
-from pressbox.curator.library.rows import EntryBodyRow, EntryRow, ModelCallRow, SubscriptionRow
+from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow, ModelCallRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.models.ports import Feature
+
+
+class EvaluationRow(Base):
+    """One score of an answer or of a summary. `model` and `prompt_version` are those of what was judged."""
+
+    __tablename__ = "evaluations"
+    __table_args__ = (
+        UniqueConstraint("kind", "subject_id", "metric", "evaluator", "trace_id"),
+        Index(None, "kind", "at"),
+        SCHEMA,
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    # An answer by its id, or a summary by its entry's.
+    kind: Mapped[str] = mapped_column(Text)
+    subject_id: Mapped[int] = mapped_column(BigInteger)
+    metric: Mapped[str] = mapped_column(Text)
+    score: Mapped[float] = mapped_column(Float)
+    evaluator: Mapped[str] = mapped_column(Text)
+    model: Mapped[str] = mapped_column(Text, server_default="")
+    prompt_version: Mapped[str] = mapped_column(Text, server_default="")
+    trace_id: Mapped[str] = mapped_column(Text, server_default="")
+    at: Mapped[datetime]
+
 
 _CHANGES = {SubjectKind.ANSWER: ANSWER_CHANGED, SubjectKind.RESEARCH: RESEARCH_CHANGED}
 # The question that a summary answers. The title is a stranger's: it goes to models as data, like the rest.

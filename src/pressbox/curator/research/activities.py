@@ -21,7 +21,7 @@ from pressbox.curator.research.contracts import (
     ResearchStepDone,
     ResearchStepInput,
 )
-from pressbox.curator.research.domain.quotes import find_quote
+from pressbox.curator.research.domain.extracts import find_quote
 from pressbox.curator.research.domain.report import check_citations, write_from_notes
 from pressbox.curator.research.domain.research import (
     EndedBy,

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from pressbox.curator.models.domain import estimate_tokens
 from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
-from pressbox.curator.research.domain.quotes import Span, excerpt
+from pressbox.curator.research.domain.extracts import Span, excerpt
 from pressbox.curator.research.domain.report import LONGEST_REPORT, check_citations
 from pressbox.curator.research.domain.research import Material, Note, ResearchMethod, Source
 from pressbox.curator.research.ports import ResearcherReply

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pressbox.core.errors import NotFoundError
 from pressbox.curator.context.domain.context import entity_key
 from pressbox.curator.graph.ports import GraphPages
-from pressbox.curator.research.domain.extracts import keywords, names_in, quotes_in, shared_names
-from pressbox.curator.research.domain.quotes import Span
+from pressbox.curator.research.domain.extracts import Span, keywords, names_in, quotes_in, shared_names
 from pressbox.curator.research.domain.report import write_from_notes
 from pressbox.curator.research.domain.research import Material, Note, ResearchMethod, Source
 from pressbox.curator.research.ports import Neighbours, ResearcherReply

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.research.domain.quotes import Span
+from pressbox.curator.research.domain.extracts import Span
 from pressbox.curator.research.domain.research import (
     Limits,
     Link,

@@ -5,17 +5,32 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Select, delete, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import (
+    BigInteger,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    Select,
+    Text,
+    UniqueConstraint,
+    delete,
+    func,
+    select,
+    update,
+)
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
+from pressbox.core.db.base import Base
 from pressbox.core.db.database import UnitOfWork
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.context.rows import EntryLinkRow
+from pressbox.curator.context.store import EntryLinkRow
 from pressbox.curator.evaluate.domain.evaluation import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
 from pressbox.curator.library.domain.identity import storable
-from pressbox.curator.library.rows import EntryBodyRow, EntryRow
+from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import visible_to
 from pressbox.curator.research.domain.research import (
@@ -32,7 +47,48 @@ from pressbox.curator.research.domain.research import (
 )
 from pressbox.curator.research.ports import Draft
 from pressbox.curator.research.prompt import PROMPT_VERSION
-from pressbox.curator.research.rows import ResearchRunRow, ResearchStepRow
+
+
+class ResearchRunRow(Base):
+    """`sources` are what the report cites as [number]: each with its `material` and the `quotes` that were noted."""
+
+    __tablename__ = "research_runs"
+    __table_args__ = (Index(None, "user_id", "created_at"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
+    question: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(Text)
+    limits: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    method: Mapped[str] = mapped_column(Text, server_default="")
+    model: Mapped[str] = mapped_column(Text, server_default="")
+    tokens: Mapped[int] = mapped_column(Integer, server_default="0")
+    # How long it worked, without waiting and standing still.
+    seconds: Mapped[float] = mapped_column(Float, server_default="0")
+    report: Mapped[str] = mapped_column(Text, server_default="")
+    sources: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
+    reason: Mapped[str] = mapped_column(Text, server_default="")
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    finished_at: Mapped[datetime | None]
+
+
+class ResearchStepRow(Base):
+    """One visible step of a run: what it planned, searched, read or wrote, and what came of it."""
+
+    __tablename__ = "research_steps"
+    __table_args__ = (UniqueConstraint("run_id", "position"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("curator.research_runs.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(Integer)
+    round: Mapped[int] = mapped_column(Integer, server_default="0")
+    kind: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(Text)
+    result: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    tokens: Mapped[int] = mapped_column(Integer, server_default="0")
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
+
 
 _OUTCOME = TypeAdapter(Outcome)
 _LIMITS = TypeAdapter(Limits)

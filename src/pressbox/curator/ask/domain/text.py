@@ -8,6 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pressbox.curator.ask.domain.answers import AnswerView, ConversationView
+from pressbox.curator.search.domain.retrieval import Passage
+
 LONGEST_ANSWER = 12_000
 
 _CITATION = re.compile(r"\s*[\[【]\s*(?:passage\s+)?(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*[\]】](?!\()", re.IGNORECASE)
@@ -118,3 +121,36 @@ def _runs(lines: Sequence[str]) -> Iterator[tuple[bool, list[str]]]:
         held.append(line)
     if held:
         yield was_list, held
+
+
+_QUOTE = 280
+
+
+def markdown(conversation: ConversationView) -> str:
+    parts = [f"# {_line(conversation.title)}"]
+    if conversation.entry_title:
+        parts.append(f"Over “{_line(conversation.entry_title)}”")
+    parts += [_answer(answer) for answer in conversation.answers]
+    return "\n\n".join(parts) + "\n"
+
+
+def _answer(answer: AnswerView) -> str:
+    numbers = cited(answer.text) or range(1, len(answer.passages) + 1)
+    sources = [_source(number, answer.passages[number - 1]) for number in numbers if number <= len(answer.passages)]
+    said = answer.text or answer.reason
+    written = f"\n\n*{answer.model}, {answer.created_at:%Y-%m-%d}*" if answer.model else ""
+    body = f"\n\n{said}{written}" if said else ""
+    listed = "\n\n" + "\n".join(sources) if sources else ""
+    return f"## {_line(answer.question)}{body}{listed}"
+
+
+def _source(number: int, passage: Passage) -> str:
+    quote = _line(passage.text)
+    shown = quote if len(quote) <= _QUOTE else quote[: _QUOTE - 1].rstrip() + "…"
+    where = f"<{passage.url}>" if passage.url.startswith(("https://", "http://")) else ""
+    named = f"{_line(passage.title)} ({_line(passage.feed_title)}, {passage.published_at:%Y-%m-%d})"
+    return f"{number}. {named} {where}\n   > {shown}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pressbox.curator.context.domain.context import entity_key
 from pressbox.curator.library.domain.urls import canonical_url
-from pressbox.curator.research.domain.quotes import Span
+from pressbox.curator.research.domain.extracts import Span
 from pressbox.curator.search.domain.retrieval import Passage
 
 LONGEST_QUESTION = 500
