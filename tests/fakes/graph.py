@@ -88,7 +88,7 @@ class Stacks:
         """Into the graph, and noted as in."""
         added = await self.graph.add([await self.document(entry_id, *names, relations=relations)], generation)
         if not generation:
-            await self.queue.note_added({one.entry_id: one.content_hash for one in added if not one.reason}, NOW)
+            await self.queue.mark_added({one.entry_id: one.content_hash for one in added if not one.reason}, NOW)
         return added
 
     async def rewrite(self, entry_id: int, text: str) -> None:
@@ -167,24 +167,24 @@ class FakeShelf:
         for entry_id in range(1, number + 1):
             self.texts[entry_id] = f"Text {entry_id}."
 
-    async def pending(
+    async def find_pending(
         self, entry_ids: Sequence[int], after_entry_id: int, limit: int, *, failed: bool
     ) -> Sequence[Waiting]:
-        lacking = await self.lacking(list(entry_ids) or list(self.texts))
+        lacking = await self.find_missing(list(entry_ids) or list(self.texts))
         wanted = [one for one in lacking if one > after_entry_id and (failed or one not in self.failed)]
         return [Waiting(one, f"Title {one}") for one in wanted[:limit]]
 
-    async def lacking(self, entry_ids: Sequence[int]) -> Sequence[int]:
+    async def find_missing(self, entry_ids: Sequence[int]) -> Sequence[int]:
         return sorted(one for one in entry_ids if self.in_graph.get(one) != content_hash(self.texts[one]))
 
-    async def note_added(self, hashes: Mapping[int, str], now: datetime) -> Sequence[int]:
+    async def mark_added(self, hashes: Mapping[int, str], now: datetime) -> Sequence[int]:
         fitting = {one: text for one, text in hashes.items() if content_hash(self.texts.get(one, "")) == text}
         self.in_graph |= fitting
         for one in fitting:
             self.failed.pop(one, None)
         return list(fitting)
 
-    async def note_failed(self, failures: Sequence[Addition]) -> None:
+    async def mark_failed(self, failures: Sequence[Addition]) -> None:
         self.failed |= {one.entry_id: one.reason for one in failures}
 
     async def source(self, entry_id: int) -> ContextSource | None:

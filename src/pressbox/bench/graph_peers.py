@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import psycopg
 
 from pressbox.curator.context.domain.context import EntryContext
-from pressbox.curator.graph.domain.graph import Said, said_by
+from pressbox.curator.graph.domain.graph import Statements, extract_statements
 
 _TABLES = """
     CREATE SCHEMA peer;
@@ -36,11 +36,11 @@ def row_by_row(url: str, said: Sequence[EntryContext]) -> float:
         began = time.perf_counter()
         for context in said:
             with connection.transaction():
-                _write(connection, context.entry_id, said_by(context))
+                _write(connection, context.entry_id, extract_statements(context))
         return time.perf_counter() - began
 
 
-def _write(connection: psycopg.Connection[tuple[object, ...]], entry_id: int, said: Said) -> None:
+def _write(connection: psycopg.Connection[tuple[object, ...]], entry_id: int, said: Statements) -> None:
     def number(statement: str, *values: object) -> object:
         found = connection.execute(statement.encode(), values).fetchone()
         assert found is not None
@@ -65,7 +65,7 @@ def walk_in_memory(said: Sequence[EntryContext], names: Sequence[str], neighbour
 
     graph = networkx.MultiDiGraph()
     for context in said:
-        one = said_by(context)
+        one = extract_statements(context)
         for key in one.entities:
             graph.add_node(key)
             graph.nodes[key].setdefault("entries", []).append(context.entry_id)

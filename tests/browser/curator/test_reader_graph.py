@@ -4,7 +4,7 @@ import pytest
 
 from pressbox.curator.context.domain.context import ContextMethod as Method
 from pressbox.curator.context.domain.context import Entity, EntityKind, EntryContext
-from pressbox.curator.context.domain.context import Relationship as Said
+from pressbox.curator.context.domain.context import Relationship as Statements
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.graph.ports import GraphDocument
 from pressbox.curator.graph.store import PostgresGraph, SqlGraphQueue
@@ -28,11 +28,13 @@ async def plant(stand: Newsstand, *, long_lists: bool = True) -> None:
     guild = Entity("Captains' Guild of the Northern and Outer Islands", EntityKind.ORGANISATION)
     people = [Entity(name, EntityKind.PERSON) for name in ("Example Captain", "A. Writer")]
     relations = (
-        Said("Harbour Ferry", "Outer Islands", "sails to", LEMONS),
-        Said("Captains' Guild of the Northern and Outer Islands", "Harbour Ferry", "is responsible for the safety of"),
-        Said("Example Captain", "Harbour Ferry", "commands", "The captain has commanded the ferry for years."),
-        Said("Harbour Ferry", "横丁市場", "brings lemons to"),
-        Said("Example Captain", guild.name, "belongs to"),
+        Statements("Harbour Ferry", "Outer Islands", "sails to", LEMONS),
+        Statements(
+            "Captains' Guild of the Northern and Outer Islands", "Harbour Ferry", "is responsible for the safety of"
+        ),
+        Statements("Example Captain", "Harbour Ferry", "commands", "The captain has commanded the ferry for years."),
+        Statements("Harbour Ferry", "横丁市場", "brings lemons to"),
+        Statements("Example Captain", guild.name, "belongs to"),
     )
     market = Entity("横丁市場", EntityKind.ORGANISATION)
     many = [Entity(f"Thing number {number}", EntityKind.CONCEPT) for number in range(20 if long_lists else 1)]
@@ -54,7 +56,7 @@ async def plant(stand: Newsstand, *, long_lists: bool = True) -> None:
         source = ContextSource(entry_id, feed, title, "", text, "", "en", text)
         context = EntryContext(entry_id, text, Method.LLM, entities=entities, relationships=related)
         (added,) = await graph.add([GraphDocument(source, context)])
-        await queue.note_added({added.entry_id: added.content_hash}, stand.now)
+        await queue.mark_added({added.entry_id: added.content_hash}, stand.now)
 
 
 async def test_a_person_walks_from_an_entity_to_its_neighbour_and_to_the_passage(
@@ -84,7 +86,7 @@ async def test_a_person_walks_from_an_entity_to_its_neighbour_and_to_the_passage
     await page.wait_for_url("**/reader/entries/**")
     quoted = page.locator(".article p", has_text="carries lemons to the outer islands")
     assert await quoted.count() == 1
-    # Far below the beginning of the article, and yet in sight.
+    # Far below the beginning of the article, and yet in viewer.
     await page.wait_for_function(IN_SIGHT, arg=await quoted.element_handle())
 
 

@@ -15,9 +15,9 @@ from temporalio.testing import ActivityEnvironment
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.curator.graph.lightrag import LightRagGraph
-from pressbox.curator.graph.lightrag_library import _Characters, library, writing_alone
+from pressbox.curator.graph.lightrag_library import _Characters, exclusive_writer, library
 from pressbox.curator.graph.ports import Addition, GraphDocument
-from pressbox.curator.graph.wiring import graph_of
+from pressbox.curator.graph.wiring import build_graph
 from pressbox.curator.library.rows import ModelCallRow
 from pressbox.curator.settings import CuratorSettings, GraphKind
 from pressbox.demo.simulators.model import MODEL, Asked, Mistake, ModelService
@@ -49,7 +49,7 @@ async def model() -> AsyncIterator[ModelService]:
 def rag(resources: Resources, model: ModelService) -> LightRagGraph:
     curator = CuratorSettings(graph=GraphKind.LIGHTRAG, model_url=model.base_url, model_name=MODEL)
     settings = resources.settings.with_group(curator)
-    graph = graph_of(replace(resources, settings=settings))
+    graph = build_graph(replace(resources, settings=settings))
     assert isinstance(graph, LightRagGraph)
     return graph
 
@@ -131,7 +131,7 @@ async def test_a_text_that_lightrag_fails_on_is_an_error_and_a_model_that_is_awa
     (failed,) = await add(rag, bad)
     assert failed.reason
     assert "charles" not in await stacks.keys()
-    async with writing_alone(rag._folder):
+    async with exclusive_writer(rag._folder):
         second = await asyncio.create_subprocess_exec(
             sys.executable, "-c", SECOND_WRITER, str(rag._folder), stderr=asyncio.subprocess.PIPE
         )
@@ -141,7 +141,7 @@ async def test_a_text_that_lightrag_fails_on_is_an_error_and_a_model_that_is_awa
 
 async def test_without_a_model_lightrag_says_which_settings_it_needs(resources: Resources) -> None:
     settings = resources.settings.with_group(CuratorSettings(graph=GraphKind.LIGHTRAG))
-    graph = graph_of(replace(resources, settings=settings))
+    graph = build_graph(replace(resources, settings=settings))
     with pytest.raises(ConfigurationError, match="PRESSBOX_CURATOR_MODEL_URL"):
         await graph.add([])
 
@@ -162,10 +162,10 @@ def test_tokens_of_characters_give_back_the_text() -> None:
 SECOND_WRITER = """
 import asyncio, sys
 from pathlib import Path
-from pressbox.curator.graph.lightrag_library import writing_alone
+from pressbox.curator.graph.lightrag_library import exclusive_writer
 
 async def main():
-    async with writing_alone(Path(sys.argv[1])):
+    async with exclusive_writer(Path(sys.argv[1])):
         pass
 
 asyncio.run(main())

@@ -63,14 +63,14 @@ async def test_what_an_entry_said_before_is_replaced_when_its_text_changes(stack
     article = await stacks.article(await stacks.rows.feed(anna))
     await stacks.say(article, "Old", "Both", relations=[("Old", "knows", "Both")])
     await stacks.rewrite(article, "Another text.")
-    assert [one.entry_id for one in await stacks.queue.pending((), 0, 10, failed=False)] == [article]
+    assert [one.entry_id for one in await stacks.queue.find_pending((), 0, 10, failed=False)] == [article]
     await stacks.say(article, "New", "Both")
     with pytest.raises(NotFoundError):
         await stacks.pages.entity(anna, "old", 8)
     assert await stacks.pages.entities(anna, "old", 10) == []
     assert await stacks.graph.prune() == 2
     assert await stacks.keys() == ["both", "new"]
-    assert await stacks.queue.pending((), 0, 10, failed=False) == []
+    assert await stacks.queue.find_pending((), 0, 10, failed=False) == []
 
 
 async def test_what_is_said_twice_is_in_once(stacks: Stacks) -> None:
@@ -87,8 +87,8 @@ async def test_entries_are_marked_as_added_only_when_they_are_in(stacks: Stacks)
     await stacks.rewrite(article, "Another text, before the graph got the first.")
     await stacks.remove(gone)
     assert await stacks.graph.add([stale, lost]) == []
-    assert await stacks.queue.note_added({article: stale.source.content_hash, gone: "hash"}, NOW) == []
-    assert [one.entry_id for one in await stacks.queue.pending((), 0, 10, failed=False)] == [article]
+    assert await stacks.queue.mark_added({article: stale.source.content_hash, gone: "hash"}, NOW) == []
+    assert [one.entry_id for one in await stacks.queue.find_pending((), 0, 10, failed=False)] == [article]
     await stacks.say(article, "Ada")
     row = await stacks.rows.one(EntryRow, article)
     assert (row.graph_added_at, row.graph_hash) == (NOW, row.content_hash)
@@ -98,13 +98,13 @@ async def test_an_entry_that_failed_is_shown_and_tried_again_when_asked_or_chang
     anna = await stacks.rows.user()
     article = await stacks.article(await stacks.rows.feed(anna))
     text = (await stacks.rows.one(EntryRow, article)).content_hash
-    await stacks.queue.note_failed([Addition(article, text, "The model spoke nonsense.")])
-    assert await stacks.queue.pending((), 0, 10, failed=False) == []
-    assert [one.entry_id for one in await stacks.queue.pending((), 0, 10, failed=True)] == [article]
+    await stacks.queue.mark_failed([Addition(article, text, "The model spoke nonsense.")])
+    assert await stacks.queue.find_pending((), 0, 10, failed=False) == []
+    assert [one.entry_id for one in await stacks.queue.find_pending((), 0, 10, failed=True)] == [article]
     (failure,) = (await stacks.pages.state(anna)).failures
     assert (failure.entry_id, failure.reason) == (article, "The model spoke nonsense.")
     await stacks.rewrite(article, "Another text.")
-    assert [one.entry_id for one in await stacks.queue.pending((), 0, 10, failed=False)] == [article]
+    assert [one.entry_id for one in await stacks.queue.find_pending((), 0, 10, failed=False)] == [article]
     await stacks.say(article, "Ada")
     assert (await stacks.pages.state(anna)).failures == []
 
@@ -202,13 +202,13 @@ async def test_another_context_of_the_same_text_is_taken_in(stacks: Stacks) -> N
     assert await contexts.save(context(article, text, "Ada"), NOW)
     await stacks.say(article, "Ada")
     assert await contexts.save(context(article, text, "Ada"), NOW)
-    assert await stacks.queue.lacking([article]) == []
+    assert await stacks.queue.find_missing([article]) == []
     assert await contexts.save(context(article, text, "Ada", "Charles"), NOW)
-    assert await stacks.queue.lacking([article]) == [article]
+    assert await stacks.queue.find_missing([article]) == [article]
 
 
 async def test_an_entry_that_has_no_settled_text_yet_is_not_pending(stacks: Stacks) -> None:
     feed = await stacks.rows.feed()
     await stacks.article(feed, fetch_state="waiting")
     await stacks.article(feed, distil_state="waiting")
-    assert await stacks.queue.pending((), 0, 10, failed=False) == []
+    assert await stacks.queue.find_pending((), 0, 10, failed=False) == []

@@ -13,19 +13,17 @@ from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
-from pressbox.curator.ask.rows import AnswerRow
-from pressbox.curator.cards.rows import EnrichmentRow
-from pressbox.curator.context.rows import EntryContextRow
-from pressbox.curator.research.rows import ResearchRunRow
 from sqlalchemy import select
 
 from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings
 from pressbox.core.http.client import GuardedClient
 from pressbox.curator.ask.contracts import AnswerInput
-from pressbox.curator.ask.store import SqlConversations
+from pressbox.curator.ask.store import AnswerRow, SqlConversations
 from pressbox.curator.cards.contracts import FetchReadmeInput, RerankGithubInput, SaveGithubInput, SearchGithubInput
+from pressbox.curator.cards.store import EnrichmentRow
 from pressbox.curator.context.contracts import EntryReference, ExtractContextInput, SaveContextInput
+from pressbox.curator.context.store import EntryContextRow
 from pressbox.curator.distil.contracts import EntryIds, SaveDistilledInput
 from pressbox.curator.evaluate.contracts import SummarizationEvaluationInput, SummarizationEvaluationItem
 from pressbox.curator.graph.contracts import GraphBatchInput, GraphMarkInput
@@ -36,7 +34,7 @@ from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.research.contracts import ResearchStepInput
 from pressbox.curator.research.domain.research import Limits
 from pressbox.curator.research.ports import Draft
-from pressbox.curator.research.store import SqlResearch
+from pressbox.curator.research.store import ResearchRunRow, SqlResearch
 from pressbox.curator.search.contracts import IndexBatchInput
 from pressbox.curator.settings import EvaluatorKind
 from pressbox.curator.translate.contracts import SaveTranslationsInput, TranslateArticlesInput

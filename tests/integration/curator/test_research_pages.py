@@ -22,7 +22,7 @@ from pressbox.curator.articles.extraction import PooledExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.context.domain.context import EntityKind
 from pressbox.curator.context.store import EntryLinkRow
-from pressbox.curator.graph.domain.graph import EntityView, GraphState, Mentioned, Neighbour
+from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity, Neighbour
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.parser_pool import ParserPool
@@ -338,7 +338,7 @@ async def test_neighbours_in_the_graph_are_named_once_and_unknown_names_have_non
             near = [Neighbour(name.lower(), name, EntityKind.OTHER, ()) for name in ("Harbour", "Pier", "Sunrise")]
             return EntityView(key, "Ferry", EntityKind.OTHER, (), 1, (), near, (), False)
 
-        async def entities(self, user_id: int, words: str, limit: int) -> list[Mentioned]:
+        async def entities(self, user_id: int, words: str, limit: int) -> list[MentionedEntity]:
             return []
 
         async def state(self, user_id: int) -> GraphState:

@@ -54,7 +54,7 @@ class GraphActivities:
     @activity.defn
     @call_with(QUICK)
     async def get_entries_for_graph_update(self, input: SelectForGraphInput) -> GraphSelection:
-        found = await self._queue.pending(input.entry_ids, input.after_entry_id, input.limit, failed=input.failed)
+        found = await self._queue.find_pending(input.entry_ids, input.after_entry_id, input.limit, failed=input.failed)
         return GraphSelection(
             entries=tuple(EntryProgressState(entry_id=one.entry_id, title=one.title) for one in found)
         )
@@ -70,8 +70,8 @@ class GraphActivities:
     @call_with(QUICK)
     async def mark_entries_graph_added(self, input: GraphMarkInput) -> GraphMarked:
         """Those that are in. What changed meanwhile stays to be added; what failed is shown, with its reason."""
-        await self._queue.note_failed([Addition(one.entry_id, one.content_hash, one.reason) for one in input.failed])
-        marked = await self._queue.note_added({one.entry_id: one.content_hash for one in input.added}, self._now())
+        await self._queue.mark_failed([Addition(one.entry_id, one.content_hash, one.reason) for one in input.failed])
+        marked = await self._queue.mark_added({one.entry_id: one.content_hash for one in input.added}, self._now())
         return GraphMarked(marked=len(marked))
 
     @activity.defn
@@ -85,7 +85,7 @@ class GraphActivities:
     async def fetch_and_add_to_graph_bulk(self, input: GraphBatchInput) -> GraphBatchResult:
         """Of a page of entries: all of them into a graph that is built aside, or those that the present one lacks."""
         async with Heartbeat():
-            wanted = input.entry_ids if input.generation else await self._queue.lacking(input.entry_ids)
+            wanted = input.entry_ids if input.generation else await self._queue.find_missing(input.entry_ids)
             return await self._add(wanted, input.generation, input.policy)
 
     @activity.defn
@@ -122,8 +122,8 @@ class GraphActivities:
         for one in failed:
             activity.logger.warning("Entry %s is not in the graph: %s", one.entry_id, one.reason)
         return GraphBatchResult(
-            added=tuple(_told(one) for one in added if not one.reason),
-            failed=tuple(_told(one) for one in failed),
+            added=tuple(_describe_entries(one) for one in added if not one.reason),
+            failed=tuple(_describe_entries(one) for one in failed),
             gone=gone,
             retry_at=retry_at,
             reason=reason,
@@ -158,6 +158,6 @@ class GraphActivities:
         return [GraphDocument(source, context) for source, context in pairs if context is not None], troubles
 
 
-def _told(one: Addition) -> GraphAddition:
+def _describe_entries(one: Addition) -> GraphAddition:
     reason = shorten(one.reason, LONGEST_FAILURE) if one.reason else ""
     return GraphAddition(entry_id=one.entry_id, content_hash=one.content_hash, reason=reason)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from pressbox.curator.graph.domain.graph import EntityView, GraphState, Mentioned
+from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity
 from pressbox.curator.graph.service import LISTED, MOST_LISTED, MOST_NEIGHBOURS, NEIGHBOURS
 from pressbox.curator.reading.access import Reader, Service
 from pressbox.curator.reading.api_models import StartedAnswer
@@ -19,7 +19,7 @@ async def entities(
     identity: Reader,
     q: Annotated[str, Query(max_length=200, description="Words of the name.")] = "",
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = LISTED,
-) -> Sequence[Mentioned]:
+) -> Sequence[MentionedEntity]:
     return await service.graph.entities(identity.user_id, q, limit=limit)
 
 

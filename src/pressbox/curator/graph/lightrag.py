@@ -24,7 +24,7 @@ from pressbox.curator.context.domain.context import (
     entity_key,
 )
 from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.graph.lightrag_library import Library, library, writing_alone
+from pressbox.curator.graph.lightrag_library import Library, exclusive_writer, library
 from pressbox.curator.graph.ports import Addition, GraphDocument
 from pressbox.curator.graph.store import PostgresGraph
 from pressbox.curator.models.ports import Feature, PaidModel, Question
@@ -59,13 +59,13 @@ class LightRagGraph:
         """One after the other: whose call it is then known to the ledger. A model that is away is raised."""
         model = self._demand_model()
         told: dict[int, Addition] = {}
-        async with writing_alone(self._folder):
+        async with exclusive_writer(self._folder):
             for number in await self._own.generations(generation):
                 async with self._open(workspace(number), model) as rag:
                     for one in documents:
                         taken = await self._take(rag, one.source, number)
                         # What one of them lacks is not in.
-                        told[taken.entry_id] = max(taken, told.get(taken.entry_id, taken), key=_refused)
+                        told[taken.entry_id] = max(taken, told.get(taken.entry_id, taken), key=_is_refused)
         return list(told.values())
 
     async def begin_generation(self) -> int:
@@ -73,7 +73,7 @@ class LightRagGraph:
 
     async def swap(self, generation: int) -> None:
         await self._own.swap(generation)
-        async with writing_alone(self._folder):
+        async with exclusive_writer(self._folder):
             kept = {workspace(number) for number in await self._own.generations(0)}
             for path in await asyncio.to_thread(_workspaces, self._folder):
                 if path.name not in kept:
@@ -84,15 +84,15 @@ class LightRagGraph:
         removed = await self._own.prune()
         if self._model is None or not await asyncio.to_thread(self._folder.exists):
             return removed
-        async with writing_alone(self._folder):
+        async with exclusive_writer(self._folder):
             for number in await self._own.generations(0):
                 async with self._open(workspace(number), self._model) as rag:
-                    for entry_id in await self._own.gone(await rag.entries()):
+                    for entry_id in await self._own.find_deleted(await rag.entries()):
                         await rag.forget(entry_id)
                         removed += 1
         return removed
 
-    async def _take(self, rag: "_Open", source: ContextSource, generation: int) -> Addition:
+    async def _take(self, rag: "_OpenGraph", source: ContextSource, generation: int) -> Addition:
         context = await rag.insert(source)
         if context is None:
             return Addition(source.entry_id, source.content_hash, rag.trouble)
@@ -102,10 +102,10 @@ class LightRagGraph:
         return kept
 
     @asynccontextmanager
-    async def _open(self, name: str, model: PaidModel) -> AsyncIterator["_Open"]:
+    async def _open(self, name: str, model: PaidModel) -> AsyncIterator["_OpenGraph"]:
         (probe,) = await self._embedder.embed(["How many dimensions?"])
         used = await asyncio.to_thread(library)
-        opened = _Open(used, model, self._embedder)
+        opened = _OpenGraph(used, model, self._embedder)
         await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
         await opened.begin(self._folder, name, self._storage, len(probe))
         try:
@@ -125,7 +125,7 @@ class LightRagGraph:
         await asyncio.to_thread(shutil.rmtree, path)
 
 
-class _Open:
+class _OpenGraph:
     """One LightRAG on one generation. It answers to nobody but the one text that is being read."""
 
     def __init__(self, used: Library, model: PaidModel, embedder: Embedder) -> None:
@@ -195,7 +195,7 @@ class _Open:
         return [int(name.removeprefix(PREFIX)) for name in known if name.removeprefix(PREFIX).isdecimal()]
 
     def _context(self, source: ContextSource) -> EntryContext:
-        entities, relationships = said_in(self._answers, source.text)
+        entities, relationships = parse_rows(self._answers, source.text)
         return EntryContext(
             source.entry_id,
             source.content_hash,
@@ -232,7 +232,7 @@ class _Open:
         return self._used.matrix(await self._embedder.embed(texts))
 
 
-def _refused(one: Addition) -> bool:
+def _is_refused(one: Addition) -> bool:
     return bool(one.reason)
 
 
@@ -266,7 +266,7 @@ KINDS = {
 }
 
 
-def said_in(answers: Sequence[str], text: str) -> tuple[tuple[Entity, ...], tuple[Relationship, ...]]:
+def parse_rows(answers: Sequence[str], text: str) -> tuple[tuple[Entity, ...], tuple[Relationship, ...]]:
     """Rows that are none are left out, as LightRAG leaves them out."""
     rows = [[part.strip() for part in line.split(FIELD)] for answer in answers for line in answer.splitlines()]
     sentences = [one.strip() for one in _ENDS.split(text) if one.strip()]

@@ -20,7 +20,7 @@ _HERE = asyncio.Lock()
 
 
 @asynccontextmanager
-async def writing_alone(folder: Path) -> AsyncIterator[None]:
+async def exclusive_writer(folder: Path) -> AsyncIterator[None]:
     """LightRAG's files have one writer. Who comes second comes again later."""
     async with _HERE:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)

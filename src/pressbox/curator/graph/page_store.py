@@ -15,12 +15,19 @@ from pressbox.curator.graph.domain.graph import (
     Evidence,
     Failure,
     GraphState,
-    Mentioned,
+    MentionedEntity,
     Neighbour,
     Relation,
 )
 from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphGenerationRow, GraphNodeRow
-from pressbox.curator.graph.store import BUILDING, CURRENT, current_generation, given_up, not_in_graph, settled
+from pressbox.curator.graph.store import (
+    BUILDING,
+    CURRENT,
+    current_generation,
+    has_failed,
+    is_missing_from_graph,
+    is_settled,
+)
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import subscribed_by
@@ -40,16 +47,16 @@ NO_SUCH_ENTITY = "There is no such entity, or none of your feeds names it."
 
 
 @dataclass(frozen=True)
-class Sight:
+class Viewer:
     """`entry` is the condition for an entry. The feeds are looked up once: asked row by row they cost most of all."""
 
     user_id: int
     entry: ColumnElement[bool]
 
 
-async def sight_of(session: AsyncSession, user_id: int) -> Sight:
+async def load_viewer(session: AsyncSession, user_id: int) -> Viewer:
     feeds = list(await session.scalars(select(SubscriptionRow.feed_id).where(SubscriptionRow.user_id == user_id)))
-    return Sight(user_id, EntryRow.feed_id == any_(literal(feeds, ARRAY(BigInteger))))
+    return Viewer(user_id, EntryRow.feed_id == any_(literal(feeds, ARRAY(BigInteger))))
 
 
 @dataclass
@@ -65,27 +72,29 @@ class _Found:
 
 
 class SqlGraphPages(SqlStore):
-    async def entities(self, user_id: int, words: str, limit: int) -> Sequence[Mentioned]:
+    async def entities(self, user_id: int, words: str, limit: int) -> Sequence[MentionedEntity]:
         key = entity_key(words)
         async with self._database.unit_of_work() as work:
-            generation, sight = await current_generation(work.session), await sight_of(work.session, user_id)
+            generation, viewer = await current_generation(work.session), await load_viewer(work.session, user_id)
             if generation is None:
                 return ()
-            return await (_most_mentioned if not key else _matching)(work.session, sight, generation, key, limit)
+            return await (_load_most_mentioned if not key else _load_matching)(
+                work.session, viewer, generation, key, limit
+            )
 
     async def entity(self, user_id: int, key: str, neighbours: int) -> EntityView:
         async with self._database.unit_of_work() as work:
             session = work.session
-            sight = await sight_of(session, user_id)
+            viewer = await load_viewer(session, user_id)
             current = and_(GraphGenerationRow.id == GraphNodeRow.generation_id, GraphGenerationRow.state == CURRENT)
             wanted = select(GraphNodeRow).join(GraphGenerationRow, current).where(GraphNodeRow.key == entity_key(key))
             node = await session.scalar(wanted)
-            entries, evidence, descriptions = await _behind(session, sight, node.id) if node else (0, (), ())
+            entries, evidence, descriptions = await _load_evidence(session, viewer, node.id) if node else (0, (), ())
             if node is None or not entries:
                 raise NotFoundError(NO_SUCH_ENTITY, key=key)
-            beside, more = await _neighbours(session, sight, node.id, neighbours)
-            among = await _among(session, sight, list(beside))
-            names = await _names(session, list(beside))
+            beside, more = await _neighbours(session, viewer, node.id, neighbours)
+            among = await _load_related_pairs(session, viewer, list(beside))
+            names = await _load_nodes(session, list(beside))
         found = [_neighbour(names[number], relations) for number, relations in beside.items()]
         return EntityView(
             key=node.key,
@@ -103,14 +112,16 @@ class SqlGraphPages(SqlStore):
         mine = subscribed_by(user_id)
         with_text = exists().where(EntryBodyRow.entry_id == EntryRow.id, EntryBodyRow.filtered_content != "")
         waiting = (
-            select(func.count()).select_from(EntryRow).where(not_in_graph(), ~given_up(), settled(), mine, with_text)
+            select(func.count())
+            .select_from(EntryRow)
+            .where(is_missing_from_graph(), ~has_failed(), is_settled(), mine, with_text)
         )
         added = select(func.count(), func.max(EntryRow.graph_added_at)).where(
             EntryRow.graph_added_at.is_not(None), mine
         )
         failed = (
             select(EntryRow.id, EntryRow.title, EntryRow.graph_reason)
-            .where(not_in_graph(), given_up(), mine)
+            .where(is_missing_from_graph(), has_failed(), mine)
             .order_by(EntryRow.id.desc())
             .limit(FAILURES_SHOWN)
         )
@@ -127,12 +138,12 @@ class SqlGraphPages(SqlStore):
             )
 
 
-async def _most_mentioned(
-    session: AsyncSession, sight: Sight, generation: int, _: str, limit: int
-) -> Sequence[Mentioned]:
+async def _load_most_mentioned(
+    session: AsyncSession, viewer: Viewer, generation: int, _: str, limit: int
+) -> Sequence[MentionedEntity]:
     newest = (
         select(EntryRow.id)
-        .where(sight.entry, EntryRow.graph_added_at.is_not(None))
+        .where(viewer.entry, EntryRow.graph_added_at.is_not(None))
         .order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
         .limit(AMONG)
         .scalar_subquery()
@@ -146,10 +157,12 @@ async def _most_mentioned(
         .limit(limit)
     )
     rows = (await session.execute(counted)).tuples()
-    return [Mentioned(key, name, _kind(kind), number) for key, name, kind, number in rows]
+    return [MentionedEntity(key, name, _kind(kind), number) for key, name, kind, number in rows]
 
 
-async def _matching(session: AsyncSession, sight: Sight, generation: int, key: str, limit: int) -> Sequence[Mentioned]:
+async def _load_matching(
+    session: AsyncSession, viewer: Viewer, generation: int, key: str, limit: int
+) -> Sequence[MentionedEntity]:
     """The name itself first, then names that begin with the words, then those that hold them."""
     place = case((GraphNodeRow.key == key, 0), (GraphNodeRow.key.startswith(key, autoescape=True), 1), else_=2)
     matching = (
@@ -164,36 +177,40 @@ async def _matching(session: AsyncSession, sight: Sight, generation: int, key: s
         .join(matching, matching.c.id == GraphNodeRow.id)
         .join(GraphEvidenceRow, GraphEvidenceRow.node_id == GraphNodeRow.id)
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(sight.entry)
+        .where(viewer.entry)
         .group_by(GraphNodeRow.id, matching.c.place)
         .order_by(matching.c.place, func.count().desc(), GraphNodeRow.key)
         .limit(limit)
     )
     rows = (await session.execute(counted)).tuples()
-    return [Mentioned(key, name, _kind(kind), number) for key, name, kind, number in rows]
+    return [MentionedEntity(key, name, _kind(kind), number) for key, name, kind, number in rows]
 
 
-async def _behind(session: AsyncSession, sight: Sight, node: int) -> tuple[int, Sequence[Evidence], Sequence[str]]:
+async def _load_evidence(
+    session: AsyncSession, viewer: Viewer, node: int
+) -> tuple[int, Sequence[Evidence], Sequence[str]]:
     """How many entries name it, the newest of them, and how they describe it."""
     seen = (
         select(GraphEvidenceRow.entry_id, GraphEvidenceRow.quote, GraphEvidenceRow.description, func.count().over())
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(GraphEvidenceRow.node_id == node, sight.entry)
+        .where(GraphEvidenceRow.node_id == node, viewer.entry)
         .order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
         .limit(EVIDENCE_SHOWN)
     )
     rows = (await session.execute(seen)).tuples().all()
     number = rows[0][3] if rows else 0
-    told = await _told(session, sight, [(entry_id, quote) for entry_id, quote, _, _ in rows])
+    told = await _describe_entries(session, viewer, [(entry_id, quote) for entry_id, quote, _, _ in rows])
     descriptions = list(dict.fromkeys(text for _, _, text, _ in rows if text))[:DESCRIPTIONS_SHOWN]
     return number, told, descriptions
 
 
-async def _told(session: AsyncSession, sight: Sight, quotes: Sequence[tuple[int, str]]) -> Sequence[Evidence]:
+async def _describe_entries(
+    session: AsyncSession, viewer: Viewer, quotes: Sequence[tuple[int, str]]
+) -> Sequence[Evidence]:
     """Entries as the person knows them, in this order; feeds under their own titles."""
     own = (
         select(SubscriptionRow.title)
-        .where(SubscriptionRow.user_id == sight.user_id, SubscriptionRow.feed_id == FeedRow.id)
+        .where(SubscriptionRow.user_id == viewer.user_id, SubscriptionRow.feed_id == FeedRow.id)
         .scalar_subquery()
     )
     title = func.coalesce(func.nullif(own, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
@@ -211,25 +228,25 @@ async def _told(session: AsyncSession, sight: Sight, quotes: Sequence[tuple[int,
 
 
 async def _neighbours(
-    session: AsyncSession, sight: Sight, node: int, limit: int
+    session: AsyncSession, viewer: Viewer, node: int, limit: int
 ) -> tuple[Mapping[int, tuple[_Found, Mapping[int, Sequence[Evidence]]]], bool]:
     """First those that an entry relates to it, by how many do; then those that are only named beside it."""
     found: dict[int, _Found] = defaultdict(_Found)
-    for edge, other, relation, outgoing, entries in await _related(session, sight, node):
+    for edge, other, relation, outgoing, entries in await _load_related(session, viewer, node):
         found[other].relations.append((edge, relation, outgoing, entries))
     ranked = sorted(found, key=lambda other: (-found[other].weight, other))
     if len(ranked) <= limit:
-        for other, entries in await _together(session, sight, node, limit + 1 + len(ranked)):
+        for other, entries in await _load_named_together(session, viewer, node, limit + 1 + len(ranked)):
             if other not in found:
                 found[other].together = entries
                 ranked.append(other)
     chosen = ranked[:limit]
     edges = [edge for other in chosen for edge, *_ in found[other].relations[:EVIDENCE_PER_RELATION]]
-    evidence = await _evidence(session, sight, edges)
+    evidence = await _load_edge_evidence(session, viewer, edges)
     return {other: (found[other], evidence) for other in chosen}, len(ranked) > limit
 
 
-async def _related(session: AsyncSession, sight: Sight, node: int) -> Sequence[tuple[int, int, str, bool, int]]:
+async def _load_related(session: AsyncSession, viewer: Viewer, node: int) -> Sequence[tuple[int, int, str, bool, int]]:
     """Edge, neighbour, word, whether it leads there, and how many entries say so."""
     outgoing = (GraphEdgeRow.source_id == node).label("outgoing")
     other = case((GraphEdgeRow.source_id == node, GraphEdgeRow.target_id), else_=GraphEdgeRow.source_id)
@@ -237,7 +254,7 @@ async def _related(session: AsyncSession, sight: Sight, node: int) -> Sequence[t
         select(GraphEdgeRow.id, other, GraphEdgeRow.relation, outgoing, func.count())
         .join(GraphEvidenceRow, GraphEvidenceRow.edge_id == GraphEdgeRow.id)
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(or_(GraphEdgeRow.source_id == node, GraphEdgeRow.target_id == node), sight.entry)
+        .where(or_(GraphEdgeRow.source_id == node, GraphEdgeRow.target_id == node), viewer.entry)
         .group_by(GraphEdgeRow.id)
         .order_by(func.count().desc(), GraphEdgeRow.id)
         .limit(MOST_EDGES)
@@ -245,12 +262,14 @@ async def _related(session: AsyncSession, sight: Sight, node: int) -> Sequence[t
     return (await session.execute(statement)).tuples().all()
 
 
-async def _together(session: AsyncSession, sight: Sight, node: int, limit: int) -> Sequence[tuple[int, int]]:
+async def _load_named_together(
+    session: AsyncSession, viewer: Viewer, node: int, limit: int
+) -> Sequence[tuple[int, int]]:
     """Other entities that the newest entries name beside this one."""
     newest = (
         select(EntryRow.id)
         .join(GraphEvidenceRow, GraphEvidenceRow.entry_id == EntryRow.id)
-        .where(GraphEvidenceRow.node_id == node, sight.entry)
+        .where(GraphEvidenceRow.node_id == node, viewer.entry)
         .order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
         .limit(TOGETHER_AMONG)
         .subquery()
@@ -269,7 +288,9 @@ async def _together(session: AsyncSession, sight: Sight, node: int, limit: int) 
     return (await session.execute(statement)).tuples().all()
 
 
-async def _evidence(session: AsyncSession, sight: Sight, edges: Sequence[int]) -> Mapping[int, Sequence[Evidence]]:
+async def _load_edge_evidence(
+    session: AsyncSession, viewer: Viewer, edges: Sequence[int]
+) -> Mapping[int, Sequence[Evidence]]:
     """The newest entries behind each edge."""
     rank = func.row_number().over(
         partition_by=GraphEvidenceRow.edge_id, order_by=(EntryRow.published_at.desc(), EntryRow.id.desc())
@@ -277,25 +298,25 @@ async def _evidence(session: AsyncSession, sight: Sight, edges: Sequence[int]) -
     ranked = (
         select(GraphEvidenceRow.edge_id, GraphEvidenceRow.entry_id, GraphEvidenceRow.quote, rank.label("place"))
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(GraphEvidenceRow.edge_id.in_(edges), sight.entry)
+        .where(GraphEvidenceRow.edge_id.in_(edges), viewer.entry)
         .subquery()
     )
     newest = select(ranked.c.edge_id, ranked.c.entry_id, ranked.c.quote).where(ranked.c.place <= EVIDENCE_PER_RELATION)
     rows = (await session.execute(newest.order_by(ranked.c.edge_id, ranked.c.place))).tuples().all()
-    told = await _told(session, sight, [(entry_id, quote) for _, entry_id, quote in rows])
+    told = await _describe_entries(session, viewer, [(entry_id, quote) for _, entry_id, quote in rows])
     by_edge: dict[int, list[Evidence]] = defaultdict(list)
     for (edge, _, _), evidence in zip(rows, told, strict=True):
         by_edge[edge].append(evidence)
     return by_edge
 
 
-async def _among(session: AsyncSession, sight: Sight, nodes: Sequence[int]) -> Sequence[tuple[int, int]]:
+async def _load_related_pairs(session: AsyncSession, viewer: Viewer, nodes: Sequence[int]) -> Sequence[tuple[int, int]]:
     """Pairs of these that an entry relates to each other."""
     behind = (
         select(literal(1))
         .select_from(GraphEvidenceRow)
         .join(EntryRow, EntryRow.id == GraphEvidenceRow.entry_id)
-        .where(GraphEvidenceRow.edge_id == GraphEdgeRow.id, sight.entry)
+        .where(GraphEvidenceRow.edge_id == GraphEdgeRow.id, viewer.entry)
     )
     statement = select(GraphEdgeRow.source_id, GraphEdgeRow.target_id).where(
         GraphEdgeRow.source_id.in_(nodes), GraphEdgeRow.target_id.in_(nodes), behind.exists()
@@ -304,7 +325,7 @@ async def _among(session: AsyncSession, sight: Sight, nodes: Sequence[int]) -> S
     return sorted({(min(one, other), max(one, other)) for one, other in rows})
 
 
-async def _names(session: AsyncSession, nodes: Sequence[int]) -> Mapping[int, GraphNodeRow]:
+async def _load_nodes(session: AsyncSession, nodes: Sequence[int]) -> Mapping[int, GraphNodeRow]:
     found = await session.scalars(select(GraphNodeRow).where(GraphNodeRow.id.in_(nodes)))
     return {node.id: node for node in found}
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pressbox.curator.context.domain.context import EntryContext
 from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.graph.domain.graph import EntityView, GraphState, Mentioned
+from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity
 
 
 class GraphReader(Protocol):
@@ -19,7 +19,7 @@ class GraphReader(Protocol):
 class GraphPages(Protocol):
     """The graph as one person sees it: without an entry of theirs behind it, a node or edge does not exist."""
 
-    async def entities(self, user_id: int, words: str, limit: int) -> Sequence[Mentioned]:
+    async def entities(self, user_id: int, words: str, limit: int) -> Sequence[MentionedEntity]:
         """Those whose name holds these words; without words those that the newest entries name most."""
         ...
 
@@ -82,21 +82,21 @@ class Waiting:
 class GraphQueue(Protocol):
     """Which entries the graph lacks, by state."""
 
-    async def pending(
+    async def find_pending(
         self, entry_ids: Sequence[int], after_entry_id: int, limit: int, *, failed: bool
     ) -> Sequence[Waiting]:
         """With a text that is not in; those of these, or any. `failed`: those that could not be added too."""
         ...
 
-    async def lacking(self, entry_ids: Sequence[int]) -> Sequence[int]:
+    async def find_missing(self, entry_ids: Sequence[int]) -> Sequence[int]:
         """Those of these whose present text is not in the graph."""
         ...
 
-    async def note_added(self, hashes: Mapping[int, str], now: datetime) -> Sequence[int]:
+    async def mark_added(self, hashes: Mapping[int, str], now: datetime) -> Sequence[int]:
         """By entry, the hash of the text that is in. One that has another text by now stays pending."""
         ...
 
-    async def note_failed(self, failures: Sequence[Addition]) -> None:
+    async def mark_failed(self, failures: Sequence[Addition]) -> None:
         """They are not tried again by themselves until their text changes, and shown until then."""
         ...
 

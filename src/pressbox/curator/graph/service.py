@@ -11,7 +11,7 @@ from pressbox.curator.graph.contracts import (
     GlobalGraphUpdateInput,
     GraphRebuildInput,
 )
-from pressbox.curator.graph.domain.graph import EntityView, GraphState, Mentioned
+from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity
 from pressbox.curator.graph.ports import GraphPages, GraphWork
 from pressbox.curator.library.starter import Starter
 
@@ -27,7 +27,7 @@ class GraphService:
         self._pages = pages
         self._work = work
 
-    async def entities(self, user_id: int, words: str = "", *, limit: int = LISTED) -> Sequence[Mentioned]:
+    async def entities(self, user_id: int, words: str = "", *, limit: int = LISTED) -> Sequence[MentionedEntity]:
         """Those whose name holds the words; without words those that the newest articles name most."""
         if len(words) > LONGEST_WORDS:
             raise InvalidInputError(f"Search for at most {LONGEST_WORDS} characters.", field="q")

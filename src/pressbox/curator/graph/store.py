@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.logs import get_logger
-from pressbox.curator.graph.domain.graph import said_by
+from pressbox.curator.graph.domain.graph import extract_statements
 from pressbox.curator.graph.ports import Addition, GraphDocument, Waiting
 from pressbox.curator.graph.rows import GraphGenerationRow
 from pressbox.curator.graph.writer import write
@@ -43,12 +43,12 @@ class PostgresGraph(SqlStore):
     wants_contexts = True
 
     async def add(self, documents: Sequence[GraphDocument], generation: int = 0) -> Sequence[Addition]:
-        said = {one.source.entry_id: said_by(one.context) for one in documents if one.context is not None}
+        said = {one.source.entry_id: extract_statements(one.context) for one in documents if one.context is not None}
         hashes = {one.source.entry_id: one.source.content_hash for one in documents}
         refused = [Addition(entry_id, hashes[entry_id], NO_CONTEXT) for entry_id in hashes if entry_id not in said]
         async with self._database.unit_of_work() as work:
             await lock(work.session)
-            fitting = await _fitting(work.session, {entry_id: hashes[entry_id] for entry_id in said})
+            fitting = await _lock_unchanged(work.session, {entry_id: hashes[entry_id] for entry_id in said})
             for number in await _generations(work.session, generation):
                 await write(work.session, number, {entry_id: said[entry_id] for entry_id in fitting})
             if fitting and not generation:
@@ -61,7 +61,7 @@ class PostgresGraph(SqlStore):
             await lock(work.session)
             return await _generations(work.session, generation)
 
-    async def gone(self, entry_ids: Sequence[int]) -> Sequence[int]:
+    async def find_deleted(self, entry_ids: Sequence[int]) -> Sequence[int]:
         """Those of these that are no entries any more."""
         existing = select(EntryRow.id).where(EntryRow.id.in_(entry_ids))
         async with self._database.unit_of_work() as work:
@@ -116,7 +116,7 @@ class PostgresGraph(SqlStore):
             return int(getattr(await work.session.execute(_SOME_NODES, values), "rowcount", 0)) > 0
 
 
-async def _fitting(session: AsyncSession, hashes: Mapping[int, str]) -> Sequence[int]:
+async def _lock_unchanged(session: AsyncSession, hashes: Mapping[int, str]) -> Sequence[int]:
     """Those that are there and still have this text; they are held until the end."""
     held = (
         select(EntryRow.id, EntryRow.content_hash)
@@ -173,29 +173,29 @@ _MARK = text(
 
 
 class SqlGraphQueue(SqlStore):
-    async def pending(
+    async def find_pending(
         self, entry_ids: Sequence[int], after_entry_id: int, limit: int, *, failed: bool
     ) -> Sequence[Waiting]:
         statement = (
             select(EntryRow.id, EntryRow.title)
             .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
-            .where(not_in_graph(), EntryBodyRow.filtered_content != "", EntryRow.id > after_entry_id)
+            .where(is_missing_from_graph(), EntryBodyRow.filtered_content != "", EntryRow.id > after_entry_id)
             .order_by(EntryRow.id)
             .limit(limit)
         )
-        statement = statement.where(EntryRow.id.in_(entry_ids) if entry_ids else settled())
+        statement = statement.where(EntryRow.id.in_(entry_ids) if entry_ids else is_settled())
         if not failed:
-            statement = statement.where(~given_up())
+            statement = statement.where(~has_failed())
         async with self._database.unit_of_work() as work:
             rows = (await work.session.execute(statement)).tuples()
             return [Waiting(entry_id, shorten(title)) for entry_id, title in rows]
 
-    async def lacking(self, entry_ids: Sequence[int]) -> Sequence[int]:
-        statement = select(EntryRow.id).where(EntryRow.id.in_(entry_ids), not_in_graph()).order_by(EntryRow.id)
+    async def find_missing(self, entry_ids: Sequence[int]) -> Sequence[int]:
+        statement = select(EntryRow.id).where(EntryRow.id.in_(entry_ids), is_missing_from_graph()).order_by(EntryRow.id)
         async with self._database.unit_of_work() as work:
             return list(await work.session.scalars(statement))
 
-    async def note_added(self, hashes: Mapping[int, str], now: datetime) -> Sequence[int]:
+    async def mark_added(self, hashes: Mapping[int, str], now: datetime) -> Sequence[int]:
         if not hashes:
             return ()
         ids = sorted(hashes)
@@ -206,7 +206,7 @@ class SqlGraphQueue(SqlStore):
                 work.changed(GRAPH_CHANGED, CHANGES_KEY)
         return marked
 
-    async def note_failed(self, failures: Sequence[Addition]) -> None:
+    async def mark_failed(self, failures: Sequence[Addition]) -> None:
         async with self._database.unit_of_work() as work:
             for failure in sorted(failures, key=lambda one: one.entry_id):
                 reason = storable(failure.reason)[:_LONGEST_REASON]
@@ -225,15 +225,15 @@ class SqlGraphQueue(SqlStore):
                 work.changed(GRAPH_CHANGED, CHANGES_KEY)
 
 
-def not_in_graph() -> ColumnElement[bool]:
+def is_missing_from_graph() -> ColumnElement[bool]:
     return EntryRow.graph_hash.is_distinct_from(EntryRow.content_hash)
 
 
-def given_up() -> ColumnElement[bool]:
+def has_failed() -> ColumnElement[bool]:
     return EntryRow.graph_failed_hash.is_not_distinct_from(EntryRow.content_hash)
 
 
-def settled() -> ColumnElement[bool]:
+def is_settled() -> ColumnElement[bool]:
     """Its text will most likely stay: another one would be worked on once more."""
     waited = EntryRow.updated_at < func.now() - _PATIENCE
     return and_(EntryRow.fetch_state != FetchState.WAITING, or_(EntryRow.distil_state != DistilState.WAITING, waited))

@@ -33,7 +33,7 @@ STORAGES = {LightRagStorage.NETWORKX: "NetworkXStorage", LightRagStorage.MEMGRAP
 def activities(resources: Resources) -> ActivitiesByQueue:
     graph = GraphActivities(
         SqlGraphQueue(resources.database),
-        graph_of(resources),
+        build_graph(resources),
         contexts(resources),
         context_extractor(resources),
     )
@@ -49,7 +49,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     }
 
 
-def graph_of(resources: Resources) -> Graph:
+def build_graph(resources: Resources) -> Graph:
     """The one of the settings."""
     settings, own = resources.settings, PostgresGraph(resources.database)
     curator = settings.group(CuratorSettings)

@@ -6,7 +6,7 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.context.domain.context import EntityKind
-from pressbox.curator.graph.domain.graph import Said
+from pressbox.curator.graph.domain.graph import Statements
 from pressbox.curator.library.domain.identity import storable
 
 _FORGET = tuple(
@@ -55,7 +55,7 @@ _RENAME = text(
 )
 
 
-async def write(session: AsyncSession, generation: int, said: Mapping[int, Said]) -> None:
+async def write(session: AsyncSession, generation: int, said: Mapping[int, Statements]) -> None:
     """Whatever these entries said before is forgotten. Keys are sorted, should two ever write at a time."""
     entries = sorted(said)
     for statement in _FORGET:
@@ -64,7 +64,7 @@ async def write(session: AsyncSession, generation: int, said: Mapping[int, Said]
     await _write_edges(session, generation, said, nodes)
 
 
-async def _write_nodes(session: AsyncSession, generation: int, said: Mapping[int, Said]) -> Mapping[str, int]:
+async def _write_nodes(session: AsyncSession, generation: int, said: Mapping[int, Statements]) -> Mapping[str, int]:
     named = {key: entity for one in said.values() for key, entity in one.entities.items()}
     keys = sorted(named)
     if not keys:
@@ -105,7 +105,7 @@ async def _write_nodes(session: AsyncSession, generation: int, said: Mapping[int
 
 
 async def _write_edges(
-    session: AsyncSession, generation: int, said: Mapping[int, Said], nodes: Mapping[str, int]
+    session: AsyncSession, generation: int, said: Mapping[int, Statements], nodes: Mapping[str, int]
 ) -> None:
     wanted = [
         (nodes[storable(source)], nodes[storable(target)], storable(relation), entry_id, storable(quote))

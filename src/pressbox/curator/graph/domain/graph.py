@@ -24,36 +24,36 @@ LONGEST_RUN = 8
 
 
 @dataclass(frozen=True)
-class Said:
+class Statements:
     """What one entry says: entities by key, and relations by both keys and their word, each with a quote."""
 
     entities: Mapping[str, Entity]
     relations: Mapping[tuple[str, str, str], str]
 
 
-def said_by(context: EntryContext) -> Said:
+def extract_statements(context: EntryContext) -> Statements:
     """Each entity once, by its key; a relation brings its ends along, and nothing is related to itself."""
     entities: dict[str, Entity] = {}
     for entity in context.entities:
-        _put(entities, entity)
+        _merge_entity(entities, entity)
     relations: dict[tuple[str, str, str], str] = {}
     for one in context.relationships:
         ends = (entity_key(one.source), entity_key(one.target))
         word = " ".join(one.relation.split()).lower()[:LONGEST_RELATION].strip()
-        if not all(map(_usable, ends)) or ends[0] == ends[1] or not word or len(relations) == MOST_RELATIONS:
+        if not all(map(_is_usable, ends)) or ends[0] == ends[1] or not word or len(relations) == MOST_RELATIONS:
             continue
         if word == MENTIONED_WITH:
             # It has no direction: both orders are the same edge.
             ends = (min(ends), max(ends))
         for name in (one.source, one.target):
-            _put(entities, Entity(name, quote=one.quote))
+            _merge_entity(entities, Entity(name, quote=one.quote))
         if all(end in entities for end in ends):
             relations.setdefault((*ends, word), one.quote[:LONGEST_QUOTE])
-    return Said(entities, relations)
+    return Statements(entities, relations)
 
 
-def _put(entities: dict[str, Entity], entity: Entity) -> None:
-    if not _usable(entity.key) or (entity.key not in entities and len(entities) == MOST_ENTITIES):
+def _merge_entity(entities: dict[str, Entity], entity: Entity) -> None:
+    if not _is_usable(entity.key) or (entity.key not in entities and len(entities) == MOST_ENTITIES):
         return
     known = entities.get(entity.key)
     if known is None:
@@ -67,11 +67,11 @@ def _put(entities: dict[str, Entity], entity: Entity) -> None:
         )
 
 
-def _usable(key: str) -> bool:
+def _is_usable(key: str) -> bool:
     return 0 < len(key) <= LONGEST_NAME and any(character.isalnum() for character in key)
 
 
-def phrases_of(words: str) -> Mapping[str, int]:
+def extract_phrases(words: str) -> Mapping[str, int]:
     """Every key that may be an entity in these words, with the number of words that it is made of.
 
     Scripts without spaces are looked through run by run, of two characters and more.
@@ -87,7 +87,7 @@ def phrases_of(words: str) -> Mapping[str, int]:
     for word in plain:
         for run in _runs(word):
             found.setdefault(run, 1)
-    return {key: size for key, size in found.items() if _usable(key)}
+    return {key: size for key, size in found.items() if _is_usable(key)}
 
 
 def _runs(word: str) -> Iterator[str]:
@@ -100,7 +100,7 @@ def _runs(word: str) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Mentioned:
+class MentionedEntity:
     """An entity in a list, with the number of entries that name it, of those that the person may see."""
 
     key: str

@@ -105,7 +105,7 @@ def _height_of(number: int, of: int, height: int) -> float:
 
 
 def _middle(entity: EntityView, height: int) -> Spot:
-    shown, width = _fitting(entity.name, WIDEST_MIDDLE - PADDING, LETTER * 1.12)
+    shown, width = _lock_unchanged(entity.name, WIDEST_MIDDLE - PADDING, LETTER * 1.12)
     box = 44
     return Spot(
         entity.key,
@@ -120,7 +120,7 @@ def _middle(entity: EntityView, height: int) -> Spot:
 
 
 def _spot(neighbour: Neighbour, on_the_left: bool, at: float) -> Spot:
-    shown, width = _fitting(neighbour.name, WIDEST_CHIP - PADDING, LETTER)
+    shown, width = _lock_unchanged(neighbour.name, WIDEST_CHIP - PADDING, LETTER)
     x = LEFT - width - PADDING if on_the_left else RIGHT
     return Spot(neighbour.key, neighbour.name, shown, neighbour.kind, x, at - CHIP / 2, width + PADDING)
 
@@ -138,7 +138,7 @@ def _line(neighbour: Neighbour, spot: Spot, middle: Spot, tie: Callable[[str, in
     return Line(
         path=_curve(begin, begin[0] + span * 0.2, end[0] - span * 0.85, end),
         label=label,
-        shown=_fitting(label, min(room, 170), LABEL_LETTER)[0],
+        shown=_lock_unchanged(label, min(room, 170), LABEL_LETTER)[0],
         label_x=end[0] + (8 if on_the_left else -8),
         label_y=end[1] - 7 if above else end[1] + 15,
         anchor="start" if on_the_left else "end",
@@ -165,7 +165,7 @@ def _curve(begin: tuple[float, float], first: float, second: float, end: tuple[f
     return f"M{x:.0f},{y:.0f}C{first:.0f},{y:.0f} {second:.0f},{to_y:.0f} {to_x:.0f},{to_y:.0f}"
 
 
-def _fitting(text: str, room: float, letter: float) -> tuple[str, float]:
+def _lock_unchanged(text: str, room: float, letter: float) -> tuple[str, float]:
     """As much of a text as there is room for, and how wide it is."""
     widths = [letter * (2 if unicodedata.east_asian_width(one) in "WF" else 1) for one in text]
     if sum(widths) <= room:
