@@ -20,12 +20,12 @@ from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import planted
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
-from pressbox.curator.distil.contracts import ReprocessEntriesInput
 from pressbox.curator.ingest.contracts import (
     PREVIEW_FETCH,
     REPROCESS_ENTRIES,
     SINGLE_FEED_INGESTION,
     PreviewFetchInput,
+    ReprocessEntriesInput,
     SingleFeedIngestionInput,
     preview_key,
 )

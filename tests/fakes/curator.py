@@ -13,7 +13,7 @@ from pressbox.core.errors import PressboxError
 from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.cleanup.activities import CleanupActivities
 from pressbox.curator.cleanup.contracts import CleanupResult
-from pressbox.curator.distil.activities import DistilActivities
+from pressbox.curator.distil.activities import DistilActivities, SettingsActivities
 from pressbox.curator.distil.contracts import AppSettings, DistilSelection
 from pressbox.curator.distil.paid import PaidDistiller
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
@@ -536,11 +536,11 @@ class FakeWorld:
         settings = AppSettings(
             target_language="de", distiller=self.distiller.name, embedding_model=MODEL, evaluation=self.judged
         )
-        crawl = CrawlActivities(FakeFeeds(self), self.entry_store, self.crawler, Turns(self.turns, now), settings)
+        crawl = CrawlActivities(FakeFeeds(self), self.entry_store, self.crawler, Turns(self.turns, now))
         store = self.entry_store
         leftovers = LeftoverActivities(FakeFeeds(self), store, store, store, MODEL)
         return [
-            crawl.get_app_settings,
+            SettingsActivities(settings).get_app_settings,
             crawl.list_feeds,
             crawl.probe_feeds,
             crawl.crawl_single_feed,

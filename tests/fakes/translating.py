@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from pressbox.core.errors import PressboxError
-from pressbox.curator.ingest.activities.crawl import CrawlActivities
+from pressbox.curator.distil.activities import SettingsActivities
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.identity import content_hash
 from pressbox.curator.translate.activities import TranslationActivities
@@ -149,4 +149,4 @@ class TranslationDesk:
         return [mine.deepl_translate_articles, mine.ms_translate_articles, mine.llm_translate_articles]
 
 
-_SETTINGS = CrawlActivities.get_app_settings.__name__
+_SETTINGS = SettingsActivities.get_app_settings.__name__

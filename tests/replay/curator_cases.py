@@ -17,12 +17,13 @@ from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
-from pressbox.curator.distil.contracts import ContentDistillationInput, ReprocessEntriesInput
+from pressbox.curator.distil.contracts import ContentDistillationInput
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.ingest.contracts import (
     AllFeedsIngestionInput,
     EntryToFetch,
     PreviewFetchInput,
+    ReprocessEntriesInput,
     ScheduleFetchInput,
     SingleFeedIngestionInput,
     domain_workflow_id,

@@ -7,14 +7,13 @@ from datetime import timedelta
 from temporalio.client import Client
 
 from pressbox.core.errors import RateLimitedError
-from pressbox.curator.distil.contracts import ContentDistillationInput
-from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-from pressbox.curator.evaluate.contracts import (
-    EvaluationInput,
-    EvaluationMode,
+from pressbox.curator.distil.contracts import (
+    ContentDistillationInput,
     SummarizationEvaluationInput,
     SummarizationEvaluationItem,
 )
+from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
 from pressbox.curator.evaluate.workflows import EvaluationWorkflow, SummarizationEvaluationWorkflow
 from tests.fakes.curator import FakeWorld
 from tests.fakes.evaluating import FakeBench

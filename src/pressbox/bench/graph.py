@@ -17,8 +17,9 @@ from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import upgrade
 from pressbox.curator.context.domain.context import EntryContext
 from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.graph.ports import Graph, GraphDocument, GraphPages, GraphReader
+from pressbox.curator.graph.ports import Graph, GraphDocument, GraphPages
 from pressbox.curator.graph.wiring import graph_store
+from pressbox.curator.search.ports import GraphReader
 from pressbox.embedded.postgres import EmbeddedPostgres
 
 EDGES = 100_000

@@ -13,10 +13,11 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import TransientError
 from pressbox.curator.articles.ports import FetchedArticle
-from pressbox.curator.distil.contracts import EntryIds, SelectForDistillationInput
+from pressbox.curator.distil.contracts import SelectForDistillationInput
 from pressbox.curator.distil.workflow import PAGE
 from pressbox.curator.ingest.activities.fetch import richer
 from pressbox.curator.ingest.contracts import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
+from pressbox.curator.library.contracts import EntryIds
 from pressbox.curator.library.domain.entries import Distilled, FetchState, ToDistil
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy

@@ -8,7 +8,8 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import TransientError
-from pressbox.curator.distil.contracts import DistilledBatch, EntryIds
+from pressbox.curator.distil.contracts import DistilledBatch
+from pressbox.curator.library.contracts import EntryIds
 from pressbox.curator.models import pay_once
 from tests.fakes.curator import FakeEntry, FakeWorld
 

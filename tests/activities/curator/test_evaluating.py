@@ -9,12 +9,8 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import RateLimitedError, TransientError
-from pressbox.curator.evaluate.contracts import (
-    EvaluationInput,
-    EvaluationMode,
-    SummarizationEvaluationInput,
-    SummarizationEvaluationItem,
-)
+from pressbox.curator.distil.contracts import SummarizationEvaluationInput, SummarizationEvaluationItem
+from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
 from pressbox.curator.evaluate.domain.evaluation import SubjectKind
 from tests.fakes.evaluating import FakeBench
 

@@ -24,10 +24,14 @@ from pressbox.curator.cards.contracts import FetchReadmeInput, RerankGithubInput
 from pressbox.curator.cards.store import EnrichmentRow
 from pressbox.curator.context.contracts import EntryReference, ExtractContextInput, SaveContextInput
 from pressbox.curator.context.store import EntryContextRow
-from pressbox.curator.distil.contracts import EntryIds, SaveDistilledInput
-from pressbox.curator.evaluate.contracts import SummarizationEvaluationInput, SummarizationEvaluationItem
+from pressbox.curator.distil.contracts import (
+    SaveDistilledInput,
+    SummarizationEvaluationInput,
+    SummarizationEvaluationItem,
+)
 from pressbox.curator.graph.contracts import GraphBatchInput, GraphMarkInput
 from pressbox.curator.graph.rows import GraphEvidenceRow, GraphNodeRow
+from pressbox.curator.library.contracts import EntryIds
 from pressbox.curator.library.domain.entries import DistilState
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import EntryRow

@@ -7,8 +7,9 @@ import pytest
 from temporalio.client import Client
 
 from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
-from pressbox.curator.distil.contracts import ContentDistillationInput, ReprocessEntriesInput
+from pressbox.curator.distil.contracts import ContentDistillationInput
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+from pressbox.curator.ingest.contracts import ReprocessEntriesInput
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.library.domain.entries import DistilState
 from tests.fakes.curator import FakeDistiller, FakeWorld

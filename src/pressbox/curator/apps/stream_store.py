@@ -34,8 +34,8 @@ from pressbox.curator.library.rows import (
     LabelRow,
     SubscriptionRow,
 )
+from pressbox.curator.library.visibility import in_feeds as among
 from pressbox.curator.library.visibility import visible_to
-from pressbox.curator.reading.selection import in_feeds as among
 
 _TITLE = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
 # An entry is dated when its crawl begins and is seen when that is committed: whoever asks for what came since the last

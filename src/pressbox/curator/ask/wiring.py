@@ -11,14 +11,13 @@ from pressbox.curator.ask.activities import AnswerActivities
 from pressbox.curator.ask.service import AnswerStarter, AskService
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.ask.workflow import AnswerWorkflow
-from pressbox.curator.graph.ports import GraphReader
 from pressbox.curator.graph.wiring import graph_reader
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.search.index.reader import TantivyReader
-from pressbox.curator.search.ports import Embedder
+from pressbox.curator.search.ports import Embedder, GraphReader
 from pressbox.curator.search.retrieval_store import RetrievalArticles
 from pressbox.curator.search.retriever import HybridRetriever
 from pressbox.curator.search.wiring import embedder, index_path

@@ -12,10 +12,10 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import QUICK
 from pressbox.curator.distil.contracts import (
+    AppSettings,
     DistilledAnswer,
     DistilledBatch,
     DistilSelection,
-    EntryIds,
     SavedEntries,
     SaveDistilledInput,
     SelectForDistillationInput,
@@ -24,7 +24,7 @@ from pressbox.curator.distil.contracts import (
 from pressbox.curator.distil.paid import PaidDistiller
 from pressbox.curator.distil.ports import Distiller, DistilStore
 from pressbox.curator.library.call_options import BOUNDED
-from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
+from pressbox.curator.library.contracts import EntryIds, EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.entries import Distilled, EntryStatus, ToDistil
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.ports import Claims
@@ -35,6 +35,18 @@ from pressbox.curator.text.plain_text import SUMMARY_BYTES, shorten
 CLAIM_LIFETIME = timedelta(minutes=35)
 OFFLINE_ATTEMPTS = 3
 NO_SUMMARY = "No summary could be made of this text."
+
+
+class SettingsActivities:
+    """What workflows need to know of the settings."""
+
+    def __init__(self, settings: AppSettings) -> None:
+        self._settings = settings
+
+    @activity.defn
+    @call_with(QUICK)
+    async def get_app_settings(self) -> AppSettings:
+        return self._settings
 
 
 class DistilActivities:

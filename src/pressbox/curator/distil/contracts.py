@@ -10,6 +10,7 @@ from pressbox.curator.library.domain.policy import CuratorPolicy
 
 DISTIL_LEFTOVERS_WORKFLOW = "curator-distil-leftovers"
 CONTENT_DISTILLATION = "ContentDistillationWorkflow"
+SUMMARIZATION_EVALUATION = "SummarizationEvaluationWorkflow"
 
 
 def feed_distil_workflow_id(feed_id: int) -> str:
@@ -24,6 +25,10 @@ def distil_workflow_id(parent_id: str, number: int) -> str:
 def distil_claim(entry_id: int) -> str:
     """Under which one run at a time distils an entry."""
     return f"distil-{entry_id}"
+
+
+def summarization_evaluation_workflow_id(trace_id: str) -> str:
+    return f"evaluate-summaries-{trace_id}"
 
 
 class ContentDistillationInput(CamelContract):
@@ -55,18 +60,6 @@ class ContentDistillationOutput(CamelContract):
     distilled: int
     failed: int
     waiting: int = 0
-
-
-class EntryIds(Contract):
-    entry_ids: tuple[int, ...]
-    policy: CuratorPolicy = CuratorPolicy()
-
-
-class ReopenInput(Contract):
-    """Entries that are done again."""
-
-    entry_ids: tuple[int, ...]
-    distill: bool = True
 
 
 class DistilSelection(Contract):
@@ -125,22 +118,14 @@ class AppSettings(Contract):
     evaluation: bool = False
 
 
-class ReprocessEntriesInput(CamelContract):
-    entry_ids: tuple[int, ...]
-    fetch: bool = True
-    distill: bool = True
-    parent_workflow_id: str = ""
-    policy: CuratorPolicy = CuratorPolicy()
+class SummarizationEvaluationItem(CamelContract):
+    entry_id: int
+    trace_id: str
 
 
-class ReprocessEntriesProgress(CuratorProgress):
-    total_entries: int = 0
-    entries_fetched: int = 0
-    entries_distilled: int = 0
-    entry_progress: dict[str, EntryProgressState] = Field(default_factory=dict)
+class SummarizationEvaluationInput(CamelContract):
+    """At most `max_samples` of the items are judged."""
 
-
-class ReprocessEntriesOutput(CamelContract):
-    fetched: int
-    distilled: int
-    failed: int
+    trace_id: str
+    items: tuple[SummarizationEvaluationItem, ...]
+    max_samples: int = 5

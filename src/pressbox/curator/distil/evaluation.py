@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from temporalio import workflow
 
 from pressbox.core.temporal.calls import start_detached
-from pressbox.curator.distil.contracts import DistilledAnswer
-from pressbox.curator.evaluate.contracts import (
+from pressbox.curator.distil.contracts import (
     SUMMARIZATION_EVALUATION,
+    DistilledAnswer,
     SummarizationEvaluationInput,
     SummarizationEvaluationItem,
     summarization_evaluation_workflow_id,

@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 from pressbox.core.app import ActivitiesByQueue, Resources
+from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.articles.wiring import parser_pool
-from pressbox.curator.distil.activities import DistilActivities
+from pressbox.curator.distil.activities import DistilActivities, SettingsActivities
+from pressbox.curator.distil.contracts import AppSettings
 from pressbox.curator.distil.extractive import ExtractiveDistiller
 from pressbox.curator.distil.model import ModelDistiller
 from pressbox.curator.distil.paid import PaidDistiller
@@ -15,15 +17,30 @@ from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.models.store import SqlClaims
 from pressbox.curator.models.wiring import pay_once, prices
+from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, DistillerKind
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
-    distil = distil_activities(resources)
+    distil, settings = distil_activities(resources), SettingsActivities(app_settings(resources.settings))
     return {
-        QUEUE: (distil.get_entries_for_distillation, distil.save_distilled_entries),
+        QUEUE: (
+            settings.get_app_settings,
+            distil.get_entries_for_distillation,
+            distil.save_distilled_entries,
+        ),
         HEAVY_QUEUE: (distil.distill_entry_content,),
     }
+
+
+def app_settings(settings: Settings) -> AppSettings:
+    curator = settings.group(CuratorSettings)
+    return AppSettings(
+        target_language=curator.target_language,
+        distiller=curator.distiller,
+        embedding_model=embedder(curator).model,
+        evaluation=curator.evaluation and curator.distiller is DistillerKind.LLM,
+    )
 
 
 def distil_activities(resources: Resources) -> DistilActivities:

@@ -8,7 +8,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, call_best_effort, call_locally, failure_reason, timed_out
-    from pressbox.curator.distil.activities import DistilActivities
+    from pressbox.curator.distil.activities import DistilActivities, SettingsActivities
     from pressbox.curator.distil.contracts import (
         ContentDistillationInput,
         ContentDistillationOutput,
@@ -16,13 +16,11 @@ with workflow.unsafe.imports_passed_through():
         DistillationState,
         DistilledBatch,
         DistilSelection,
-        EntryIds,
         SaveDistilledInput,
         SelectForDistillationInput,
     )
     from pressbox.curator.distil.evaluation import start_evaluation
-    from pressbox.curator.ingest.activities.crawl import CrawlActivities
-    from pressbox.curator.library.contracts import EntryProgressState
+    from pressbox.curator.library.contracts import EntryIds, EntryProgressState
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
     from pressbox.curator.models.waiting import WAITING, sleep_until
@@ -60,7 +58,7 @@ class ContentDistillationWorkflow:
 
     @workflow.run
     async def run(self, input: ContentDistillationInput) -> ContentDistillationOutput:
-        settings = await call_locally(CrawlActivities.get_app_settings)
+        settings = await call_locally(SettingsActivities.get_app_settings)
         self._judged = settings.evaluation
         self._policy = input.policy.model_copy(update={"target_language": settings.target_language})
         page = await self._select()

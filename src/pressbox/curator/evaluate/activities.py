@@ -12,12 +12,12 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import RateLimitedError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.curator.distil.contracts import SummarizationEvaluationInput
 from pressbox.curator.evaluate.contracts import (
     EvaluationInput,
     EvaluationMode,
     EvaluationResult,
     Score,
-    SummarizationEvaluationInput,
     SummarizationEvaluationResult,
 )
 from pressbox.curator.evaluate.domain.evaluation import Measure, SubjectKind, averages

@@ -6,15 +6,10 @@ from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress, Waits
 
 EVALUATION = "EvaluationWorkflow"
-SUMMARIZATION_EVALUATION = "SummarizationEvaluationWorkflow"
 
 
 def evaluation_workflow_id(trace_id: str) -> str:
     return f"evaluate-{trace_id}"
-
-
-def summarization_evaluation_workflow_id(trace_id: str) -> str:
-    return f"evaluate-summaries-{trace_id}"
 
 
 class EvaluationMode(StrEnum):
@@ -28,19 +23,6 @@ class EvaluationInput(CamelContract):
     trace_id: str
     mode: EvaluationMode
     subject_id: int
-
-
-class SummarizationEvaluationItem(CamelContract):
-    entry_id: int
-    trace_id: str
-
-
-class SummarizationEvaluationInput(CamelContract):
-    """At most `max_samples` of the items are judged."""
-
-    trace_id: str
-    items: tuple[SummarizationEvaluationItem, ...]
-    max_samples: int = 5
 
 
 class Score(Contract):

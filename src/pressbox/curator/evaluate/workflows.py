@@ -3,13 +3,13 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.curator.distil.contracts import SummarizationEvaluationInput
     from pressbox.curator.evaluate.activities import EvaluationActivities
     from pressbox.curator.evaluate.contracts import (
         EvaluationInput,
         EvaluationMode,
         EvaluationOutput,
         EvaluationProgress,
-        SummarizationEvaluationInput,
         SummarizationEvaluationOutput,
     )
     from pressbox.curator.library.progress import Shown

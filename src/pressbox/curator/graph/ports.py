@@ -10,12 +10,6 @@ from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity
 
 
-class GraphReader(Protocol):
-    async def entries_near(self, user_id: int, words: str, limit: int) -> Sequence[int]:
-        """Entries of the person's feeds that say something of the entities in these words, best first."""
-        ...
-
-
 class GraphPages(Protocol):
     """The graph as one person sees it: without an entry of theirs behind it, a node or edge does not exist."""
 

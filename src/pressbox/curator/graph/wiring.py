@@ -14,7 +14,7 @@ from pressbox.curator.graph.contracts import GRAPH_SCHEDULE, GRAPH_WORKFLOW, Glo
 from pressbox.curator.graph.lightrag import LightRagGraph
 from pressbox.curator.graph.neighbours import SqlGraphReader
 from pressbox.curator.graph.page_store import SqlGraphPages
-from pressbox.curator.graph.ports import Graph, GraphPages, GraphReader
+from pressbox.curator.graph.ports import Graph, GraphPages
 from pressbox.curator.graph.service import GraphService, GraphStarter
 from pressbox.curator.graph.store import PostgresGraph, SqlGraphQueue
 from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
@@ -23,6 +23,7 @@ from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import GRAPH_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import paid_model
+from pressbox.curator.search.ports import GraphReader
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, GraphKind, LightRagStorage, policy
 

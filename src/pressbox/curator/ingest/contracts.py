@@ -322,3 +322,31 @@ class PreviewFetchOutput(CamelContract):
     title: str = ""
     words: int = 0
     error: str = ""
+
+
+class ReopenInput(Contract):
+    """Entries that are done again."""
+
+    entry_ids: tuple[int, ...]
+    distill: bool = True
+
+
+class ReprocessEntriesInput(CamelContract):
+    entry_ids: tuple[int, ...]
+    fetch: bool = True
+    distill: bool = True
+    parent_workflow_id: str = ""
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class ReprocessEntriesProgress(CuratorProgress):
+    total_entries: int = 0
+    entries_fetched: int = 0
+    entries_distilled: int = 0
+    entry_progress: dict[str, EntryProgressState] = Field(default_factory=dict)
+
+
+class ReprocessEntriesOutput(CamelContract):
+    fetched: int
+    distilled: int
+    failed: int

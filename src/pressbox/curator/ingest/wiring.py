@@ -8,7 +8,6 @@ from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.articles.wiring import extractor
-from pressbox.curator.distil.contracts import AppSettings
 from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.reader import FeedReader
@@ -32,7 +31,7 @@ from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.search.embedding_store import SqlEmbeddingStore
 from pressbox.curator.search.index_store import SqlIndexStore
 from pressbox.curator.search.wiring import embedder
-from pressbox.curator.settings import CuratorSettings, DistillerKind, policy
+from pressbox.curator.settings import CuratorSettings, policy
 
 SHORTEST_INTERVAL = timedelta(seconds=5)
 
@@ -43,7 +42,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     turns = Turns(SqlHostTurns(database), utc_now)
     crawler = FeedCrawler(resources.http, FeedReader(), policy(settings))
     embedding_model = embedder(settings.group(CuratorSettings)).model
-    crawl = CrawlActivities(feeds, entries, crawler, turns, app_settings(settings, embedding_model))
+    crawl = CrawlActivities(feeds, entries, crawler, turns)
     leftovers = LeftoverActivities(
         feeds, summaries, SqlIndexStore(database), SqlEmbeddingStore(database), embedding_model
     )
@@ -52,7 +51,6 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     )
     return {
         QUEUE: (
-            crawl.get_app_settings,
             crawl.list_feeds,
             crawl.probe_feeds,
             crawl.crawl_single_feed,
@@ -62,16 +60,6 @@ def activities(resources: Resources) -> ActivitiesByQueue:
         ),
         HEAVY_QUEUE: (fetch.fetch_single_content, fetch.fetch_contents),
     }
-
-
-def app_settings(settings: Settings, embedding_model: str) -> AppSettings:
-    curator = settings.group(CuratorSettings)
-    return AppSettings(
-        target_language=curator.target_language,
-        distiller=curator.distiller,
-        embedding_model=embedding_model,
-        evaluation=curator.evaluation and curator.distiller is DistillerKind.LLM,
-    )
 
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:

@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
 from pressbox.curator.library.domain.entries import EntryStatus
+from pressbox.curator.library.domain.policy import CuratorPolicy
 
 QUEUE = "curator"
 HEAVY_QUEUE = "curator-heavy"
@@ -53,6 +54,11 @@ class EntryProgressState(CamelContract):
     title: str = ""
     status: EntryStatus = EntryStatus.PENDING
     error: str = ""
+
+
+class EntryIds(Contract):
+    entry_ids: tuple[int, ...]
+    policy: CuratorPolicy = CuratorPolicy()
 
 
 class Waits(Contract):

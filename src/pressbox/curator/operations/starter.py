@@ -14,7 +14,6 @@ from pressbox.curator.distil.contracts import (
     CONTENT_DISTILLATION,
     DISTIL_LEFTOVERS_WORKFLOW,
     ContentDistillationInput,
-    ReprocessEntriesInput,
     distil_workflow_id,
 )
 from pressbox.curator.ingest.contracts import (
@@ -26,6 +25,7 @@ from pressbox.curator.ingest.contracts import (
     AllFeedsIngestionInput,
     PreviewFetchInput,
     PreviewFetchOutput,
+    ReprocessEntriesInput,
     RuleModel,
     SingleFeedIngestionInput,
     feed_workflow_id,

@@ -10,7 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.views import EntryItem, LabelView, Preference, SourceOfStory
 from pressbox.curator.library.rows import EntryLabelRow, EntryRow, EntryStateRow, FeedRow, LabelRow
-from pressbox.curator.reading.selection import Scope, in_feeds
+from pressbox.curator.library.visibility import in_feeds
+from pressbox.curator.reading.selection import Scope
 
 
 async def entry_items(session: AsyncSession, user_id: int, entry_ids: Sequence[int], scope: Scope) -> list[EntryItem]:

@@ -1,14 +1,12 @@
 """Which entries a list has, in which order, and where a page of it begins: statements for the reading store."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Dialect, Select, and_, any_, exists, func, literal, select, tuple_
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, exists, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
-from sqlalchemy.types import UserDefinedType
 
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.curator.library.domain.views import ListKind, Selection, Sort
@@ -20,6 +18,7 @@ from pressbox.curator.library.rows import (
     FeedRow,
     SubscriptionRow,
 )
+from pressbox.curator.library.visibility import in_feeds
 from pressbox.curator.reading.label_store import demand_label
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -148,25 +147,6 @@ def placed(
     if rising:
         return statement.order_by(EntryRow.published_at, EntryRow.id)
     return statement.order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
-
-
-class _Numbers(UserDefinedType[Sequence[int]]):
-    """A list of numbers as one text, which the database reads faster than the driver can write it as an array."""
-
-    cache_ok = True
-    render_bind_cast = True
-
-    def get_col_spec(self, **_: Any) -> str:
-        return "BIGINT[]"
-
-    def bind_processor(self, dialect: Dialect) -> Callable[[Sequence[int] | None], str]:
-        return lambda numbers: f"{{{','.join(map(str, numbers or ()))}}}"
-
-
-def in_feeds(column: Any, feed_ids: Sequence[int]) -> ColumnElement[bool]:
-    """One parameter however many feeds there are: the statement stays the same and its plan fits the feeds."""
-    feeds: ColumnElement[bool] = column == any_(literal(list(feed_ids), _Numbers()))
-    return feeds
 
 
 def _first_of_story(selection: Selection, scope: Scope) -> ColumnElement[bool]:

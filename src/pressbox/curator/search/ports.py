@@ -94,6 +94,14 @@ class EmbeddingStore(Protocol):
     async def save_embeddings(self, model: str, vectors: Mapping[int, Sequence[float]]) -> int: ...
 
 
+class GraphReader(Protocol):
+    """The graph of entities, as retrieval sees it."""
+
+    async def entries_near(self, user_id: int, words: str, limit: int) -> Sequence[int]:
+        """Entries of the person's feeds that say something about the entities in these words, best first."""
+        ...
+
+
 class Retriever(Protocol):
     async def find(
         self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8

@@ -10,8 +10,7 @@ from sqlalchemy.orm import aliased
 
 from pressbox.core.db.database import Database
 from pressbox.curator.library.rows import EntryBodyRow, EntryEmbeddingRow, EntryRow, FeedRow, SubscriptionRow
-from pressbox.curator.library.visibility import demand_visible, visible_to
-from pressbox.curator.reading.selection import in_feeds
+from pressbox.curator.library.visibility import demand_visible, in_feeds, visible_to
 
 # The first pages of a book are read, not all of it.
 LONGEST_TEXT = 200_000

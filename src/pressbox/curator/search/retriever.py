@@ -6,12 +6,11 @@ from typing import Protocol
 
 from pressbox.core.errors import ConfigurationError, PressboxError, TransientError
 from pressbox.core.logs import get_logger
-from pressbox.curator.graph.ports import GraphReader
 from pressbox.curator.search.domain.passages import Window, windows
 from pressbox.curator.search.domain.questions import LONGEST_QUESTION, content_terms
 from pressbox.curator.search.domain.ranking import Excerpt, chosen, lexically_best, lexically_scored, ranked
 from pressbox.curator.search.domain.retrieval import Candidate, FoundBy, Passage, fused
-from pressbox.curator.search.ports import Embedder
+from pressbox.curator.search.ports import Embedder, GraphReader
 from pressbox.curator.search.retrieval_store import Article, RetrievalArticles
 
 log = get_logger(__name__)

@@ -7,7 +7,7 @@ from sqlalchemy import Select, String, and_, bindparam, cast, func, select, type
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.library.rows import EntryEmbeddingRow, EntryRow, EntryStateRow
-from pressbox.curator.reading.selection import in_feeds
+from pressbox.curator.library.visibility import in_feeds
 
 # A story may come several times: of this many times the wanted ones are looked at.
 _COPIES = 4

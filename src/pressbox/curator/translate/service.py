@@ -104,7 +104,7 @@ class TranslationService:
         return await self._workflows.start_translation(entry_ids, chosen, self.choose_language(language))
 
 
-class TemporalTranslations(Starter):
+class TranslationStarter(Starter):
     """The `TranslationWorkflows` on Temporal."""
 
     async def start_translation(

@@ -17,7 +17,7 @@ from pressbox.curator.translate.deepl import DeepL
 from pressbox.curator.translate.microsoft import MicrosoftTranslator
 from pressbox.curator.translate.model import ModelTranslator
 from pressbox.curator.translate.ports import Translator
-from pressbox.curator.translate.service import TemporalTranslations, TranslationService, TranslatorChoice
+from pressbox.curator.translate.service import TranslationService, TranslationStarter, TranslatorChoice
 from pressbox.curator.translate.store import SqlTranslations
 from pressbox.curator.translate.translators import ServiceTranslator, UnsetTranslator
 from pressbox.curator.translate.workflow import TranslationWorkflow
@@ -63,7 +63,7 @@ def service(resources: Resources) -> TranslationService:
     return TranslationService(
         SqlReadingLists(database),
         SqlTranslations(database),
-        TemporalTranslations(resources.temporal, QUEUE, policy(resources.settings)),
+        TranslationStarter(resources.temporal, QUEUE, policy(resources.settings)),
         TranslatorChoice(configured_providers(curator), curator.target_language),
     )
 

@@ -6,7 +6,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, call_locally
-    from pressbox.curator.ingest.activities.crawl import CrawlActivities
+    from pressbox.curator.distil.activities import SettingsActivities
     from pressbox.curator.library.contracts import EntryProgressState
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
@@ -61,7 +61,7 @@ class TranslationWorkflow:
     @workflow.run
     async def run(self, input: TranslationInput) -> TranslationOutput:
         if not self._language:
-            settings = await call_locally(CrawlActivities.get_app_settings)
+            settings = await call_locally(SettingsActivities.get_app_settings)
             self._language = settings.target_language or DEFAULT_LANGUAGE
         page = await self._select()
         self._state = self._add(total=len(page.entries))

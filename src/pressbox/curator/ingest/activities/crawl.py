@@ -9,7 +9,6 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import LONG, QUICK
-from pressbox.curator.distil.contracts import AppSettings
 from pressbox.curator.ingest.contracts import (
     CrawlFeedInput,
     CrawlFeedResult,
@@ -40,20 +39,13 @@ class CrawlActivities:
         entries: FetchStore,
         crawler: Crawler,
         turns: Turns,
-        settings: AppSettings,
         now: Clock = utc_now,
     ) -> None:
         self._feeds = feeds
         self._entries = entries
         self._crawler = crawler
         self._turns = turns
-        self._settings = settings
         self._now = now
-
-    @activity.defn
-    @call_with(QUICK)
-    async def get_app_settings(self) -> AppSettings:
-        return self._settings
 
     @activity.defn
     @call_with(QUICK)

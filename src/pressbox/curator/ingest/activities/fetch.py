@@ -13,7 +13,6 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
 from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.articles.ports import Extractor, FetchedArticle, PageReader
-from pressbox.curator.distil.contracts import ReopenInput
 from pressbox.curator.distil.ports import DistilStore
 from pressbox.curator.ingest.contracts import (
     EntriesToFetch,
@@ -23,6 +22,7 @@ from pressbox.curator.ingest.contracts import (
     FetchContentsInput,
     FetchContentsResult,
     FetchCursor,
+    ReopenInput,
 )
 from pressbox.curator.ingest.ports import EntrySource, FetchStore
 from pressbox.curator.ingest.rate_limits import Turns

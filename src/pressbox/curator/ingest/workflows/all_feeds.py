@@ -10,6 +10,7 @@ from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, call_locally, failure_reason, start_detached
+    from pressbox.curator.distil.activities import SettingsActivities
     from pressbox.curator.distil.contracts import DISTIL_LEFTOVERS_WORKFLOW, ContentDistillationInput
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
     from pressbox.curator.ingest.activities.crawl import CrawlActivities
@@ -60,7 +61,7 @@ class AllFeedsIngestionWorkflow:
     @workflow.run
     async def run(self, input: AllFeedsIngestionInput) -> AllFeedsIngestionOutput:
         if input.auto_distill:
-            settings = await call_locally(CrawlActivities.get_app_settings)
+            settings = await call_locally(SettingsActivities.get_app_settings)
             self._policy = input.policy.model_copy(update={"target_language": settings.target_language})
         page = await self._list()
         # Before anything new begins: what is found now was left by somebody.

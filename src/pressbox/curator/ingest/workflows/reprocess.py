@@ -5,17 +5,17 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, failure_reason
-    from pressbox.curator.distil.contracts import (
-        ContentDistillationInput,
+    from pressbox.curator.distil.contracts import ContentDistillationInput, distil_workflow_id
+    from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+    from pressbox.curator.ingest.activities.fetch import FetchActivities
+    from pressbox.curator.ingest.contracts import (
+        EntryToFetch,
+        FetchContentsInput,
         ReopenInput,
         ReprocessEntriesInput,
         ReprocessEntriesOutput,
         ReprocessEntriesProgress,
-        distil_workflow_id,
     )
-    from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-    from pressbox.curator.ingest.activities.fetch import FetchActivities
-    from pressbox.curator.ingest.contracts import EntryToFetch, FetchContentsInput
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import Articles, Shown
 

@@ -5,8 +5,7 @@ from temporalio import activity
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import LONG, QUICK
-from pressbox.curator.distil.contracts import EntryIds
-from pressbox.curator.library.contracts import heavy_queue
+from pressbox.curator.library.contracts import EntryIds, heavy_queue
 from pressbox.curator.search.contracts import EmbeddedBatch, EmbeddingSelection, SelectForEmbeddingInput
 from pressbox.curator.search.ports import Embedder, EmbeddingStore
 

@@ -4,7 +4,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call
-    from pressbox.curator.distil.contracts import EntryIds
+    from pressbox.curator.library.contracts import EntryIds
     from pressbox.curator.library.progress import Shown
     from pressbox.curator.search.activities.embedding import EmbeddingActivities
     from pressbox.curator.search.contracts import (
