@@ -25,6 +25,7 @@ from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.temporal_server import EmbeddedTemporal
 from tests.databases import TEMPLATE, Databases
+from tests.shared_data import describe_shared_data
 
 # How long one example takes says how busy the machine is.
 hypothesis.settings.register_profile("tests", hypothesis.settings(), deadline=None)
@@ -43,6 +44,10 @@ class Parts:
 
     def database_url(self, name: str) -> str:
         return self.postgres_url.rsplit("/", 1)[0] + f"/{name}"
+
+
+def pytest_report_header() -> str:
+    return describe_shared_data()
 
 
 @pytest.fixture(scope="session")

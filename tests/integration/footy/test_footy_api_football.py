@@ -4,7 +4,6 @@ import copy
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,9 +27,14 @@ from pressbox.footy.adapters import api_football
 from pressbox.footy.adapters.api_football import ApiFootball
 from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.settings import FootySettings
+from tests.fakes.football_answers import NO_PARAMETER, NOT_STARTED, SHOOT_OUTS, WRONG_PARAMETER
+from tests.fakes.football_answers import answer as recorded_answer
 
-RECORDED = Path(__file__).parents[2] / "unit" / "footy" / "api_football"
 START = datetime(2026, 6, 11, 18, 0, tzinfo=UTC)
+
+
+def recorded(name: str) -> bytes:
+    return json.dumps(recorded_answer(name)).encode()
 
 
 class Recorded(HttpService):
@@ -192,24 +196,24 @@ async def test_silence_ends_with_a_transient_error(
         await adapter(simulator, client).fixtures_on(START.date())
 
 
-@pytest.mark.parametrize("name", ["injuries-error.json", "team-leipzig-error.json"])
+@pytest.mark.parametrize("name", [NO_PARAMETER, WRONG_PARAMETER])
 async def test_recorded_refusals_are_never_no_fixtures(client: GuardedClient, name: str) -> None:
-    async with Recorded((RECORDED / name).read_bytes()) as service:
+    async with Recorded(recorded(name)) as service:
         with pytest.raises(PressboxError, match="API-Football says: "):
             await adapter(service, client).fixtures_on(START.date())
 
 
 async def test_recorded_fixtures_are_read_and_a_bad_one_does_not_stop_the_rest(client: GuardedClient) -> None:
-    body = json.loads((RECORDED / "fixtures-bundes-ns.json").read_bytes())
+    body = recorded_answer(NOT_STARTED)
     body["response"][2]["teams"] = None
     body["response"][3] = "nonsense"
     async with Recorded(json.dumps(body).encode()) as service:
         answer = await adapter(service, client).fixtures_on(START.date())
-    assert (len(answer.fixtures), len(answer.problems)) == (4, 2)
+    assert (len(answer.fixtures), len(answer.problems)) == (len(body["response"]) - 2, 2)
 
 
 async def test_recorded_live_fixtures_are_found_by_id(client: GuardedClient) -> None:
-    async with Recorded((RECORDED / "fixtures-cl-penalties.json").read_bytes()) as service:
+    async with Recorded(recorded(SHOOT_OUTS)) as service:
         answer = await adapter(service, client).fixtures_by_ids([1149523, 1149519])
         assert service.asked[0].first("ids") == "1149523-1149519"
         assert service.asked[0].headers["x-apisports-key"] == DEMO_KEY
@@ -232,7 +236,7 @@ async def test_errors_in_any_shape_are_errors(client: GuardedClient, errors: Any
 
 
 async def test_a_question_that_the_api_cannot_take_is_permanent(client: GuardedClient) -> None:
-    async with Recorded((RECORDED / "injuries-error.json").read_bytes()) as service:
+    async with Recorded(recorded(NO_PARAMETER)) as service:
         with pytest.raises(PermanentError, match="At least one parameter"):
             await adapter(service, client).fixtures_on(START.date())
 
@@ -240,11 +244,11 @@ async def test_a_question_that_the_api_cannot_take_is_permanent(client: GuardedC
 async def test_the_simulator_answers_in_the_shape_of_the_recorded_answers(
     simulator: FixturesApi, client: GuardedClient
 ) -> None:
-    recorded = json.loads((RECORDED / "fixtures-cl-penalties.json").read_bytes())
+    real = recorded_answer(SHOOT_OUTS)
     answer = await client.get(f"{simulator.url}/fixtures?ids=9000001", headers={"x-apisports-key": DEMO_KEY})
     simulated = json.loads(answer.body)
-    assert simulated.keys() == recorded.keys()
-    ours, theirs = copy.deepcopy(simulated["response"][0]), recorded["response"][0]
+    assert simulated.keys() == real.keys()
+    ours, theirs = copy.deepcopy(simulated["response"][0]), real["response"][0]
     assert ours.keys() == theirs.keys()
     for part in ("fixture", "league", "teams", "goals", "score"):
         assert ours[part].keys() == theirs[part].keys()
