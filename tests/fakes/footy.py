@@ -28,7 +28,7 @@ from pressbox.footy.activities.upkeep import CanaryActivities, RecheckActivities
 from pressbox.footy.activities.upload import UploadActivities
 from pressbox.footy.contracts.aliases import TeamAliases
 from pressbox.footy.contracts.download import CompletionResult, SettledCandidate, Video
-from pressbox.footy.contracts.ingest import CleanedUp, StoredFixtures
+from pressbox.footy.contracts.ingest import CleanupResult, StoredFixtures
 from pressbox.footy.contracts.monitor import CompletedFixtures, GoalToSearch, RegisteredRun
 from pressbox.footy.contracts.search import DownloadCount
 from pressbox.footy.contracts.upload import GoalData, UploadedVideo
@@ -41,12 +41,12 @@ from pressbox.footy.ports.outside import DayAnswer, DownloadedFile, DownloadLimi
 from pressbox.footy.ports.storage import (
     Aliases,
     Candidate,
-    ClipFile,
     FixtureDecision,
     RawFixture,
     SourceAnswer,
     StoredCopy,
     TeamName,
+    UncheckedClip,
     UncomparedFixture,
 )
 from pressbox.footy.ports.workflows import Workflows
@@ -144,7 +144,7 @@ class FakeApi:
         self.at_once = 0
         self.most_at_once = 0
 
-    async def fixtures_on(self, day: date) -> DayAnswer:
+    async def fetch_day(self, day: date) -> DayAnswer:
         self.asked_days.append(day)
         if self.down:
             raise self.down
@@ -152,7 +152,7 @@ class FakeApi:
             raise PermanentError("This day is not in the plan.")
         return DayAnswer(self.days.get(day, []))
 
-    async def fixtures_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
+    async def fetch_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
         try:
@@ -220,7 +220,7 @@ class FakeFixtures:
     async def finish_run(self, run_id: str, summary: Mapping[str, int], now: datetime) -> None:
         self.runs[run_id] = summary
 
-    async def staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
+    async def find_staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
         return sorted(self.staging)
 
     async def record_staging(
@@ -233,7 +233,7 @@ class FakeFixtures:
         self.active |= started
         return len(started)
 
-    async def active_ids(self, run_id: str) -> Sequence[int]:
+    async def find_active(self, run_id: str) -> Sequence[int]:
         return sorted(self.active - set(self.snapshots_of.get(run_id, {})))
 
     async def save_snapshots(
@@ -282,9 +282,9 @@ class FakeFixtures:
     async def find_expired(self, policy: FootyPolicy, now: datetime, limit: int) -> tuple[Sequence[int], Sequence[str]]:
         return self.old[:limit], ()
 
-    async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanedUp:
+    async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanupResult:
         self.old = [key for key in self.old if key not in fixture_ids]
-        return CleanedUp(fixtures=len(fixture_ids))
+        return CleanupResult(fixtures=len(fixture_ids))
 
 
 class FakeGoals:
@@ -340,7 +340,7 @@ class FakeGoals:
         self.all[event_id] = FakeGoal(goal, fixture_id, **changes)
         return self.all[event_id]
 
-    async def to_search(
+    async def claim_searches(
         self, policy: FootyPolicy, limit: int, freeze: Callable[[str, str], tuple[str, str]]
     ) -> Sequence[GoalToSearch]:
         found = []
@@ -369,21 +369,21 @@ class FakeGoals:
         item = self.all[event_id]
         item.monitor_complete, item.goal = True, replace(item.goal, monitor_complete=True)
 
-    async def existence(self, event_id: str) -> str | None:
+    async def removal_reason(self, event_id: str) -> str | None:
         return "disallowed" if self.all[event_id].removed else None
 
-    async def scorer(self, event_id: str) -> tuple[str, str, int]:
+    async def load_scorer(self, event_id: str) -> tuple[str, str, int]:
         item = self.all[event_id]
         return item.goal.player_name, item.team_name, item.goal.team_id
 
-    async def expected_minute(self, event_id: str) -> tuple[int, int]:
+    async def load_minute(self, event_id: str) -> tuple[int, int]:
         goal = self.all[event_id].goal
         return goal.elapsed, goal.extra or 0
 
-    async def note_search(self, event_id: str, query: str) -> None:
+    async def record_query(self, event_id: str, query: str) -> None:
         self.all[event_id].query = query
 
-    async def searched_since(self, event_id: str) -> datetime:
+    async def load_search_start(self, event_id: str) -> datetime:
         return self.all[event_id].searched_since
 
     async def register_download(self, event_id: str, workflow_id: str, now: datetime) -> None:
@@ -396,7 +396,7 @@ class FakeGoals:
         if self.all[event_id].downloads.get(workflow_id) is None:
             self.all[event_id].downloads[workflow_id] = outcome
 
-    async def downloads(self, event_id: str) -> DownloadCount:
+    async def count_downloads(self, event_id: str) -> DownloadCount:
         rows = self.all[event_id].downloads
         return DownloadCount(registered=len(rows), finished=sum(row is not None for row in rows.values()))
 
@@ -404,7 +404,7 @@ class FakeGoals:
         self.all[event_id].ended = ended
 
     async def complete_if_ready(self, event_id: str, policy: FootyPolicy, now: datetime) -> CompletionResult:
-        item, count = self.all[event_id], await self.downloads(event_id)
+        item, count = self.all[event_id], await self.count_downloads(event_id)
         over = item.ended is SearchEnd.EXHAUSTED and count.finished >= count.registered
         item.complete = item.complete or item.removed or over or count.finished >= policy.downloads_wanted
         return CompletionResult(complete=item.complete)
@@ -437,7 +437,7 @@ class FakeCandidates:
     def outcomes(self, event_id: str) -> dict[str, CandidateOutcome]:
         return {row.video.video_page_url: row.outcome for row in self.all.values() if row.event_id == event_id}
 
-    async def known_urls(self, event_id: str) -> frozenset[str]:
+    async def load_known_urls(self, event_id: str) -> frozenset[str]:
         return frozenset(row.video.video_page_url for row in self.all.values() if row.event_id == event_id)
 
     async def record_search(
@@ -502,7 +502,7 @@ class FakeClips:
         rows = [row for row in self._candidates.all.values() if row.clip_id == clip_id and row.file]
         return sum(row.file.popularity for row in rows if row.file)
 
-    async def of_goal(self, event_id: str, candidate_ids: Sequence[int]) -> GoalData:
+    async def load_goal_data(self, event_id: str, candidate_ids: Sequence[int]) -> GoalData:
         rows = self._candidates.all
         return GoalData(
             exists=not self._goals.all[event_id].removed,
@@ -510,7 +510,7 @@ class FakeClips:
             done=tuple(key for key in candidate_ids if rows[key].outcome.final),
         )
 
-    async def copies(self, event_id: str, verified: bool | None = None) -> Sequence[StoredCopy]:
+    async def load_copies(self, event_id: str, verified: bool | None = None) -> Sequence[StoredCopy]:
         found = []
         for row in self._candidates.all.values():
             held = self.all.get(row.clip_id) if row.clip_id is not None else None
@@ -551,7 +551,7 @@ class FakeClips:
         self._keep(clip_id, uploaded.video, fingerprint, CandidateOutcome.REPLACED)
         return unused
 
-    async def count_in(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
+    async def add_copy(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
         self._keep(clip_id, video, fingerprint, CandidateOutcome.DUPLICATE)
 
     async def rank(self, event_id: str) -> None:
@@ -565,9 +565,9 @@ class FakeClips:
     async def object_key(self, clip_id: int) -> str:
         return self.all[clip_id].uploaded.object_key
 
-    async def unchecked(self, limit: int) -> Sequence[ClipFile]:
+    async def find_unchecked(self, limit: int) -> Sequence[UncheckedClip]:
         rows = [row for row in self.all.values() if not row.uploaded.video.checked]
-        return [ClipFile(row.clip_id, row.event_id, row.uploaded.object_key) for row in rows][:limit]
+        return [UncheckedClip(row.clip_id, row.event_id, row.uploaded.object_key) for row in rows][:limit]
 
     async def record_check(self, clip_id: int, video: Video | None, settled: SettledCandidate | None) -> None:
         if video is None:
@@ -577,7 +577,7 @@ class FakeClips:
         row.uploaded = row.uploaded.model_copy(update={"video": video})
         self._candidates.all[video.candidate_id].file = video
 
-    async def objects_of(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> Sequence[str]:
+    async def list_objects(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> Sequence[str]:
         return []
 
     def _keep(self, clip_id: int, video: Video, fingerprint: bytes | None, outcome: CandidateOutcome) -> None:
@@ -589,13 +589,13 @@ class FakeTeams:
     def __init__(self) -> None:
         self.cache: dict[int, TeamAliases] = {}
 
-    async def team(self, team_id: int) -> TeamName:
+    async def load_team(self, team_id: int) -> TeamName:
         return TeamName(team_id, "Liverpool")
 
-    async def cached(self, team_id: int, alias_age: timedelta, now: datetime) -> TeamAliases:
+    async def load_aliases(self, team_id: int, alias_age: timedelta, now: datetime) -> TeamAliases:
         return self.cache.get(team_id, TeamAliases(team_id=team_id, team_name="Liverpool"))
 
-    async def save(self, team_id: int, aliases: Sequence[str], source: str, now: datetime) -> None:
+    async def save_aliases(self, team_id: int, aliases: Sequence[str], source: str, now: datetime) -> None:
         self.cache[team_id] = TeamAliases(
             team_id=team_id, team_name="Liverpool", aliases=tuple(aliases), source=source, fetched_at=now, fresh=True
         )
@@ -606,7 +606,7 @@ class FakeAliasSource:
         self.asked = 0
         self.down: PressboxError | None = None
 
-    async def aliases(self, team: TeamName) -> Aliases:
+    async def find_aliases(self, team: TeamName) -> Aliases:
         self.asked += 1
         if self.down:
             raise self.down
@@ -667,18 +667,18 @@ class FakeMedia:
     async def fingerprint(self, path: Path) -> bytes:
         return await asyncio.to_thread(path.read_bytes)
 
-    async def same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
+    async def find_same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
         scenes = set(json.loads(query)["scenes"])
         return frozenset(key for key, found in references.items() if scenes & set(json.loads(found)["scenes"]))
 
-    async def frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
+    async def take_frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
         facts = await _facts(path)
         return [json.dumps(facts).encode()] * len(fractions)
 
-    async def poster(self, path: Path) -> bytes:
+    async def take_poster(self, path: Path) -> bytes:
         return b"poster"
 
-    async def playable(self, path: Path, target: Path) -> Probe:
+    async def make_playable(self, path: Path, target: Path) -> Probe:
         facts = await _facts(path)
         if facts["note"] in self.unplayable:
             raise PermanentError("No browser plays this.")

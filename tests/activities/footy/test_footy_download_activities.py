@@ -171,7 +171,7 @@ async def test_a_judge_that_is_down_is_asked_again_and_then_leaves_the_clip_unve
 
 async def test_the_register_is_finished_before_the_upload_is_told() -> None:
     setting = Setting(clip("a"))
-    goal = (await setting.world.goals.to_search(FootyPolicy(), 1, lambda team, player: (team, player)))[0]
+    goal = (await setting.world.goals.claim_searches(FootyPolicy(), 1, lambda team, player: (team, player)))[0]
     queue = QueueVideosInput(goal=goal, workflow_id="download1", outcome="finished", videos=(await setting.video(),))
     for _ in range(2):
         await setting.run(setting.download.queue_videos_for_upload, queue)

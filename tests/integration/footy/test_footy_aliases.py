@@ -41,14 +41,14 @@ async def wikidata(site: WikidataSite) -> AsyncIterator[Wikidata]:
 
 
 async def test_the_first_team_with_that_name_is_asked_for_its_names(wikidata: Wikidata) -> None:
-    aliases = await wikidata.aliases(LIVERPOOL)
+    aliases = await wikidata.find_aliases(LIVERPOOL)
     assert aliases.source == "wikidata"
     assert aliases.names[:2] == ("Liverpool", "LFC")
     assert not {"Liverpool Ladies", "EFC", "The Reds"} & set(aliases.names)
 
 
 async def test_an_unknown_team_has_no_names_and_the_source_says_so(wikidata: Wikidata) -> None:
-    assert await wikidata.aliases(TeamName(1, "Nowhere Wanderers")) == Aliases((), "wikidata")
+    assert await wikidata.find_aliases(TeamName(1, "Nowhere Wanderers")) == Aliases((), "wikidata")
 
 
 @pytest.mark.parametrize("part", ["search", "query"])
@@ -56,7 +56,7 @@ async def test_an_unknown_team_has_no_names_and_the_source_says_so(wikidata: Wik
 async def test_an_outage_is_never_no_names(site: WikidataSite, wikidata: Wikidata, part: str, kind: Kind) -> None:
     site.tell(part, kind)
     with pytest.raises(TransientError, match=r"^wikidata: "):
-        await wikidata.aliases(LIVERPOOL)
+        await wikidata.find_aliases(LIVERPOOL)
 
 
 async def test_an_error_in_a_good_answer_and_a_page_of_maintenance_are_outages(
@@ -64,10 +64,10 @@ async def test_an_error_in_a_good_answer_and_a_page_of_maintenance_are_outages(
 ) -> None:
     site.broken = True
     with pytest.raises(TransientError, match="cirrussearch-backend-error"):
-        await wikidata.aliases(LIVERPOOL)
+        await wikidata.find_aliases(LIVERPOOL)
     site.html = True
     with pytest.raises(TransientError, match="page instead of data"):
-        await wikidata.aliases(LIVERPOOL)
+        await wikidata.find_aliases(LIVERPOOL)
 
 
 @pytest.mark.parametrize(
@@ -82,15 +82,15 @@ async def test_an_error_in_a_good_answer_and_a_page_of_maintenance_are_outages(
     ],
 )
 async def test_the_list_in_the_package_knows_the_followed_leagues(team: TeamName, expected: set[str]) -> None:
-    aliases = await ClubList().aliases(team)
+    aliases = await ClubList().find_aliases(team)
     assert expected <= set(aliases.names)
     assert aliases.source == "club list"
 
 
 async def test_namesakes_are_told_apart_by_country() -> None:
-    russian = await ClubList().aliases(TeamName(1, "Arsenal", "Russia"))
+    russian = await ClubList().find_aliases(TeamName(1, "Arsenal", "Russia"))
     assert "Gunners" not in russian.names
 
 
 async def test_the_list_knows_that_it_does_not_know() -> None:
-    assert await ClubList().aliases(TeamName(1, "Nowhere Wanderers")) == Aliases((), "club list")
+    assert await ClubList().find_aliases(TeamName(1, "Nowhere Wanderers")) == Aliases((), "club list")

@@ -24,7 +24,7 @@ async def test_a_url_is_one_candidate_of_a_goal_however_often_it_is_found(world:
     again = await world.found(event_id, 2, "b", "c")
     assert first == [first[0], first[1], first[0]]
     assert again[0] == first[1]
-    assert await world.candidates.known_urls(event_id) == {f"https://clips.example.org/{name}" for name in "abc"}
+    assert await world.candidates.load_known_urls(event_id) == {f"https://clips.example.org/{name}" for name in "abc"}
 
 
 async def test_the_longest_that_wait_are_chosen_and_a_retry_chooses_the_same(world: World) -> None:
@@ -50,7 +50,7 @@ async def test_an_outcome_that_is_final_stays(world: World) -> None:
         await world.candidates.settle(settled, world.now)
     assert set((await outcomes(world, event_id)).values()) == {CandidateOutcome.WRONG_MINUTE}
     assert (await world.candidates.load(one)).final is True
-    assert (await world.clips.of_goal(event_id, [one, other, 999])).done == (one, other)
+    assert (await world.clips.load_goal_data(event_id, [one, other, 999])).done == (one, other)
 
 
 async def test_popularity_never_counts_twice_whatever_is_repeated(world: World) -> None:
@@ -60,7 +60,7 @@ async def test_popularity_never_counts_twice_whatever_is_repeated(world: World) 
     clip_id = await world.clips.add(event_id, first, b"print", world.now)
     assert await world.clips.add(event_id, first, b"print", world.now) == clip_id
     for _ in range(2):
-        await world.clips.count_in(clip_id, video(c), b"other", world.now)
+        await world.clips.add_copy(clip_id, video(c), b"other", world.now)
     better = uploaded(video(d, size=9_000))
     unused = await world.clips.replace(clip_id, better, b"better", world.now)
     assert await world.clips.replace(clip_id, better, b"better", world.now) == []
@@ -75,7 +75,9 @@ async def test_popularity_never_counts_twice_whatever_is_repeated(world: World) 
         c: CandidateOutcome.DUPLICATE,
         d: CandidateOutcome.REPLACED,
     }
-    copies = {copy.video.candidate_id: (copy.shown, copy.fingerprint) for copy in await world.clips.copies(event_id)}
+    copies = {
+        copy.video.candidate_id: (copy.shown, copy.fingerprint) for copy in await world.clips.load_copies(event_id)
+    }
     assert copies == {a: (False, b"print"), c: (False, b"other"), d: (True, b"better")}
 
 
@@ -110,7 +112,7 @@ async def test_clips_are_ranked_verified_first_then_by_popularity_then_by_size(w
     await world.clips.add(event_id, uploaded(video(small, size=100)), None, world.now)
     await world.clips.add(event_id, uploaded(video(large, size=900)), None, world.now)
     often = await world.clips.add(event_id, uploaded(video(popular, size=50)), None, world.now)
-    await world.clips.count_in(often, video(copy), None, world.now)
+    await world.clips.add_copy(often, video(copy), None, world.now)
     verified = video(sure, size=10, timestamp_verified=True, timestamp_status=TimestampStatus.VERIFIED)
     await world.clips.add(event_id, uploaded(verified), None, world.now)
     await world.clips.rank(event_id)
@@ -140,9 +142,9 @@ async def test_a_clip_of_a_disallowed_goal_is_gone_and_an_unknown_one_was_never_
         await world.reader.load_goal(event_id)
     with pytest.raises(NotFoundError):
         await world.files.find("nothing")
-    assert (await world.clips.of_goal(event_id, [])).exists is False
-    assert await world.clips.objects_of([], [event_id]) == [f"clips/md5-{a}.mp4", f"clips/md5-{a}.jpg"]
-    assert await world.clips.objects_of([1], []) == [f"clips/md5-{a}.mp4", f"clips/md5-{a}.jpg"]
+    assert (await world.clips.load_goal_data(event_id, [])).exists is False
+    assert await world.clips.list_objects([], [event_id]) == [f"clips/md5-{a}.mp4", f"clips/md5-{a}.jpg"]
+    assert await world.clips.list_objects([1], []) == [f"clips/md5-{a}.mp4", f"clips/md5-{a}.jpg"]
 
 
 async def test_a_judge_that_answers_late_verifies_a_clip_or_takes_it_away(world: World) -> None:
@@ -151,8 +153,8 @@ async def test_a_judge_that_answers_late_verifies_a_clip_or_takes_it_away(world:
     waiting = TimestampStatus.NOT_CHECKED
     first = await world.clips.add(event_id, uploaded(video(a, timestamp_status=waiting)), None, world.now)
     second = await world.clips.add(event_id, uploaded(video(b, timestamp_status=waiting)), None, world.now)
-    await world.clips.count_in(second, video(c), None, world.now)
-    assert [clip.clip_id for clip in await world.clips.unchecked(10)] == [first, second]
+    await world.clips.add_copy(second, video(c), None, world.now)
+    assert [clip.clip_id for clip in await world.clips.find_unchecked(10)] == [first, second]
     seen = video(a, timestamp_verified=True, timestamp_status=TimestampStatus.VERIFIED, extracted_minute=22)
     await world.clips.record_check(first, seen, None)
     wrong = SettledCandidate(candidate_id=b, outcome=CandidateOutcome.WRONG_MINUTE, reason="70:12")
@@ -160,9 +162,9 @@ async def test_a_judge_that_answers_late_verifies_a_clip_or_takes_it_away(world:
     await world.clips.record_check(second, None, wrong)
     [clip] = (await world.reader.load_goal(event_id)).clips
     assert (clip.timestamp_verified, clip.extracted_minute) == (True, 22)
-    assert await world.clips.unchecked(10) == []
+    assert await world.clips.find_unchecked(10) == []
     assert (await outcomes(world, event_id))[b] is CandidateOutcome.WRONG_MINUTE
-    assert (await world.clips.copies(event_id, verified=True))[0].video.timestamp_verified is True
+    assert (await world.clips.load_copies(event_id, verified=True))[0].video.timestamp_verified is True
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,7 @@ async def test_a_goal_is_complete_for_one_of_the_stated_reasons_only(
         await world.goals.finish_download(event_id, f"download{number}", "done", world.now)
     if ended is not None:
         await world.goals.end_search(event_id, ended, world.now)
-    count = await world.goals.downloads(event_id)
+    count = await world.goals.count_downloads(event_id)
     assert (count.registered, count.finished) == (registered, finished)
     later = world.now + timedelta(minutes=minutes)
     result = await world.goals.complete_if_ready(event_id, world.policy, later)
@@ -215,13 +217,13 @@ async def test_a_search_looks_back_to_the_last_attempt_in_which_every_source_ans
     event_id = await world.confirmed_goal()
     seen = (await world.reader.load_goal(event_id)).first_seen
     # Nobody had looked at the match before: a clip can be as old as the kick-off.
-    assert await world.goals.searched_since(event_id) < seen
+    assert await world.goals.load_search_start(event_id) < seen
     good = [SourceAnswer("folder", 2), SourceAnswer("bluesky", 0)]
     bad = [SourceAnswer("folder", 1), SourceAnswer("bluesky", 0, "login expired")]
     await world.candidates.record_search(event_id, 1, "q", good, world.now)
     await world.candidates.record_search(event_id, 2, "q", bad, world.now + timedelta(minutes=1))
     await world.candidates.record_search(event_id, 2, "q", bad, world.now + timedelta(minutes=2))
-    assert await world.goals.searched_since(event_id) == world.now
+    assert await world.goals.load_search_start(event_id) == world.now
     assert len((await world.reader.load_audit(event_id)).searches) == 4
 
 
@@ -231,9 +233,9 @@ async def test_the_first_search_looks_back_to_when_the_goal_was_not_there_yet(wo
     before = world.now
     world.now += timedelta(minutes=30)
     await world.poll(with_goals(1, goal(23)), with_goals(2, goal(23)))
-    assert await world.goals.searched_since("1_40_306_Goal_1") == before
+    assert await world.goals.load_search_start("1_40_306_Goal_1") == before
     # Nobody looked at the other one since its kick-off.
-    assert await world.goals.searched_since("2_40_306_Goal_1") == START
+    assert await world.goals.load_search_start("2_40_306_Goal_1") == START
 
 
 async def test_a_search_that_died_may_end_in_another_way_but_not_after_that(world: World) -> None:

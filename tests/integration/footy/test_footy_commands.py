@@ -56,7 +56,7 @@ def goal_of_the_day(database_url: str) -> str:
         try:
             world = World(database)
             event_id = await world.confirmed_goal()
-            await world.teams.save(40, ["LFC"], "wikidata", world.now)
+            await world.teams.save_aliases(40, ["LFC"], "wikidata", world.now)
             await world.found(event_id, 1, "a")
             return event_id
         finally:

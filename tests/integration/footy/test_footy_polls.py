@@ -71,12 +71,12 @@ async def test_staging_fixtures_are_looked_at_once_in_a_quarter_of_an_hour(world
     waiting = match(status=FixtureStatus.NOT_STARTED, kickoff=START + timedelta(hours=5), elapsed=None)
     await world.ingest(waiting)
     now = START.replace(minute=44)
-    assert await world.polls.staging_due(world.policy, now) == [1]
+    assert await world.polls.find_staging_due(world.policy, now) == [1]
     await world.polls.record_staging([], {1: "The API did not answer."}, now)
-    assert await world.polls.staging_due(world.policy, now) == []
+    assert await world.polls.find_staging_due(world.policy, now) == []
     assert (await row_of(world)).trouble == "The API did not answer."
     later = now + timedelta(minutes=1)
-    assert await world.polls.staging_due(world.policy, later) == [1]
+    assert await world.polls.find_staging_due(world.policy, later) == [1]
     await world.changes()
     await world.polls.record_staging([match(status=FixtureStatus.NOT_STARTED, kickoff=START)], {}, later)
     row = await row_of(world)
@@ -88,17 +88,17 @@ async def test_staging_fixtures_are_looked_at_once_in_a_quarter_of_an_hour(world
 async def test_three_polls_confirm_a_goal_and_its_readable_parts_are_frozen(world: World) -> None:
     await world.ingest(match())
     await world.poll(with_goals(1, goal(23)), times=2)
-    assert await world.goals.to_search(world.policy, 10, lambda team, player: (team, player)) == []
+    assert await world.goals.claim_searches(world.policy, 10, lambda team, player: (team, player)) == []
     await world.poll(with_goals(1, goal(23)))
-    [first] = await world.goals.to_search(world.policy, 10, lambda team, player: (team, player))
+    [first] = await world.goals.claim_searches(world.policy, 10, lambda team, player: (team, player))
     await world.poll(with_goals(1, goal(24, SAKA)))
-    [again] = await world.goals.to_search(world.policy, 10, lambda team, player: (team, player))
+    [again] = await world.goals.claim_searches(world.policy, 10, lambda team, player: (team, player))
     assert (first.event_id, first.player_slug, first.minute_label) == (EVENT, "Mohamed Salah", "23")
     assert first.asked_before is False
     assert again == first.model_copy(update={"asked_before": True})
-    assert await world.goals.scorer(EVENT) == ("Bukayo Saka", "Liverpool", 40)
+    assert await world.goals.load_scorer(EVENT) == ("Bukayo Saka", "Liverpool", 40)
     await world.goals.set_monitor_complete(EVENT, "twitter-1", world.now)
-    assert await world.goals.to_search(world.policy, 10, lambda team, player: (team, player)) == []
+    assert await world.goals.claim_searches(world.policy, 10, lambda team, player: (team, player)) == []
 
 
 async def test_a_goal_without_a_scorer_is_confirmed_only_when_he_is_known(world: World) -> None:
@@ -123,11 +123,11 @@ async def test_three_polls_without_a_goal_remove_it_and_its_return_restores_it(w
     [candidate] = await world.found(event_id, 1, "a")
     await world.clips.add(event_id, uploaded(video(candidate)), b"print", world.now)
     await world.poll(match(), times=2)
-    assert await world.goals.existence(event_id) is None
+    assert await world.goals.removal_reason(event_id) is None
     await world.poll(with_goals(1, goal(23)))
     assert (await world.reader.load_audit(event_id)).misses == ()
     run_id = await world.poll(match(), times=3)
-    assert await world.goals.existence(event_id) == "the goal was disallowed"
+    assert await world.goals.removal_reason(event_id) == "the goal was disallowed"
     assert (await world.matches.load_fixture(1)).goals == ()
     removed = await goal_row(world)
     assert (removed.completed_at, removed.completion_reason) == (world.now, "removed")
@@ -147,12 +147,12 @@ async def test_a_goal_that_returns_after_its_search_ended_is_searched_again_with
     gone = SettledCandidate(candidate_id=dropped, outcome=CandidateOutcome.GOAL_GONE)
     await world.candidates.settle([gone], world.now)
     await world.goals.end_search(event_id, SearchEnd.GONE, world.now)
-    assert await world.goals.to_search(world.policy, 10, freeze) == []
+    assert await world.goals.claim_searches(world.policy, 10, freeze) == []
     await world.poll(with_goals(1, goal(23)))
-    [asked] = await world.goals.to_search(world.policy, 10, freeze)
+    [asked] = await world.goals.claim_searches(world.policy, 10, freeze)
     assert (asked.event_id, asked.again) == (event_id, True)
     await world.goals.set_monitor_complete(event_id, "twitter-1", world.now)
-    assert await world.goals.to_search(world.policy, 10, freeze) == []
+    assert await world.goals.claim_searches(world.policy, 10, freeze) == []
     assert dropped in await world.candidates.choose(event_id, 2, 5)
 
 
@@ -176,7 +176,7 @@ async def test_a_run_that_was_cut_off_goes_on_where_it_was(world: World) -> None
     await world.ingest(*(match(number) for number in (1, 2, 3)))
     answers = [with_goals(number, goal(23)) for number in (1, 2, 3)]
     run_id = await world.begin(*answers)
-    assert await world.polls.active_ids(run_id) == []
+    assert await world.polls.find_active(run_id) == []
     made = await world.decide(run_id, *answers)
     await world.comparisons.apply(run_id, {1: made[1]}, world.policy, world.now)
     assert [item.fixture_id for item in await world.comparisons.load_uncompared(run_id, 10)] == [2, 3]
@@ -192,7 +192,7 @@ async def test_an_answer_that_was_long_on_its_way_does_not_cover_a_newer_one(wor
     late = "monitor-late"
     await world.polls.register_run(late, world.policy, world.now)
     newer = await world.begin(match())
-    assert await world.polls.active_ids(late) == []
+    assert await world.polls.find_active(late) == []
     await world.polls.save_snapshots(late, {1: {"old": True}}, {}, world.now - timedelta(seconds=10))
     assert await world.comparisons.load_uncompared(late, 10) == []
     assert [item.raw for item in await world.comparisons.load_uncompared(newer, 10)] == [{"fixture": 1}]
@@ -203,7 +203,7 @@ async def test_a_fixture_that_the_api_does_not_answer_is_in_trouble_until_it_doe
     await world.poll(match())
     await world.polls.register_run("run", world.policy, world.now + timedelta(seconds=1))
     await world.polls.save_snapshots("run", {}, {1: "429"}, world.now + timedelta(seconds=1))
-    assert await world.polls.active_ids("run") == []
+    assert await world.polls.find_active("run") == []
     assert await world.comparisons.load_uncompared("run", 10) == []
     assert await world.comparisons.load_snapshots("run", 0, 10) == []
     assert (await world.matches.load_fixture(1)).trouble == "429"
@@ -295,7 +295,7 @@ async def test_fixtures_past_their_retention_go_with_everything_of_theirs(world:
     old = START + world.policy.retention + timedelta(minutes=1)
     assert await world.archive.find_expired(world.policy, old, 10) == ([1], [])
     assert (await world.archive.delete([1], [])).fixtures == 1
-    assert await world.goals.existence(event_id) == "there is no such goal"
+    assert await world.goals.removal_reason(event_id) == "there is no such goal"
 
 
 async def test_what_people_follow_adds_to_the_settings_and_takes_away_from_them(world: World) -> None:

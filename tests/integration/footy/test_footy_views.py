@@ -57,7 +57,7 @@ async def test_names_are_found_without_accents_and_by_alias(world: World) -> Non
     await world.ingest(match(7, home=koeln, away=away))
     seen = match(7, home=koeln, away=away, events=(goal(12, scorer, koeln),), home_goals=1)
     await world.poll(seen)
-    await world.teams.save(157, ["FCB", "Rekordmeister"], "wikidata", world.now)
+    await world.teams.save_aliases(157, ["FCB", "Rekordmeister"], "wikidata", world.now)
     for query in ("koln", "KÖLN munchen", "rekord"):
         assert [one.fixture_id for one in (await world.matches.search_fixtures(search_words(query))).items] == [7], (
             query
@@ -129,14 +129,14 @@ async def test_a_goal_without_a_clip_says_why(world: World) -> None:
 async def test_aliases_are_fresh_for_a_time_and_unknown_teams_are_said_to_be(world: World) -> None:
     await world.ingest(match())
     age = timedelta(days=30)
-    assert (await world.teams.cached(40, age, world.now)).fresh is False
-    await world.teams.save(40, ["LFC", "The Reds"], "wikidata", world.now)
-    cached = await world.teams.cached(40, age, world.now + age)
+    assert (await world.teams.load_aliases(40, age, world.now)).fresh is False
+    await world.teams.save_aliases(40, ["LFC", "The Reds"], "wikidata", world.now)
+    cached = await world.teams.load_aliases(40, age, world.now + age)
     assert (cached.fresh, cached.aliases, cached.source) == (True, ("LFC", "The Reds"), "wikidata")
-    assert (await world.teams.cached(40, age, world.now + age + timedelta(seconds=1))).fresh is False
-    assert (await world.teams.team(40)).country == "England"
+    assert (await world.teams.load_aliases(40, age, world.now + age + timedelta(seconds=1))).fresh is False
+    assert (await world.teams.load_team(40)).country == "England"
     with pytest.raises(NotFoundError):
-        await world.teams.team(7)
+        await world.teams.load_team(7)
 
 
 async def test_a_failing_source_is_shown_as_failing_with_the_time_it_last_worked(world: World) -> None:

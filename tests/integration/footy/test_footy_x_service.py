@@ -26,14 +26,14 @@ from pressbox.footy.adapters.sources.x_browser import XBrowserSource
 from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.x.browser import XBrowser
-from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, SearchStatus
-from pressbox.footy.x.results import SeenPost, chosen, duration
+from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuery, SearchStatus
+from pressbox.footy.x.results import SeenPost, parse_duration, select_posts
 from pressbox.footy.x.service import build_service
 from pressbox.footy.x.session import Cookie, StoredSession
 from tests.waiting import until
 
 TOKEN = "a token of the tests"
-QUESTION = SearchQuestion(search_query="(Florian OR Wirtz) (LFC OR Liverpool)", max_results=5, max_age_minutes=3)
+QUESTION = SearchQuery(search_query="(Florian OR Wirtz) (LFC OR Liverpool)", max_results=5, max_age_minutes=3)
 REQUEST = SearchRequest(
     query=QUESTION.search_query, player_names=(), team_aliases=(), max_results=5, max_age=timedelta(minutes=3)
 )
@@ -72,7 +72,7 @@ def test_the_session_is_sealed_and_holds_cookies_of_x_only(tmp_path: Path) -> No
     ("label", "expected"), [("0:32", 32), ("1:02", 62), ("Live", None), ("", None), ("1:00:05", 3605)]
 )
 def test_the_length_is_read_from_the_picture(label: str, expected: float | None) -> None:
-    assert duration(label) == expected
+    assert parse_duration(label) == expected
 
 
 def test_old_known_and_videoless_posts_are_left_out() -> None:
@@ -87,7 +87,9 @@ def test_old_known_and_videoless_posts_are_left_out() -> None:
         SeenPost(href="javascript:alert(1)", posted_at=fresh, has_video=True),
     ]
     question = QUESTION.model_copy(update={"exclude_urls": ("https://twitter.com/other/status/4/video/1",)})
-    assert [video.video_page_url for video in chosen(posts, question, now)] == ["https://x.com/a/status/1/video/1"]
+    assert [video.video_page_url for video in select_posts(posts, question, now)] == [
+        "https://x.com/a/status/1/video/1"
+    ]
 
 
 # ---- The browser
@@ -163,9 +165,9 @@ class Scripted:
 
     def __init__(self, answer: SearchAnswer) -> None:
         self.answer = answer
-        self.asked: list[SearchQuestion] = []
+        self.asked: list[SearchQuery] = []
 
-    async def search(self, question: SearchQuestion) -> SearchAnswer:
+    async def search(self, question: SearchQuery) -> SearchAnswer:
         self.asked.append(question)
         return self.answer
 

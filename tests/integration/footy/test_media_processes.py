@@ -77,14 +77,14 @@ async def test_a_clip_shows_the_scene_of_its_fingerprint_and_of_no_other(
     other = tmp_path / "other.mp4"
     other.write_bytes(make_clip(ClipSpec(12, clock_start=600.0, duration=4.0, width=320, height=180)))
     first, second = await media.fingerprint(clip), await media.fingerprint(other)
-    assert await media.same_scene(first, {7: first, 8: second}) == {7}
+    assert await media.find_same_scene(first, {7: first, 8: second}) == {7}
 
 
 async def test_frames_come_in_the_order_asked_and_differ(media: MediaProcesses, clip: Path) -> None:
-    late, early = await media.frames(clip, (0.75, 0.25))
+    late, early = await media.take_frames(clip, (0.75, 0.25))
     assert late[:2] == early[:2] == b"\xff\xd8"
     pictures = [cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR) for data in (late, early)]
-    again = cv2.imdecode(np.frombuffer((await media.frames(clip, (0.25,)))[0], dtype=np.uint8), cv2.IMREAD_COLOR)
+    again = cv2.imdecode(np.frombuffer((await media.take_frames(clip, (0.25,)))[0], dtype=np.uint8), cv2.IMREAD_COLOR)
     assert pictures[0] is not None
     assert pictures[1] is not None
     assert again is not None
@@ -95,13 +95,13 @@ async def test_frames_come_in_the_order_asked_and_differ(media: MediaProcesses, 
 
 async def test_the_poster_is_a_picture_of_at_most_640_pixels(media: MediaProcesses, tmp_path: Path) -> None:
     large = written(tmp_path / "large.mp4", "libx264", (1280, 720))
-    shown = cv2.imdecode(np.frombuffer(await media.poster(large), dtype=np.uint8), cv2.IMREAD_COLOR)
+    shown = cv2.imdecode(np.frombuffer(await media.take_poster(large), dtype=np.uint8), cv2.IMREAD_COLOR)
     assert shown is not None
     assert shown.shape[:2] == (360, 640)
 
 
 async def test_a_clip_that_browsers_play_stays_as_it_is(media: MediaProcesses, clip: Path, tmp_path: Path) -> None:
-    await media.playable(clip, tmp_path / "out.mp4")
+    await media.make_playable(clip, tmp_path / "out.mp4")
     assert (tmp_path / "out.mp4").read_bytes() == clip.read_bytes()
 
 
@@ -112,7 +112,7 @@ async def test_other_clips_become_h264_with_the_index_in_front(
     media: MediaProcesses, tmp_path: Path, codec: str, container: str
 ) -> None:
     source, target = written(tmp_path / "in.video", codec, (320, 180), container=container), tmp_path / "out.mp4"
-    probe = await media.playable(source, target)
+    probe = await media.make_playable(source, target)
     assert index_is_in_front(target)
     assert (probe.codec, probe.width, probe.height) == ("h264", 320, 180)
     assert abs(probe.duration_seconds - 2.0) < 0.1
@@ -172,12 +172,12 @@ async def test_a_file_that_is_no_clip_is_refused_with_a_reason(
 ) -> None:
     path = tmp_path / "clip.mp4"
     make(path)
-    for ask in (media.probe, media.fingerprint, media.poster):
+    for ask in (media.probe, media.fingerprint, media.take_poster):
         with pytest.raises(NotAVideoError) as refused:
             await ask(path)
         assert len(refused.value.message) > 10
     with pytest.raises(NotAVideoError):
-        await media.playable(path, tmp_path / "out.mp4")
+        await media.make_playable(path, tmp_path / "out.mp4")
     assert not (tmp_path / "out.mp4").exists()
 
 
@@ -213,7 +213,7 @@ async def test_a_clip_with_a_damaged_middle_keeps_what_can_be_read(
     path.write_bytes(content)
     assert (await media.probe(path)).duration_seconds == 4.0
     whole, damaged = await media.fingerprint(clip), await media.fingerprint(path)
-    assert await media.same_scene(damaged, {1: whole}) == {1}
+    assert await media.find_same_scene(damaged, {1: whole}) == {1}
 
 
 async def test_a_very_long_clip_is_read_only_as_far_as_needed(media: MediaProcesses, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ async def test_a_file_that_takes_too_much_processor_time_ends_the_child_and_not_
     processes = MediaProcesses(1, limits=replace(LIMITS, processor_seconds=0))
     try:
         with pytest.raises(NotAVideoError, match="processor time"):
-            await processes.frames(clip, [0.99] * 3000)
+            await processes.take_frames(clip, [0.99] * 3000)
         assert (await processes.probe(clip)).duration_seconds == 4.0
     finally:
         await processes.close()
@@ -261,7 +261,7 @@ async def test_a_child_killed_from_outside_is_no_fault_of_the_file(clip: Path) -
     try:
         await processes.probe(clip)
         (child,) = processes.pool.process_ids
-        asked = asyncio.create_task(processes.frames(clip, [number / 200 for number in range(200)]))
+        asked = asyncio.create_task(processes.take_frames(clip, [number / 200 for number in range(200)]))
         while processes.pool.is_idle:
             await asyncio.sleep(0)
         os.kill(child, signal.SIGKILL)
@@ -277,4 +277,4 @@ async def test_clips_without_football_are_read_as_well(media: MediaProcesses, tm
     path.write_bytes(make_clip(ClipSpec(1, Scene.BLACK, duration=3.0, width=160, height=90)))
     black = await media.fingerprint(path)
     assert not unpack(black).has_information
-    assert await media.same_scene(black, {1: black}) == frozenset()
+    assert await media.find_same_scene(black, {1: black}) == frozenset()

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from pressbox.footy.domain.judgements import (
+    DECIDING_FRAME,
+    FIRST_FRAMES,
     Decision,
     FrameJudgement,
     RejectReason,
     Vote,
-    frame_positions,
     judge_clip,
 )
 
@@ -96,4 +97,4 @@ def test_fewer_than_two_frames_never_accept() -> None:
 
 
 def test_frames_are_taken_at_a_quarter_three_quarters_and_then_the_middle() -> None:
-    assert frame_positions(20.0) == ((5.0, 15.0), 10.0)
+    assert (FIRST_FRAMES, DECIDING_FRAME) == ((0.25, 0.75), 0.5)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressbox.footy.web.ranges import Span, UnsatisfiableRange, known_already, span_of, still_the_same
+from pressbox.footy.web.ranges import Span, UnsatisfiableRange, is_cached, matches_if_range, parse_range
 
 SIZE = 1000
 
@@ -21,7 +21,7 @@ SIZE = 1000
     ],
 )
 def test_one_range_is_cut_out(header: str, expected: Span) -> None:
-    assert span_of(header, SIZE) == expected
+    assert parse_range(header, SIZE) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,18 +40,18 @@ def test_one_range_is_cut_out(header: str, expected: Span) -> None:
     ],
 )
 def test_what_is_not_understood_gets_the_whole_file(header: str | None) -> None:
-    assert span_of(header, SIZE) is None
+    assert parse_range(header, SIZE) is None
 
 
 @pytest.mark.parametrize("header", ["bytes=1000-", "bytes=1000-2000", "bytes=99999-", "bytes=-0"])
 def test_a_range_behind_the_end_cannot_be_satisfied(header: str) -> None:
     with pytest.raises(UnsatisfiableRange):
-        span_of(header, SIZE)
+        parse_range(header, SIZE)
 
 
 def test_an_empty_file_has_no_ranges() -> None:
     with pytest.raises(UnsatisfiableRange):
-        span_of("bytes=0-", 0)
+        parse_range("bytes=0-", 0)
 
 
 def test_the_header_of_a_part_counts_to_the_last_byte() -> None:
@@ -60,15 +60,15 @@ def test_the_header_of_a_part_counts_to_the_last_byte() -> None:
 
 
 def test_a_part_of_another_copy_is_not_cut_from_this_one() -> None:
-    assert still_the_same(None, '"a"')
-    assert still_the_same('"a"', '"a"')
-    assert not still_the_same('"b"', '"a"')
-    assert not still_the_same('W/"a"', '"a"')
-    assert not still_the_same("Sat, 29 Oct 1994 19:43:31 GMT", '"a"')
+    assert matches_if_range(None, '"a"')
+    assert matches_if_range('"a"', '"a"')
+    assert not matches_if_range('"b"', '"a"')
+    assert not matches_if_range('W/"a"', '"a"')
+    assert not matches_if_range("Sat, 29 Oct 1994 19:43:31 GMT", '"a"')
 
 
 def test_who_has_it_already_is_told_so() -> None:
-    assert known_already('"b", W/"a"', '"a"')
-    assert known_already("*", '"a"')
-    assert not known_already('"b"', '"a"')
-    assert not known_already(None, '"a"')
+    assert is_cached('"b", W/"a"', '"a"')
+    assert is_cached("*", '"a"')
+    assert not is_cached('"b"', '"a"')
+    assert not is_cached(None, '"a"')

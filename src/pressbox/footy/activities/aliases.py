@@ -19,13 +19,13 @@ class AliasActivities:
     @activity.defn
     @call_with(limits(30, attempts=3, first_pause=2))
     async def get_cached_team_aliases(self, input: TeamReference) -> TeamAliases:
-        return await self._teams.cached(input.team_id, input.policy.alias_age, self._now())
+        return await self._teams.load_aliases(input.team_id, input.policy.alias_age, self._now())
 
     @activity.defn
     @call_with(limits(90, attempts=3, first_pause=5))
     async def get_team_aliases(self, input: TeamReference) -> TeamAliases:
-        team = await self._teams.team(input.team_id)
-        found = await self._source.aliases(team)
+        team = await self._teams.load_team(input.team_id)
+        found = await self._source.find_aliases(team)
         return TeamAliases(
             team_id=team.team_id, team_name=team.name, aliases=found.names, source=found.source, fetched_at=self._now()
         )
@@ -33,4 +33,4 @@ class AliasActivities:
     @activity.defn
     @call_with(limits(30, attempts=2))
     async def save_team_aliases(self, input: TeamAliases) -> None:
-        await self._teams.save(input.team_id, input.aliases, input.source, self._now())
+        await self._teams.save_aliases(input.team_id, input.aliases, input.source, self._now())

@@ -23,7 +23,7 @@ _OUTCOMES = {
 }
 
 
-class JudgeAwayError(PressboxError):
+class JudgeUnavailableError(PressboxError):
     """No judge answers. Says nothing of the clip."""
 
 
@@ -44,11 +44,11 @@ class ClipInspector:
     async def inspect(self, path: Path, duration: float, minute: tuple[int, int], tolerance: int) -> Inspection:
         """Two frames, and a third when they disagree. A file without frames is a PermanentError."""
         shares = list(FIRST_FRAMES)
-        judgements = await self._ask(await self._media.frames(path, shares))
+        judgements = await self._ask(await self._media.take_frames(path, shares))
         verdict = judge_clip(judgements, [share * duration for share in shares])
         if verdict.decision is Decision.ANOTHER_FRAME:
             shares.append(DECIDING_FRAME)
-            judgements += await self._ask(await self._media.frames(path, [DECIDING_FRAME]))
+            judgements += await self._ask(await self._media.take_frames(path, [DECIDING_FRAME]))
             verdict = judge_clip(judgements, [share * duration for share in shares])
         if verdict.decision is Decision.REJECTED and verdict.reason is not None:
             return Inspection(_OUTCOMES[verdict.reason], f"{self._judge.name}: {verdict.reason}")
@@ -68,4 +68,4 @@ class ClipInspector:
             return list(await self._judge.judge(frames))
         except PressboxError as error:
             # Also a wrong key: whatever is wrong with the judge, the clip is not to blame.
-            raise JudgeAwayError(f"{self._judge.name}: {error.message}") from error
+            raise JudgeUnavailableError(f"{self._judge.name}: {error.message}") from error

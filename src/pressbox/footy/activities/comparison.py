@@ -13,12 +13,12 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.ingest import RunReference
 from pressbox.footy.contracts.monitor import (
-    Compared,
+    ComparisonResult,
     CompletedFixtures,
     FinishRunInput,
     GoalsToSearch,
-    Notified,
-    Polled,
+    NotificationResult,
+    PollResult,
     WorkflowIds,
 )
 from pressbox.footy.domain.fixture_parser import MalformedAnswerError, parse_fixture, parse_fixtures
@@ -60,8 +60,8 @@ class ComparisonActivities:
 
     @activity.defn
     @call_with(limits(10, attempts=3))
-    async def store_and_compare(self, input: RunReference) -> Compared:
-        begun, total = self._now(), Compared()
+    async def store_and_compare(self, input: RunReference) -> ComparisonResult:
+        begun, total = self._now(), ComparisonResult()
         while page := await self._comparisons.load_uncompared(input.run_id, COMPARED_TOGETHER):
             now = self._now()
             decisions = {item.fixture_id: (item.version, decide(item, input, now)) for item in page}
@@ -73,7 +73,7 @@ class ComparisonActivities:
 
     @activity.defn
     @call_with(limits(10, attempts=3))
-    async def sync_fixture_metadata(self, input: RunReference) -> Polled:
+    async def sync_fixture_metadata(self, input: RunReference) -> PollResult:
         """Score, status and minute of every answered fixture; those that cannot be read were recorded before."""
         after, answered = 0, 0
         while page := await self._comparisons.load_snapshots(input.run_id, after, COMPARED_TOGETHER):
@@ -81,13 +81,13 @@ class ComparisonActivities:
             await self._comparisons.sync_metadata(input.run_id, observed, self._now())
             answered += len(observed)
             after = page[-1][0]
-        return Polled(answered=answered)
+        return PollResult(answered=answered)
 
     @activity.defn
     @call_with(limits(60, attempts=3))
     async def process_fixture_events(self, input: RunReference) -> GoalsToSearch:
         """Confirmed goals whose search has not begun. The readable parts of their ids are frozen here."""
-        goals = await self._goals.to_search(
+        goals = await self._goals.claim_searches(
             input.policy, SEARCHES_PER_POLL, lambda team, player: (slug(team), slug(player))
         )
         return GoalsToSearch(goals=tuple(goals), more=len(goals) == SEARCHES_PER_POLL)
@@ -95,7 +95,7 @@ class ComparisonActivities:
     @activity.defn
     @call_with(limits(10, attempts=2))
     async def check_twitter_workflow_running(self, input: WorkflowIds) -> WorkflowIds:
-        return WorkflowIds(workflow_ids=tuple(await self._workflows.running(input.workflow_ids)))
+        return WorkflowIds(workflow_ids=tuple(await self._workflows.find_running(input.workflow_ids)))
 
     @activity.defn
     @call_with(limits(10, attempts=3))
@@ -105,11 +105,11 @@ class ComparisonActivities:
     # The document tries once, but a browser that misses this shows old scores until the next change.
     @activity.defn
     @call_with(limits(10, attempts=3))
-    async def notify_frontend_refresh(self, input: FinishRunInput) -> Notified:
+    async def notify_frontend_refresh(self, input: FinishRunInput) -> NotificationResult:
         counts = {name: value for name, value in input.result.model_dump().items() if isinstance(value, int)}
         changed = await self._polls.publish_changes(input.run_id)
         await self._polls.finish_run(input.run_id, counts, self._now())
-        return Notified(fixtures=changed)
+        return NotificationResult(fixtures=changed)
 
 
 def decide(item: UncomparedFixture, run: RunReference, now: datetime) -> FixtureDecision:
@@ -125,9 +125,9 @@ def decide(item: UncomparedFixture, run: RunReference, now: datetime) -> Fixture
     return FixtureDecision(observed, comparison)
 
 
-def _add(total: Compared, decisions: Sequence[FixtureDecision]) -> Compared:
+def _add(total: ComparisonResult, decisions: Sequence[FixtureDecision]) -> ComparisonResult:
     found = [decision.comparison for decision in decisions]
-    return Compared(
+    return ComparisonResult(
         fixtures=total.fixtures + len(decisions),
         created=total.created + sum(len(each.created) for each in found),
         changed=total.changed + sum(seen.sighting is not Sighting.UNCHANGED for each in found for seen in each.seen),

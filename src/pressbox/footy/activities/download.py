@@ -12,7 +12,7 @@ from pressbox.core.errors import PermanentError, RefusedAddressError, TransientE
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.footy.activities.clip_inspector import ClipInspector, JudgeAwayError
+from pressbox.footy.activities.clip_inspector import ClipInspector, JudgeUnavailableError
 from pressbox.footy.activities.files import FINGERPRINT, VIDEO, local_copy, remove_scratch, working_folder
 from pressbox.footy.activities.limits import HOUR, limits
 from pressbox.footy.contracts.download import (
@@ -31,7 +31,7 @@ from pressbox.footy.contracts.download import (
     VideoInput,
 )
 from pressbox.footy.contracts.search import GoalReference
-from pressbox.footy.domain.candidates import CandidateOutcome, unfit
+from pressbox.footy.domain.candidates import CandidateOutcome, find_flaw
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.errors import NotAVideoError, TooLargeError
 from pressbox.footy.ids import media_queue, scratch_key
@@ -79,16 +79,16 @@ class DownloadActivities:
             try:
                 file = await self._downloader.fetch(candidate.video, target, limits)
             except PermanentError as error:
-                return await self._refuse(input.candidate_id, outcome_of(error), error.message)
+                return await self._refuse(input.candidate_id, classify_error(error), error.message)
             except TransientError as error:
-                if not last_try():
+                if not is_last_attempt():
                     raise
                 return await self._refuse(input.candidate_id, CandidateOutcome.DOWNLOAD_FAILED, error.message)
             try:
                 probe = await self._media.probe(target)
             except PermanentError as error:
                 return await self._refuse(input.candidate_id, CandidateOutcome.NOT_A_VIDEO, error.message)
-            if wrong := unfit(probe, input.policy):
+            if wrong := find_flaw(probe, input.policy):
                 return await self._refuse(input.candidate_id, *wrong)
             key = scratch_key(input.fixture_id, input.event_id, input.candidate_id, VIDEO)
             await self._objects.put(key, target)
@@ -161,15 +161,15 @@ class ValidationActivities:
     @call_with(limits(90, attempts=4, first_pause=3, heartbeat=20), queue=media_queue)
     async def validate_video_is_soccer(self, input: ValidateVideoInput) -> ValidatedVideo:
         """A judge that stays away leaves the clip unverified, "not yet checked"; it is never "not football"."""
-        minute = await self._goals.expected_minute(input.event_id)
+        minute = await self._goals.load_minute(input.event_id)
         video = input.video
         async with Heartbeat(), local_copy(self._objects, video.scratch_key) as path:
             try:
                 inspection = await self._inspector.inspect(
                     path, video.duration_seconds, minute, input.policy.clock_tolerance
                 )
-            except JudgeAwayError as error:
-                if not last_try():
+            except JudgeUnavailableError as error:
+                if not is_last_attempt():
                     raise TransientError(error.message) from error
                 return ValidatedVideo(video=video.model_copy(update={"timestamp_status": TimestampStatus.NOT_CHECKED}))
             except PermanentError as error:
@@ -201,7 +201,7 @@ class ValidationActivities:
         return ValidatedVideo(outcome=outcome)
 
 
-def outcome_of(error: PermanentError) -> CandidateOutcome:
+def classify_error(error: PermanentError) -> CandidateOutcome:
     match error:
         case RefusedAddressError():
             return CandidateOutcome.REFUSED_ADDRESS
@@ -213,7 +213,7 @@ def outcome_of(error: PermanentError) -> CandidateOutcome:
             return CandidateOutcome.DOWNLOAD_FAILED
 
 
-def last_try() -> bool:
+def is_last_attempt() -> bool:
     info = activity.info()
     tries = info.retry_policy.maximum_attempts if info.retry_policy else 0
     return 0 < tries <= info.attempt

@@ -37,7 +37,7 @@ async def local_copy(objects: ObjectStore, key: str) -> AsyncIterator[Path]:
         yield path
 
 
-async def fingerprint_of(objects: ObjectStore, video: Video) -> bytes | None:
+async def load_fingerprint(objects: ObjectStore, video: Video) -> bytes | None:
     return await objects.get(video.fingerprint_key) if video.fingerprint_key else None
 
 

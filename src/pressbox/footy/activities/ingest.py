@@ -9,7 +9,13 @@ from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.limits import limits
-from pressbox.footy.contracts.ingest import CleanedUp, FetchedFixtures, FetchFixturesInput, RunReference, StoredFixtures
+from pressbox.footy.contracts.ingest import (
+    CleanupResult,
+    FetchedFixtures,
+    FetchFixturesInput,
+    RunReference,
+    StoredFixtures,
+)
 from pressbox.footy.domain.fixture_parser import parse_fixtures
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.ids import clips_prefix, fixture_of, scratch_prefix
@@ -43,9 +49,9 @@ class IngestActivities:
         if self._missing:
             return FetchedFixtures(found=0, followed=0, missing=self._missing)
         day = date.fromisoformat(input.day) if input.day else self._now().date()
-        answer = await self._api.fixtures_on(day)
+        answer = await self._api.fetch_day(day)
         followed = await self._follows.load_followed()
-        wanted = [fixture for fixture in answer.fixtures if followed.wants(fixture)]
+        wanted = [fixture for fixture in answer.fixtures if followed.includes(fixture)]
         await self._imports.save_fetched(input.run_id, wanted)
         return FetchedFixtures(
             found=len(answer.fixtures), followed=len(wanted), problems=tuple(answer.problems[:MOST_PROBLEMS])
@@ -61,7 +67,7 @@ class IngestActivities:
         observed: list[ObservedFixture] = []
         problems: list[str] = []
         for begin in range(0, len(input.fixture_ids), size):
-            answer = await self._api.fixtures_by_ids(input.fixture_ids[begin : begin + size])
+            answer = await self._api.fetch_by_ids(input.fixture_ids[begin : begin + size])
             parsed, malformed = parse_fixtures(answer.fixtures)
             observed += parsed
             problems += [*answer.missing.values(), *malformed.values()]
@@ -83,13 +89,13 @@ class CleanupActivities:
 
     @activity.defn
     @call_with(limits(120, attempts=2, heartbeat=30))
-    async def cleanup_old_fixtures(self, input: RunReference) -> CleanedUp:
+    async def cleanup_old_fixtures(self, input: RunReference) -> CleanupResult:
         """Objects first: a row without its file is found again, a file without its row never."""
         fixtures, goals = await self._archive.find_expired(input.policy, self._now(), CLEANED_TOGETHER)
         if not fixtures and not goals:
-            return CleanedUp()
+            return CleanupResult()
         async with Heartbeat():
-            keys = set(await self._clips.objects_of(fixtures, goals))
+            keys = set(await self._clips.list_objects(fixtures, goals))
             folders = [prefix for number in fixtures for prefix in (scratch_prefix(number), clips_prefix(number))]
             folders += [clips_prefix(fixture_of(event_id), event_id) for event_id in goals]
             # Also what a worker left that was killed between two files.

@@ -14,7 +14,7 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.ingest import RunReference
-from pressbox.footy.contracts.monitor import Activated, Polled, RegisteredRun
+from pressbox.footy.contracts.monitor import ActivationResult, PollResult, RegisteredRun
 from pressbox.footy.domain.fixture_parser import parse_fixtures
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ports.outside import FixturesApi, LiveAnswer
@@ -44,8 +44,8 @@ class PollActivities:
     # One fetch makes many calls, so it has more than the 15 s that the document gives to a single call.
     @activity.defn
     @call_with(limits(60, attempts=2, heartbeat=20))
-    async def fetch_staging_fixtures(self, input: RunReference) -> Polled:
-        due = await self._polls.staging_due(input.policy, self._now())
+    async def fetch_staging_fixtures(self, input: RunReference) -> PollResult:
+        due = await self._polls.find_staging_due(input.policy, self._now())
 
         async def record(answer: LiveAnswer) -> None:
             observed, malformed = parse_fixtures(answer.fixtures)
@@ -55,27 +55,27 @@ class PollActivities:
 
     @activity.defn
     @call_with(limits(30, attempts=2))
-    async def pre_activate_upcoming_fixtures(self, input: RunReference) -> Activated:
-        return Activated(fixtures=await self._polls.activate(input.run_id, input.policy, self._now()))
+    async def pre_activate_upcoming_fixtures(self, input: RunReference) -> ActivationResult:
+        return ActivationResult(fixtures=await self._polls.activate(input.run_id, input.policy, self._now()))
 
     @activity.defn
     @call_with(limits(60, attempts=2, heartbeat=20))
-    async def fetch_active_fixtures(self, input: RunReference) -> Polled:
+    async def fetch_active_fixtures(self, input: RunReference) -> PollResult:
         """Ask only for fixtures of which this run has no snapshot yet: a retry goes on where it was."""
-        due = await self._polls.active_ids(input.run_id)
+        due = await self._polls.find_active(input.run_id)
 
         async def record(answer: LiveAnswer) -> None:
             await self._polls.save_snapshots(input.run_id, answer.fixtures, answer.missing, self._now())
 
         return await self._poll(due, input.policy, record)
 
-    async def _poll(self, fixture_ids: Sequence[int], policy: FootyPolicy, record: Recorder) -> Polled:
+    async def _poll(self, fixture_ids: Sequence[int], policy: FootyPolicy, record: Recorder) -> PollResult:
         limit = asyncio.Semaphore(CALLS_AT_ONCE)
 
         async def ask(batch: Sequence[int]) -> LiveAnswer:
             async with limit:
                 try:
-                    answer = await self._api.fixtures_by_ids(batch)
+                    answer = await self._api.fetch_by_ids(batch)
                 except PressboxError as error:
                     activity.logger.warning("%s fixtures were not answered: %s", len(batch), error)
                     answer = LiveAnswer({}, dict.fromkeys(batch, error.message))
@@ -86,7 +86,7 @@ class PollActivities:
         batches = [fixture_ids[begin : begin + size] for begin in range(0, len(fixture_ids), size)]
         async with Heartbeat():
             answers = await asyncio.gather(*(ask(batch) for batch in batches))
-        return Polled(
+        return PollResult(
             calls=sum(answer.calls for answer in answers),
             answered=sum(len(answer.fixtures) for answer in answers),
             failed=sum(len(answer.missing) for answer in answers),

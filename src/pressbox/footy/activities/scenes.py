@@ -8,7 +8,7 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.footy.activities.files import fingerprint_of, local_copy, working_folder
+from pressbox.footy.activities.files import load_fingerprint, local_copy, working_folder
 from pressbox.footy.activities.limits import HOUR, limits
 from pressbox.footy.contracts.download import Video
 from pressbox.footy.contracts.upload import (
@@ -39,19 +39,19 @@ class SceneActivities:
         """Every new copy is compared with every copy of the pool, shown or not, in both directions."""
         async with Heartbeat():
             stored = {
-                copy.video.candidate_id: copy for copy in await self._clips.copies(input.event_id, input.verified)
+                copy.video.candidate_id: copy for copy in await self._clips.load_copies(input.event_id, input.verified)
             }
             # A repeated try may find its own effects: what is stored already is not new.
             new = {video.candidate_id: video for video in input.videos if video.candidate_id not in stored}
-            prints = await self._fingerprints(new, stored)
+            prints = await self._load_fingerprints(new, stored)
             slots = {key: copy.clip_id for key, copy in stored.items()}
             compared = list(prints) if input.rearrange else [key for key in new if key in prints]
-            matches = await self._matches(prints, compared, slots)
-        copies = [_of_video(video, input.unusable) for video in new.values()]
-        copies += [_of_stored(copy, input.unusable) for copy in stored.values()]
+            matches = await self._find_matches(prints, compared, slots)
+        copies = [_new_copy(video, input.unusable) for video in new.values()]
+        copies += [_stored_copy(copy, input.unusable) for copy in stored.values()]
         videos = {**{key: copy.video for key, copy in stored.items()}, **new}
         scenes = arrange(copies, matches, input.policy.same_duration)
-        changes = (_change(scene, videos, new) for scene in scenes)
+        changes = (_scene_change(scene, videos, new) for scene in scenes)
         return DeduplicateResult(scenes=tuple(change for change in changes if change is not None))
 
     # Storing also makes the file playable and takes its poster, hence the heartbeat.
@@ -74,21 +74,21 @@ class SceneActivities:
             working_folder() as folder,
         ):
             target = folder / "clip.mp4"
-            await self._media.playable(path, target)
-            await self._objects.put(poster, await self._media.poster(target))
+            await self._media.make_playable(path, target)
+            await self._objects.put(poster, await self._media.take_poster(target))
             await self._objects.put(file, target)
         return UploadedVideo(video=video, object_key=file, poster_key=poster)
 
-    async def _fingerprints(self, new: Mapping[int, Video], stored: Mapping[int, StoredCopy]) -> dict[int, bytes]:
+    async def _load_fingerprints(self, new: Mapping[int, Video], stored: Mapping[int, StoredCopy]) -> dict[int, bytes]:
         prints = {key: copy.fingerprint for key, copy in stored.items()}
         for key, video in new.items():
             try:
-                prints[key] = await fingerprint_of(self._objects, video)
+                prints[key] = await load_fingerprint(self._objects, video)
             except NotFoundError:
                 prints[key] = None
         return {key: found for key, found in prints.items() if found is not None}
 
-    async def _matches(
+    async def _find_matches(
         self, prints: Mapping[int, bytes], compared: Sequence[int], slots: Mapping[int, int]
     ) -> list[tuple[int, int]]:
         matches: list[tuple[int, int]] = []
@@ -98,16 +98,16 @@ class SceneActivities:
                 for other, found in prints.items()
                 if other != key and (key not in slots or slots[key] != slots.get(other))
             }
-            same = await self._media.same_scene(prints[key], others) if others else frozenset()
+            same = await self._media.find_same_scene(prints[key], others) if others else frozenset()
             # Whether A is found in B can differ from whether B is found in A; both count, whoever came first.
             for other in others.keys() - same:
-                if other not in compared and await self._media.same_scene(prints[other], {key: prints[key]}):
+                if other not in compared and await self._media.find_same_scene(prints[other], {key: prints[key]}):
                     same |= {other}
             matches += [(key, other) for other in sorted(same)]
         return matches
 
 
-def _of_video(video: Video, unusable: Sequence[int]) -> SceneCopy:
+def _new_copy(video: Video, unusable: Sequence[int]) -> SceneCopy:
     return SceneCopy(
         video.candidate_id,
         video.md5,
@@ -117,7 +117,7 @@ def _of_video(video: Video, unusable: Sequence[int]) -> SceneCopy:
     )
 
 
-def _of_stored(copy: StoredCopy, unusable: Sequence[int]) -> SceneCopy:
+def _stored_copy(copy: StoredCopy, unusable: Sequence[int]) -> SceneCopy:
     video = copy.video
     return SceneCopy(
         video.candidate_id,
@@ -130,7 +130,7 @@ def _of_stored(copy: StoredCopy, unusable: Sequence[int]) -> SceneCopy:
     )
 
 
-def _change(scene: Scene, videos: Mapping[int, Video], new: Mapping[int, Video]) -> SceneChange | None:
+def _scene_change(scene: Scene, videos: Mapping[int, Video], new: Mapping[int, Video]) -> SceneChange | None:
     arrived = [copy.candidate_id for copy in scene.copies if copy.candidate_id in new]
     best = scene.best.candidate_id if scene.best is not None and scene.changes_shown else None
     if not arrived and not scene.merged and best is None:

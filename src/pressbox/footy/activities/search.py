@@ -17,7 +17,7 @@ from pressbox.footy.contracts.search import (
     ExecuteSearchInput,
     FinishSearchInput,
     FoundClip,
-    GoalExists,
+    GoalExistence,
     GoalReference,
     SavedCandidates,
     SaveDiscoveredInput,
@@ -64,25 +64,25 @@ class SearchActivities:
 
     @activity.defn
     @call_with(limits(30, attempts=3, first_pause=2))
-    async def check_event_exists(self, input: GoalReference) -> GoalExists:
-        gone = await self._goals.existence(input.event_id)
-        return GoalExists(exists=gone is None, reason=gone or "")
+    async def check_event_exists(self, input: GoalReference) -> GoalExistence:
+        gone = await self._goals.removal_reason(input.event_id)
+        return GoalExistence(exists=gone is None, reason=gone or "")
 
     @activity.defn
     @call_with(limits(30, attempts=3, first_pause=2))
     async def get_download_workflow_count(self, input: GoalReference) -> DownloadCount:
-        return await self._goals.downloads(input.event_id)
+        return await self._goals.count_downloads(input.event_id)
 
     @activity.defn
     @call_with(limits(30, attempts=3))
     async def get_twitter_search_data(self, input: SearchDataInput) -> SearchData:
         """Read anew for each attempt: the scorer may have been corrected meanwhile."""
-        player, team, _ = await self._goals.scorer(input.event_id)
+        player, team, _ = await self._goals.load_scorer(input.event_id)
         names, teams = extract_player_search_names(player), input.aliases or (team,)
         query = build_query(names, teams)
-        await self._goals.note_search(input.event_id, query)
+        await self._goals.record_query(input.event_id, query)
         now = self._now()
-        age = search_age(input.policy, await self._goals.searched_since(input.event_id), now)
+        age = search_age(input.policy, await self._goals.load_search_start(input.event_id), now)
         return SearchData(
             event_id=input.event_id,
             attempt=input.attempt,
@@ -104,14 +104,14 @@ class SearchActivities:
             team_aliases=search.team_aliases,
             max_results=search.max_results,
             max_age=max(search.max_age, begun - search.since + WHOLE_SECOND) if search.since else search.max_age,
-            exclude_urls=await self._candidates.known_urls(search.event_id),
+            exclude_urls=await self._candidates.load_known_urls(search.event_id),
         )
         async with Heartbeat():
-            found, answers = await ask_all(self._sources, request, self._source_time)
+            found, answers = await search_all(self._sources, request, self._source_time)
         await self._candidates.record_search(search.event_id, search.attempt, search.query, answers, begun)
         new = {video.video_page_url: video for video in found if video.video_page_url not in request.exclude_urls}
         return SearchResult(
-            videos=tuple(_crossing(video) for video in longest_first(list(new.values()), MOST_FOUND)),
+            videos=tuple(_to_contract(video) for video in longest_first(list(new.values()), MOST_FOUND)),
             failures=tuple(SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure),
         )
 
@@ -129,36 +129,36 @@ class SearchActivities:
         await self._goals.end_search(input.event_id, input.ended, self._now())
 
 
-async def ask_all(
+async def search_all(
     sources: Sequence[ClipSource], request: SearchRequest, patience: timedelta
 ) -> tuple[list[FoundVideo], list[SourceAnswer]]:
     """All at once. One that fails is named with its reason; it is never "found nothing"."""
-    asked = await asyncio.gather(*(_ask(source, request, patience) for source in sources))
+    asked = await asyncio.gather(*(_search(source, request, patience) for source in sources))
     return [video for videos, _ in asked for video in videos], [answer for _, answer in asked]
 
 
-async def _ask(
+async def _search(
     source: ClipSource, request: SearchRequest, patience: timedelta
 ) -> tuple[Sequence[FoundVideo], SourceAnswer]:
     try:
         async with asyncio.timeout(patience.total_seconds()):
             found = await source.search(request)
     except TimeoutError:
-        return (), _failed(source, f"no answer within {patience.total_seconds():g} s")
+        return (), _failure(source, f"no answer within {patience.total_seconds():g} s")
     except PressboxError as error:
-        return (), _failed(source, error.message)
+        return (), _failure(source, error.message)
     # An adapter that stumbles over an answer it never saw must not cost the others theirs.
     except Exception as error:  # noqa: BLE001
         activity.logger.exception("%s failed in an unexpected way", source.name)
-        return (), _failed(source, f"unexpected: {type(error).__name__}")
+        return (), _failure(source, f"unexpected: {type(error).__name__}")
     return found, SourceAnswer(source.name, len(found))
 
 
-def _failed(source: ClipSource, reason: str) -> SourceAnswer:
+def _failure(source: ClipSource, reason: str) -> SourceAnswer:
     return SourceAnswer(source.name, 0, reason)
 
 
-def _crossing(video: FoundVideo) -> FoundClip:
+def _to_contract(video: FoundVideo) -> FoundClip:
     short = replace(video, post_text=video.post_text[:LONGEST_TEXT])
     return FoundClip(
         source=short.source,

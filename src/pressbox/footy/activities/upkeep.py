@@ -10,10 +10,10 @@ from pressbox.core.errors import NotFoundError, PermanentError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.footy.activities.clip_inspector import ClipInspector, Inspection, JudgeAwayError
+from pressbox.footy.activities.clip_inspector import ClipInspector, Inspection, JudgeUnavailableError
 from pressbox.footy.activities.files import local_copy
 from pressbox.footy.activities.limits import HOUR, limits
-from pressbox.footy.activities.search import SOURCE_TIME, ask_all
+from pressbox.footy.activities.search import SOURCE_TIME, search_all
 from pressbox.footy.contracts.download import Batch, SettledCandidate, Video
 from pressbox.footy.contracts.ingest import RunReference
 from pressbox.footy.contracts.search import SourceFailure
@@ -21,7 +21,7 @@ from pressbox.footy.contracts.upkeep import CanaryResult, RecheckResult
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.ids import fixture_of, media_queue, poster_key
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
-from pressbox.footy.ports.storage import ClipFile, Clips, Goals, SourceHealth
+from pressbox.footy.ports.storage import Clips, Goals, SourceHealth, UncheckedClip
 from pressbox.footy.ports.workflows import Workflows
 
 RECHECKED_TOGETHER = 20
@@ -45,7 +45,7 @@ class CanaryActivities:
     @call_with(limits(90, attempts=2, heartbeat=20))
     async def run_canaries(self, input: RunReference) -> CanaryResult:
         async with Heartbeat():
-            _, answers = await ask_all(self._sources, CANARY, SOURCE_TIME)
+            _, answers = await search_all(self._sources, CANARY, SOURCE_TIME)
         await self._health.record(answers, self._now())
         failing = [SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure]
         return CanaryResult(working=len(answers) - len(failing), failing=tuple(failing))
@@ -67,23 +67,23 @@ class RecheckActivities:
     @call_with(limits(HOUR, attempts=2, heartbeat=60), queue=media_queue)
     async def recheck_clips(self, input: RunReference) -> RecheckResult:
         """Stops at the first clip that no judge answers for: the others would wait as long."""
-        waiting = list(await self._clips.unchecked(RECHECKED_TOGETHER))
+        waiting = list(await self._clips.find_unchecked(RECHECKED_TOGETHER))
         judged = 0
         async with Heartbeat():
             for clip in waiting:
                 try:
                     judged += await self._recheck(clip, input)
-                except JudgeAwayError as error:
+                except JudgeUnavailableError as error:
                     activity.logger.warning("No judge answers, %s clips wait: %s", len(waiting) - judged, error)
                     break
         return RecheckResult(judged=judged, waiting=len(waiting) - judged)
 
-    async def _recheck(self, clip: ClipFile, run: RunReference) -> bool:
-        copies = await self._clips.copies(clip.event_id)
+    async def _recheck(self, clip: UncheckedClip, run: RunReference) -> bool:
+        copies = await self._clips.load_copies(clip.event_id)
         video = next((copy.video for copy in copies if copy.clip_id == clip.clip_id and copy.shown), None)
         if video is None:
             return False
-        inspection = await self._look(clip, video, run)
+        inspection = await self._inspect(clip, video, run)
         fixture_id = fixture_of(clip.event_id)
         if inspection.check is None:
             gone = SettledCandidate(
@@ -106,8 +106,8 @@ class RecheckActivities:
         await self._workflows.add_videos(fixture_id, clip.event_id, batch, run.policy)
         return True
 
-    async def _look(self, clip: ClipFile, video: Video, run: RunReference) -> Inspection:
-        minute = await self._goals.expected_minute(clip.event_id)
+    async def _inspect(self, clip: UncheckedClip, video: Video, run: RunReference) -> Inspection:
+        minute = await self._goals.load_minute(clip.event_id)
         try:
             async with local_copy(self._objects, clip.object_key) as path:
                 return await self._inspector.inspect(path, video.duration_seconds, minute, run.policy.clock_tolerance)

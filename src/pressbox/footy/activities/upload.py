@@ -6,7 +6,7 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
-from pressbox.footy.activities.files import fingerprint_of, remove_scratch
+from pressbox.footy.activities.files import load_fingerprint, remove_scratch
 from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.download import ScratchInput, Video
 from pressbox.footy.contracts.monitor import FixtureReferences
@@ -35,13 +35,13 @@ class UploadActivities:
     @activity.defn
     @call_with(limits(30, attempts=3))
     async def fetch_event_data(self, input: Md5Input) -> GoalData:
-        return await self._clips.of_goal(input.event_id, [video.candidate_id for video in input.videos])
+        return await self._clips.load_goal_data(input.event_id, [video.candidate_id for video in input.videos])
 
     @activity.defn
     @call_with(limits(30, attempts=2))
     async def deduplicate_by_md5(self, input: Md5Input) -> Md5Result:
         """The very file of any copy that we have, shown or not, needs no further look."""
-        known = {copy.video.md5: copy.clip_id for copy in await self._clips.copies(input.event_id)}
+        known = {copy.video.md5: copy.clip_id for copy in await self._clips.load_copies(input.event_id)}
         return Md5Result(
             videos=tuple(video for video in input.videos if video.md5 not in known),
             duplicates=tuple(
@@ -54,7 +54,7 @@ class UploadActivities:
     async def save_video_objects(self, input: SaveVideosInput) -> SavedClips:
         saved = []
         for uploaded in input.uploaded:
-            fingerprint = await fingerprint_of(self._objects, uploaded.video)
+            fingerprint = await load_fingerprint(self._objects, uploaded.video)
             saved.append(await self._clips.add(input.event_id, uploaded, fingerprint, self._now()))
         return SavedClips(clip_ids=tuple(saved))
 
@@ -64,7 +64,7 @@ class UploadActivities:
         """The row is switched first; only then do files go that nobody is shown any more."""
         unused = list(await self._clips.merge(input.clip_id, input.merged, self._now())) if input.merged else []
         if input.uploaded is not None:
-            fingerprint = await self._known_fingerprint(input.event_id, input.uploaded.video)
+            fingerprint = await self._load_known_fingerprint(input.event_id, input.uploaded.video)
             unused += await self._clips.replace(input.clip_id, input.uploaded, fingerprint, self._now())
         used = {input.uploaded.object_key, input.uploaded.poster_key} if input.uploaded else set()
         for key in unused:
@@ -75,8 +75,8 @@ class UploadActivities:
     @call_with(limits(15, attempts=2))
     async def bump_video_popularity(self, input: BumpPopularityInput) -> None:
         for duplicate in input.duplicates:
-            fingerprint = await self._known_fingerprint(input.event_id, duplicate.video)
-            await self._clips.count_in(duplicate.clip_id, duplicate.video, fingerprint, self._now())
+            fingerprint = await self._load_known_fingerprint(input.event_id, duplicate.video)
+            await self._clips.add_copy(duplicate.clip_id, duplicate.video, fingerprint, self._now())
 
     @activity.defn
     @call_with(limits(30, attempts=2))
@@ -111,10 +111,10 @@ class UploadActivities:
         except NotFoundError:
             return True
 
-    async def _known_fingerprint(self, event_id: str, video: Video) -> bytes | None:
+    async def _load_known_fingerprint(self, event_id: str, video: Video) -> bytes | None:
         """From its scratch file; an older copy, whose scratch file is gone, has it in the database."""
         try:
-            return await fingerprint_of(self._objects, video)
+            return await load_fingerprint(self._objects, video)
         except NotFoundError:
-            copies = await self._clips.copies(event_id)
+            copies = await self._clips.load_copies(event_id)
             return next((copy.fingerprint for copy in copies if copy.video.candidate_id == video.candidate_id), None)

@@ -51,7 +51,7 @@ class ApiFootball:
         self._key = settings.api_key
         self.quota = Quota()
 
-    async def fixtures_on(self, day: date) -> DayAnswer:
+    async def fetch_day(self, day: date) -> DayAnswer:
         fixtures, problems = [], []
         pages, _ = await self._all_pages(date=day.isoformat())
         for raw in pages:
@@ -61,7 +61,7 @@ class ApiFootball:
                 problems.append(error.message)
         return DayAnswer(fixtures, problems)
 
-    async def fixtures_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
+    async def fetch_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
         if not fixture_ids:
             return LiveAnswer({}, {}, calls=0)
         if len(fixture_ids) > MOST_IDS:
@@ -81,8 +81,8 @@ class ApiFootball:
         page = total = 1
         while page <= total:
             body = await self._ask({**question, "page": str(page)} if page > 1 else question)
-            found += _elements(body)
-            total = _pages(body)
+            found += _fixtures_in(body)
+            total = _page_count(body)
             if total > MOST_PAGES:
                 raise TransientError(f"{NAME} speaks of {total} pages for one question; that cannot be.")
             page += 1
@@ -96,9 +96,9 @@ class ApiFootball:
             timeout=TIMEOUT,
         )
         self._note_quota(answer.headers)
-        _refuse_status(answer)
-        body = _decoded(answer)
-        _refuse_errors(body.get("errors"))
+        _check_status(answer)
+        body = _decode(answer)
+        _check_errors(body.get("errors"))
         return body
 
     def _headers(self) -> dict[str, str]:
@@ -113,19 +113,19 @@ class ApiFootball:
 
     def _note_quota(self, headers: httpx.Headers) -> None:
         self.quota = Quota(
-            day_limit=_whole(headers.get("x-ratelimit-requests-limit")),
-            day_left=_whole(headers.get("x-ratelimit-requests-remaining")),
-            minute_left=_whole(headers.get("x-ratelimit-remaining")),
+            day_limit=_parse_count(headers.get("x-ratelimit-requests-limit")),
+            day_left=_parse_count(headers.get("x-ratelimit-requests-remaining")),
+            minute_left=_parse_count(headers.get("x-ratelimit-remaining")),
             seen_at=datetime.now(UTC),
         )
 
 
-def _refuse_status(answer: Response) -> None:
+def _check_status(answer: Response) -> None:
     status = answer.status
     if status == 200:
         return
     if status == 429:
-        wait = _whole(answer.headers.get("retry-after"))
+        wait = _parse_count(answer.headers.get("retry-after"))
         raise RateLimitedError(
             f"{NAME} wants fewer requests.", retry_after=timedelta(seconds=wait) if wait is not None else MINUTE_LIMIT
         )
@@ -138,7 +138,7 @@ def _refuse_status(answer: Response) -> None:
     raise PermanentError(f"{NAME} refuses the question (status {status}).", status=status)
 
 
-def _decoded(answer: Response) -> Mapping[str, Any]:
+def _decode(answer: Response) -> Mapping[str, Any]:
     try:
         body = json.loads(answer.body)
     except ValueError as error:
@@ -149,9 +149,9 @@ def _decoded(answer: Response) -> Mapping[str, Any]:
     return body
 
 
-def _refuse_errors(errors: object) -> None:
+def _check_errors(errors: object) -> None:
     """An answer with status 200 can still be a refusal: a list or an object of sentences."""
-    for kind, sentence in _told(errors):
+    for kind, sentence in _list_errors(errors):
         said = f"{NAME} says: {sentence}"
         if kind in _KEY_ERRORS:
             raise ConfigurationError(f"{said} Check API_FOOTBALL_KEY and the plan behind it.", error=kind)
@@ -167,28 +167,28 @@ def _refuse_errors(errors: object) -> None:
         raise TransientError(said, error=kind)
 
 
-def _told(errors: object) -> Iterator[tuple[str, str]]:
+def _list_errors(errors: object) -> Iterator[tuple[str, str]]:
     if isinstance(errors, Mapping):
         yield from ((str(kind).lower(), str(sentence)[:300]) for kind, sentence in errors.items())
     elif isinstance(errors, list):
         for one in errors:
-            yield from _told(one) if isinstance(one, Mapping) else [("", str(one)[:300])]
+            yield from _list_errors(one) if isinstance(one, Mapping) else [("", str(one)[:300])]
     elif errors:
         yield "", str(errors)[:300]
 
 
-def _elements(body: Mapping[str, Any]) -> list[RawFixture]:
+def _fixtures_in(body: Mapping[str, Any]) -> list[RawFixture]:
     response = body.get("response")
     if not isinstance(response, list):
         raise TransientError(f"{NAME} answered without the list of fixtures.")
     return [raw if isinstance(raw, Mapping) else {} for raw in response]
 
 
-def _pages(body: Mapping[str, Any]) -> int:
+def _page_count(body: Mapping[str, Any]) -> int:
     paging = body.get("paging")
     total = paging.get("total") if isinstance(paging, Mapping) else None
     return total if isinstance(total, int) else 1
 
 
-def _whole(text: str | None) -> int | None:
+def _parse_count(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() else None

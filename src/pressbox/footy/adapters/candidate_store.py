@@ -36,7 +36,7 @@ class SqlCandidates:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def known_urls(self, event_id: str) -> frozenset[str]:
+    async def load_known_urls(self, event_id: str) -> frozenset[str]:
         statement = select(ClipCandidateRow.video_page_url).where(ClipCandidateRow.event_id == event_id)
         async with self._database.unit_of_work() as work:
             return frozenset(await work.session.scalars(statement))
@@ -67,7 +67,7 @@ class SqlCandidates:
         if not videos:
             return []
         distinct = {video.video_page_url: video for video in reversed(videos)}
-        rows = [_row(event_id, attempt, distinct[url], now) for url in sorted(distinct)]
+        rows = [_new_row(event_id, attempt, distinct[url], now) for url in sorted(distinct)]
         urls = select(ClipCandidateRow.video_page_url, ClipCandidateRow.id).where(
             ClipCandidateRow.event_id == event_id, ClipCandidateRow.video_page_url.in_(distinct)
         )
@@ -89,7 +89,7 @@ class SqlCandidates:
         async with self._database.unit_of_work() as work:
             if before := list(await work.session.scalars(taken.order_by(ClipCandidateRow.id))):
                 return before
-            videos = {_video(row): row for row in await work.session.scalars(waiting)}
+            videos = {_found_video(row): row for row in await work.session.scalars(waiting)}
             chosen = [videos[video] for video in longest_first(list(videos), limit)]
             for row in chosen:
                 row.outcome, row.chosen_in = CandidateOutcome.CHOSEN, attempt
@@ -100,7 +100,7 @@ class SqlCandidates:
             row = await work.session.get(ClipCandidateRow, candidate_id)
         if row is None:
             raise NotFoundError("There is no such candidate any more.", candidate_id=candidate_id)
-        return Candidate(row.id, row.event_id, _video(row), CandidateOutcome(row.outcome).final)
+        return Candidate(row.id, row.event_id, _found_video(row), CandidateOutcome(row.outcome).final)
 
     async def settle(self, candidates: Iterable[SettledCandidate], now: datetime) -> None:
         settled = sorted(candidates, key=lambda candidate: candidate.candidate_id)
@@ -122,14 +122,14 @@ class SqlCandidates:
                 publish_goal(work, event_id)
 
 
-def _row(event_id: str, attempt: int, video: FoundVideo, now: datetime) -> dict[str, object]:
+def _new_row(event_id: str, attempt: int, video: FoundVideo, now: datetime) -> dict[str, object]:
     return {
         "event_id": event_id,
         "attempt": attempt,
         "source": video.source,
         "video_page_url": video.video_page_url,
         "tweet_url": video.post_url,
-        "tweet_text": _clean(bounded(video.post_text, _TEXT_LENGTH)),
+        "tweet_text": _without_nul(bounded(video.post_text, _TEXT_LENGTH)),
         "media_url": video.media_url,
         "duration": video.duration_seconds,
         "posted_at": video.posted_at,
@@ -138,12 +138,12 @@ def _row(event_id: str, attempt: int, video: FoundVideo, now: datetime) -> dict[
     }
 
 
-def _clean(words: str) -> str:
+def _without_nul(words: str) -> str:
     # PostgreSQL's text holds no zero character, and posts hold anything.
     return words.replace("\x00", "")
 
 
-def _video(row: ClipCandidateRow) -> FoundVideo:
+def _found_video(row: ClipCandidateRow) -> FoundVideo:
     return FoundVideo(
         source=row.source,
         video_page_url=row.video_page_url,

@@ -17,7 +17,7 @@ from pressbox.footy.contracts.download import SettledCandidate, Video
 from pressbox.footy.contracts.upload import GoalData, UploadedVideo
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampStatus
-from pressbox.footy.ports.storage import ClipFile, StoredCopy
+from pressbox.footy.ports.storage import StoredCopy, UncheckedClip
 
 # 72 random bits: nobody finds a clip by trying.
 _SHARE_BYTES = 9
@@ -43,7 +43,7 @@ class SqlClips:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def of_goal(self, event_id: str, candidate_ids: Sequence[int]) -> GoalData:
+    async def load_goal_data(self, event_id: str, candidate_ids: Sequence[int]) -> GoalData:
         clips = select(func.count()).select_from(ClipRow).where(ClipRow.event_id == event_id)
         done = select(ClipCandidateRow.id).where(
             ClipCandidateRow.id == one_of(candidate_ids), ClipCandidateRow.outcome.not_in(OPEN)
@@ -58,7 +58,7 @@ class SqlClips:
                 done=tuple(await work.session.scalars(done.order_by(ClipCandidateRow.id))),
             )
 
-    async def copies(self, event_id: str, verified: bool | None = None) -> Sequence[StoredCopy]:
+    async def load_copies(self, event_id: str, verified: bool | None = None) -> Sequence[StoredCopy]:
         candidate = ClipCandidateRow
         statement = (
             select(ClipRow.id, ClipRow.candidate_id == candidate.id, candidate.video, candidate.fingerprint)
@@ -77,7 +77,7 @@ class SqlClips:
 
     async def merge(self, clip_id: int, others: Sequence[int], now: datetime) -> Sequence[str]:
         async with self._database.unit_of_work() as work:
-            kept, gone = await _to_merge(work.session, clip_id, others)
+            kept, gone = await _lock_for_merge(work.session, clip_id, others)
             if not gone:
                 return []
             numbers = one_of([row.id for row in gone])
@@ -89,8 +89,8 @@ class SqlClips:
             await work.session.execute(delete(ClipRow).where(ClipRow.id == numbers))
             kept.former_share_ids = sorted({*kept.former_share_ids, *links} - {kept.share_id})
             kept.updated_at = now
-            await _changed(work, kept.event_id, now)
-            return await _unused(work.session, keys)
+            await _rank_and_publish(work, kept.event_id, now)
+            return await _find_unused(work.session, keys)
 
     async def add(self, event_id: str, uploaded: UploadedVideo, fingerprint: bytes | None, now: datetime) -> int:
         async with self._database.unit_of_work() as work:
@@ -103,42 +103,42 @@ class SqlClips:
             row = ClipRow(
                 share_id=secrets.token_urlsafe(_SHARE_BYTES), event_id=event_id, created_at=now, former_share_ids=[]
             )
-            _put(row, uploaded, fingerprint, candidate.tweet_url or candidate.video_page_url, now)
+            _fill_row(row, uploaded, fingerprint, candidate.tweet_url or candidate.video_page_url, now)
             work.session.add(row)
             await work.session.flush()
-            await _point(work.session, row.id, uploaded.video, fingerprint, CandidateOutcome.STORED, now)
-            await _changed(work, event_id, now)
+            await _link_candidates(work.session, row.id, uploaded.video, fingerprint, CandidateOutcome.STORED, now)
+            await _rank_and_publish(work, event_id, now)
             return row.id
 
     async def replace(
         self, clip_id: int, uploaded: UploadedVideo, fingerprint: bytes | None, now: datetime
     ) -> Sequence[str]:
         async with self._database.unit_of_work() as work:
-            row = await _clip(work.session, clip_id)
+            row = await _lock_clip(work.session, clip_id)
             candidate = await work.session.get(ClipCandidateRow, uploaded.video.candidate_id)
             before = [row.object_key, row.poster_key]
             if row.candidate_id == uploaded.video.candidate_id and row.object_key == uploaded.object_key:
                 return []
             source = row.source_url if candidate is None else candidate.tweet_url or candidate.video_page_url
-            _put(row, uploaded, fingerprint, source, now)
+            _fill_row(row, uploaded, fingerprint, source, now)
             row.replacements += 1
             await work.session.flush()
-            await _point(work.session, clip_id, uploaded.video, fingerprint, CandidateOutcome.REPLACED, now)
-            await _changed(work, row.event_id, now)
-            return await _unused(work.session, before)
+            await _link_candidates(work.session, clip_id, uploaded.video, fingerprint, CandidateOutcome.REPLACED, now)
+            await _rank_and_publish(work, row.event_id, now)
+            return await _find_unused(work.session, before)
 
-    async def count_in(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
+    async def add_copy(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
         async with self._database.unit_of_work() as work:
-            row = await _clip(work.session, clip_id)
-            await _point(work.session, clip_id, video, fingerprint, CandidateOutcome.DUPLICATE, now)
-            await _changed(work, row.event_id, now)
+            row = await _lock_clip(work.session, clip_id)
+            await _link_candidates(work.session, clip_id, video, fingerprint, CandidateOutcome.DUPLICATE, now)
+            await _rank_and_publish(work, row.event_id, now)
 
     async def rank(self, event_id: str) -> None:
         async with self._database.unit_of_work() as work:
             if (await work.session.scalars(_RANK, {"event_id": event_id})).all():
                 await _publish(work, event_id)
 
-    async def unchecked(self, limit: int) -> Sequence[ClipFile]:
+    async def find_unchecked(self, limit: int) -> Sequence[UncheckedClip]:
         statement = (
             select(ClipRow.id, ClipRow.event_id, ClipRow.object_key)
             .join(GoalRow, GoalRow.event_id == ClipRow.event_id)
@@ -147,7 +147,7 @@ class SqlClips:
             .limit(limit)
         )
         async with self._database.unit_of_work() as work:
-            return [ClipFile(*row) for row in (await work.session.execute(statement)).tuples()]
+            return [UncheckedClip(*row) for row in (await work.session.execute(statement)).tuples()]
 
     async def record_check(self, clip_id: int, video: Video | None, settled: SettledCandidate | None) -> None:
         async with self._database.unit_of_work() as work:
@@ -160,13 +160,13 @@ class SqlClips:
                 row.extracted_minute = video.extracted_minute
                 row.timestamp_status = video.timestamp_status
                 row.updated_at = now
-                await _keep_verdict(work.session, clip_id, video)
+                await _store_verdict(work.session, clip_id, video)
             elif settled is not None:
-                await _leave_out(work.session, row, settled, now)
+                await _drop_clip(work.session, row, settled, now)
             await work.session.flush()
-            await _changed(work, row.event_id, now)
+            await _rank_and_publish(work, row.event_id, now)
 
-    async def objects_of(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> Sequence[str]:
+    async def list_objects(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> Sequence[str]:
         of_goals = ClipRow.event_id == one_of_texts(event_ids)
         of_fixtures = GoalRow.fixture_id == one_of(fixture_ids)
         statement = (
@@ -180,7 +180,7 @@ class SqlClips:
             return list(dict.fromkeys(key for pair in found for key in pair))
 
 
-def _put(row: ClipRow, uploaded: UploadedVideo, fingerprint: bytes | None, source_url: str, now: datetime) -> None:
+def _fill_row(row: ClipRow, uploaded: UploadedVideo, fingerprint: bytes | None, source_url: str, now: datetime) -> None:
     video = uploaded.video
     row.candidate_id = video.candidate_id
     row.object_key, row.poster_key = uploaded.object_key, uploaded.poster_key
@@ -194,7 +194,7 @@ def _put(row: ClipRow, uploaded: UploadedVideo, fingerprint: bytes | None, sourc
     row.updated_at = now
 
 
-async def _point(
+async def _link_candidates(
     session: AsyncSession,
     clip_id: int,
     video: Video,
@@ -222,14 +222,14 @@ async def _point(
         )
 
 
-async def _clip(session: AsyncSession, clip_id: int) -> ClipRow:
+async def _lock_clip(session: AsyncSession, clip_id: int) -> ClipRow:
     row = await session.get(ClipRow, clip_id, with_for_update=True)
     if row is None:
         raise NotFoundError("There is no such clip any more.", clip_id=clip_id)
     return row
 
 
-async def _to_merge(session: AsyncSession, clip_id: int, others: Sequence[int]) -> tuple[ClipRow, list[ClipRow]]:
+async def _lock_for_merge(session: AsyncSession, clip_id: int, others: Sequence[int]) -> tuple[ClipRow, list[ClipRow]]:
     numbers = one_of([clip_id, *others])
     rows = list(await session.scalars(select(ClipRow).where(ClipRow.id == numbers).order_by("id").with_for_update()))
     kept = next((row for row in rows if row.id == clip_id), None)
@@ -238,7 +238,7 @@ async def _to_merge(session: AsyncSession, clip_id: int, others: Sequence[int]) 
     return kept, [row for row in rows if row.id != clip_id and row.event_id == kept.event_id]
 
 
-async def _unused(session: AsyncSession, keys: Sequence[str]) -> Sequence[str]:
+async def _find_unused(session: AsyncSession, keys: Sequence[str]) -> Sequence[str]:
     """Those objects that no clip shows: the same file has the same key."""
     await session.flush()
     statement = select(ClipRow.object_key, ClipRow.poster_key).where(
@@ -248,7 +248,7 @@ async def _unused(session: AsyncSession, keys: Sequence[str]) -> Sequence[str]:
     return [key for key in dict.fromkeys(keys) if key not in used]
 
 
-async def _keep_verdict(session: AsyncSession, clip_id: int, video: Video) -> None:
+async def _store_verdict(session: AsyncSession, clip_id: int, video: Video) -> None:
     """The copies of a scene are compared within their pool, so the stored video knows the verdict as well."""
     rows = await session.scalars(
         select(ClipCandidateRow).where(ClipCandidateRow.clip_id == clip_id, ClipCandidateRow.video.is_not(None))
@@ -258,7 +258,7 @@ async def _keep_verdict(session: AsyncSession, clip_id: int, video: Video) -> No
             row.video = video.model_dump(mode="json")
 
 
-async def _leave_out(session: AsyncSession, row: ClipRow, settled: SettledCandidate, now: datetime) -> None:
+async def _drop_clip(session: AsyncSession, row: ClipRow, settled: SettledCandidate, now: datetime) -> None:
     """The clip goes, and all its copies with it: they show the same scene."""
     await session.execute(
         update(ClipCandidateRow)
@@ -268,7 +268,7 @@ async def _leave_out(session: AsyncSession, row: ClipRow, settled: SettledCandid
     await session.delete(row)
 
 
-async def _changed(work: UnitOfWork, event_id: str, now: datetime) -> None:
+async def _rank_and_publish(work: UnitOfWork, event_id: str, now: datetime) -> None:
     """Ranks follow every change at once, and people see it at once."""
     await work.session.flush()
     await work.session.execute(_RANK, {"event_id": event_id})

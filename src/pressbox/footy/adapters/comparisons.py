@@ -18,7 +18,7 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import bounded
 from pressbox.core.logs import get_logger
 from pressbox.footy.adapters.fixture_columns import fact_columns
-from pressbox.footy.adapters.goal_changes import write_comparisons
+from pressbox.footy.adapters.goal_writer import write_comparisons
 from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow, MonitorRunRow
 from pressbox.footy.domain.fixtures import ObservedFixture, Stage
 from pressbox.footy.domain.goals import Comparison, GoalDetail, Score, Sighting, StoredGoal
@@ -122,7 +122,7 @@ class SqlComparisons:
                 version=version,
                 raw=raw,
                 goals=[goal for _, goal in goals[number]],
-                sequences=_highest(row for row, _ in goals[number]),
+                sequences=_highest_sequences(row for row, _ in goals[number]),
             )
             for number, version, raw in found
         ]
@@ -147,8 +147,8 @@ class SqlComparisons:
     async def apply(
         self, run_id: str, decisions: Mapping[int, tuple[int, FixtureDecision]], policy: FootyPolicy, now: datetime
     ) -> Sequence[int]:
-        quiet = {number: made for number, made in decisions.items() if _quiet(made[1].comparison)}
-        written = await self._apply_quiet(run_id, quiet, now)
+        quiet = {number: made for number, made in decisions.items() if _is_unchanged(made[1].comparison)}
+        written = await self._apply_unchanged(run_id, quiet, now)
         for group in batched(sorted(decisions.keys() - quiet.keys()), _TOGETHER):
             written |= await self._apply_group(run_id, {key: decisions[key] for key in group}, policy, now)
         return sorted(decisions.keys() - written)
@@ -159,7 +159,7 @@ class SqlComparisons:
             result = await work.session.execute(_SYNC, {"rows": json.dumps(rows), "run_id": run_id, "now": now})
         return int(result.rowcount)  # type: ignore[attr-defined]
 
-    async def _apply_quiet(
+    async def _apply_unchanged(
         self, run_id: str, decisions: Mapping[int, tuple[int, FixtureDecision]], now: datetime
     ) -> set[int]:
         """Goals that are all as they were: a handful of statements for however many fixtures."""
@@ -170,7 +170,7 @@ class SqlComparisons:
             written = await _write_fixtures(work.session, run_id, rows, now)
             seen = [goal.event_id for number in written for goal in decisions[number][1].comparison.seen]
             if seen:
-                await saw(work.session, seen, now)
+                await _mark_seen(work.session, seen, now)
             await _mark_compared(work.session, run_id, written)
         return written
 
@@ -200,11 +200,11 @@ class SqlComparisons:
                 fixture_id=number,
                 reason=type(error.orig).__name__,
             )
-            await self._note_unwritten(run_id, number, now)
+            await self._record_unwritten(run_id, number, now)
             return {number}
         return written
 
-    async def _note_unwritten(self, run_id: str, number: int, now: datetime) -> None:
+    async def _record_unwritten(self, run_id: str, number: int, now: datetime) -> None:
         async with self._database.unit_of_work() as work:
             await work.session.execute(
                 update(FixtureRow)
@@ -224,13 +224,13 @@ def batched(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
         yield numbers[begin : begin + size]
 
 
-def _quiet(comparison: Comparison) -> bool:
+def _is_unchanged(comparison: Comparison) -> bool:
     if comparison.created or comparison.missed or comparison.rescored:
         return False
     return all(goal.sighting is Sighting.UNCHANGED and not goal.registers for goal in comparison.seen)
 
 
-def _loud(comparison: Comparison) -> bool:
+def _is_visible(comparison: Comparison) -> bool:
     """Whether people see a difference in the goals."""
     changed = any(goal.sighting is not Sighting.UNCHANGED for goal in comparison.seen)
     return bool(comparison.created or comparison.rescored) or changed or any(goal.removes for goal in comparison.missed)
@@ -242,7 +242,7 @@ def _row(number: int, version: int, decision: FixtureDecision) -> dict[str, Any]
         "id": number,
         "version": version,
         "observed": observed is not None,
-        "loud": _loud(decision.comparison),
+        "loud": _is_visible(decision.comparison),
         "terminal": observed is not None and observed.status.terminal,
         "trouble": _trouble(decision),
         **(_json_facts(observed) if observed is not None else {}),
@@ -266,7 +266,7 @@ async def _write_fixtures(
     return set(found)
 
 
-async def saw(session: AsyncSession, event_ids: Sequence[str], now: datetime) -> None:
+async def _mark_seen(session: AsyncSession, event_ids: Sequence[str], now: datetime) -> None:
     """Seen again: `last_seen` moves forward and the misses in a row are over."""
     names = one_of_texts(event_ids)
     await session.execute(
@@ -300,12 +300,12 @@ async def _load_goals(
             runs[event_id, register].add(workflow_id)
     found: dict[int, list[tuple[GoalRow, StoredGoal]]] = defaultdict(list)
     for row in rows:
-        goal = _stored(row, runs[row.event_id, "monitor"], runs[row.event_id, "drop"])
+        goal = _stored_goal(row, runs[row.event_id, "monitor"], runs[row.event_id, "drop"])
         found[row.fixture_id].append((row, goal))
     return found
 
 
-def _stored(row: GoalRow, monitor: set[str], drop: set[str]) -> StoredGoal:
+def _stored_goal(row: GoalRow, monitor: set[str], drop: set[str]) -> StoredGoal:
     return StoredGoal(
         event_id=row.event_id,
         team_id=row.team_id,
@@ -324,7 +324,7 @@ def _stored(row: GoalRow, monitor: set[str], drop: set[str]) -> StoredGoal:
     )
 
 
-def _highest(rows: Iterable[GoalRow]) -> Mapping[tuple[int, int], int]:
+def _highest_sequences(rows: Iterable[GoalRow]) -> Mapping[tuple[int, int], int]:
     highest: dict[tuple[int, int], int] = defaultdict(int)
     for row in rows:
         key = (row.id_team, row.id_player)

@@ -8,24 +8,24 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.arrays import one_of_texts
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow, GoalRunRow
-from pressbox.footy.domain.completion import Work, completion
+from pressbox.footy.domain.completion import GoalProgress, find_completion
 from pressbox.footy.domain.fixtures import FixtureStatus
 from pressbox.footy.domain.goals import CompletionReason, SearchEnd
 from pressbox.footy.domain.policy import FootyPolicy
 
 
-async def complete(
+async def complete_goals(
     session: AsyncSession, rows: Sequence[GoalRow], policy: FootyPolicy, now: datetime
 ) -> Sequence[GoalRow]:
     """Those of these locked goals that are complete now; the reason is on them."""
     if not rows:
         return []
     counts = await download_counts(session, [row.event_id for row in rows])
-    over = await _over(session, {row.fixture_id for row in rows})
+    over = await _find_finished(session, {row.fixture_id for row in rows})
     completed = []
     for row in rows:
         registered, finished = counts.get(row.event_id, (0, 0))
-        work = Work(
+        work = GoalProgress(
             registered=registered,
             finished=finished,
             search_ended=SearchEnd(row.search_ended) if row.search_ended else None,
@@ -34,9 +34,9 @@ async def complete(
             fixture_over=row.fixture_id in over,
             removed=row.removed_at is not None,
         )
-        reason = completion(work, policy, now)
+        reason = find_completion(work, policy, now)
         if reason is not None:
-            _set(row, reason, now)
+            _mark_complete(row, reason, now)
             completed.append(row)
     return completed
 
@@ -52,12 +52,12 @@ async def download_counts(session: AsyncSession, event_ids: Sequence[str]) -> di
     return {event_id: (registered, finished) for event_id, registered, finished in found}
 
 
-async def _over(session: AsyncSession, fixture_ids: set[int]) -> set[int]:
+async def _find_finished(session: AsyncSession, fixture_ids: set[int]) -> set[int]:
     statement = select(FixtureRow.id, FixtureRow.status).where(FixtureRow.id.in_(fixture_ids))
     return {number for number, status in (await session.execute(statement)).tuples() if FixtureStatus(status).terminal}
 
 
-def _set(row: GoalRow, reason: CompletionReason, now: datetime) -> None:
+def _mark_complete(row: GoalRow, reason: CompletionReason, now: datetime) -> None:
     row.completed_at = now
     row.completion_reason = reason
     row.download_complete = True

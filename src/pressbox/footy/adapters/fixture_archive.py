@@ -10,11 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.arrays import one_of, one_of_texts
 from pressbox.core.db.database import Database
 from pressbox.footy.adapters.changes import publish_fixture
-from pressbox.footy.adapters.completion import complete
+from pressbox.footy.adapters.completion import complete_goals
 from pressbox.footy.adapters.rows import ClipRow, FixtureRow, GoalRow
-from pressbox.footy.contracts.ingest import CleanedUp
+from pressbox.footy.contracts.ingest import CleanupResult
 from pressbox.footy.contracts.monitor import CompletedFixtures
-from pressbox.footy.domain.fixtures import FixtureStatus, Stage, ends
+from pressbox.footy.domain.fixtures import FixtureStatus, Stage, can_archive
 from pressbox.footy.domain.goals import CompletionReason
 from pressbox.footy.domain.policy import FootyPolicy
 
@@ -34,7 +34,7 @@ class SqlFixtureArchive:
         )
         async with self._database.unit_of_work() as work:
             session = work.session
-            completed = await complete(session, list(await session.scalars(open_goals)), policy, now)
+            completed = await complete_goals(session, list(await session.scalars(open_goals)), policy, now)
             await session.flush()
             await _mark_changed(session, run_id, {row.fixture_id for row in completed})
             await _archive_fixtures(session, run_id, policy, now)
@@ -54,7 +54,7 @@ class SqlFixtureArchive:
             goals = list(await work.session.scalars(removed.order_by(GoalRow.removed_at).limit(limit)))
         return fixtures, goals
 
-    async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanedUp:
+    async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanupResult:
         """A removed goal keeps its tombstone: its link answers "disallowed", and its id is never given again."""
         gone = GoalRow.event_id == one_of_texts(event_ids)
         still_removed = gone & GoalRow.removed_at.is_not(None)
@@ -73,7 +73,7 @@ class SqlFixtureArchive:
             fixtures = deleted.tuples().all()
             for number, kickoff in fixtures:
                 publish_fixture(work, number, kickoff)
-        return CleanedUp(fixtures=len(fixtures), goals=goals)
+        return CleanupResult(fixtures=len(fixtures), goals=goals)
 
 
 async def _mark_changed(session: AsyncSession, run_id: str, fixture_ids: set[int]) -> None:
@@ -96,7 +96,7 @@ async def _archive_fixtures(session: AsyncSession, run_id: str, policy: FootyPol
         at_work[number].append(event_id)
     for row in rows:
         decided = row.winner_id is not None
-        if ends(FixtureStatus(row.status), row.terminal_polls, decided, at_work[row.id], policy.polls_to_end):
+        if can_archive(FixtureStatus(row.status), row.terminal_polls, decided, at_work[row.id], policy.polls_to_end):
             row.stage, row.completed_at, row.changed_by = Stage.COMPLETED, now, run_id
             row.version += 1
             row.last_activity = max(row.last_activity or now, now)

@@ -52,8 +52,8 @@ class SqlFixtureImports:
                 delete(FetchedFixtureRow).where(FetchedFixtureRow.created_at < now - _FETCHED_KEPT)
             )
             await self._route(work, run_id, now)
-            counts = await _routed(work.session, run_id)
-            teams = await _teams_without_aliases(work.session, now - alias_age)
+            counts = await _count_routed(work.session, run_id)
+            teams = await _find_teams_without_aliases(work.session, now - alias_age)
         return StoredFixtures(
             staging=counts[Stage.STAGING],
             active=counts[Stage.ACTIVE],
@@ -69,14 +69,14 @@ class SqlFixtureImports:
         observed = [_OBSERVED.validate_python(raw) for raw in await work.session.scalars(fetched.with_for_update())]
         if not observed:
             return
-        await _keep_teams(work.session, observed)
+        await _save_teams(work.session, observed)
         statement = insert(FixtureRow).on_conflict_do_nothing().returning(FixtureRow.id)
-        new = set(await work.session.scalars(statement, [_new(fixture, now) for fixture in observed]))
+        new = set(await work.session.scalars(statement, [_new_row(fixture, now) for fixture in observed]))
         postponed = {fixture.fixture_id for fixture in observed if fixture.status is FixtureStatus.POSTPONED} - new
         routed = {fixture.fixture_id: fixture.status.stage.value for fixture in observed if fixture.fixture_id in new}
         for fixture in observed:
             if fixture.fixture_id in postponed:
-                await _send_back(work.session, fixture, now)
+                await _return_to_staging(work.session, fixture, now)
             if fixture.fixture_id in new | postponed:
                 publish_fixture(work, fixture.fixture_id, fixture.kickoff)
         for fixture in observed:
@@ -91,7 +91,7 @@ class SqlFixtureImports:
             )
 
 
-def _new(fixture: ObservedFixture, now: datetime) -> dict[str, Any]:
+def _new_row(fixture: ObservedFixture, now: datetime) -> dict[str, Any]:
     stage = fixture.status.stage
     return {
         "id": fixture.fixture_id,
@@ -104,7 +104,7 @@ def _new(fixture: ObservedFixture, now: datetime) -> dict[str, Any]:
     }
 
 
-async def _send_back(session: AsyncSession, fixture: ObservedFixture, now: datetime) -> None:
+async def _return_to_staging(session: AsyncSession, fixture: ObservedFixture, now: datetime) -> None:
     """Postponed: wait again, with the new date."""
     await session.execute(
         update(FixtureRow)
@@ -121,7 +121,7 @@ async def _send_back(session: AsyncSession, fixture: ObservedFixture, now: datet
     )
 
 
-async def _routed(session: AsyncSession, run_id: str) -> Counter[str]:
+async def _count_routed(session: AsyncSession, run_id: str) -> Counter[str]:
     statement = (
         select(FetchedFixtureRow.routed, func.count())
         .where(FetchedFixtureRow.run_id == run_id)
@@ -130,7 +130,7 @@ async def _routed(session: AsyncSession, run_id: str) -> Counter[str]:
     return Counter({routed or "": count for routed, count in (await session.execute(statement)).tuples()})
 
 
-async def _keep_teams(session: AsyncSession, observed: Sequence[ObservedFixture]) -> None:
+async def _save_teams(session: AsyncSession, observed: Sequence[ObservedFixture]) -> None:
     teams = {
         team.id: {
             "team_id": team.id,
@@ -149,7 +149,7 @@ async def _keep_teams(session: AsyncSession, observed: Sequence[ObservedFixture]
     await session.execute(statement, [teams[number] for number in sorted(teams)])
 
 
-async def _teams_without_aliases(session: AsyncSession, oldest: datetime) -> tuple[int, ...]:
+async def _find_teams_without_aliases(session: AsyncSession, oldest: datetime) -> tuple[int, ...]:
     playing = (FixtureRow.home_id == TeamRow.team_id) | (FixtureRow.away_id == TeamRow.team_id)
     statement = (
         select(TeamRow.team_id)

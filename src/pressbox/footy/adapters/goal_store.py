@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
 from pressbox.footy.adapters.changes import publish_goal
-from pressbox.footy.adapters.completion import complete, download_counts
+from pressbox.footy.adapters.completion import complete_goals, download_counts
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipSearchRow, GoalNoteRow, GoalRow, GoalRunRow
 from pressbox.footy.contracts.download import CompletionResult
 from pressbox.footy.contracts.monitor import GoalToSearch
@@ -28,7 +28,7 @@ class SqlGoals:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def to_search(
+    async def claim_searches(
         self, policy: FootyPolicy, limit: int, freeze: Callable[[str, str], tuple[str, str]]
     ) -> Sequence[GoalToSearch]:
         statement = (
@@ -48,11 +48,11 @@ class SqlGoals:
         async with self._database.unit_of_work() as work:
             rows = list(await work.session.scalars(statement))
             asked = (await work.session.execute(select(func.now()))).scalar_one()
-            return [_asked(row, freeze, asked) for row in rows]
+            return [_mark_asked(row, freeze, asked) for row in rows]
 
     async def set_monitor_complete(self, event_id: str, workflow_id: str, now: datetime) -> None:
         async with self._database.unit_of_work() as work:
-            row = await _locked(work, event_id)
+            row = await _lock_goal(work, event_id)
             if row.monitor_complete:
                 return
             row.monitor_complete, row.monitor_complete_at = True, now
@@ -61,7 +61,7 @@ class SqlGoals:
             work.session.add(GoalNoteRow(event_id=event_id, run_id=workflow_id, at=now, what=SEARCH_BEGAN))
             publish_goal(work, row.event_id, row.fixture_id)
 
-    async def existence(self, event_id: str) -> str | None:
+    async def removal_reason(self, event_id: str) -> str | None:
         statement = select(GoalRow.removed_at).where(GoalRow.event_id == event_id)
         async with self._database.unit_of_work() as work:
             found = (await work.session.execute(statement)).one_or_none()
@@ -69,19 +69,21 @@ class SqlGoals:
             return UNKNOWN
         return DISALLOWED if found[0] is not None else None
 
-    async def scorer(self, event_id: str) -> tuple[str, str, int]:
-        player, team, number = await self._columns(event_id, GoalRow.player_name, GoalRow.team_name, GoalRow.team_id)
+    async def load_scorer(self, event_id: str) -> tuple[str, str, int]:
+        player, team, number = await self._load_columns(
+            event_id, GoalRow.player_name, GoalRow.team_name, GoalRow.team_id
+        )
         return player, team, number
 
-    async def expected_minute(self, event_id: str) -> tuple[int, int]:
-        elapsed, extra = await self._columns(event_id, GoalRow.elapsed, GoalRow.extra)
+    async def load_minute(self, event_id: str) -> tuple[int, int]:
+        elapsed, extra = await self._load_columns(event_id, GoalRow.elapsed, GoalRow.extra)
         return elapsed, extra or 0
 
-    async def note_search(self, event_id: str, query: str) -> None:
+    async def record_query(self, event_id: str, query: str) -> None:
         async with self._database.unit_of_work() as work:
             await work.session.execute(update(GoalRow).where(GoalRow.event_id == event_id).values(twitter_search=query))
 
-    async def searched_since(self, event_id: str) -> datetime:
+    async def load_search_start(self, event_id: str) -> datetime:
         # An attempt in which any source failed has not seen everything: the next one looks back beyond it.
         worked = (
             select(func.min(ClipSearchRow.searched_at).label("began"))
@@ -90,7 +92,7 @@ class SqlGoals:
             .having(func.bool_and(ClipSearchRow.failure == ""))
             .subquery()
         )
-        unseen, last = await self._columns(
+        unseen, last = await self._load_columns(
             event_id, GoalRow.unseen_at, select(func.max(worked.c.began)).scalar_subquery()
         )
         since: datetime = last or unseen
@@ -118,7 +120,7 @@ class SqlGoals:
         async with self._database.unit_of_work() as work:
             await work.session.execute(statement)
 
-    async def downloads(self, event_id: str) -> DownloadCount:
+    async def count_downloads(self, event_id: str) -> DownloadCount:
         async with self._database.unit_of_work() as work:
             counts = await download_counts(work.session, [event_id])
         registered, finished = counts.get(event_id, (0, 0))
@@ -154,11 +156,11 @@ class SqlGoals:
             row = await work.session.get(GoalRow, event_id, with_for_update=True)
             if row is None:
                 return CompletionResult(complete=True, reason=CompletionReason.REMOVED)
-            if row.completed_at is None and await complete(work.session, [row], policy, now):
+            if row.completed_at is None and await complete_goals(work.session, [row], policy, now):
                 publish_goal(work, row.event_id, row.fixture_id)
             return CompletionResult(complete=row.completed_at is not None, reason=row.completion_reason)
 
-    async def _columns(self, event_id: str, *columns: Any) -> Any:
+    async def _load_columns(self, event_id: str, *columns: Any) -> Any:
         async with self._database.unit_of_work() as work:
             found = (await work.session.execute(select(*columns).where(GoalRow.event_id == event_id))).one_or_none()
         if found is None:
@@ -166,7 +168,7 @@ class SqlGoals:
         return found
 
 
-def _asked(row: GoalRow, freeze: Callable[[str, str], tuple[str, str]], now: datetime) -> GoalToSearch:
+def _mark_asked(row: GoalRow, freeze: Callable[[str, str], tuple[str, str]], now: datetime) -> GoalToSearch:
     before = row.search_asked_at is not None
     if row.team_slug is None or row.player_slug is None or row.minute_label is None:
         row.team_slug, row.player_slug = freeze(row.team_name, row.player_name)
@@ -184,7 +186,7 @@ def _asked(row: GoalRow, freeze: Callable[[str, str], tuple[str, str]], now: dat
     )
 
 
-async def _locked(work: UnitOfWork, event_id: str) -> GoalRow:
+async def _lock_goal(work: UnitOfWork, event_id: str) -> GoalRow:
     row = await work.session.get(GoalRow, event_id, with_for_update=True)
     if row is None:
         raise NotFoundError("There is no such goal.", event_id=event_id)

@@ -15,7 +15,7 @@ from pressbox.footy.adapters.changes import publish_fixture, publish_goal
 from pressbox.footy.adapters.fixture_columns import differs, fact_columns, name_columns
 from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalNoteRow, MonitorRunRow
 from pressbox.footy.contracts.monitor import RegisteredRun
-from pressbox.footy.domain.fixtures import FixtureStatus, ObservedFixture, Stage, activates, quarter
+from pressbox.footy.domain.fixtures import FixtureStatus, ObservedFixture, Stage, should_activate, start_of_interval
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.domain.views import PollView
 from pressbox.footy.ports.storage import RawFixture
@@ -33,7 +33,7 @@ class SqlPolls:
             # A run every 30 seconds: those that nobody asks for any more go with the fixtures of their time.
             await session.execute(delete(MonitorRunRow).where(MonitorRunRow.started_at < now - policy.retention))
             await session.execute(insert(MonitorRunRow).values(id=run_id, started_at=now).on_conflict_do_nothing())
-            due = await session.scalar(select(func.count()).select_from(FixtureRow).where(_due(policy, now)))
+            due = await session.scalar(select(func.count()).select_from(FixtureRow).where(_is_due(policy, now)))
             active = await session.scalar(
                 select(func.count()).select_from(FixtureRow).where(FixtureRow.stage == Stage.ACTIVE)
             )
@@ -73,9 +73,9 @@ class SqlPolls:
                 publish_goal(work, event_id)
         return len(found)
 
-    async def staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
+    async def find_staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
         async with self._database.unit_of_work() as work:
-            return list(await work.session.scalars(select(FixtureRow.id).where(_due(policy, now)).order_by("id")))
+            return list(await work.session.scalars(select(FixtureRow.id).where(_is_due(policy, now)).order_by("id")))
 
     async def record_staging(
         self, fixtures: Sequence[ObservedFixture], missing: Mapping[int, str], now: datetime
@@ -88,7 +88,7 @@ class SqlPolls:
             for row in await work.session.scalars(wanted.order_by(FixtureRow.id).with_for_update()):
                 row.last_monitor = max(row.last_monitor or now, now)
                 before, trouble = row.kickoff, missing.get(row.id, "")
-                values = {"trouble": trouble, **_stated(observed.get(row.id))}
+                values = {"trouble": trouble, **_observed_columns(observed.get(row.id))}
                 if not differs(row, values):
                     continue
                 row.trouble_since = (row.trouble_since or now) if trouble else None
@@ -108,7 +108,7 @@ class SqlPolls:
             numbers = [
                 number
                 for number, kickoff, status in found
-                if activates(kickoff, FixtureStatus(status), now, policy.activate_ahead)
+                if should_activate(kickoff, FixtureStatus(status), now, policy.activate_ahead)
             ]
             if numbers:
                 await work.session.execute(
@@ -124,7 +124,7 @@ class SqlPolls:
                 )
         return len(numbers)
 
-    async def active_ids(self, run_id: str) -> Sequence[int]:
+    async def find_active(self, run_id: str) -> Sequence[int]:
         began = select(MonitorRunRow.started_at).where(MonitorRunRow.id == run_id).scalar_subquery()
         # What another run fetched since this one began is newer than anything that this one could still get.
         fetched = select(FixtureSnapshotRow.fixture_id).where(
@@ -156,25 +156,25 @@ class SqlPolls:
                     select(FixtureRow.id).where(FixtureRow.id == one_of(fixtures.keys() | missing.keys()))
                 )
             )
-            await work.session.execute(_keep_snapshot(), [row for row in rows if row["fixture_id"] in known])
+            await work.session.execute(_upsert_snapshots(), [row for row in rows if row["fixture_id"] in known])
             await work.session.execute(
                 update(FixtureRow)
                 .where(FixtureRow.id == one_of(known))
                 .values(last_monitor=func.greatest(FixtureRow.last_monitor, now))
             )
-            await _note_missing(work.session, run_id, {key: missing[key] for key in missing if key in known}, now)
+            await _record_missing(work.session, run_id, {key: missing[key] for key in missing if key in known}, now)
 
 
-def _due(policy: FootyPolicy, now: datetime) -> ColumnElement[bool]:
-    began = quarter(now, policy.staging_interval)
+def _is_due(policy: FootyPolicy, now: datetime) -> ColumnElement[bool]:
+    began = start_of_interval(now, policy.staging_interval)
     return (FixtureRow.stage == Stage.STAGING) & or_(FixtureRow.last_monitor.is_(None), FixtureRow.last_monitor < began)
 
 
-def _stated(fixture: ObservedFixture | None) -> dict[str, Any]:
+def _observed_columns(fixture: ObservedFixture | None) -> dict[str, Any]:
     return {} if fixture is None else {**fact_columns(fixture), **name_columns(fixture)}
 
 
-def _keep_snapshot() -> Any:
+def _upsert_snapshots() -> Any:
     statement = insert(FixtureSnapshotRow)
     new = statement.excluded
     lacking = new.compared_by.is_not(None)
@@ -192,7 +192,7 @@ def _keep_snapshot() -> Any:
     )
 
 
-async def _note_missing(session: AsyncSession, run_id: str, missing: Mapping[int, str], now: datetime) -> None:
+async def _record_missing(session: AsyncSession, run_id: str, missing: Mapping[int, str], now: datetime) -> None:
     by_reason: dict[str, list[int]] = defaultdict(list)
     for number, reason in missing.items():
         by_reason[reason].append(number)

@@ -16,11 +16,11 @@ class SqlTeamStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def team(self, team_id: int) -> TeamName:
+    async def load_team(self, team_id: int) -> TeamName:
         row = await self._row(team_id)
         return TeamName(row.team_id, row.name, row.country)
 
-    async def cached(self, team_id: int, alias_age: timedelta, now: datetime) -> TeamAliases:
+    async def load_aliases(self, team_id: int, alias_age: timedelta, now: datetime) -> TeamAliases:
         row = await self._row(team_id)
         return TeamAliases(
             team_id=team_id,
@@ -31,7 +31,7 @@ class SqlTeamStore:
             fresh=row.fetched_at is not None and row.fetched_at >= now - alias_age,
         )
 
-    async def save(self, team_id: int, aliases: Sequence[str], source: str, now: datetime) -> None:
+    async def save_aliases(self, team_id: int, aliases: Sequence[str], source: str, now: datetime) -> None:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(TeamRow, team_id, with_for_update=True)
             if row is None:

@@ -29,7 +29,7 @@ from pressbox.footy.ids import (
     upload_workflow_id,
 )
 
-PATIENCE = timedelta(seconds=10)
+RPC_TIMEOUT = timedelta(seconds=10)
 
 
 class TemporalWorkflows:
@@ -49,13 +49,13 @@ class TemporalWorkflows:
                 start_signal_args=[batch],
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                rpc_timeout=PATIENCE,
+                rpc_timeout=RPC_TIMEOUT,
             )
 
-    async def running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
+    async def find_running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
         """Asked one by one: lists of workflows lag behind."""
         with reaching_temporal():
-            answers = await asyncio.gather(*(self._runs(workflow_id) for workflow_id in workflow_ids))
+            answers = await asyncio.gather(*(self._is_running(workflow_id) for workflow_id in workflow_ids))
         return [workflow_id for workflow_id, runs in zip(workflow_ids, answers, strict=True) if runs]
 
     async def start_ingest(self, fixture_ids: Sequence[int]) -> str:
@@ -79,13 +79,13 @@ class TemporalWorkflows:
                 task_queue=self._task_queue,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                rpc_timeout=PATIENCE,
+                rpc_timeout=RPC_TIMEOUT,
             )
         return handle.id
 
-    async def _runs(self, workflow_id: str) -> bool:
+    async def _is_running(self, workflow_id: str) -> bool:
         try:
-            found = await self._client.get_workflow_handle(workflow_id).describe(rpc_timeout=PATIENCE)
+            found = await self._client.get_workflow_handle(workflow_id).describe(rpc_timeout=RPC_TIMEOUT)
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND:
                 return False

@@ -66,7 +66,7 @@ class IngestWorkflowResult(Contract):
     note: str = ""
 
 
-class CleanedUp(Contract):
+class CleanupResult(Contract):
     """Fixtures, goals after their grace, and objects that are gone. `more` tells that another round is needed."""
 
     fixtures: int = 0

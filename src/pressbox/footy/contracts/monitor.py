@@ -23,7 +23,7 @@ class RegisteredRun(Contract):
     missing: str = ""
 
 
-class Polled(Contract):
+class PollResult(Contract):
     """`calls` to the API, fixtures that it answered, and those it did not (recorded with the reason on each)."""
 
     calls: int = 0
@@ -31,11 +31,11 @@ class Polled(Contract):
     failed: int = 0
 
 
-class Activated(Contract):
+class ActivationResult(Contract):
     fixtures: int = 0
 
 
-class Compared(Contract):
+class ComparisonResult(Contract):
     """`more` tells that the activity stopped early and has to be called again."""
 
     fixtures: int = 0
@@ -80,7 +80,7 @@ class FixtureReferences(Contract):
     fixture_ids: tuple[int, ...]
 
 
-class Notified(Contract):
+class NotificationResult(Contract):
     fixtures: int = 0
 
 

@@ -37,7 +37,7 @@ class SetMonitorCompleteInput(Contract):
     workflow_id: str
 
 
-class GoalExists(Contract):
+class GoalExistence(Contract):
     """`reason` says what became of a goal that is no longer there."""
 
     exists: bool

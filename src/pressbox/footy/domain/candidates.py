@@ -71,7 +71,7 @@ def longest_first(videos: Sequence[FoundVideo], limit: int) -> tuple[FoundVideo,
     return tuple(sorted(videos, key=lambda video: -(video.duration_seconds or 0.0))[:limit])
 
 
-def unfit(probe: Probe, policy: FootyPolicy) -> tuple[CandidateOutcome, str] | None:
+def find_flaw(probe: Probe, policy: FootyPolicy) -> tuple[CandidateOutcome, str] | None:
     """Why a file cannot be a goal clip, or None."""
     if probe.width < 2 or probe.height < 2:
         return CandidateOutcome.NOT_A_VIDEO, f"{probe.width}×{probe.height} pixels"

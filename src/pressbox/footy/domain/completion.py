@@ -8,7 +8,7 @@ from pressbox.footy.domain.policy import FootyPolicy
 
 
 @dataclass(frozen=True)
-class Work:
+class GoalProgress:
     """What was done for a goal so far. `fixture_over` tells that no further poll can confirm it."""
 
     registered: int
@@ -20,7 +20,7 @@ class Work:
     removed: bool = False
 
 
-def completion(work: Work, policy: FootyPolicy, now: datetime) -> CompletionReason | None:
+def find_completion(work: GoalProgress, policy: FootyPolicy, now: datetime) -> CompletionReason | None:
     """Registered is not finished: a download that hangs keeps a goal open until the deadline."""
     if work.removed:
         return CompletionReason.REMOVED

@@ -142,7 +142,7 @@ def from_text(text: str) -> Fingerprint:
         raise InvalidInputError(f"A fingerprint begins with “{_TEXT_PREFIX}”.", field="fingerprint")
     body = text.removeprefix(_TEXT_PREFIX)
     try:
-        pairs = [_sample(part) for part in body.split(",")] if body else []
+        pairs = [_parse_sample(part) for part in body.split(",")] if body else []
     except ValueError as error:
         raise InvalidInputError(
             "A sample of a fingerprint reads <seconds>=<16 hex digits>.", field="fingerprint"
@@ -176,7 +176,7 @@ def match(query: Fingerprint, reference: Fingerprint, rule: MatchRule = BETTER) 
             if run is not None and (best is None or run.length > best[0].length):
                 best = run, number
         if best is not None:
-            return _found(*best, query.phases, right)
+            return _to_match(*best, query.phases, right)
     return None
 
 
@@ -222,7 +222,7 @@ def _reference_side(reference: Fingerprint, rule: MatchRule) -> _Side:
     return _Side(np.concatenate((side.hashes, mirrored.hashes)), np.concatenate((side.counts, mirrored.counts)))
 
 
-def _found(run: _Run, phase: int, phases: int, right: _Side) -> Match:
+def _to_match(run: _Run, phase: int, phases: int, right: _Side) -> Match:
     views = len(right.hashes) // 2 or 1
     offset = run.offset * REFERENCE_STEP - phase * REFERENCE_STEP / phases
     mirrored = run.reference_view >= views
@@ -291,15 +291,15 @@ def _longest_at(left: _Side, right: _Side, spots: Spots, evidence: Evidence, rul
         query_view, reference_view = int(query_views[hit]), int(reference_views[hit])
         if best is not None and best.covers(query_view, reference_view, start, offset):
             continue
-        if not _various(left.hashes[query_view, start : start + evidence.run], rule):
+        if not _is_varied(left.hashes[query_view, start : start + evidence.run], rule):
             continue
-        begin, end = _extended(left, right, (query_view, reference_view), start, offset, evidence.bits)
+        begin, end = _extend(left, right, (query_view, reference_view), start, offset, evidence.bits)
         if best is None or end - begin > best.length:
             best = _Run(query_view, reference_view, begin, offset, end - begin)
     return best
 
 
-def _extended(left: _Side, right: _Side, views: tuple[int, int], start: int, offset: int, bits: int) -> tuple[int, int]:
+def _extend(left: _Side, right: _Side, views: tuple[int, int], start: int, offset: int, bits: int) -> tuple[int, int]:
     """How far the run reaches in both directions."""
     low, high = max(0, -offset), min(left.hashes.shape[1], right.hashes.shape[1] - offset)
     ours, theirs = (views[0], slice(low, high)), (views[1], slice(low + offset, high + offset))
@@ -311,12 +311,12 @@ def _extended(left: _Side, right: _Side, views: tuple[int, int], start: int, off
     return begin, end
 
 
-def _various(window: Hashes, rule: MatchRule) -> bool:
+def _is_varied(window: Hashes, rule: MatchRule) -> bool:
     """Whether the run shows more than one picture."""
     return rule.variety == 0 or bool((distances(window[:, None], window[None]) >= rule.variety).any())
 
 
-def _sample(part: str) -> tuple[int, int]:
+def _parse_sample(part: str) -> tuple[int, int]:
     seconds, digits = part.split("=")
     index, value = round(float(seconds) / REFERENCE_STEP), int(digits, 16)
     if not 0 <= index <= _LONGEST_TEXT or value >= 1 << _HASH_BITS or len(digits) != _HASH_BITS // 4:

@@ -43,7 +43,7 @@ class _Entry:
 
 def fixture_id_of(raw: Mapping[str, Any]) -> int | None:
     """The id, when the answer at least has that."""
-    return _number(_part(raw, "fixture").get("id"))
+    return _number(_object_in(raw, "fixture").get("id"))
 
 
 def parse_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
@@ -51,26 +51,26 @@ def parse_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
     fixture_id = fixture_id_of(raw)
     if fixture_id is None:
         raise MalformedAnswerError("A fixture in the answer has no id.")
-    fixture, goals = _part(raw, "fixture"), _part(raw, "goals")
-    state = _part(fixture, "status")
-    status = _status(fixture_id, state.get("short"))
-    home, away = _team(fixture_id, raw, "home"), _team(fixture_id, raw, "away")
+    fixture, goals = _object_in(raw, "fixture"), _object_in(raw, "goals")
+    state = _object_in(fixture, "status")
+    status = _parse_status(fixture_id, state.get("short"))
+    home, away = _parse_team(fixture_id, raw, "home"), _parse_team(fixture_id, raw, "away")
     scored = {home.id: _count(goals.get("home")), away.id: _count(goals.get("away"))}
-    events, problems = _events(raw, status, scored)
+    events, problems = _parse_events(raw, status, scored)
     return ObservedFixture(
         fixture_id=fixture_id,
-        kickoff=_kickoff(fixture_id, fixture),
+        kickoff=_parse_kickoff(fixture_id, fixture),
         status=status,
-        league=_league(raw),
+        league=_parse_league(raw),
         home=home,
         away=away,
         elapsed=_count(state.get("elapsed")),
         extra=_count(state.get("extra")),
         home_goals=scored[home.id],
         away_goals=scored[away.id],
-        penalties=_penalties(raw),
-        winner_id=_winner(raw, home, away),
-        venue=_text(_part(fixture, "venue").get("name")),
+        penalties=_parse_penalties(raw),
+        winner_id=_parse_winner(raw, home, away),
+        venue=_text(_object_in(fixture, "venue").get("name")),
         events=events,
         problems=problems,
     )
@@ -88,7 +88,7 @@ def parse_fixtures(raw: Mapping[int, Mapping[str, Any]]) -> tuple[list[ObservedF
     return observed, malformed
 
 
-def _events(
+def _parse_events(
     raw: Mapping[str, Any], status: FixtureStatus, scored: Mapping[int, int | None]
 ) -> tuple[tuple[Observation, ...] | None, tuple[str, ...]]:
     listed = raw.get("events")
@@ -102,14 +102,14 @@ def _events(
         if not isinstance(event, Mapping):
             problems.append(f"Event {place} is not an object.")
         elif _word(event, "type") == GOAL_TYPE.lower():
-            _read_goal(place, event, status, scored, entries, problems)
-    cancelled = _cancellations(listed)
-    goals = [goal for team in scored for goal in _of_side(team, entries, cancelled, scored[team])]
+            _parse_goal(place, event, status, scored, entries, problems)
+    cancelled = _find_cancellations(listed)
+    goals = [goal for team in scored for goal in _goals_of_side(team, entries, cancelled, scored[team])]
     goals.sort(key=lambda goal: (goal.elapsed, goal.extra or 0))
     return tuple(goals), tuple(problems)
 
 
-def _read_goal(
+def _parse_goal(
     place: int,
     event: Mapping[str, Any],
     status: FixtureStatus,
@@ -124,7 +124,7 @@ def _read_goal(
     if detail not in _DETAILS:
         problems.append(f"Event {place} is a goal of an unknown kind: {detail[:60] or 'nothing'}.")
         return
-    goal = _observation(event, _DETAILS[detail])
+    goal = _parse_observation(event, _DETAILS[detail])
     if goal is None or goal.team_id not in teams:
         problems.append(f"Event {place} is a goal without a usable team or minute.")
         return
@@ -132,8 +132,8 @@ def _read_goal(
     entries.append(_Entry(goal, in_shoot_out=late))
 
 
-def _observation(event: Mapping[str, Any], detail: GoalDetail) -> Observation | None:
-    team, player, time = _part(event, "team"), _part(event, "player"), _part(event, "time")
+def _parse_observation(event: Mapping[str, Any], detail: GoalDetail) -> Observation | None:
+    team, player, time = _object_in(event, "team"), _object_in(event, "player"), _object_in(event, "time")
     team_id, elapsed = _number(team.get("id")), _count(time.get("elapsed"))
     if team_id is None or elapsed is None:
         return None
@@ -147,11 +147,11 @@ def _observation(event: Mapping[str, Any], detail: GoalDetail) -> Observation | 
         detail=detail,
         elapsed=elapsed,
         extra=_count(time.get("extra")) or None,
-        assist_name=_name(_part(event, "assist").get("name")),
+        assist_name=_name(_object_in(event, "assist").get("name")),
     )
 
 
-def _of_side(
+def _goals_of_side(
     team_id: int, entries: Sequence[_Entry], cancelled: Counter[tuple[int, int, int]], score: int | None
 ) -> list[Observation]:
     """The goals of one side: the certain ones, and of the doubtful as many as the score has room for."""
@@ -159,28 +159,28 @@ def _of_side(
     doubtful: list[Observation] = []
     for entry in entries:
         if entry.goal.team_id == team_id:
-            doubted = entry.in_shoot_out or entry.goal in certain or _taken_away(entry.goal, cancelled)
+            doubted = entry.in_shoot_out or entry.goal in certain or _is_cancelled(entry.goal, cancelled)
             (doubtful if doubted else certain).append(entry.goal)
     doubtful.sort(key=lambda goal: (goal.elapsed, goal.extra or 0))
     room = 0 if score is None else max(score - len(certain), 0)
     return certain + doubtful[:room]
 
 
-def _cancellations(listed: Sequence[Any]) -> Counter[tuple[int, int, int]]:
+def _find_cancellations(listed: Sequence[Any]) -> Counter[tuple[int, int, int]]:
     """Decisions of the video referee that take a goal away, by team, player and minute. The wording changed twice."""
     found: Counter[tuple[int, int, int]] = Counter()
     for event in listed:
         if not isinstance(event, Mapping) or _word(event, "type") != "var":
             continue
-        detail, time = _word(event, "detail"), _part(event, "time")
-        team, elapsed = _number(_part(event, "team").get("id")), _count(time.get("elapsed"))
+        detail, time = _word(event, "detail"), _object_in(event, "time")
+        team, elapsed = _number(_object_in(event, "team").get("id")), _count(time.get("elapsed"))
         if "goal" in detail and ("disallowed" in detail or "cancel" in detail) and team and elapsed is not None:
-            player = _number(_part(event, "player").get("id")) or 0
+            player = _number(_object_in(event, "player").get("id")) or 0
             found[team, player, elapsed + (_count(time.get("extra")) or 0)] += 1
     return found
 
 
-def _taken_away(goal: Observation, cancelled: Counter[tuple[int, int, int]]) -> bool:
+def _is_cancelled(goal: Observation, cancelled: Counter[tuple[int, int, int]]) -> bool:
     for (team, player, minute), left in cancelled.items():
         same = team == goal.team_id and (not player or player == goal.player_id)
         if left and same and goal.minute <= minute <= goal.minute + REVIEW_MINUTES:
@@ -189,7 +189,7 @@ def _taken_away(goal: Observation, cancelled: Counter[tuple[int, int, int]]) -> 
     return False
 
 
-def _status(fixture_id: int, short: object) -> FixtureStatus:
+def _parse_status(fixture_id: int, short: object) -> FixtureStatus:
     try:
         return FixtureStatus(str(short).strip().upper())
     except ValueError as error:
@@ -198,7 +198,7 @@ def _status(fixture_id: int, short: object) -> FixtureStatus:
         ) from error
 
 
-def _kickoff(fixture_id: int, fixture: Mapping[str, Any]) -> datetime:
+def _parse_kickoff(fixture_id: int, fixture: Mapping[str, Any]) -> datetime:
     timestamp = _number(fixture.get("timestamp"))
     try:
         if timestamp is not None:
@@ -210,16 +210,16 @@ def _kickoff(fixture_id: int, fixture: Mapping[str, Any]) -> datetime:
     return kickoff.replace(tzinfo=UTC) if kickoff.tzinfo is None else kickoff.astimezone(UTC)
 
 
-def _team(fixture_id: int, raw: Mapping[str, Any], side: str) -> Team:
-    team = _part(_part(raw, "teams"), side)
+def _parse_team(fixture_id: int, raw: Mapping[str, Any], side: str) -> Team:
+    team = _object_in(_object_in(raw, "teams"), side)
     number, name = _number(team.get("id")), _text(team.get("name"))
     if number is None or not name:
         raise MalformedAnswerError(f"Fixture {fixture_id} has no {side} team.", fixture_id=fixture_id)
     return Team(number, name)
 
 
-def _league(raw: Mapping[str, Any]) -> League:
-    league = _part(raw, "league")
+def _parse_league(raw: Mapping[str, Any]) -> League:
+    league = _object_in(raw, "league")
     return League(
         id=_number(league.get("id")) or 0,
         name=_text(league.get("name")),
@@ -228,20 +228,20 @@ def _league(raw: Mapping[str, Any]) -> League:
     )
 
 
-def _penalties(raw: Mapping[str, Any]) -> tuple[int, int] | None:
-    shoot_out = _part(_part(raw, "score"), "penalty")
+def _parse_penalties(raw: Mapping[str, Any]) -> tuple[int, int] | None:
+    shoot_out = _object_in(_object_in(raw, "score"), "penalty")
     home, away = _count(shoot_out.get("home")), _count(shoot_out.get("away"))
     return None if home is None or away is None else (home, away)
 
 
-def _winner(raw: Mapping[str, Any], home: Team, away: Team) -> int | None:
-    teams = _part(raw, "teams")
-    if _part(teams, "home").get("winner") is True:
+def _parse_winner(raw: Mapping[str, Any], home: Team, away: Team) -> int | None:
+    teams = _object_in(raw, "teams")
+    if _object_in(teams, "home").get("winner") is True:
         return home.id
-    return away.id if _part(teams, "away").get("winner") is True else None
+    return away.id if _object_in(teams, "away").get("winner") is True else None
 
 
-def _part(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _object_in(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = raw.get(name)
     return value if isinstance(value, Mapping) else {}
 

@@ -114,24 +114,24 @@ class Followed:
     leagues: frozenset[int]
     teams: frozenset[int] = frozenset()
 
-    def wants(self, fixture: ObservedFixture) -> bool:
+    def includes(self, fixture: ObservedFixture) -> bool:
         return fixture.league.id in self.leagues or bool({fixture.home.id, fixture.away.id} & self.teams)
 
 
-def quarter(now: datetime, interval: timedelta) -> datetime:
+def start_of_interval(now: datetime, interval: timedelta) -> datetime:
     """The last full interval of the day before `now`: with 15 minutes 14:44 is in the quarter of 14:30."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight + (now - midnight) // interval * interval
 
 
-def activates(kickoff: datetime, status: FixtureStatus, now: datetime, ahead: timedelta) -> bool:
+def should_activate(kickoff: datetime, status: FixtureStatus, now: datetime, ahead: timedelta) -> bool:
     """Whether a waiting fixture is polled from now on. A postponed one waits whatever its old date says."""
     if status is FixtureStatus.POSTPONED:
         return False
     return status.live or status.terminal or kickoff <= now + ahead
 
 
-def ends(
+def can_archive(
     status: FixtureStatus, terminal_polls: int, winner_known: bool, goals_open: Collection[str], polls: int
 ) -> bool:
     """Whether a fixture can be archived: over, seen so often enough or decided, and no goal still at work."""

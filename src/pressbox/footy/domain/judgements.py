@@ -62,15 +62,10 @@ class ClipVerdict:
     readings: tuple[ClockReading, ...] = ()
 
 
-def frame_positions(duration_seconds: float) -> tuple[tuple[float, ...], float]:
-    """In seconds: the first frames, and the deciding one."""
-    return tuple(duration_seconds * share for share in FIRST_FRAMES), duration_seconds * DECIDING_FRAME
-
-
 def judge_clip(judgements: Sequence[FrameJudgement], seconds: Sequence[float] | None = None) -> ClipVerdict:
     """The verdict after two frames or three. `seconds` are the places of the frames in the clip, in the same order."""
-    soccer = _together([judgement.soccer for judgement in judgements], rejects=Vote.NO)
-    screen = _together([judgement.screen for judgement in judgements], rejects=Vote.YES)
+    soccer = _combine([judgement.soccer for judgement in judgements], rejects=Vote.NO)
+    screen = _combine([judgement.screen for judgement in judgements], rejects=Vote.YES)
     places = seconds if seconds is not None else (None,) * len(judgements)
     readings = tuple(judgement.reading(second) for judgement, second in zip(judgements, places, strict=True))
     known_soccer, known_screen = soccer or Vote.UNKNOWN, screen or Vote.UNKNOWN
@@ -84,7 +79,7 @@ def judge_clip(judgements: Sequence[FrameJudgement], seconds: Sequence[float] | 
     return ClipVerdict(Decision.ANOTHER_FRAME, None, known_soccer, known_screen, readings)
 
 
-def _together(votes: Sequence[Vote], *, rejects: Vote) -> Vote | None:
+def _combine(votes: Sequence[Vote], *, rejects: Vote) -> Vote | None:
     """One vote for all frames; None while they disagree, or while a single one would leave the clip out."""
     yes, no = votes.count(Vote.YES), votes.count(Vote.NO)
     against = yes if rejects is Vote.YES else no

@@ -68,20 +68,20 @@ def compare(
     returning = [
         goal for goal in stored if goal.removed_at is not None and now - goal.removed_at <= policy.removal_grace
     ]
-    seen = _with_scores(observed, observed.events)
-    pairs = _pairs([*present, *returning], seen, policy.minute_tolerance)
+    seen = _count_scores(observed, observed.events)
+    pairs = _pair([*present, *returning], seen, policy.minute_tolerance)
     taken = {found.place for _, found in pairs}
     paired = {goal.event_id for goal, _ in pairs}
     unseen = [goal for goal in present if goal.event_id not in paired]
-    distrusted = _incomplete(observed, present) if unseen else ""
+    distrusted = _why_incomplete(observed, present) if unseen else ""
     # A run that saw a goal does not miss it, whatever a second look says.
-    missed = [] if distrusted else [_missed(goal, run_id, policy) for goal in unseen if run_id not in goal.monitor_runs]
+    missed = [] if distrusted else [_miss(goal, run_id, policy) for goal in unseen if run_id not in goal.monitor_runs]
     gone = {miss.event_id for miss in missed if miss.removes}
     standing = [goal for goal in unseen if goal.event_id not in gone]
     scores = _scores_among_all(observed, seen, pairs, standing)
     return Comparison(
-        created=_created(observed.fixture_id, [one for one in seen if one.place not in taken], sequences, scores),
-        seen=tuple(_sighted(goal, found.goal, scores[found.place]) for goal, found in pairs),
+        created=_create(observed.fixture_id, [one for one in seen if one.place not in taken], sequences, scores),
+        seen=tuple(_see(goal, found.goal, scores[found.place]) for goal, found in pairs),
         missed=tuple(missed),
         rescored={goal.event_id: scores[goal.event_id] for goal in standing if scores[goal.event_id] != goal.score},
         distrusted=distrusted,
@@ -106,8 +106,8 @@ def same_player(stored: StoredGoal, goal: Observation) -> bool:
     return stored.player_name.casefold() == goal.player_name.casefold()
 
 
-def _pairs(stored: Sequence[StoredGoal], seen: Sequence[_Seen], tolerance: int) -> list[tuple[StoredGoal, _Seen]]:
-    pairs = _exact(stored, seen)
+def _pair(stored: Sequence[StoredGoal], seen: Sequence[_Seen], tolerance: int) -> list[tuple[StoredGoal, _Seen]]:
+    pairs = _pair_exactly(stored, seen)
     known, used = {goal.event_id for goal, _ in pairs}, {found.place for _, found in pairs}
     goals = [goal for goal in stored if goal.event_id not in known]
     rest = [found for found in seen if found.place not in used]
@@ -116,7 +116,7 @@ def _pairs(stored: Sequence[StoredGoal], seen: Sequence[_Seen], tolerance: int) 
     return pairs + [(goals[row], rest[column]) for row, column in cheapest_pairs(costs, row_alone, [ALONE] * len(rest))]
 
 
-def _exact(stored: Sequence[StoredGoal], seen: Sequence[_Seen]) -> list[tuple[StoredGoal, _Seen]]:
+def _pair_exactly(stored: Sequence[StoredGoal], seen: Sequence[_Seen]) -> list[tuple[StoredGoal, _Seen]]:
     """What is listed exactly as it is known, where there is only one of it on both sides: nearly all of every poll."""
 
     def key(goal: StoredGoal | Observation) -> tuple[object, ...]:
@@ -143,7 +143,7 @@ def _cost(stored: StoredGoal, found: _Seen, tolerance: int) -> float | None:
     if apart > tolerance and not _stoppage_added(stored, found.goal):
         return None
     apart = min(apart, tolerance)
-    if _unlike(stored, found.goal):
+    if _differ(stored, found.goal):
         # Another scorer is the same goal only at the same minute, or at the same score close by.
         return OTHER_PLAYER + apart * OTHER_PLAYER_PER_MINUTE + small if apart == 0 or same_score else None
     named = 0.0 if same_player(stored, found.goal) else NAMED
@@ -154,22 +154,22 @@ def _cost_of_return(stored: StoredGoal, found: _Seen, apart: int, small: float) 
     """A removed goal comes back as it was. One that is a minute off is rather the next goal after a review."""
     if stored.team_id != found.goal.team_id or apart:
         return None
-    if _unlike(stored, found.goal):
+    if _differ(stored, found.goal):
         return RETURNED_AS_OTHER if small == 0.0 else None
     return RETURNED + small
 
 
-def _unlike(stored: StoredGoal, goal: Observation) -> bool:
+def _differ(stored: StoredGoal, goal: Observation) -> bool:
     return bool(stored.player_name) and bool(goal.player_name) and not same_player(stored, goal)
 
 
 def _stoppage_added(stored: StoredGoal, goal: Observation) -> bool:
     """90 first, 90+4 later: one goal, if the scorer is not somebody else."""
     at_the_end = stored.elapsed == goal.elapsed and goal.elapsed in PERIOD_ENDS
-    return at_the_end and stored.extra is None and goal.extra is not None and not _unlike(stored, goal)
+    return at_the_end and stored.extra is None and goal.extra is not None and not _differ(stored, goal)
 
 
-def _incomplete(observed: ObservedFixture, present: Sequence[StoredGoal]) -> str:
+def _why_incomplete(observed: ObservedFixture, present: Sequence[StoredGoal]) -> str:
     """Why an answer that lacks a goal cannot be complete, or nothing.
 
     A list that is merely short counts: score and list disagree now and then, and three polls must agree to remove.
@@ -177,7 +177,7 @@ def _incomplete(observed: ObservedFixture, present: Sequence[StoredGoal]) -> str
     if observed.status.stage is Stage.STAGING:
         return f"The status went back to {observed.status}, but goals are known."
     if observed.events:
-        if observed.problems and any(_short_of(observed, goal.team_id) for goal in present):
+        if observed.problems and any(_is_short_of(observed, goal.team_id) for goal in present):
             return "A part of the list could not be read, and the score says that it holds a goal."
         return ""
     if observed.home_goals is None or observed.away_goals is None:
@@ -187,16 +187,16 @@ def _incomplete(observed: ObservedFixture, present: Sequence[StoredGoal]) -> str
     return ""
 
 
-def _short_of(observed: ObservedFixture, team_id: int) -> bool:
+def _is_short_of(observed: ObservedFixture, team_id: int) -> bool:
     score = observed.home_goals if team_id == observed.home.id else observed.away_goals
     return score is not None and score > sum(goal.team_id == team_id for goal in observed.events or ())
 
 
-def _missed(goal: StoredGoal, run_id: str, policy: FootyPolicy) -> MissedGoal:
+def _miss(goal: StoredGoal, run_id: str, policy: FootyPolicy) -> MissedGoal:
     return MissedGoal(goal.event_id, removes=len(goal.drop_runs | {run_id}) >= policy.runs_to_remove)
 
 
-def _created(
+def _create(
     fixture_id: int, found: Sequence[_Seen], sequences: Mapping[tuple[int, int], int], scores: Mapping[int | str, Score]
 ) -> tuple[NewGoal, ...]:
     given = dict(sequences)
@@ -209,7 +209,7 @@ def _created(
     return tuple(created)
 
 
-def _sighted(stored: StoredGoal, goal: Observation, score: Score) -> SeenGoal:
+def _see(stored: StoredGoal, goal: Observation, score: Score) -> SeenGoal:
     if stored.player_name and not goal.player_name:
         # A name that was known is not forgotten because one answer lacks it.
         goal = replace(goal, player_id=stored.player_id or None, player_name=stored.player_name)
@@ -223,7 +223,7 @@ def _sighting(stored: StoredGoal, goal: Observation, score: Score) -> Sighting:
         return Sighting.RESTORED
     if goal.player_name and not stored.player_name:
         return Sighting.NAMED
-    if _unlike(stored, goal):
+    if _differ(stored, goal):
         return Sighting.REATTRIBUTED
     assist_known = stored.assist_name is not None
     was = (stored.team_id, stored.player_id, stored.player_name, stored.detail, stored.elapsed, stored.extra or 0)
@@ -232,7 +232,7 @@ def _sighting(stored: StoredGoal, goal: Observation, score: Score) -> Sighting:
     return Sighting.UNCHANGED if same else Sighting.CORRECTED
 
 
-def _with_scores(observed: ObservedFixture, events: Sequence[Observation]) -> list[_Seen]:
+def _count_scores(observed: ObservedFixture, events: Sequence[Observation]) -> list[_Seen]:
     home = away = 0
     seen: list[_Seen] = []
     for goal in sorted(events, key=lambda one: (one.elapsed, one.extra or 0)):

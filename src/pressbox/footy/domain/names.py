@@ -32,12 +32,12 @@ _NOT_IN_A_WORD = re.compile(r"[^\w'-]|_")
 _OPERATORS = frozenset({"or", "and", "not"})
 
 
-def _listed(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
 # Given names that so many players share that a search for them finds everybody, and by-names that say "the younger".
-_TOO_COMMON = _listed(
+_TOO_COMMON = _word_set(
     """
     abdul abdullah adam ahmad ahmed alejandro alex alexander ali amadou anderson andre andrea andreas andres andrew
     andy anthony antonio ben benjamin bernardo brian bruno carlos charlie chris christian cristian cristiano daniel
@@ -54,7 +54,7 @@ _TOO_COMMON = _listed(
 )
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Without accents and in plain Latin letters, where there is a plain form."""
     decomposed = unicodedata.normalize("NFKD", text)
     unmarked = "".join(char for char in decomposed if not unicodedata.combining(char))
@@ -71,12 +71,13 @@ def extract_player_search_names(name: str) -> tuple[str, ...]:
     plain = [_NOT_IN_A_WORD.sub("", word).strip("'-") for word in spoken]
     plain = [word for word in plain if word]
     plain = [word for word in plain if word.casefold() not in _OPERATORS] or plain
-    telling = [word for word in plain if folded(word).casefold() not in _TOO_COMMON] or plain[-1:]
+    telling = [word for word in plain if fold(word).casefold() not in _TOO_COMMON] or plain[-1:]
     parts = list(dict.fromkeys(part for word in telling for part in _whole_and_split(word)))
-    long_enough = [part for part in parts if _letters(part) >= SHORTEST_PART and not _is_common(part)]
+    long_enough = [part for part in parts if _count_letters(part) >= SHORTEST_PART and not _is_common(part)]
     chosen = long_enough or _longest_only(parts)
-    longest = sorted(chosen, key=_letters, reverse=True)[:MOST_NAME_PARTS]
-    both = (form for part in chosen if part in longest for form in (part, folded(part)))
+    longest = sorted(chosen, key=_count_letters, reverse=True)[:MOST_NAME_PARTS]
+    # Some signs have no plain form at all.
+    both = (form for part in chosen if part in longest for form in (part, fold(part).strip()) if form)
     return tuple(dict.fromkeys(both))
 
 
@@ -115,7 +116,7 @@ def search_words(query: str) -> tuple[str, ...]:
 
 def slug(text: str) -> str:
     """A readable part of an id: plain letters, digits and hyphens, at most 40 characters, never empty."""
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", folded(text)).strip("-")[:LONGEST_SLUG].rstrip("-")
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", fold(text)).strip("-")[:LONGEST_SLUG].rstrip("-")
     # A name in another script has no plain letters. A number made from it keeps two of them apart.
     return plain or f"n{zlib.crc32(text.encode()):08x}"
 
@@ -134,10 +135,10 @@ def rank_aliases(team: str, known: Iterable[KnownName], limit: int = MOST_ALIASE
 
     Left out: what is too long to be typed, another script, words that fit any club, legal forms, former years.
     """
-    own = without_legal_form(" ".join(team.split()))
+    own = strip_legal_form(" ".join(team.split()))
     counted: dict[str, tuple[str, int]] = {}
     for candidate in known:
-        text = without_legal_form(" ".join(candidate.text.split()))
+        text = strip_legal_form(" ".join(candidate.text.split()))
         key = _key(text)
         if _is_usable(text) and key != _key(own):
             spelling, weight = counted.get(key, (text, 0))
@@ -148,14 +149,14 @@ def rank_aliases(team: str, known: Iterable[KnownName], limit: int = MOST_ALIASE
 
 
 # Words that stand beside the name of a club and say nothing about which club it is.
-_LEGAL_FORMS = _listed(
+_LEGAL_FORMS = _word_set(
     """
     fc f.c. afc a.f.c. cf c.f. sc s.c. ac a.c. as a.s. cd c.d. ud u.d. rc r.c. sv bv fk nk sk sd club ssc s.s.c. ss
     s.s. us u.s. bc b.c. tsv vfl vfb tsg jk if bk ff ca cp rcd calcio futbol football fussball association de the e.v.
     ev kv kaa krc ogc ogcn losc rsc vv gnk hnk mfk
     """
 )
-_ANY_CLUB = _listed(
+_ANY_CLUB = _word_set(
     """
     united city town rovers wanderers athletic athletico atletico real sporting inter dynamo dinamo olympique rangers
     albion county racing deportivo nacional national team national-team men women reds blues whites blacks
@@ -168,7 +169,7 @@ _YEARS = re.compile(r"\b(1[89]|20)\d\d\b")
 
 
 def _is_usable(text: str) -> bool:
-    plain = folded(text)
+    plain = fold(text)
     if not plain.isascii() or _YEARS.search(plain):
         return False
     words = plain.casefold().split()
@@ -191,7 +192,7 @@ def _weight(candidate: KnownName, text: str) -> int:
     return 1 + 4 * candidate.main + 4 * english + 3 * (is_abbreviation and english)
 
 
-def without_legal_form(text: str) -> str:
+def strip_legal_form(text: str) -> str:
     """“Liverpool FC” is found with Liverpool. What would leave nothing, or a word for any club, stays whole."""
     words = text.split(" ")
     while len(words) > 1 and words[-1].casefold() in _LEGAL_FORMS:
@@ -199,13 +200,13 @@ def without_legal_form(text: str) -> str:
     while len(words) > 1 and words[0].casefold() in _LEGAL_FORMS:
         words = words[1:]
     rest = " ".join(words)
-    if _letters(rest) < SHORTEST_PART or all(word.casefold() in _ANY_CLUB for word in words):
+    if _count_letters(rest) < SHORTEST_PART or all(word.casefold() in _ANY_CLUB for word in words):
         return text
     return rest
 
 
 def _key(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "", folded(text).casefold()) or text.casefold()
+    return re.sub(r"[^a-z0-9]+", "", fold(text).casefold()) or text.casefold()
 
 
 def _words(name: str) -> list[str]:
@@ -214,7 +215,7 @@ def _words(name: str) -> list[str]:
 
 
 def _plain_words(text: str) -> str:
-    return " ".join(re.sub(r"[^\w]+|_", " ", folded(text).casefold()).split())
+    return " ".join(re.sub(r"[^\w]+|_", " ", fold(text).casefold()).split())
 
 
 def _whole_and_split(word: str) -> list[str]:
@@ -222,21 +223,21 @@ def _whole_and_split(word: str) -> list[str]:
     return [word, *pieces] if len(pieces) > 1 else [word]
 
 
-def _letters(text: str) -> int:
+def _count_letters(text: str) -> int:
     return sum(char.isalnum() for char in text)
 
 
 def _is_common(part: str) -> bool:
     # A whole hyphenated name is telling, one of its halves alone may not be: Pierre-Emerick, but not Pierre.
-    return "-" not in part and folded(part).casefold() in _TOO_COMMON
+    return "-" not in part and fold(part).casefold() in _TOO_COMMON
 
 
 def _longest_only(parts: Sequence[str]) -> list[str]:
     if not parts:
         return []
-    longest = max(parts, key=_letters)
+    longest = max(parts, key=_count_letters)
     # The last one is the surname in most of the world; of equals, it is the one that is searched for.
-    return [part for part in parts if _letters(part) == _letters(longest)][-1:]
+    return [part for part in parts if _count_letters(part) == _count_letters(longest)][-1:]
 
 
 def _terms(words: Sequence[str]) -> list[str]:

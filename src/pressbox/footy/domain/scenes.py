@@ -1,8 +1,8 @@
 """Which copies show one scene, and which of them is shown. Pure.
 
 The result depends on the set of copies only, never on the order in which they came. A scene is everything that is
-connected by matches. The copy to show is the largest file among those that are nearly as long as the longest; for two
-copies that is the rule of `quality.better`, and for more it has no circles.
+connected by matches. The copy to show is the largest file among those that are nearly as long as the longest. For two
+copies that is the document's rule; for more, it cannot run in circles.
 """
 
 from collections.abc import Iterable, Sequence

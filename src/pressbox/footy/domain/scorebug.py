@@ -81,7 +81,7 @@ _STROKES = "|/I"
 
 def shown_time(clock: str, added: str = "", stoppage_clock: str = "") -> Shown | None:
     """What a clock's texts say, or None: no clock, a break, a shoot-out, or something that is no time of a match."""
-    text = plain(clock)
+    text = normalise(clock)
     if _BREAK.search(text):
         return None
     time = _without_marks(text)
@@ -93,21 +93,21 @@ def shown_time(clock: str, added: str = "", stoppage_clock: str = "") -> Shown |
     shown = replace(shown, period=_period(text))
     if shown.stoppage_known:
         return shown
-    shown = replace(shown, added=_added(plain(added), time))
-    return _with_timer(shown, plain(stoppage_clock) or _beside(time))
+    shown = replace(shown, added=_added(normalise(added), time))
+    return _with_timer(shown, normalise(stoppage_clock) or _beside(time))
 
 
-def plain(text: str) -> str:
+def normalise(text: str) -> str:
     """Full-width characters, odd quotes and spaces made plain; nothing that is longer than a scorebug can be."""
-    folded = unicodedata.normalize("NFKC", text[:LONGEST_TEXT]).upper()
+    upper = unicodedata.normalize("NFKC", text[:LONGEST_TEXT]).upper()
     for odd in "’‘`´′":
-        folded = folded.replace(odd, "'")
-    return " ".join(folded.split())
+        upper = upper.replace(odd, "'")
+    return " ".join(upper.split())
 
 
 def find_clock(texts: Sequence[str]) -> ScorebugTexts:
     """Choose the clock among the texts read in one part of a picture. Two different clocks are none."""
-    parts = [plain(text) for text in texts]
+    parts = [normalise(text) for text in texts]
     marks = [part for part in parts if _is_mark(part)]
     beside = [found.group() for part in parts if part.startswith("+") and (found := _TIMER.match(part))]
     clocks = list(dict.fromkeys(found for part in parts for found in _clocks_in(part)))

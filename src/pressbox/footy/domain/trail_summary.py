@@ -61,7 +61,7 @@ def _found(trail: Trail) -> str:
         return f"{found} found: " + ", ".join(f"{item.count} {_words(item.outcome)}" for item in told)
     attempts = len({search.attempt for search in trail.searches if not search.failure})
     if attempts:
-        return f"nothing found in {_times(attempts, 'search', 'searches')}"
+        return f"nothing found in {_count(attempts, 'search', 'searches')}"
     if trail.goal.state is GoalState.SEARCHING and not trail.searches:
         return "confirmed, and the search is about to begin"
     return ""
@@ -73,7 +73,7 @@ def _failures(searches: Sequence[SearchView]) -> str:
         return ""
     last = {search.source: search.failure for search in searches if search.failure}
     return "failed: " + "; ".join(
-        f"{source} {_times(count, 'time', 'times')} ({last[source].rstrip('.')})" for source, count in failed.items()
+        f"{source} {_count(count, 'time', 'times')} ({last[source].rstrip('.')})" for source, count in failed.items()
     )
 
 
@@ -84,7 +84,7 @@ def _end(trail: Trail) -> str:
         return f"complete: {trail.goal.completion_reason}"
     open_downloads = sum(1 for run in trail.downloads if run.finished_at is None)
     if trail.search_ended:
-        waiting = f", {_times(open_downloads, 'download', 'downloads')} still at work" if open_downloads else ""
+        waiting = f", {_count(open_downloads, 'download', 'downloads')} still at work" if open_downloads else ""
         return f"the search ended: {trail.search_ended}{waiting}"
     return ""
 
@@ -97,5 +97,5 @@ def _words(outcome: CandidateOutcome) -> str:
     return _WORDS.get(outcome, outcome.value)
 
 
-def _times(number: int, one: str, many: str) -> str:
+def _count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"

@@ -35,9 +35,9 @@ class LiveAnswer:
 class FixturesApi(Protocol):
     """API-Football. Errors in a 200 answer, HTML and truncated JSON raise; they are never "no fixtures"."""
 
-    async def fixtures_on(self, day: date) -> DayAnswer: ...
+    async def fetch_day(self, day: date) -> DayAnswer: ...
 
-    async def fixtures_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
+    async def fetch_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
         """One call, at most 20 ids."""
         ...
 
@@ -45,7 +45,7 @@ class FixturesApi(Protocol):
 class AliasSource(Protocol):
     """An outage raises TransientError; it is never "no aliases"."""
 
-    async def aliases(self, team: TeamName) -> Aliases: ...
+    async def find_aliases(self, team: TeamName) -> Aliases: ...
 
 
 @dataclass(frozen=True)
@@ -97,17 +97,17 @@ class Media(Protocol):
         """In its stored form: what it means is known to the media processes only."""
         ...
 
-    async def same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
+    async def find_same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
         """Which of these fingerprints show a scene of the query."""
         ...
 
-    async def frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
+    async def take_frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
         """JPEG pictures at these parts of the duration."""
         ...
 
-    async def poster(self, path: Path) -> bytes: ...
+    async def take_poster(self, path: Path) -> bytes: ...
 
-    async def playable(self, path: Path, target: Path) -> Probe:
+    async def make_playable(self, path: Path, target: Path) -> Probe:
         """Write a file that browsers play and seek; the content is the same."""
         ...
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from pressbox.footy.contracts.aliases import TeamAliases
 from pressbox.footy.contracts.download import CompletionResult, SettledCandidate, Video
-from pressbox.footy.contracts.ingest import CleanedUp, StoredFixtures
+from pressbox.footy.contracts.ingest import CleanupResult, StoredFixtures
 from pressbox.footy.contracts.monitor import CompletedFixtures, GoalToSearch, RegisteredRun
 from pressbox.footy.contracts.search import DownloadCount
 from pressbox.footy.contracts.upload import GoalData, UploadedVideo
@@ -67,7 +67,7 @@ class Polls(Protocol):
         """Send one notification for everything that this run changed; returns how many fixtures that were."""
         ...
 
-    async def staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
+    async def find_staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
         """Staging fixtures that were not polled since the quarter hour began."""
         ...
 
@@ -79,7 +79,7 @@ class Polls(Protocol):
 
     async def activate(self, run_id: str, policy: FootyPolicy, now: datetime) -> int: ...
 
-    async def active_ids(self, run_id: str) -> Sequence[int]:
+    async def find_active(self, run_id: str) -> Sequence[int]:
         """Active fixtures that have no snapshot of this run yet."""
         ...
 
@@ -124,13 +124,13 @@ class FixtureArchive(Protocol):
         """Fixtures older than the retention, and removed goals whose grace is over, with objects still to purge."""
         ...
 
-    async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanedUp: ...
+    async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanupResult: ...
 
 
 class Goals(Protocol):
     """Goals and their registers."""
 
-    async def to_search(
+    async def claim_searches(
         self, policy: FootyPolicy, limit: int, freeze: Callable[[str, str], tuple[str, str]]
     ) -> Sequence[GoalToSearch]:
         """Confirmed goals with a known scorer whose search has not begun. `freeze` makes the slugs (team, player)."""
@@ -138,21 +138,21 @@ class Goals(Protocol):
 
     async def set_monitor_complete(self, event_id: str, workflow_id: str, now: datetime) -> None: ...
 
-    async def existence(self, event_id: str) -> str | None:
+    async def removal_reason(self, event_id: str) -> str | None:
         """None while it is there; otherwise what became of it, in words."""
         ...
 
-    async def scorer(self, event_id: str) -> tuple[str, str, int]:
+    async def load_scorer(self, event_id: str) -> tuple[str, str, int]:
         """Player, team and team id, as they are now."""
         ...
 
-    async def expected_minute(self, event_id: str) -> tuple[int, int]:
+    async def load_minute(self, event_id: str) -> tuple[int, int]:
         """Elapsed and extra minute, as they are now."""
         ...
 
-    async def note_search(self, event_id: str, query: str) -> None: ...
+    async def record_query(self, event_id: str, query: str) -> None: ...
 
-    async def searched_since(self, event_id: str) -> datetime:
+    async def load_search_start(self, event_id: str) -> datetime:
         """When the last search that worked began; before the first, when a poll last lacked the goal."""
         ...
 
@@ -162,7 +162,7 @@ class Goals(Protocol):
         """Also when it was never registered: then both at once."""
         ...
 
-    async def downloads(self, event_id: str) -> DownloadCount: ...
+    async def count_downloads(self, event_id: str) -> DownloadCount: ...
 
     async def end_search(self, event_id: str, ended: SearchEnd, now: datetime) -> None: ...
 
@@ -191,7 +191,7 @@ class Candidate:
 class Candidates(Protocol):
     """What the searches found, and what became of it."""
 
-    async def known_urls(self, event_id: str) -> frozenset[str]: ...
+    async def load_known_urls(self, event_id: str) -> frozenset[str]: ...
 
     async def record_search(
         self, event_id: str, attempt: int, query: str, answers: Sequence[SourceAnswer], now: datetime
@@ -215,7 +215,7 @@ class Candidates(Protocol):
 
 
 @dataclass(frozen=True)
-class ClipFile:
+class UncheckedClip:
     """What is needed to judge a stored clip again."""
 
     clip_id: int
@@ -243,9 +243,9 @@ class Clips(Protocol):
     `add`, `replace` and `count_in` keep the video and its fingerprint with the candidate; the same again is fine.
     """
 
-    async def of_goal(self, event_id: str, candidate_ids: Sequence[int]) -> GoalData: ...
+    async def load_goal_data(self, event_id: str, candidate_ids: Sequence[int]) -> GoalData: ...
 
-    async def copies(self, event_id: str, verified: bool | None = None) -> Sequence[StoredCopy]:
+    async def load_copies(self, event_id: str, verified: bool | None = None) -> Sequence[StoredCopy]:
         """All copies of the goal's clips, or of those clips that are verified or not."""
         ...
 
@@ -264,19 +264,19 @@ class Clips(Protocol):
         """The better file in the same slot, under the same share id; keys of the objects it no longer uses."""
         ...
 
-    async def count_in(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
+    async def add_copy(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
         """This video and what was merged into it are copies of that clip, in a file that is not better."""
         ...
 
     async def rank(self, event_id: str) -> None: ...
 
-    async def unchecked(self, limit: int) -> Sequence[ClipFile]: ...
+    async def find_unchecked(self, limit: int) -> Sequence[UncheckedClip]: ...
 
     async def record_check(self, clip_id: int, video: Video | None, settled: SettledCandidate | None) -> None:
         """The judge answered at last: what the clock says, or that the clip goes."""
         ...
 
-    async def objects_of(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> Sequence[str]: ...
+    async def list_objects(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> Sequence[str]: ...
 
 
 @dataclass(frozen=True)
@@ -289,11 +289,11 @@ class TeamName:
 class TeamStore(Protocol):
     """Teams and their cached aliases."""
 
-    async def team(self, team_id: int) -> TeamName: ...
+    async def load_team(self, team_id: int) -> TeamName: ...
 
-    async def cached(self, team_id: int, alias_age: timedelta, now: datetime) -> TeamAliases: ...
+    async def load_aliases(self, team_id: int, alias_age: timedelta, now: datetime) -> TeamAliases: ...
 
-    async def save(self, team_id: int, aliases: Sequence[str], source: str, now: datetime) -> None: ...
+    async def save_aliases(self, team_id: int, aliases: Sequence[str], source: str, now: datetime) -> None: ...
 
 
 class SourceHealth(Protocol):

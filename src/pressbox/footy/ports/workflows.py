@@ -14,7 +14,7 @@ class Workflows(Protocol):
         """Signal-with-start the upload of this goal."""
         ...
 
-    async def running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
+    async def find_running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
         """Those of them that run now."""
         ...
 

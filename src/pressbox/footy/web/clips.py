@@ -10,7 +10,7 @@ from pressbox.core.web.pages.access import Parts
 from pressbox.core.web.rendering import render
 from pressbox.footy.ids import PATH
 from pressbox.footy.web.access import Clips, Goals, Matches, ShareId, Visitor, zone
-from pressbox.footy.web.matches import disallowed
+from pressbox.footy.web.matches import show_disallowed
 from pressbox.footy.web.streaming import StoredFile, direct_link, serve
 
 router = APIRouter(include_in_schema=False)
@@ -30,7 +30,7 @@ async def film(
     """
     found = await clips.find(share_id)
     name = f"goal-{found.event_id}.mp4"
-    file = StoredFile(found.object_key, found.content_type, quoted(found.etag), name)
+    file = StoredFile(found.object_key, found.content_type, quote_etag(found.etag), name)
     if direct and (link := await direct_link(parts.objects, file)) is not None:
         return link
     return await serve(request, parts.objects, file)
@@ -41,7 +41,7 @@ async def poster(request: Request, clips: Clips, parts: Parts, share_id: ShareId
     found = await clips.find(share_id)
     name = f"goal-{found.event_id}.jpg"
     return await serve(
-        request, parts.objects, StoredFile(found.poster_key, found.poster_type, quoted(found.etag), name)
+        request, parts.objects, StoredFile(found.poster_key, found.poster_type, quote_etag(found.etag), name)
     )
 
 
@@ -53,7 +53,7 @@ async def share_page(
         found = await clips.find(share_id)
         goal = await goals.load_goal(found.event_id)
     except GoneError as error:
-        return disallowed(request, error, str(error.details.get("event_id") or ""))
+        return show_disallowed(request, error, str(error.details.get("event_id") or ""))
     clip = next((clip for clip in goal.clips if clip.share_id == found.share_id), None)
     if clip is None:
         raise NotFoundError("There is no such clip.")
@@ -62,5 +62,5 @@ async def share_page(
     return render(request, "footy/clip.html", identity=visitor, clip=clip, goal=goal, fixture=fixture, day=day)
 
 
-def quoted(etag: str) -> str:
+def quote_etag(etag: str) -> str:
     return etag if etag.startswith('"') else f'"{etag}"'

@@ -15,7 +15,7 @@ from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.domain.views import AuditView, FixtureView, GoalState, GoalView
 from pressbox.footy.ids import FIXTURE_TOPIC, GOAL_TOPIC, PATH
 from pressbox.footy.web.access import EventId, FixtureId, Goals, Matches, Reader, cursor, zone
-from pressbox.footy.web.trail import rows_of
+from pressbox.footy.web.trail import build_rows
 
 router = APIRouter(include_in_schema=False)
 
@@ -52,7 +52,7 @@ class MatchPage:
         return max((search.attempt for search in self.audit.searches), default=0) if self.audit else 0
 
 
-def shown_goal(fixture: FixtureView, chosen: str) -> GoalView | None:
+def choose_goal(fixture: FixtureView, chosen: str) -> GoalView | None:
     """The chosen one; without a choice the newest with clips, or else the newest."""
     if chosen:
         return next((goal for goal in fixture.goals if goal.event_id == chosen), None)
@@ -65,7 +65,7 @@ async def read_match(
 ) -> MatchPage:
     at = await cursor(request)
     fixture = await matches.load_fixture(fixture_id)
-    goal = shown_goal(fixture, chosen)
+    goal = choose_goal(fixture, chosen)
     gone = None
     if chosen and goal is None:
         gone = (await goals.load_audit(chosen, limit=1)).goal
@@ -105,7 +105,7 @@ async def goal_page(
     try:
         goal = await goals.load_goal(event_id)
     except GoneError as error:
-        return disallowed(request, error, event_id)
+        return show_disallowed(request, error, event_id)
     return _show(request, identity, await read_match(request, matches, goals, goal.fixture_id, event_id))
 
 
@@ -118,12 +118,12 @@ async def why_page(request: Request, goals: Goals, identity: Reader, event_id: E
         identity=identity,
         audit=audit,
         goal=audit.goal,
-        rows=rows_of(audit),
+        rows=build_rows(audit),
         removed=audit.goal.state is GoalState.REMOVED,
     )
 
 
-def disallowed(request: Request, error: GoneError, event_id: str) -> HTMLResponse:
+def show_disallowed(request: Request, error: GoneError, event_id: str) -> HTMLResponse:
     """410 for people, with the way to the match; programs get the error as always."""
     if wants_json(request):
         raise error

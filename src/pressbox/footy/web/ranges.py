@@ -27,7 +27,7 @@ class UnsatisfiableRange(Exception):
     """The range lies behind the last byte."""
 
 
-def span_of(header: str | None, size: int) -> Span | None:
+def parse_range(header: str | None, size: int) -> Span | None:
     """What a Range header asks for; None means the whole file.
 
     A header that is not understood is ignored, as is one with several ranges: no player sends those, and the standard
@@ -53,12 +53,12 @@ def _last_bytes(count: int, size: int) -> Span:
     return Span(max(0, size - count), size)
 
 
-def still_the_same(if_range: str | None, etag: str) -> bool:
+def matches_if_range(if_range: str | None, etag: str) -> bool:
     """Whether a range may be cut from this version. A date or a weak tag cannot promise the same bytes."""
     return if_range is None or if_range.strip() == etag
 
 
-def known_already(if_none_match: str | None, etag: str) -> bool:
+def is_cached(if_none_match: str | None, etag: str) -> bool:
     if if_none_match is None:
         return False
     tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]

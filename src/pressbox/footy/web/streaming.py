@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
 from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectInfo, ObjectStore
-from pressbox.footy.web.ranges import Span, UnsatisfiableRange, known_already, span_of, still_the_same
+from pressbox.footy.web.ranges import Span, UnsatisfiableRange, is_cached, matches_if_range, parse_range
 
 # Long enough to watch it, short enough that a link which was passed on ends soon.
 LINK_LIFE = timedelta(minutes=15)
@@ -35,14 +35,14 @@ async def serve(request: Request, objects: ObjectStore, file: StoredFile) -> Res
     if info is None:
         raise NotFoundError("The file of this clip is not in the store any more.")
     headers = _headers(request, file, info)
-    if known_already(request.headers.get("if-none-match"), file.etag):
+    if is_cached(request.headers.get("if-none-match"), file.etag):
         return Response(status_code=304, headers=headers)
-    wanted = request.headers.get("range") if still_the_same(request.headers.get("if-range"), file.etag) else None
+    wanted = request.headers.get("range") if matches_if_range(request.headers.get("if-range"), file.etag) else None
     try:
-        span = span_of(wanted, info.size)
+        span = parse_range(wanted, info.size)
     except UnsatisfiableRange:
         return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{info.size}"})
-    return _answer(request, objects, file, info.size, span, headers)
+    return _respond(request, objects, file, info.size, span, headers)
 
 
 async def direct_link(objects: ObjectStore, file: StoredFile) -> Response | None:
@@ -51,7 +51,7 @@ async def direct_link(objects: ObjectStore, file: StoredFile) -> Response | None
     return None if link is None else RedirectResponse(link, status_code=307, headers={"Cache-Control": "no-store"})
 
 
-def _answer(
+def _respond(
     request: Request, objects: ObjectStore, file: StoredFile, size: int, span: Span | None, headers: Mapping[str, str]
 ) -> Response:
     sent = span or Span(0, size)

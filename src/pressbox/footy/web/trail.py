@@ -35,7 +35,7 @@ class TrailRow:
     candidate: CandidateView | None = None
 
 
-def rows_of(audit: AuditView) -> list[TrailRow]:
+def build_rows(audit: AuditView) -> list[TrailRow]:
     """Oldest first."""
     rows = [*_sightings(audit), *_notes(audit), *_searches(audit), *_candidates(audit), *_downloads(audit)]
     return sorted([*rows, *_ends(audit)], key=lambda row: row.at)

@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.footy.activities.ingest import CleanupActivities, IngestActivities
     from pressbox.footy.contracts.aliases import RAGWorkflowInput
     from pressbox.footy.contracts.ingest import (
-        CleanedUp,
+        CleanupResult,
         FetchedFixtures,
         FetchFixturesInput,
         IngestProgress,
@@ -139,7 +139,7 @@ class IngestWorkflow:
     async def _clean(self) -> int:
         deleted = 0
         for _ in range(MOST_CLEANING_ROUNDS):
-            cleaned: CleanedUp = await call(CleanupActivities.cleanup_old_fixtures, self._run)
+            cleaned: CleanupResult = await call(CleanupActivities.cleanup_old_fixtures, self._run)
             deleted += cleaned.fixtures
             self._show(deleted=deleted)
             if not cleaned.more:

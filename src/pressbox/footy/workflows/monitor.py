@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.footy.activities.upload import UploadActivities
     from pressbox.footy.contracts.ingest import RunReference
     from pressbox.footy.contracts.monitor import (
-        Compared,
+        ComparisonResult,
         CompletedFixtures,
         FinishRunInput,
         FixtureReferences,
@@ -85,7 +85,7 @@ class MonitorWorkflow:
         polled = await call(PollActivities.fetch_active_fixtures, self._run)
         self._note(fixtures=polled.answered, failed=self._result.failed + polled.failed)
         for _ in range(MOST_COMPARING):
-            compared: Compared = await call(ComparisonActivities.store_and_compare, self._run)
+            compared: ComparisonResult = await call(ComparisonActivities.store_and_compare, self._run)
             self._note(
                 goals_created=self._result.goals_created + compared.created,
                 goals_removed=self._result.goals_removed + compared.removed,

@@ -16,8 +16,8 @@ from playwright.async_api import TimeoutError as PageTimeoutError
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.proxy import GuardedProxy, Lease
 from pressbox.core.logs import get_logger
-from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, SearchStatus
-from pressbox.footy.x.results import EMPTY, LOGIN, LOGIN_PATH, POST, READ_POSTS, TROUBLE, SeenPost, chosen
+from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuery, SearchStatus
+from pressbox.footy.x.results import EMPTY, LOGIN, LOGIN_PATH, POST, READ_POSTS, TROUBLE, SeenPost, select_posts
 from pressbox.footy.x.session import Cookie, StoredSession, is_logged_in
 
 log = get_logger(__name__)
@@ -67,14 +67,14 @@ class XBrowser:
                 browser, self._browser = self._browser, None
                 await browser.close()
 
-    async def search(self, question: SearchQuestion) -> SearchAnswer:
+    async def search(self, question: SearchQuery) -> SearchAnswer:
         cookies = self._session.load()
         if not is_logged_in(cookies):
             return _login_needed()
         async with self._gate, self._proxy.lease(MOST_BYTES, SEARCH_TIME) as lease:
             try:
                 async with self._context(lease, cookies) as context:
-                    return await self._searched(await context.new_page(), question)
+                    return await self._search_page(await context.new_page(), question)
             except PageTimeoutError:
                 return SearchAnswer(
                     status=SearchStatus.FAILED, message="The page of X did not show its results in time."
@@ -135,7 +135,7 @@ class XBrowser:
         own = (urlsplit(self._base_url).hostname or "").lower()
         return host == own or any(host == known or host.endswith(f".{known}") for known in _HOSTS_OF_X)
 
-    async def _searched(self, page: Page, question: SearchQuestion) -> SearchAnswer:
+    async def _search_page(self, page: Page, question: SearchQuery) -> SearchAnswer:
         query = urlencode({"q": question.search_query + _ONLY_VIDEOS, "src": "typed_query", "f": "live"})
         await page.goto(f"{self._base_url}/search?{query}", wait_until="domcontentloaded", timeout=PAGE_SECONDS * 1000)
         await page.wait_for_selector(
@@ -146,9 +146,9 @@ class XBrowser:
             return _login_needed()
         if await page.query_selector(TROUBLE) is not None:
             return SearchAnswer(status=SearchStatus.FAILED, message="X says that something went wrong.")
-        return SearchAnswer(status=SearchStatus.SUCCESS, videos=tuple(await self._scrolled(page, question)))
+        return SearchAnswer(status=SearchStatus.SUCCESS, videos=tuple(await self._collect_posts(page, question)))
 
-    async def _scrolled(self, page: Page, question: SearchQuestion) -> Sequence[FoundOnX]:
+    async def _collect_posts(self, page: Page, question: SearchQuery) -> Sequence[FoundOnX]:
         """The page holds only what is near the window, so what was seen is collected on the way down."""
         seen: dict[str, SeenPost] = {}
         for _ in range(_SCROLLS):
@@ -156,12 +156,12 @@ class XBrowser:
             for item in await page.evaluate(READ_POSTS):
                 post = SeenPost.model_validate(item)
                 seen[post.href] = post
-            found = chosen(seen.values(), question, datetime.now(UTC))
+            found = select_posts(seen.values(), question, datetime.now(UTC))
             if len(found) >= question.max_results or len(seen) == before:
                 break
             await page.mouse.wheel(0, 4000)
             await page.wait_for_timeout(_SCROLL_WAIT_MILLISECONDS)
-        return chosen(seen.values(), question, datetime.now(UTC))
+        return select_posts(seen.values(), question, datetime.now(UTC))
 
 
 def _login_needed() -> SearchAnswer:

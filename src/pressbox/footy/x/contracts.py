@@ -12,7 +12,7 @@ class SearchStatus(StrEnum):
     FAILED = "failed"
 
 
-class SearchQuestion(BaseModel):
+class SearchQuery(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     search_query: str = Field(min_length=1, max_length=512)

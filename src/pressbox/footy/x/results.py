@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from pressbox.footy.x.contracts import FoundOnX, SearchQuestion
+from pressbox.footy.x.contracts import FoundOnX, SearchQuery
 
 # Whatever of these comes first tells what kind of page it is.
 POST = 'article[data-testid="tweet"]'
@@ -46,7 +46,7 @@ class SeenPost(BaseModel):
     label: str = ""
 
 
-def chosen(posts: Iterable[SeenPost], question: SearchQuestion, now: datetime) -> Sequence[FoundOnX]:
+def select_posts(posts: Iterable[SeenPost], question: SearchQuery, now: datetime) -> Sequence[FoundOnX]:
     """New posts with a video that are not known yet. A post is known by its number, however its address is spelt."""
     known = {number[1] for url in question.exclude_urls if (number := _STATUS_ID.search(url))}
     oldest = now - timedelta(minutes=question.max_age_minutes)
@@ -57,22 +57,22 @@ def chosen(posts: Iterable[SeenPost], question: SearchQuestion, now: datetime) -
             continue
         if post.posted_at is not None and post.posted_at < oldest:
             continue
-        found.setdefault(parts[2], _found(parts[1], parts[2], post))
+        found.setdefault(parts[2], _to_found(parts[1], parts[2], post))
     return tuple(found.values())[: question.max_results]
 
 
-def _found(author: str, number: str, post: SeenPost) -> FoundOnX:
+def _to_found(author: str, number: str, post: SeenPost) -> FoundOnX:
     url = f"{PUBLIC_URL}/{author}/status/{number}"
     return FoundOnX(
         video_page_url=f"{url}/video/1",
         tweet_url=url,
         tweet_text=post.text,
-        duration_seconds=duration(post.label),
+        duration_seconds=parse_duration(post.label),
         posted_at=post.posted_at,
     )
 
 
-def duration(label: str) -> float | None:
+def parse_duration(label: str) -> float | None:
     """The time that is written on the picture of a video."""
     found = _DURATION.search(label)
     if found is None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from pressbox.core.errors import PressboxError
 from pressbox.core.logs import get_logger
-from pressbox.footy.x.contracts import SearchAnswer, SearchQuestion, SearchStatus
+from pressbox.footy.x.contracts import SearchAnswer, SearchQuery, SearchStatus
 
 log = get_logger(__name__)
 
@@ -27,7 +27,7 @@ class Searcher(Protocol):
     @property
     def authenticated(self) -> bool: ...
 
-    async def search(self, question: SearchQuestion) -> SearchAnswer: ...
+    async def search(self, question: SearchQuery) -> SearchAnswer: ...
 
 
 class Health(BaseModel):
@@ -56,7 +56,7 @@ def build_service(searcher: Searcher, token: str) -> FastAPI:
         if body is None:
             return _answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, SearchStatus.FAILED, "The question is too long.")
         try:
-            question = SearchQuestion.model_validate_json(body)
+            question = SearchQuery.model_validate_json(body)
         except ValidationError as error:
             fields = ", ".join(sorted({str(item["loc"][0]) for item in error.errors() if item["loc"]})) or "JSON"
             return _answer(HTTPStatus.UNPROCESSABLE_ENTITY, SearchStatus.FAILED, f"Not usable: {fields}.")

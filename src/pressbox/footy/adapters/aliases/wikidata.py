@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 from pydantic import Field
 
 from pressbox.core.http.client import GuardedClient
-from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
+from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
 from pressbox.footy.domain.errors import SourceError
-from pressbox.footy.domain.names import KnownName, folded, rank_aliases, without_legal_form
+from pressbox.footy.domain.names import KnownName, fold, rank_aliases, strip_legal_form
 from pressbox.footy.ports.storage import Aliases, TeamName
 
 NAME = "wikidata"
@@ -28,63 +28,63 @@ _OTHER_TEAM = re.compile(
 )
 
 
-class Hit(Shape):
+class Hit(SourceModel):
     title: str
 
 
-class Hits(Shape):
+class Hits(SourceModel):
     search: tuple[Hit, ...] = ()
 
 
-class Trouble(Shape):
+class ApiError(SourceModel):
     code: str
     info: str = ""
 
 
-class SearchPage(Shape):
+class SearchPage(SourceModel):
     """An error comes with status 200 and without `query`."""
 
     query: Hits | None = None
-    error: Trouble | None = None
+    error: ApiError | None = None
 
 
-class Value(Shape):
+class Value(SourceModel):
     value: str
     language: str = Field("", alias="xml:lang")
 
 
-class Binding(Shape):
+class Binding(SourceModel):
     team: Value
     name: Value
     main: Value
 
 
-class Bindings(Shape):
+class Bindings(SourceModel):
     bindings: tuple[object, ...]
 
 
-class QueryPage(Shape):
+class QueryPage(SourceModel):
     results: Bindings
 
 
 class Wikidata:
     def __init__(self, http: GuardedClient, search_url: str, query_url: str, clock: Clock = utc_now) -> None:
-        self._asker = Asker(NAME, http, clock)
+        self._client = SourceClient(NAME, http, clock)
         self._search_url = f"{search_url.rstrip('/')}/w/api.php"
         self._query_url = query_url
 
-    async def aliases(self, team: TeamName) -> Aliases:
-        found = await self._candidates(team.name)
+    async def find_aliases(self, team: TeamName) -> Aliases:
+        found = await self._search_teams(team.name)
         if not found:
             return Aliases((), NAME)
-        names = await self._names(found)
-        chosen = next((entity for entity in found if _is_this(team.name, names.get(entity, ()))), None)
+        names = await self._load_names(found)
+        chosen = next((entity for entity in found if _is_same_team(team.name, names.get(entity, ()))), None)
         return Aliases(rank_aliases(team.name, names[chosen]) if chosen else (), NAME)
 
-    async def _candidates(self, name: str) -> list[str]:
+    async def _search_teams(self, name: str) -> list[str]:
         """Entities that are football teams, in the order of the search."""
         kinds = "|".join(f"P31={kind}" for kind in _KINDS)
-        words = " ".join(re.sub(r"[^\w\s'-]", " ", without_legal_form(name)).split())
+        words = " ".join(re.sub(r"[^\w\s'-]", " ", strip_legal_form(name)).split())
         parameters = {
             "action": "query",
             "list": "search",
@@ -94,17 +94,17 @@ class Wikidata:
             "format": "json",
             "formatversion": "2",
         }
-        page = await self._asker.get(f"{self._search_url}?{urlencode(parameters)}", SearchPage)
+        page = await self._client.get(f"{self._search_url}?{urlencode(parameters)}", SearchPage)
         if page.query is None:
             code = page.error.code if page.error else "no answer"
             raise SourceError(f"{NAME}: the search failed ({code}).")
         return [hit.title for hit in page.query.search if _ENTITY.fullmatch(hit.title)]
 
-    async def _names(self, entities: Sequence[str]) -> dict[str, tuple[KnownName, ...]]:
+    async def _load_names(self, entities: Sequence[str]) -> dict[str, tuple[KnownName, ...]]:
         address = f"{self._query_url}?{urlencode({'query': names_query(entities), 'format': 'json'})}"
-        page = await self._asker.get(address, QueryPage, headers={"Accept": "application/sparql-results+json"})
+        page = await self._client.get(address, QueryPage, headers={"Accept": "application/sparql-results+json"})
         names: dict[str, tuple[KnownName, ...]] = {}
-        for binding in self._asker.each(page.results.bindings, Binding):
+        for binding in self._client.each(page.results.bindings, Binding):
             entity = binding.team.value.rpartition("/")[2]
             known = KnownName(binding.name.value, binding.name.language or "mul", binding.main.value == "true")
             names[entity] = (*names.get(entity, ()), known)
@@ -125,14 +125,14 @@ def names_query(entities: Sequence[str]) -> str:
     )
 
 
-def _is_this(team: str, names: Sequence[KnownName]) -> bool:
+def _is_same_team(team: str, names: Sequence[KnownName]) -> bool:
     """A search also finds teams that only share a word. One of its names has to be the one that we know."""
     own = _plain(team)
-    labels = " ".join(folded(name.text).casefold() for name in names if name.main)
-    if _OTHER_TEAM.search(labels) and not _OTHER_TEAM.search(folded(team).casefold()):
+    labels = " ".join(fold(name.text).casefold() for name in names if name.main)
+    if _OTHER_TEAM.search(labels) and not _OTHER_TEAM.search(fold(team).casefold()):
         return False
     return bool(own) and any(f" {own} " in f" {_plain(name.text)} " for name in names)
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.sub(r"[^\w]+", " ", folded(without_legal_form(text)).casefold()).split())
+    return " ".join(re.sub(r"[^\w]+", " ", fold(strip_legal_form(text)).casefold()).split())

@@ -12,10 +12,10 @@ from pressbox.core.http.decoding import AnswerTooLargeError
 from pressbox.footy.adapters.downloads.files import (
     Receiver,
     check_space,
-    measured,
-    receiving,
-    removed_on_failure,
-    too_large,
+    measure,
+    open_receiver,
+    remove_on_failure,
+    too_large_error,
 )
 from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
@@ -36,33 +36,33 @@ async def fetch_file(http: GuardedClient, url: str, target: Path, limits: Downlo
         async with http.stream(
             url, max_bytes=limits.largest_bytes, timeout=limits.time, headers={"Accept": "video/*, */*;q=0.5"}
         ) as answer:
-            _check(answer)
-            async with receiving(target, limits) as receiver:
-                await _take_all(answer, receiver)
+            _check_answer(answer)
+            async with open_receiver(target, limits) as receiver:
+                await _receive(answer, receiver)
                 return receiver.finished()
     except AnswerTooLargeError as error:
-        raise too_large(limits) from error
+        raise too_large_error(limits) from error
 
 
-def copied_file(url: str, root: Path | None, target: Path, limits: DownloadLimits) -> DownloadedFile:
+def copy_file(url: str, root: Path | None, target: Path, limits: DownloadLimits) -> DownloadedFile:
     """A file of the archive folder. Nothing outside of it is read, whatever the address says. Blocking."""
     path = Path(unquote(urlsplit(url).path)).resolve()
     if root is None or not path.is_relative_to(root.resolve()):
         raise RefusedAddressError("A file of this machine outside of the archive folder is not read.")
     check_space(target.parent, limits)
-    with removed_on_failure(target):
+    with remove_on_failure(target):
         try:
             if path.stat().st_size > limits.largest_bytes:
-                raise too_large(limits)
+                raise too_large_error(limits)
             shutil.copyfile(path, target)
-            return measured(target, limits)
+            return measure(target, limits)
         except FileNotFoundError as error:
             raise ClipGoneError("The file is no longer in the archive folder.") from error
         except OSError as error:
             raise TransientError(f"The file cannot be read ({error.strerror}).") from error
 
 
-async def _take_all(answer: StreamedResponse, receiver: Receiver) -> None:
+async def _receive(answer: StreamedResponse, receiver: Receiver) -> None:
     """In larger pieces than they arrive in: each write is a hop to a thread."""
     waiting = bytearray()
     begun = False
@@ -78,7 +78,7 @@ async def _take_all(answer: StreamedResponse, receiver: Receiver) -> None:
         await receiver.take(bytes(waiting))
 
 
-def _check(answer: StreamedResponse) -> None:
+def _check_answer(answer: StreamedResponse) -> None:
     status = answer.status
     if status == httpx.codes.TOO_MANY_REQUESTS:
         raise RateLimitedError("The server of the clip asks for a pause.")

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from pressbox.core.errors import TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
-from pressbox.footy.adapters.downloads.direct import PlaylistError, copied_file, fetch_file
-from pressbox.footy.adapters.downloads.files import VIDEO_FILE, removed_on_failure
+from pressbox.footy.adapters.downloads.direct import PlaylistError, copy_file, fetch_file
+from pressbox.footy.adapters.downloads.files import VIDEO_FILE, remove_on_failure
 from pressbox.footy.adapters.downloads.pages import fetch_from_page
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
@@ -32,15 +32,15 @@ class ClipDownloader:
     async def fetch(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile:
         """All ways together have the time of the limits, the waiting for a place included."""
         deadline = time.monotonic() + limits.time.total_seconds()
-        with removed_on_failure(target):
-            return await self._fetched(video, target, limits, deadline)
+        with remove_on_failure(target):
+            return await self._fetch_any(video, target, limits, deadline)
 
-    async def _fetched(
+    async def _fetch_any(
         self, video: FoundVideo, target: Path, limits: DownloadLimits, deadline: float
     ) -> DownloadedFile:
         url = video.media_url or video.video_page_url
         if urlsplit(url).scheme == "file":
-            return await asyncio.to_thread(copied_file, url, self._archive, target, limits)
+            return await asyncio.to_thread(copy_file, url, self._archive, target, limits)
         if video.media_url is None and not VIDEO_FILE.search(urlsplit(url).path):
             return await self._from_page(url, target, limits, deadline)
         try:
@@ -55,16 +55,16 @@ class ClipDownloader:
 
     async def _from_page(self, url: str, target: Path, limits: DownloadLimits, deadline: float) -> DownloadedFile:
         try:
-            async with asyncio.timeout(_left(deadline)):
+            async with asyncio.timeout(_seconds_left(deadline)):
                 await self._pages.acquire()
         except TimeoutError as error:
             raise TransientError("Other clips took all the time that this one had.") from error
         try:
-            rest = replace(limits, time=timedelta(seconds=_left(deadline)))
+            rest = replace(limits, time=timedelta(seconds=_seconds_left(deadline)))
             return await fetch_from_page(self._proxy, url, target, rest)
         finally:
             self._pages.release()
 
 
-def _left(deadline: float) -> float:
+def _seconds_left(deadline: float) -> float:
     return max(0.1, deadline - time.monotonic())

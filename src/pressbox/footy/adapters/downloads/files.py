@@ -39,7 +39,7 @@ class Receiver:
             check_head(piece)
         self._size += len(piece)
         if self._size > self._limits.largest_bytes:
-            raise too_large(self._limits)
+            raise too_large_error(self._limits)
         self._md5.update(piece)
         await self._file.write(piece)
 
@@ -50,16 +50,16 @@ class Receiver:
 
 
 @asynccontextmanager
-async def receiving(target: Path, limits: DownloadLimits) -> AsyncIterator[Receiver]:
+async def open_receiver(target: Path, limits: DownloadLimits) -> AsyncIterator[Receiver]:
     """Write to `target`; on every other way out than the good one it is removed."""
     check_space(target.parent, limits)
-    with removed_on_failure(target):
+    with remove_on_failure(target):
         async with await anyio.open_file(target, "wb") as file:
             yield Receiver(file, limits)
 
 
 @contextmanager
-def removed_on_failure(target: Path) -> Iterator[None]:
+def remove_on_failure(target: Path) -> Iterator[None]:
     try:
         yield
     # Whatever ended it, cancellation included: half a file must not stay.
@@ -91,11 +91,11 @@ def looks_like_video(head: bytes) -> bool:
     )
 
 
-def measured(path: Path, limits: DownloadLimits) -> DownloadedFile:
+def measure(path: Path, limits: DownloadLimits) -> DownloadedFile:
     """Size and hash of a file that another program wrote. Blocking."""
     size = path.stat().st_size
     if size > limits.largest_bytes:
-        raise too_large(limits)
+        raise too_large_error(limits)
     if size == 0:
         raise NotAVideoError("The file is empty.")
     md5 = hashlib.md5(usedforsecurity=False)
@@ -107,5 +107,5 @@ def measured(path: Path, limits: DownloadLimits) -> DownloadedFile:
     return DownloadedFile(size, md5.hexdigest())
 
 
-def too_large(limits: DownloadLimits) -> TooLargeError:
+def too_large_error(limits: DownloadLimits) -> TooLargeError:
     return TooLargeError(f"The clip is larger than {limits.largest_bytes // 1_000_000} MB.")

@@ -37,7 +37,7 @@ _EXTRACTORS: Mapping[str, tuple[str, ...]] = {
 _GONE = frozenset({401, 403, 404, 410, 451})
 
 
-class End(StrEnum):
+class PageEnd(StrEnum):
     FILE = "file"
     TOO_LARGE = "too large"
     NOT_A_VIDEO = "not a video"
@@ -55,10 +55,10 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Told:
+class PageResult:
     """How it ended. `file` is a name inside the folder of the job."""
 
-    end: End
+    end: PageEnd
     message: str = ""
     file: str = ""
 
@@ -76,7 +76,7 @@ def extractors_for(url: str) -> Sequence[str]:
     return _UNKNOWN_PAGES
 
 
-class Silent:
+class SilentLogger:
     """yt-dlp's messages are for people at a terminal; the last error is what we need."""
 
     def debug(self, message: str) -> None:
@@ -123,17 +123,17 @@ def options(job: Job) -> dict[str, Any]:
         "no_warnings": True,
         "noprogress": True,
         "no_color": True,
-        "logger": Silent(),
+        "logger": SilentLogger(),
         "progress_hooks": [watch],
-        "match_filter": _no_broadcast,
+        "match_filter": _reject_live,
     }
 
 
-def _no_broadcast(info: Mapping[str, Any], *, incomplete: bool = False) -> str | None:
+def _reject_live(info: Mapping[str, Any], *, incomplete: bool = False) -> str | None:
     return "a broadcast that is still on has no end" if info.get("is_live") else None
 
 
-def run(job: Job) -> Told:
+def run(job: Job) -> PageResult:
     # Loaded here, because it takes a second and the parent of this program knows the module too.
     from yt_dlp import YoutubeDL  # type: ignore[import-untyped]
     from yt_dlp.utils import DownloadError, UnsupportedError, YoutubeDLError  # type: ignore[import-untyped]
@@ -142,46 +142,50 @@ def run(job: Job) -> Told:
         with YoutubeDL(options(job)) as downloader:
             downloader.download([job.url])
     except TooMuchError as error:
-        return Told(End.TOO_LARGE if "large" in str(error) else End.FAILED, "The server of the clip is too slow.")
+        return PageResult(
+            PageEnd.TOO_LARGE if "large" in str(error) else PageEnd.FAILED, "The server of the clip is too slow."
+        )
     except DownloadError as error:
         cause = error.exc_info[1] if error.exc_info else None
         if isinstance(cause, TooMuchError):
-            return Told(End.TOO_LARGE if "large" in str(cause) else End.FAILED, "The server of the clip is too slow.")
+            return PageResult(
+                PageEnd.TOO_LARGE if "large" in str(cause) else PageEnd.FAILED, "The server of the clip is too slow."
+            )
         if isinstance(cause, UnsupportedError):
-            return Told(End.NOT_A_VIDEO, "The page has no video that can be found.")
+            return PageResult(PageEnd.NOT_A_VIDEO, "The page has no video that can be found.")
         return _failure(str(error))
     except (YoutubeDLError, OSError) as error:
         return _failure(str(error))
-    return _found(job)
+    return _find_file(job)
 
 
-def _failure(text: str) -> Told:
+def _failure(text: str) -> PageResult:
     """yt-dlp wraps what it met into sentences; only the status inside is a fact."""
     status = re.search(r"HTTP Error (\d{3})", text)
     if status and int(status[1]) in _GONE:
-        return Told(End.GONE, f"The clip is not there, or not for everybody ({status[1]}).")
+        return PageResult(PageEnd.GONE, f"The clip is not there, or not for everybody ({status[1]}).")
     if "File too large" in text or "larger than max-filesize" in text:
-        return Told(End.TOO_LARGE)
+        return PageResult(PageEnd.TOO_LARGE)
     if re.search(
         r"No video|Unsupported URL|no video formats|file is empty|any data blocks|not a video|no suitable extractor",
         text,
         re.IGNORECASE,
     ):
-        return Told(End.NOT_A_VIDEO, "The page has no video that can be found.")
+        return PageResult(PageEnd.NOT_A_VIDEO, "The page has no video that can be found.")
     if re.search(r"private|deleted|removed|unavailable|login|log in|suspended|protected", text, re.IGNORECASE):
-        return Told(End.GONE, "The clip is not there, or not for everybody.")
-    return Told(End.FAILED, _first_words(text))
+        return PageResult(PageEnd.GONE, "The clip is not there, or not for everybody.")
+    return PageResult(PageEnd.FAILED, _first_sentence(text))
 
 
-def _found(job: Job) -> Told:
+def _find_file(job: Job) -> PageResult:
     """Success without a file is how a refused size ends."""
     files = [file for file in Path(job.folder).iterdir() if file.stem == STEM and not file.name.endswith(".part")]
     if not files:
-        return Told(End.TOO_LARGE, "Nothing was written: the clip is too large or still on the air.")
-    return Told(End.FILE, file=max(files, key=lambda file: file.stat().st_size).name)
+        return PageResult(PageEnd.TOO_LARGE, "Nothing was written: the clip is too large or still on the air.")
+    return PageResult(PageEnd.FILE, file=max(files, key=lambda file: file.stat().st_size).name)
 
 
-def _first_words(text: str) -> str:
+def _first_sentence(text: str) -> str:
     plain = re.sub(r"^ERROR:\s*|\x1b\[[0-9;]*m", "", text)
     # Addresses may carry credentials, ours of the proxy among them.
     without_addresses = re.sub(r"\S+://\S+", "…", plain)

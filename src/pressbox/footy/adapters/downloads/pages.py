@@ -14,8 +14,8 @@ from pathlib import Path
 from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.http.proxy import GuardedProxy, Lease
 from pressbox.core.http.url import checked_url
-from pressbox.footy.adapters.downloads.files import check_space, measured, too_large
-from pressbox.footy.adapters.downloads.page_program import End, Job, Told
+from pressbox.footy.adapters.downloads.files import check_space, measure, too_large_error
+from pressbox.footy.adapters.downloads.page_program import Job, PageEnd, PageResult
 from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
@@ -36,35 +36,35 @@ async def fetch_from_page(proxy: GuardedProxy, url: str, target: Path, limits: D
     try:
         async with proxy.lease(budget, limits.time) as lease:
             job = Job(url, lease.url, str(folder), limits.largest_bytes, limits.time.total_seconds())
-            told = await _run(job)
-            if told.end is not End.FILE:
-                raise _error(told, lease, limits)
-            return await asyncio.to_thread(_kept, folder / Path(told.file).name, target, limits)
+            result = await _run(job)
+            if result.end is not PageEnd.FILE:
+                raise _download_error(result, lease, limits)
+            return await asyncio.to_thread(_keep_file, folder / Path(result.file).name, target, limits)
     finally:
         # Also when we are cancelled: no second wait on the way out.
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _kept(file: Path, target: Path, limits: DownloadLimits) -> DownloadedFile:
-    result = measured(file, limits)
+def _keep_file(file: Path, target: Path, limits: DownloadLimits) -> DownloadedFile:
+    result = measure(file, limits)
     file.replace(target)
     return result
 
 
-def _error(told: Told, lease: Lease, limits: DownloadLimits) -> PressboxError:
+def _download_error(result: PageResult, lease: Lease, limits: DownloadLimits) -> PressboxError:
     """What the proxy saw is certain; what the program says is its guess."""
     if lease.refused is not None:
         return lease.refused
-    if lease.exhausted or told.end is End.TOO_LARGE:
-        return too_large(limits)
-    if told.end is End.GONE:
-        return ClipGoneError(told.message)
-    if told.end is End.NOT_A_VIDEO:
-        return NotAVideoError(told.message)
-    return TransientError(told.message or "The page could not be read.")
+    if lease.exhausted or result.end is PageEnd.TOO_LARGE:
+        return too_large_error(limits)
+    if result.end is PageEnd.GONE:
+        return ClipGoneError(result.message)
+    if result.end is PageEnd.NOT_A_VIDEO:
+        return NotAVideoError(result.message)
+    return TransientError(result.message or "The page could not be read.")
 
 
-async def _run(job: Job) -> Told:
+async def _run(job: Job) -> PageResult:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-I",
@@ -82,20 +82,20 @@ async def _run(job: Job) -> Told:
         async with asyncio.timeout(job.seconds + _GRACE_SECONDS):
             output, _ = await process.communicate(json.dumps(asdict(job)).encode())
     except TimeoutError:
-        return Told(End.FAILED, f"The clip did not arrive within {job.seconds:g} seconds.")
+        return PageResult(PageEnd.FAILED, f"The clip did not arrive within {job.seconds:g} seconds.")
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
     if process.returncode == -signal.SIGXFSZ:
-        return Told(End.TOO_LARGE)
-    return _told(output)
+        return PageResult(PageEnd.TOO_LARGE)
+    return _parse_result(output)
 
 
-def _told(output: bytes) -> Told:
+def _parse_result(output: bytes) -> PageResult:
     try:
         given = json.loads(output[:_LARGEST_TELLING])
-        return Told(End(given["end"]), str(given["message"]), str(given["file"]))
+        return PageResult(PageEnd(given["end"]), str(given["message"]), str(given["file"]))
     except (ValueError, KeyError, TypeError):
-        return Told(End.FAILED, "The program that reads pages ended without a word.")
+        return PageResult(PageEnd.FAILED, "The program that reads pages ended without a word.")

@@ -14,9 +14,9 @@ from pressbox.footy.domain.judgements import FrameJudgement, Vote
 from pressbox.footy.domain.scorebug import ScorebugTexts
 
 
-def look(frames: Sequence[bytes], reader: ScorebugReader) -> list[FrameJudgement]:
+def judge_frames(frames: Sequence[bytes], reader: ScorebugReader) -> list[FrameJudgement]:
     """One judgement for each frame of one clip."""
-    pictures = [_picture(frame) for frame in frames]
+    pictures = [_decode(frame) for frame in frames]
     votes = [pitch_vote(picture) for picture in pictures]
     texts = reader.read(pictures)
     # Close-ups and the crowd show no grass. A pitch in one frame, or a clock, speaks for the whole clip.
@@ -37,7 +37,7 @@ def _judgement(soccer: Vote, screen: Vote, found: ScorebugTexts) -> FrameJudgeme
     )
 
 
-def _picture(frame: bytes) -> NDArray[np.uint8]:
+def _decode(frame: bytes) -> NDArray[np.uint8]:
     decoded = cv2.imdecode(np.frombuffer(frame, np.uint8), cv2.IMREAD_COLOR) if frame else None
     if decoded is None:
         raise InvalidInputError("A frame is not a picture.", field="clip")

@@ -47,7 +47,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Found:
+class ClockFinding:
     texts: ScorebugTexts
     lines: tuple[Line, ...] = ()
 
@@ -101,54 +101,56 @@ class ScorebugReader:
 
     def read(self, pictures: Sequence[Picture]) -> list[ScorebugTexts]:
         """The clock of each picture of one clip, in order; empty texts where there is none to be read."""
-        sized = [_sized(_without_borders(picture)) for picture in pictures]
-        found: list[Found] = []
+        sized = [_resize(_crop_borders(picture)) for picture in pictures]
+        found: list[ClockFinding] = []
         for picture in sized:
             known = next((earlier for earlier in reversed(found) if earlier.clock), None)
-            found.append(self._again(picture, known) or self._searched(picture))
+            found.append(self._read_again(picture, known) or self._search(picture))
         if sized and not any(one.clock for one in found):
             middle = len(sized) // 2
-            found[middle] = self._anywhere(sized[middle])
+            found[middle] = self._search_everywhere(sized[middle])
         return [one.texts for one in found]
 
-    def _searched(self, picture: Picture) -> Found:
+    def _search(self, picture: Picture) -> ClockFinding:
         height, width = picture.shape[:2]
         corner = picture[: round(height * _CORNER_HEIGHT), : round(width * _CORNER_WIDTH)]
-        found = self._checked(picture, self._reader.lines(corner))
+        found = self._confirm(picture, self._reader.lines(corner))
         # Beside a clock that stands still, a second timer may be outside the corner.
         if found.clock and not found.stopped:
             return found
         upper, lower = round(height * _UPPER_EDGE), round(height * _LOWER_EDGE)
         edges = np.concatenate((picture[:upper], picture[lower:]))
-        lines = [_moved(line, lower - upper if line.box[1] >= upper else 0) for line in self._reader.lines(edges)]
-        wider = self._checked(picture, lines)
+        lines = [_move_down(line, lower - upper if line.box[1] >= upper else 0) for line in self._reader.lines(edges)]
+        wider = self._confirm(picture, lines)
         return wider if wider.clock else found
 
-    def _anywhere(self, picture: Picture) -> Found:
+    def _search_everywhere(self, picture: Picture) -> ClockFinding:
         """The whole picture, smaller: it is the last resort and costs most."""
         size = (round(picture.shape[1] * _WHOLE_SCALE), round(picture.shape[0] * _WHOLE_SCALE))
         small = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-        return self._checked(picture, [_enlarged(line, 1 / _WHOLE_SCALE) for line in self._reader.lines(small)])
+        return self._confirm(picture, [_enlarge(line, 1 / _WHOLE_SCALE) for line in self._reader.lines(small)])
 
-    def _again(self, picture: Picture, known: Found | None) -> Found | None:
+    def _read_again(self, picture: Picture, known: ClockFinding | None) -> ClockFinding | None:
         """The recogniser alone, where the clock was a moment ago."""
         if known is None:
             return None
         lines = [Line(self._reader.text(_cut(picture, line.box)), line.box) for line in known.lines]
-        found = self._checked(picture, lines)
+        found = self._confirm(picture, lines)
         return found if found.clock else None
 
-    def _checked(self, picture: Picture, lines: Sequence[Line]) -> Found:
+    def _confirm(self, picture: Picture, lines: Sequence[Line]) -> ClockFinding:
         texts = find_clock([line.text for line in lines])
         times = _times(texts)
         if not times:
-            return Found(ScorebugTexts())
+            return ClockFinding(ScorebugTexts())
         # The lines that the clock was made of: without any other one the same clock is found.
         used = tuple(
             line for line in lines if find_clock([other.text for other in lines if other is not line]) != texts
         )
         second = find_clock([self._reader.text(_cut(picture, line.box, wider=True)) for line in used])
-        return Found(texts, used) if _minutes(_times(second)) == _minutes(times) else Found(ScorebugTexts())
+        return (
+            ClockFinding(texts, used) if _minutes(_times(second)) == _minutes(times) else ClockFinding(ScorebugTexts())
+        )
 
 
 def _times(texts: ScorebugTexts) -> tuple[MatchTime, ...]:
@@ -159,7 +161,7 @@ def _minutes(times: Sequence[MatchTime]) -> list[int]:
     return [time.minute for time in times]
 
 
-def _without_borders(picture: Picture) -> Picture:
+def _crop_borders(picture: Picture) -> Picture:
     """Black bars move the scorebug away from where it is looked for."""
     bright = picture.max(axis=2) > 32
     rows = np.flatnonzero(bright.mean(axis=1) > 0.02)
@@ -169,7 +171,7 @@ def _without_borders(picture: Picture) -> Picture:
     return picture[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
 
 
-def _sized(picture: Picture) -> Picture:
+def _resize(picture: Picture) -> Picture:
     scale = min(READ_HEIGHT / picture.shape[0], _LONGEST_SIDE / picture.shape[1])
     size = (max(2, round(picture.shape[1] * scale)), max(2, round(picture.shape[0] * scale)))
     way = cv2.INTER_CUBIC if scale > 1 else cv2.INTER_AREA
@@ -191,12 +193,12 @@ def _cut(picture: Picture, box: Box, *, wider: bool = False) -> Picture:
     return np.asarray(cv2.resize(line, size, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
 
 
-def _moved(line: Line, down: int) -> Line:
+def _move_down(line: Line, down: int) -> Line:
     left, top, right, bottom = line.box
     return Line(line.text, (left, top + down, right, bottom + down))
 
 
-def _enlarged(line: Line, scale: float) -> Line:
+def _enlarge(line: Line, scale: float) -> Line:
     left, top, right, bottom = (round(side * scale) for side in line.box)
     return Line(line.text, (left, top, right, bottom))
 

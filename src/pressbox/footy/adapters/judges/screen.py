@@ -29,10 +29,10 @@ def screen_vote(picture: Picture) -> Vote:
     scale = _WIDTH / picture.shape[1]
     small = cv2.resize(picture, (_WIDTH, max(2, round(picture.shape[0] * scale))), interpolation=cv2.INTER_AREA)
     bright = (cv2.cvtColor(small, cv2.COLOR_BGR2GRAY) >= _DARK).astype(np.uint8)
-    return Vote.YES if any(_framed(bright, inside) for inside in _quadrangles(bright)) else Vote.UNKNOWN
+    return Vote.YES if any(_has_dark_frame(bright, inside) for inside in _quadrangles(bright)) else Vote.UNKNOWN
 
 
-def _framed(bright: Mask, inside: Mask) -> bool:
+def _has_dark_frame(bright: Mask, inside: Mask) -> bool:
     border = cv2.dilate(inside, np.ones((5, 5), np.uint8)) - inside
     outside = 1 - cv2.dilate(inside, np.ones((15, 15), np.uint8))
     if not np.count_nonzero(outside):

@@ -20,9 +20,9 @@ def load_models() -> None:
 
 
 def judge(frames: tuple[bytes, ...]) -> tuple[FrameJudgement, ...]:
-    from pressbox.footy.adapters.judges.frames import look
+    from pressbox.footy.adapters.judges.frames import judge_frames
 
-    return tuple(look(frames, _scorebug_reader()))
+    return tuple(judge_frames(frames, _scorebug_reader()))
 
 
 @cache

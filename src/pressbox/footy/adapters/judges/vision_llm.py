@@ -32,18 +32,18 @@ Answer with JSON only: {"frames": [{"soccer": "", "screen": "", "clock": "", "ad
 with exactly one entry for each frame."""
 
 
-def _lowered(value: object) -> object:
+def _lower(value: object) -> object:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-def _as_read(value: object) -> object:
+def _drop_placeholder(value: object) -> object:
     if value is None:
         return ""
     return "" if isinstance(value, str) and value.strip().lower() in _UNREAD else value
 
 
-_Answer = Annotated[Literal["yes", "no", "unknown"], BeforeValidator(_lowered)]
-_Text = Annotated[str, BeforeValidator(_as_read), Field(max_length=LONGEST_TEXT)]
+_Answer = Annotated[Literal["yes", "no", "unknown"], BeforeValidator(_lower)]
+_Text = Annotated[str, BeforeValidator(_drop_placeholder), Field(max_length=LONGEST_TEXT)]
 
 
 class _Frame(BaseModel):
@@ -82,14 +82,17 @@ class VisionJudge:
         self._chat = ChatModel(self.name, endpoint, longest_call=longest_call, at_once=LLM_SEMAPHORE)
 
     async def judge(self, frames: Sequence[bytes]) -> Sequence[FrameJudgement]:
-        asked: list[object] = [{"role": "system", "content": _QUESTIONS}, {"role": "user", "content": _shown(frames)}]
+        asked: list[object] = [
+            {"role": "system", "content": _QUESTIONS},
+            {"role": "user", "content": _picture_message(frames)},
+        ]
         async with self._chat.turns:
             said = (await self._chat.ask(asked, MOST_TOKENS)).text
-            judged = _judgements(said, len(frames))
+            judged = _parse_judgements(said, len(frames))
             if judged is None:
                 repair = f"That was not the JSON asked for, with exactly {len(frames)} frames. Answer with it alone."
                 asked += [{"role": "assistant", "content": said[:4000]}, {"role": "user", "content": repair}]
-                judged = _judgements((await self._chat.ask(asked, MOST_TOKENS)).text, len(frames))
+                judged = _parse_judgements((await self._chat.ask(asked, MOST_TOKENS)).text, len(frames))
         if judged is None:
             raise TransientError(f"{self.name}: the model {self._chat.model} does not answer in the form asked for.")
         return judged
@@ -98,7 +101,7 @@ class VisionJudge:
         await self._chat.close()
 
 
-def _shown(frames: Sequence[bytes]) -> list[object]:
+def _picture_message(frames: Sequence[bytes]) -> list[object]:
     pictures: list[object] = [
         {
             "type": "image_url",
@@ -109,7 +112,7 @@ def _shown(frames: Sequence[bytes]) -> list[object]:
     return [{"type": "text", "text": f"{len(frames)} frames."}, *pictures]
 
 
-def _judgements(said: str, count: int) -> list[FrameJudgement] | None:
+def _parse_judgements(said: str, count: int) -> list[FrameJudgement] | None:
     """None when the answer is anything but what was asked for; half an answer is none."""
     try:
         found = _Frames.model_validate(json_in(said))

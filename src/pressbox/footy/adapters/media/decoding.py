@@ -30,7 +30,7 @@ _MOST_PACKETS = 200_000
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedFrame:
     """A decoded frame and when it is shown, counted from the first."""
 
     seconds: float
@@ -38,7 +38,7 @@ class Timed:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
+def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """The file and its first moving picture."""
     if path.stat().st_size == 0:
         raise NotAVideoError("The file is empty.")
@@ -64,7 +64,7 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
         yield container, stream
 
 
-def quick(stream: VideoStream) -> None:
+def decode_faster(stream: VideoStream) -> None:
     """Decode less: frames that no other frame needs, and the smoothing of block edges, do not change a fingerprint.
 
     Every fingerprint is made in this way; frames chosen differently would differ by more bits than the rule allows.
@@ -73,11 +73,11 @@ def quick(stream: VideoStream) -> None:
     stream.codec_context.options = {"skip_loop_filter": "all", "flags2": "+fast", "max_pixels": str(_LARGEST_PIXELS)}
 
 
-def frames(container: InputContainer, stream: VideoStream) -> Iterator[Timed]:
+def read_frames(container: InputContainer, stream: VideoStream) -> Iterator[TimedFrame]:
     """Every frame from here on that can be decoded, in order of time; damaged places are skipped."""
     first: float | None = None
-    for number, packet in enumerate(_packets(container, stream)):
-        for frame in _decoded(packet):
+    for number, packet in enumerate(_read_packets(container, stream)):
+        for frame in _decode(packet):
             if frame.time is None:
                 continue
             first = frame.time if first is None else first
@@ -85,10 +85,10 @@ def frames(container: InputContainer, stream: VideoStream) -> Iterator[Timed]:
             if seconds > LONGEST_READ_SECONDS or number > _MOST_PACKETS:
                 return
             if seconds >= 0:
-                yield Timed(seconds, frame)
+                yield TimedFrame(seconds, frame)
 
 
-def measured_duration(container: InputContainer, stream: VideoStream) -> float:
+def measure_duration(container: InputContainer, stream: VideoStream) -> float:
     """Seconds from the first to the last packet, by reading them all; what a header claims is not asked.
 
     A single packet far in the future does not make a clip long: a gap counts ten seconds at most.
@@ -96,7 +96,7 @@ def measured_duration(container: InputContainer, stream: VideoStream) -> float:
     base = stream.time_base or Fraction(1, av.time_base)
     times: list[int] = []
     last = 0
-    for packet in _packets(container, stream):
+    for packet in _read_packets(container, stream):
         moment = packet.pts if packet.pts is not None else packet.dts
         if moment is None or packet.size == 0:
             continue
@@ -110,28 +110,28 @@ def measured_duration(container: InputContainer, stream: VideoStream) -> float:
     return float(np.minimum(gaps, _LONGEST_GAP_SECONDS).sum() + last * base)
 
 
-def picture(frame: VideoFrame, height: int | None = None) -> Picture:
+def to_picture(frame: VideoFrame, height: int | None = None) -> Picture:
     """The frame as people see it (turned as the file asks), blue-green-red, at most so many pixels high."""
     scale = min(1.0, height / frame.height) if height else 1.0
     width, lines = max(2, round(frame.width * scale)), max(2, round(frame.height * scale))
     shown = np.asarray(frame.reformat(width, lines, "bgr24", interpolation="AREA").to_ndarray(), dtype=np.uint8)
-    return turned(shown, frame.rotation)
+    return rotate(shown, frame.rotation)
 
 
-def turned(shown: Picture, rotation: int) -> Picture:
+def rotate(shown: Picture, rotation: int) -> Picture:
     """Telephones film sideways and note it in the file."""
     quarters = round(rotation / 90) % 4
     return np.ascontiguousarray(np.rot90(shown, quarters)) if quarters else shown
 
 
-def as_jpeg(shown: Picture, quality: int = 88) -> bytes:
+def encode_jpeg(shown: Picture, quality: int = 88) -> bytes:
     done, encoded = cv2.imencode(".jpg", shown, [cv2.IMWRITE_JPEG_QUALITY, quality])
     if not done:
         raise NotAVideoError("The picture could not be written as JPEG.")
     return encoded.tobytes()
 
 
-def sound(container: InputContainer) -> Literal["", "other", "aac", "mp3"]:
+def audio_kind(container: InputContainer) -> Literal["", "other", "aac", "mp3"]:
     """What kind of sound the file has, as far as a browser cares."""
     for stream in container.streams.audio:
         name = stream.codec_context.name if stream.codec_context else ""
@@ -139,7 +139,7 @@ def sound(container: InputContainer) -> Literal["", "other", "aac", "mp3"]:
     return ""
 
 
-def _packets(container: InputContainer, stream: VideoStream) -> "Iterator[Packet[VideoStream]]":
+def _read_packets(container: InputContainer, stream: VideoStream) -> "Iterator[Packet[VideoStream]]":
     for _ in range(_MOST_DAMAGED_PACKETS):
         try:
             yield from container.demux(stream)
@@ -149,7 +149,7 @@ def _packets(container: InputContainer, stream: VideoStream) -> "Iterator[Packet
         return
 
 
-def _decoded(packet: "Packet[VideoStream]") -> Iterator[VideoFrame]:
+def _decode(packet: "Packet[VideoStream]") -> Iterator[VideoFrame]:
     try:
         for frame in packet.decode():
             if isinstance(frame, VideoFrame):

@@ -8,7 +8,7 @@ import numpy as np
 from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
-from pressbox.footy.adapters.media.decoding import Picture, Timed, frames, opened, quick, turned
+from pressbox.footy.adapters.media.decoding import Picture, TimedFrame, decode_faster, open_video, read_frames, rotate
 from pressbox.footy.domain.errors import NotAVideoError
 from pressbox.footy.domain.fingerprints import PHASES, REFERENCE_STEP, VIEWS, Fingerprint
 
@@ -33,13 +33,13 @@ Box = tuple[int, int, int, int]
 
 
 def fingerprint(path: Path, phases: int = PHASES) -> Fingerprint:
-    with opened(path) as (container, stream):
-        quick(stream)
-        small, holes = sampled(frames(container, stream), phases)
-    return hashed(small, holes, phases)
+    with open_video(path) as (container, stream):
+        decode_faster(stream)
+        small, holes = sample(read_frames(container, stream), phases)
+    return hash_samples(small, holes, phases)
 
 
-def sampled(moving: Iterable[Timed], phases: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+def sample(moving: Iterable[TimedFrame], phases: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """The first frame at or after every point of the grid, small and grey, and which points have none near."""
     step = REFERENCE_STEP / phases
     small: list[Picture] = []
@@ -58,7 +58,7 @@ def sampled(moving: Iterable[Timed], phases: int) -> tuple[NDArray[np.uint8], ND
     return np.stack(small), np.array(holes)
 
 
-def hashed(small: NDArray[np.uint8], holes: NDArray[np.bool_], phases: int) -> Fingerprint:
+def hash_samples(small: NDArray[np.uint8], holes: NDArray[np.bool_], phases: int) -> Fingerprint:
     boxes = trimmed_boxes(small)
     moving = moving_boxes(small, boxes, phases)
     hashes = np.zeros((len(VIEWS), len(small)), dtype=np.uint64)
@@ -75,7 +75,7 @@ def hashed(small: NDArray[np.uint8], holes: NDArray[np.bool_], phases: int) -> F
 def _views(grey: Picture, trimmed: Box, moving: Box) -> list[Picture]:
     """In the order of `VIEWS`."""
     inner = _cut(grey, trimmed)
-    return [grey, inner, _cut(grey, moving), *(_centre(inner, *shares) for shares in _CENTRES)]
+    return [grey, inner, _cut(grey, moving), *(_crop_centre(inner, *shares) for shares in _CENTRES)]
 
 
 def difference_hash(grey: Picture) -> np.uint64:
@@ -90,7 +90,7 @@ def trimmed_boxes(small: NDArray[np.uint8]) -> list[Box]:
     # Picture by picture: the spread of all at once takes many times the memory of the pictures.
     rows = _border_lines(small.max(axis=2), np.stack([grey.std(axis=1) for grey in small]))
     columns = _border_lines(small.max(axis=1), np.stack([grey.std(axis=0) for grey in small]))
-    return [(*_inside(row), *_inside(column)) for row, column in zip(rows, columns, strict=True)]
+    return [(*_picture_range(row), *_picture_range(column)) for row, column in zip(rows, columns, strict=True)]
 
 
 def moving_boxes(small: NDArray[np.uint8], trimmed: list[Box], phases: int) -> list[Box]:
@@ -98,18 +98,18 @@ def moving_boxes(small: NDArray[np.uint8], trimmed: list[Box], phases: int) -> l
     if len(small) <= phases:
         return trimmed
     changed = np.abs(small[phases:].astype(np.int16) - small[:-phases]) > _MOVED_GREYS
-    lines = [_lasting(changed.mean(axis=axis) > _MOVED_SHARE, phases) for axis in (2, 1)]
+    lines = [_extend_in_time(changed.mean(axis=axis) > _MOVED_SHARE, phases) for axis in (2, 1)]
     boxes = []
     for row, column, (top, bottom, left, right) in zip(*lines, trimmed, strict=True):
-        first, last = _inside(~row)
-        near, far = _inside(~column)
+        first, last = _picture_range(~row)
+        near, far = _picture_range(~column)
         box = (max(first, top), min(last, bottom), max(near, left), min(far, right))
         large = box[1] - box[0] > SMALL_HEIGHT // 5 and box[3] - box[2] > SMALL_WIDTH // 5
         boxes.append(box if large else (top, bottom, left, right))
     return boxes
 
 
-def _lasting(moving: NDArray[np.bool_], phases: int) -> NDArray[np.bool_]:
+def _extend_in_time(moving: NDArray[np.bool_], phases: int) -> NDArray[np.bool_]:
     """A line that moved at any time within a second counts as moving; the last samples have no later one to differ."""
     padded = np.concatenate((moving, np.repeat(moving[-1:], phases, axis=0))).astype(np.uint8)
     return cv2.dilate(padded, np.ones((8 * phases + 1, 1), dtype=np.uint8)).astype(bool)
@@ -121,7 +121,7 @@ def _border_lines(brightest: NDArray[np.uint8], spread: NDArray[np.float64]) -> 
     return cv2.erode(blank, np.ones((_BORDER_SAMPLES, 1), dtype=np.uint8)).astype(bool)
 
 
-def _inside(border: NDArray[np.bool_]) -> tuple[int, int]:
+def _picture_range(border: NDArray[np.bool_]) -> tuple[int, int]:
     """First and last line of the picture; everything, when hardly anything would be left."""
     lines = np.flatnonzero(~border)
     if len(lines) == 0 or lines[-1] + 1 - lines[0] < _LEAST_KEPT * len(border):
@@ -139,7 +139,7 @@ def _cut(grey: Picture, box: Box) -> Picture:
     return np.ascontiguousarray(grey[top:bottom, left:right])
 
 
-def _centre(grey: Picture, width_share: float, height_share: float) -> Picture:
+def _crop_centre(grey: Picture, width_share: float, height_share: float) -> Picture:
     height, width = grey.shape
     left, top = round(width * (1 - width_share) / 2), round(height * (1 - height_share) / 2)
     return np.ascontiguousarray(grey[top : height - top, left : width - left])
@@ -150,4 +150,4 @@ def _small_grey(frame: VideoFrame) -> Picture:
     sideways = round(frame.rotation / 90) % 2 == 1
     size = (SMALL_HEIGHT, SMALL_WIDTH) if sideways else (SMALL_WIDTH, SMALL_HEIGHT)
     grey = frame.reformat(*size, "gray", interpolation="AREA").to_ndarray()
-    return turned(np.asarray(grey, dtype=np.uint8), frame.rotation)
+    return rotate(np.asarray(grey, dtype=np.uint8), frame.rotation)

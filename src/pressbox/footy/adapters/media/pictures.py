@@ -13,11 +13,11 @@ from av.video.stream import VideoStream
 
 from pressbox.footy.adapters.media.decoding import (
     Picture,
-    as_jpeg,
-    frames,
-    measured_duration,
-    opened,
-    picture,
+    encode_jpeg,
+    measure_duration,
+    open_video,
+    read_frames,
+    to_picture,
 )
 from pressbox.footy.domain.errors import NotAVideoError
 
@@ -27,18 +27,18 @@ POSTER_WIDTH = 640
 _POSTER_FRACTIONS = (0.3, 0.45, 0.6, 0.75)
 
 
-def frames_at(path: Path, fractions: Sequence[float], height: int = JUDGE_HEIGHT) -> list[Picture]:
+def take_frames(path: Path, fractions: Sequence[float], height: int = JUDGE_HEIGHT) -> list[Picture]:
     """One picture for each share of the clip's length, in the order asked."""
-    with opened(path) as (container, stream):
-        duration = measured_duration(container, stream)
-    with opened(path) as (container, stream):
-        first = next(frames(container, stream), None)
+    with open_video(path) as (container, stream):
+        duration = measure_duration(container, stream)
+    with open_video(path) as (container, stream):
+        first = next(read_frames(container, stream), None)
         if first is None:
             raise NotAVideoError("No frame of the video can be decoded.")
         found = []
         for fraction in fractions:
             moment = (first.frame.time or 0.0) + min(max(fraction, 0.0), 1.0) * duration
-            found.append(picture(_frame_at(container, stream, moment) or first.frame, height))
+            found.append(to_picture(_frame_at(container, stream, moment) or first.frame, height))
     return found
 
 
@@ -48,23 +48,23 @@ def _frame_at(container: InputContainer, stream: VideoStream, moment: float) -> 
     with suppress(av.FFmpegError):
         container.seek(round(moment * av.time_base), backward=True)
     last = None
-    for timed in frames(container, stream):
+    for timed in read_frames(container, stream):
         last = timed.frame
         if last.time is not None and last.time >= moment:
             break
     return last
 
 
-def judged_frames(path: Path, fractions: Sequence[float]) -> list[bytes]:
-    return [as_jpeg(shown, quality=92) for shown in frames_at(path, fractions)]
+def encode_frames(path: Path, fractions: Sequence[float]) -> list[bytes]:
+    return [encode_jpeg(shown, quality=92) for shown in take_frames(path, fractions)]
 
 
 def poster(path: Path) -> bytes:
     """The clearest of a few frames, at most 640 pixels wide."""
-    best = max(frames_at(path, _POSTER_FRACTIONS), key=_clarity)
+    best = max(take_frames(path, _POSTER_FRACTIONS), key=_clarity)
     scale = min(1.0, POSTER_WIDTH / best.shape[1])
     size = (max(2, round(best.shape[1] * scale)), max(2, round(best.shape[0] * scale)))
-    return as_jpeg(np.asarray(cv2.resize(best, size, interpolation=cv2.INTER_AREA), dtype=np.uint8), quality=82)
+    return encode_jpeg(np.asarray(cv2.resize(best, size, interpolation=cv2.INTER_AREA), dtype=np.uint8), quality=82)
 
 
 def _clarity(shown: Picture) -> float:

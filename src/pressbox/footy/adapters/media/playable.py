@@ -20,7 +20,7 @@ from av.packet import Packet
 from av.stream import Stream
 from av.video.stream import VideoStream
 
-from pressbox.footy.adapters.media.decoding import frames, opened, sound
+from pressbox.footy.adapters.media.decoding import audio_kind, open_video, read_frames
 from pressbox.footy.domain.errors import NotAVideoError
 
 TALLEST = 720
@@ -30,17 +30,17 @@ _LONGEST_SECONDS = 120.0
 
 def write_playable(path: Path, target: Path) -> None:
     target.unlink(missing_ok=True)
-    with opened(path) as (container, stream):
+    with open_video(path) as (container, stream):
         fits = stream.codec_context.name == "h264" and stream.codec_context.pix_fmt in ("yuv420p", "yuvj420p")
         if fits:
-            heard = sound(container) in ("", "aac", "mp3")
+            heard = audio_kind(container) in ("", "aac", "mp3")
             if heard and "mp4" in container.format.name and index_is_in_front(path):
                 os.link(path, target)
             else:
-                _rewrapped(container, stream, target)
+                _rewrap(container, stream, target)
             return
-    with opened(path) as (container, stream):
-        _encoded(container, stream, target)
+    with open_video(path) as (container, stream):
+        _encode(container, stream, target)
 
 
 def index_is_in_front(path: Path) -> bool:
@@ -60,21 +60,21 @@ def index_is_in_front(path: Path) -> bool:
     return False
 
 
-def _rewrapped(container: InputContainer, stream: VideoStream, target: Path) -> None:
+def _rewrap(container: InputContainer, stream: VideoStream, target: Path) -> None:
     with av.open(str(target), "w", format="mp4", options={"movflags": "+faststart"}) as output:
         streams: dict[int, VideoStream | AudioStream] = {stream.index: output.add_stream_from_template(stream)}
         # A sound that not every browser plays is left out: it would keep the picture from playing.
-        for audio in container.streams.audio[:1] if sound(container) in ("aac", "mp3") else ():
+        for audio in container.streams.audio[:1] if audio_kind(container) in ("aac", "mp3") else ():
             streams[audio.index] = output.add_stream_from_template(audio)
         wanted = [container.streams[index] for index in streams]
         # The rest of a damaged file: what was readable is kept.
         with suppress(av.InvalidDataError):
-            for packet in _with_decoding_times(container.demux(wanted)):
+            for packet in _add_decoding_times(container.demux(wanted)):
                 packet.stream = streams[packet.stream.index]
                 output.mux(packet)
 
 
-def _with_decoding_times(packets: "Iterator[AnyPacket]") -> "Iterator[AnyPacket]":
+def _add_decoding_times(packets: "Iterator[AnyPacket]") -> "Iterator[AnyPacket]":
     """Matroska leaves out when its first packets are to be decoded; MP4 must have it."""
     waiting: dict[int, list[AnyPacket]] = {}
     for packet in packets:
@@ -91,14 +91,14 @@ def _with_decoding_times(packets: "Iterator[AnyPacket]") -> "Iterator[AnyPacket]
         yield packet
 
 
-def _encoded(container: InputContainer, stream: VideoStream, target: Path) -> None:
+def _encode(container: InputContainer, stream: VideoStream, target: Path) -> None:
     """Picture only: a sound that a browser cannot play is not worth a second encoder here."""
     scale = min(1.0, TALLEST / stream.height)
     width, height = (max(2, round(length * scale / 2) * 2) for length in (stream.width, stream.height))
     written = 0
     with av.open(str(target), "w", format="mp4", options={"movflags": "+faststart"}) as output:
         picture = _picture_stream(output, stream, width, height)
-        for timed in frames(container, stream):
+        for timed in read_frames(container, stream):
             if timed.seconds > _LONGEST_SECONDS:
                 break
             frame = timed.frame.reformat(width, height, "yuv420p")

@@ -2,19 +2,19 @@
 
 from pathlib import Path
 
-from pressbox.footy.adapters.media.decoding import frames, measured_duration, opened, sound
+from pressbox.footy.adapters.media.decoding import audio_kind, measure_duration, open_video, read_frames
 from pressbox.footy.domain.candidates import Probe
 from pressbox.footy.domain.errors import NotAVideoError
 
 
 def probe_video(path: Path) -> Probe:
     """Length by reading all packets, size of the picture from a decoded frame."""
-    with opened(path) as (container, stream):
-        duration = measured_duration(container, stream)
+    with open_video(path) as (container, stream):
+        duration = measure_duration(container, stream)
         codec = stream.codec_context.name
-        has_audio = sound(container) != ""
-    with opened(path) as (container, stream):
-        first = next(frames(container, stream), None)
+        has_audio = audio_kind(container) != ""
+    with open_video(path) as (container, stream):
+        first = next(read_frames(container, stream), None)
         if first is None:
             raise NotAVideoError("No frame of the video can be decoded.")
         ratio = stream.sample_aspect_ratio

@@ -55,18 +55,18 @@ class MediaProcesses:
         """In its stored form, see `pressbox.footy.domain.fingerprints`. One phase is enough for a reference."""
         return await self._run(tasks.fingerprint, path, phases)
 
-    async def same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
+    async def find_same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
         """Which of these fingerprints show a scene of the query."""
         return await asyncio.to_thread(_same_scene, query, references, self._rule)
 
-    async def frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
+    async def take_frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
         """JPEG pictures, one for each share of the length, in the order asked."""
         return await self._run(tasks.frames, path, tuple(fractions))
 
-    async def poster(self, path: Path) -> bytes:
+    async def take_poster(self, path: Path) -> bytes:
         return await self._run(tasks.poster, path)
 
-    async def playable(self, path: Path, target: Path) -> Probe:
+    async def make_playable(self, path: Path, target: Path) -> Probe:
         """Write a file that browsers play and seek. After an error there is no file."""
         try:
             return await self._run(tasks.playable, path, target)

@@ -32,7 +32,7 @@ def fingerprint(path: Path, phases: int) -> bytes:
 def frames(path: Path, fractions: tuple[float, ...]) -> tuple[bytes, ...]:
     from pressbox.footy.adapters.media import pictures
 
-    return tuple(pictures.judged_frames(path, fractions))
+    return tuple(pictures.encode_frames(path, fractions))
 
 
 def poster(path: Path) -> bytes:

@@ -12,11 +12,11 @@ from urllib.parse import urlencode
 from pydantic import AwareDatetime, Field
 
 from pressbox.core.http.client import GuardedClient
-from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
-from pressbox.footy.adapters.sources.selection import matching
+from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
+from pressbox.footy.adapters.sources.selection import select_matching
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import SourceLoginError, SourceRefusedError
-from pressbox.footy.domain.names import folded
+from pressbox.footy.domain.names import fold
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.settings import FootySettings
 
@@ -26,20 +26,20 @@ _VIDEO = "app.bsky.embed.video#view"
 _WITH_QUOTE = "app.bsky.embed.recordWithMedia#view"
 
 
-class Session(Shape):
+class Session(SourceModel):
     access: str = Field(alias="accessJwt")
 
 
-class Author(Shape):
+class Author(SourceModel):
     did: str
     handle: str = ""
 
 
-class Record(Shape):
+class Record(SourceModel):
     text: str = ""
 
 
-class Embed(Shape):
+class Embed(SourceModel):
     type: str = Field("", alias="$type")
     playlist: str | None = None
     media: "Embed | None" = None
@@ -51,7 +51,7 @@ class Embed(Shape):
         return self.media.video if self.type == _WITH_QUOTE and self.media is not None else None
 
 
-class Post(Shape):
+class Post(SourceModel):
     uri: str
     author: Author
     record: Record
@@ -59,7 +59,7 @@ class Post(Shape):
     indexed_at: AwareDatetime | None = Field(None, alias="indexedAt")
 
 
-class Page(Shape):
+class Page(SourceModel):
     posts: tuple[object, ...]
 
 
@@ -74,7 +74,7 @@ class BlueskySource:
     def __init__(
         self, http: GuardedClient, base_url: str, login: BlueskyLogin | None = None, clock: Clock = utc_now
     ) -> None:
-        self._asker = Asker(NAME, http, clock)
+        self._client = SourceClient(NAME, http, clock)
         self._login = login
         # With a session the questions go to the server of the account, which asks on our behalf.
         self._base_url = (login.url if login else base_url).rstrip("/")
@@ -86,46 +86,48 @@ class BlueskySource:
 
     async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
         found: list[FoundVideo] = []
-        spellings = {folded(name).casefold(): name for name in reversed(request.player_names)}
+        spellings = {fold(name).casefold(): name for name in reversed(request.player_names)}
         for name in spellings.values():
-            page = await self._page(self._address(name, request))
-            posts = self._asker.each(page.posts, Post)
-            found += [video for video in map(_found, posts) if video is not None]
-        return matching(found, request, self._asker.now())
+            page = await self._load_page(self._search_url(name, request))
+            posts = self._client.each(page.posts, Post)
+            found += [video for video in map(_found_video, posts) if video is not None]
+        return select_matching(found, request, self._client.now())
 
-    def _address(self, name: str, request: SearchRequest) -> str:
-        since = (self._asker.now() - request.max_age).strftime("%Y-%m-%dT%H:%M:%SZ")
+    def _search_url(self, name: str, request: SearchRequest) -> str:
+        since = (self._client.now() - request.max_age).strftime("%Y-%m-%dT%H:%M:%SZ")
         parameters = {"q": name, "sort": "latest", "since": since, "limit": _PAGE}
         return f"{self._base_url}/xrpc/app.bsky.feed.searchPosts?{urlencode(parameters)}"
 
-    async def _page(self, url: str) -> Page:
+    async def _load_page(self, url: str) -> Page:
         if self._login is None:
-            return await self._without_login(url)
+            return await self._load_without_login(url)
         known = self._session is not None
         try:
-            return await self._asker.get(url, Page, headers=await self._authorization(self._login))
+            return await self._client.get(url, Page, headers=await self._authorize(self._login))
         except (SourceLoginError, SourceRefusedError):
             # A session ends after two hours; the answer to that is 400 or 401. Once more with a new one.
             self._session = None
             if not known:
                 raise
-        return await self._asker.get(url, Page, headers=await self._authorization(self._login))
+        return await self._client.get(url, Page, headers=await self._authorize(self._login))
 
-    async def _without_login(self, url: str) -> Page:
+    async def _load_without_login(self, url: str) -> Page:
         try:
-            return await self._asker.get(url, Page)
+            return await self._client.get(url, Page)
         except SourceLoginError as error:
             raise SourceLoginError(
                 f"{NAME}: searches need an account at the moment. Set PRESSBOX_FOOTY_BLUESKY_HANDLE and"
                 " PRESSBOX_FOOTY_BLUESKY_APP_PASSWORD."
             ) from error
 
-    async def _authorization(self, login: BlueskyLogin) -> dict[str, str]:
+    async def _authorize(self, login: BlueskyLogin) -> dict[str, str]:
         if self._session is None:
             body = json.dumps({"identifier": login.handle, "password": login.app_password}).encode()
             url = f"{login.url.rstrip('/')}/xrpc/com.atproto.server.createSession"
             try:
-                self._session = await self._asker.post(url, body, Session, headers={"Content-Type": "application/json"})
+                self._session = await self._client.post(
+                    url, body, Session, headers={"Content-Type": "application/json"}
+                )
             except (SourceLoginError, SourceRefusedError) as error:
                 raise SourceLoginError(f"{NAME}: login refused. Check the handle and its app password.") from error
         return {"Authorization": f"Bearer {self._session.access}"}
@@ -144,7 +146,7 @@ def from_settings(settings: FootySettings, http: GuardedClient) -> BlueskySource
     return BlueskySource(http, settings.bluesky_url, login)
 
 
-def _found(post: Post) -> FoundVideo | None:
+def _found_video(post: Post) -> FoundVideo | None:
     video = post.embed.video if post.embed else None
     if video is None:
         return None

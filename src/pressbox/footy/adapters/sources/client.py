@@ -23,13 +23,13 @@ DEFAULT_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(hours=1)
 
 
-class Shape(BaseModel):
+class SourceModel(BaseModel):
     """Base of what a source answers: what we do not use is not looked at."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-ShapeT = TypeVar("ShapeT", bound=Shape)
+ModelT = TypeVar("ModelT", bound=SourceModel)
 Clock = Callable[[], datetime]
 
 
@@ -37,7 +37,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Asker:
+class SourceClient:
     """The requests of one source. A source that asked for a pause is not asked again before it is over."""
 
     def __init__(self, source: str, http: GuardedClient, clock: Clock = utc_now) -> None:
@@ -49,28 +49,28 @@ class Asker:
     def now(self) -> datetime:
         return self._clock()
 
-    async def get(self, url: str, shape: type[ShapeT], *, headers: Mapping[str, str] | None = None) -> ShapeT:
+    async def get(self, url: str, shape: type[ModelT], *, headers: Mapping[str, str] | None = None) -> ModelT:
         return self.read(await self.fetch(url, headers=headers), shape)
 
     async def fetch(self, url: str, *, headers: Mapping[str, str] | None = None) -> Response:
         """A good answer, whatever it holds."""
         self._check_pause()
         accepted = {"Accept": "application/json", **(headers or {})}
-        return self._good(
-            await self._tried(self._http.get(url, headers=accepted, timeout=TIMEOUT, max_bytes=LARGEST_ANSWER))
+        return self._check_status(
+            await self._send(self._http.get(url, headers=accepted, timeout=TIMEOUT, max_bytes=LARGEST_ANSWER))
         )
 
     async def post(
-        self, url: str, content: bytes, shape: type[ShapeT], *, headers: Mapping[str, str] | None = None
-    ) -> ShapeT:
+        self, url: str, content: bytes, shape: type[ModelT], *, headers: Mapping[str, str] | None = None
+    ) -> ModelT:
         self._check_pause()
         accepted = {"Accept": "application/json", **(headers or {})}
-        answer = await self._tried(
+        answer = await self._send(
             self._http.post(url, content, headers=accepted, timeout=TIMEOUT, max_bytes=LARGEST_ANSWER)
         )
-        return self.read(self._good(answer), shape)
+        return self.read(self._check_status(answer), shape)
 
-    def read(self, answer: Response, shape: type[ShapeT]) -> ShapeT:
+    def read(self, answer: Response, shape: type[ModelT]) -> ModelT:
         try:
             return shape.model_validate(self.json(answer))
         except ValidationError as error:
@@ -80,9 +80,9 @@ class Asker:
         try:
             return json.loads(answer.body)
         except ValueError as error:
-            raise SourceError(f"{self.source}: {_not_json(answer)}.") from error
+            raise SourceError(f"{self.source}: {_describe_body(answer)}.") from error
 
-    def each(self, items: Iterable[object], shape: type[ShapeT]) -> list[ShapeT]:
+    def each(self, items: Iterable[object], shape: type[ModelT]) -> list[ModelT]:
         """Those that can be read: one odd post does not hide the others. None of many is a failure."""
         given, good = 0, []
         for item in items:
@@ -97,7 +97,7 @@ class Asker:
             raise SourceError(f"{self.source}: none of {given} posts has a form that is known here.")
         return good
 
-    async def _tried(self, sending: Awaitable[Response]) -> Response:
+    async def _send(self, sending: Awaitable[Response]) -> Response:
         try:
             return await sending
         except TransientError as error:
@@ -115,7 +115,7 @@ class Asker:
             f"{self.source}: too many requests; it asks for a pause of {seconds} s.", retry_after=wait
         )
 
-    def _good(self, answer: Response) -> Response:
+    def _check_status(self, answer: Response) -> Response:
         status = answer.status
         if status == httpx.codes.TOO_MANY_REQUESTS:
             wait = min(pause(answer.headers, self.now()) or DEFAULT_PAUSE, LONGEST_PAUSE)
@@ -129,17 +129,17 @@ class Asker:
             raise SourceRefusedError(f"{self.source}: does not take the question ({status}).")
         if status != httpx.codes.OK:
             raise SourceError(f"{self.source}: answered {status} without data.")
-        self._note_the_last_of_a_window(answer)
+        self._note_exhausted_window(answer)
         return answer
 
-    def _note_the_last_of_a_window(self, answer: Response) -> None:
+    def _note_exhausted_window(self, answer: Response) -> None:
         left = answer.headers.get("x-rate-limit-remaining", answer.headers.get("x-ratelimit-remaining", ""))
         # The last one of a window was answered: the next would be refused, and some services count those as abuse.
         if number(left) == 0 and (wait_for := pause(answer.headers, self.now())) is not None:
             self._not_before = self.now() + min(wait_for, LONGEST_PAUSE)
 
 
-def _not_json(answer: Response) -> str:
+def _describe_body(answer: Response) -> str:
     kind = answer.headers.get("content-type", "").partition(";")[0].strip()
     start = answer.body[:200].lstrip()
     if kind == "text/html" or start.startswith(b"<"):

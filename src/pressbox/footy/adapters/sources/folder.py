@@ -17,8 +17,8 @@ from pydantic import AwareDatetime, ValidationError
 
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.logs import get_logger
-from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
-from pressbox.footy.adapters.sources.selection import matching
+from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
+from pressbox.footy.adapters.sources.selection import select_matching
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import SourceError
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
@@ -32,14 +32,14 @@ SIDE_CARS_AT_ONCE = 8
 _LINK = re.compile(r"<a\s[^>]*href=[\"']([^\"'>]+)[\"']", re.IGNORECASE)
 
 
-class SideCar(Shape):
+class SideCar(SourceModel):
     text: str = ""
     posted_at: AwareDatetime | None = None
     duration_seconds: float | None = None
     post_url: str = ""
 
 
-class IndexedFile(Shape):
+class IndexedFile(SourceModel):
     """One entry of a JSON index, in the form of nginx's. Ours may carry the side-car with it."""
 
     name: str
@@ -60,12 +60,12 @@ class FolderSource:
 
     async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
         try:
-            found = await asyncio.to_thread(lambda: [self._video(file) for file in self._files()])
+            found = await asyncio.to_thread(lambda: [self._video(file) for file in self._list_files()])
         except OSError as error:
             raise SourceError(f"{NAME}: the directory cannot be read ({error.strerror}).") from error
-        return matching(found, request, self._clock())
+        return select_matching(found, request, self._clock())
 
-    def _files(self) -> Iterable[Path]:
+    def _list_files(self) -> Iterable[Path]:
         if not self._directory.is_dir():
             raise SourceError(f"{NAME}: {self._directory} is not a directory.")
         return sorted(file for file in self._directory.rglob("*") if file.suffix.lower() in VIDEO_ENDINGS)
@@ -74,7 +74,7 @@ class FolderSource:
         described = next((car for car in side_car_names(file.name) if (file.parent / car).is_file()), None)
         text = (file.parent / described).read_bytes() if described else b""
         modified = datetime.fromtimestamp(file.stat().st_mtime, UTC)
-        return found_video(file.resolve().as_uri(), file.name, side_car(text, file.name), modified)
+        return found_video(file.resolve().as_uri(), file.name, parse_side_car(text, file.name), modified)
 
 
 class HttpFolderSource:
@@ -82,7 +82,7 @@ class HttpFolderSource:
 
     def __init__(self, url: str, http: GuardedClient, clock: Clock = utc_now) -> None:
         self._url = url.rstrip("/") + "/"
-        self._asker = Asker(NAME, http, clock)
+        self._client = SourceClient(NAME, http, clock)
         self._side_cars: dict[str, SideCar] = {}
 
     @property
@@ -90,22 +90,22 @@ class HttpFolderSource:
         return NAME
 
     async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
-        files = await self._index()
+        files = await self._load_index()
         gate = asyncio.Semaphore(SIDE_CARS_AT_ONCE)
         names = {file.name for file in files}
         videos = [file for file in files if Path(file.name).suffix.lower() in VIDEO_ENDINGS]
         found = await asyncio.gather(*(self._video(file, names, gate) for file in videos))
-        return matching(found, request, self._asker.now())
+        return select_matching(found, request, self._client.now())
 
-    async def _index(self) -> list[IndexedFile]:
-        answer = await self._asker.fetch(self._url, headers={"Accept": "application/json, text/html;q=0.9"})
+    async def _load_index(self) -> list[IndexedFile]:
+        answer = await self._client.fetch(self._url, headers={"Accept": "application/json, text/html;q=0.9"})
         if answer.headers.get("content-type", "").startswith("text/html"):
             links = (unquote(unescape(link)) for link in _LINK.findall(answer.body.decode("utf-8", "replace")))
             return [IndexedFile(name=link) for link in dict.fromkeys(links) if "/" not in link and "?" not in link]
-        entries = self._asker.json(answer)
+        entries = self._client.json(answer)
         if not isinstance(entries, list):
             raise SourceError(f"{NAME}: the index is not a list of files.")
-        return self._asker.each(entries, IndexedFile)
+        return self._client.each(entries, IndexedFile)
 
     async def _video(self, file: IndexedFile, names: set[str], gate: asyncio.Semaphore) -> FoundVideo:
         url = urljoin(self._url, quote(file.name))
@@ -113,7 +113,7 @@ class HttpFolderSource:
         car = next((name for name in side_car_names(file.name) if name in names), None)
         if described is None and car is not None:
             async with gate:
-                described = side_car((await self._asker.fetch(urljoin(self._url, quote(car)))).body, file.name)
+                described = parse_side_car((await self._client.fetch(urljoin(self._url, quote(car)))).body, file.name)
             # Side-cars stay as they are; a long archive is not read anew every minute.
             self._side_cars[url] = described
         return found_video(url, file.name, described or SideCar(), _http_time(file.mtime))
@@ -143,7 +143,7 @@ def side_car_names(file: str) -> tuple[str, str]:
     return f"{file}.json", f"{Path(file).stem}.json"
 
 
-def side_car(text: bytes, file: str) -> SideCar:
+def parse_side_car(text: bytes, file: str) -> SideCar:
     """An unreadable one is as good as none; the file is there all the same."""
     if not text:
         return SideCar()

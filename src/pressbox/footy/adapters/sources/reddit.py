@@ -14,8 +14,8 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field
 
 from pressbox.core.http.client import GuardedClient
-from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
-from pressbox.footy.adapters.sources.selection import matching
+from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
+from pressbox.footy.adapters.sources.selection import select_matching
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import SourceLoginError
 from pressbox.footy.ports.outside import SearchRequest
@@ -42,21 +42,21 @@ _CLIP_HOSTS = (
 )
 
 
-class Token(Shape):
+class Token(SourceModel):
     access_token: str
     expires_in: float
 
 
-class RedditVideo(Shape):
+class RedditVideo(SourceModel):
     fallback_url: str
     duration: float | None = None
 
 
-class RedditMedia(Shape):
+class RedditMedia(SourceModel):
     reddit_video: RedditVideo | None = None
 
 
-class Post(Shape):
+class Post(SourceModel):
     title: str
     permalink: str
     url: str = ""
@@ -74,15 +74,15 @@ class Post(Shape):
         return self.video is not None or self.post_hint in _VIDEO_HINTS or any(name in host for name in _CLIP_HOSTS)
 
 
-class Child(Shape):
+class Child(SourceModel):
     data: Post
 
 
-class Children(Shape):
+class Children(SourceModel):
     children: tuple[object, ...]
 
 
-class Listing(Shape):
+class Listing(SourceModel):
     kind: str = Field(pattern="^Listing$")
     data: Children
 
@@ -105,7 +105,7 @@ class RedditSource:
         clock: Clock = utc_now,
         fresh_for: timedelta = FRESH_FOR,
     ) -> None:
-        self._asker = Asker(NAME, http, clock)
+        self._client = SourceClient(NAME, http, clock)
         self._subreddits = tuple(subreddits)
         self._login = login
         self._public_url = (base_url or PUBLIC_URL).rstrip("/")
@@ -121,45 +121,45 @@ class RedditSource:
 
     async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
         async with self._asking:
-            headers = await self._authorization()
-            lists = await asyncio.gather(*(self._shared(subreddit, headers) for subreddit in self._subreddits))
-        return matching([video for videos in lists for video in videos], request, self._asker.now())
+            headers = await self._authorize()
+            lists = await asyncio.gather(*(self._load_shared(subreddit, headers) for subreddit in self._subreddits))
+        return select_matching([video for videos in lists for video in videos], request, self._client.now())
 
-    async def _shared(self, subreddit: str, headers: dict[str, str]) -> list[FoundVideo]:
+    async def _load_shared(self, subreddit: str, headers: dict[str, str]) -> list[FoundVideo]:
         """Many goals are searched at the same time, and the list is the same for all of them."""
         known = self._lists.get(subreddit)
-        if known is None or known[0] + self._fresh_for <= self._asker.now():
-            known = (self._asker.now(), await self._newest(subreddit, headers))
+        if known is None or known[0] + self._fresh_for <= self._client.now():
+            known = (self._client.now(), await self._load_newest(subreddit, headers))
             self._lists[subreddit] = known
         return known[1]
 
-    async def _newest(self, subreddit: str, headers: dict[str, str]) -> list[FoundVideo]:
+    async def _load_newest(self, subreddit: str, headers: dict[str, str]) -> list[FoundVideo]:
         where = (
             f"{self._oauth_url}/r/{quote(subreddit)}/new"
             if headers
             else f"{self._public_url}/r/{quote(subreddit)}/new.json"
         )
         try:
-            listing = await self._asker.get(f"{where}?{_QUERY}", Listing, headers=headers)
+            listing = await self._client.get(f"{where}?{_QUERY}", Listing, headers=headers)
         except SourceLoginError as error:
             self._token = None
             advice = "login expired" if headers else "refuses readers without credentials; set a client id and secret"
             raise SourceLoginError(f"{NAME}: {advice}.") from error
-        posts = [child.data for child in self._asker.each(listing.data.children, Child)]
-        return [_found(post) for post in posts if post.has_video]
+        posts = [child.data for child in self._client.each(listing.data.children, Child)]
+        return [_found_video(post) for post in posts if post.has_video]
 
-    async def _authorization(self) -> dict[str, str]:
+    async def _authorize(self) -> dict[str, str]:
         if self._login is None:
             return {}
-        if self._token is None or self._token[1] <= self._asker.now():
+        if self._token is None or self._token[1] <= self._client.now():
             basic = base64.b64encode(f"{self._login.client_id}:{self._login.client_secret}".encode()).decode()
             headers = {"Authorization": f"Basic {basic}", "Content-Type": "application/x-www-form-urlencoded"}
             url = f"{self._public_url}/api/v1/access_token"
             try:
-                token = await self._asker.post(url, b"grant_type=client_credentials", Token, headers=headers)
+                token = await self._client.post(url, b"grant_type=client_credentials", Token, headers=headers)
             except SourceLoginError as error:
                 raise SourceLoginError(f"{NAME}: login refused. Check the client id and its secret.") from error
-            self._token = (token.access_token, self._asker.now() + timedelta(seconds=token.expires_in) - _RENEW_BEFORE)
+            self._token = (token.access_token, self._client.now() + timedelta(seconds=token.expires_in) - _RENEW_BEFORE)
         return {"Authorization": f"Bearer {self._token[0]}"}
 
 
@@ -177,7 +177,7 @@ def from_settings(settings: FootySettings, http: GuardedClient) -> RedditSource 
     return RedditSource(http, settings.reddit_subreddits, login, settings.reddit_url, fresh_for=fresh_for)
 
 
-def _found(post: Post) -> FoundVideo:
+def _found_video(post: Post) -> FoundVideo:
     post_url = f"{PUBLIC_URL}{post.permalink}"
     return FoundVideo(
         source=NAME,

@@ -8,7 +8,7 @@ from pressbox.footy.domain.names import mentions
 from pressbox.footy.ports.outside import SearchRequest
 
 
-def matching(found: Iterable[FoundVideo], request: SearchRequest, now: datetime) -> tuple[FoundVideo, ...]:
+def select_matching(found: Iterable[FoundVideo], request: SearchRequest, now: datetime) -> tuple[FoundVideo, ...]:
     """What the request asks for, the newest first: for sources that cannot be asked so precisely."""
     fitting = [
         video

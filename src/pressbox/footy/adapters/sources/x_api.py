@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from pydantic import AwareDatetime, Field
 
 from pressbox.core.http.client import GuardedClient
-from pressbox.footy.adapters.sources.client import Asker, Clock, Shape, utc_now
+from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.names import LONGEST_QUERY
 from pressbox.footy.ports.outside import SearchRequest
@@ -22,24 +22,24 @@ _SMALLEST_PAGE, _LARGEST_PAGE = 10, 100
 _MOST_PAGES = 3
 
 
-class Attachments(Shape):
+class Attachments(SourceModel):
     media_keys: tuple[str, ...] = ()
 
 
-class Post(Shape):
+class Post(SourceModel):
     id: str
     text: str = ""
     created_at: AwareDatetime | None = None
     attachments: Attachments = Attachments()
 
 
-class Variant(Shape):
+class Variant(SourceModel):
     url: str
     content_type: str = ""
     bit_rate: int = 0
 
 
-class Media(Shape):
+class Media(SourceModel):
     media_key: str
     type: str
     duration_ms: int | None = None
@@ -51,16 +51,16 @@ class Media(Shape):
         return max(files, key=lambda variant: variant.bit_rate).url if files else None
 
 
-class Includes(Shape):
+class Includes(SourceModel):
     media: tuple[Media, ...] = ()
 
 
-class Meta(Shape):
+class Meta(SourceModel):
     result_count: int
     next_token: str | None = None
 
 
-class Page(Shape):
+class Page(SourceModel):
     """`meta` is always there; `data` only when something was found."""
 
     meta: Meta
@@ -70,7 +70,7 @@ class Page(Shape):
 
 class XApiSource:
     def __init__(self, http: GuardedClient, token: str, base_url: str, clock: Clock = utc_now) -> None:
-        self._asker = Asker(NAME, http, clock)
+        self._client = SourceClient(NAME, http, clock)
         self._headers = {"Authorization": f"Bearer {token}"}
         self._url = f"{base_url.rstrip('/')}/2/tweets/search/recent"
 
@@ -82,15 +82,15 @@ class XApiSource:
         found: list[FoundVideo] = []
         token: str | None = None
         for _ in range(_MOST_PAGES):
-            page = await self._asker.get(self._address(request, token), Page, headers=self._headers)
+            page = await self._client.get(self._search_url(request, token), Page, headers=self._headers)
             found += self._videos(page, request)
             token = page.meta.next_token
             if token is None or len(found) >= request.max_results:
                 break
         return tuple(found[: request.max_results])
 
-    def _address(self, request: SearchRequest, token: str | None) -> str:
-        since = self._asker.now() - request.max_age
+    def _search_url(self, request: SearchRequest, token: str | None) -> str:
+        since = self._client.now() - request.max_age
         parameters = {
             "query": request.query[: LONGEST_QUERY - len(_ONLY_VIDEOS)] + _ONLY_VIDEOS,
             "max_results": str(min(max(request.max_results, _SMALLEST_PAGE), _LARGEST_PAGE)),
@@ -105,10 +105,10 @@ class XApiSource:
     def _videos(self, page: Page, request: SearchRequest) -> list[FoundVideo]:
         media = {item.media_key: item for item in page.includes.media if item.type == "video"}
         videos = []
-        for post in self._asker.each(page.data, Post):
+        for post in self._client.each(page.data, Post):
             keys = [key for key in post.attachments.media_keys if key in media]
             for number, key in enumerate(keys, start=1):
-                video = _found(post, media[key], number)
+                video = _found_video(post, media[key], number)
                 if not request.exclude_urls & {video.video_page_url, video.post_url}:
                     videos.append(video)
         return videos
@@ -123,7 +123,7 @@ def from_settings(settings: FootySettings, http: GuardedClient) -> XApiSource | 
     return XApiSource(http, token.get_secret_value(), settings.x_api_url) if token else None
 
 
-def _found(post: Post, media: Media, number: int) -> FoundVideo:
+def _found_video(post: Post, media: Media, number: int) -> FoundVideo:
     post_url = f"https://x.com/i/status/{post.id}"
     return FoundVideo(
         source=NAME,

@@ -13,7 +13,7 @@ from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.settings import FootySettings
-from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuestion, SearchStatus
+from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuery, SearchStatus
 
 NAME = "x-browser"
 # A browser has to load a page and scroll; whoever asks all sources waits 45 seconds for each.
@@ -39,7 +39,7 @@ class XBrowserSource:
         await self._client.aclose()
 
     async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
-        question = SearchQuestion(
+        question = SearchQuery(
             search_query=request.query,
             max_results=request.max_results,
             exclude_urls=tuple(sorted(request.exclude_urls)),
@@ -53,7 +53,7 @@ class XBrowserSource:
             raise SourceError(
                 f"{NAME}: the search service cannot be reached. Is `pressbox x serve` running?"
             ) from error
-        return tuple(map(_found, _read(answer).videos))
+        return tuple(map(_found_video, _parse(answer).videos))
 
 
 def is_configured(settings: FootySettings) -> bool:
@@ -66,7 +66,7 @@ def from_settings(settings: FootySettings, http: GuardedClient) -> XBrowserSourc
     return XBrowserSource(settings.x_browser_url, settings.x_browser_token.get_secret_value())
 
 
-def _read(answer: httpx.Response) -> SearchAnswer:
+def _parse(answer: httpx.Response) -> SearchAnswer:
     status = answer.status_code
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         raise SourceLoginError(f"{NAME}: the search service refuses our token. It must be the same on both sides.")
@@ -87,7 +87,7 @@ def _read(answer: httpx.Response) -> SearchAnswer:
     return told
 
 
-def _found(video: FoundOnX) -> FoundVideo:
+def _found_video(video: FoundOnX) -> FoundVideo:
     return FoundVideo(
         source=NAME,
         video_page_url=video.video_page_url,

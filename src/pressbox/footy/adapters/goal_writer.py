@@ -29,7 +29,7 @@ CONFIRMED = "confirmed"
 REMOVED = "removed"
 
 
-class _Writer:
+class _GoalWriter:
     """The goals of some fixtures, locked, and what one run says of them."""
 
     def __init__(
@@ -68,11 +68,11 @@ class _Writer:
             last_seen=self._now,
             last_activity=self._now,
         )
-        _put(row, observation, goal.score)
+        _fill_row(row, observation, goal.score)
         self._session.add(row)
         self._rows[goal.event_id] = row
         self._register(goal.event_id, "monitor", "seen")
-        self.note(goal.event_id, FIRST_SEEN, "", _told(row))
+        self.note(goal.event_id, FIRST_SEEN, "", _describe(row))
 
     def see(self, goal: SeenGoal) -> None:
         row = self._rows.get(goal.event_id)
@@ -83,13 +83,13 @@ class _Writer:
             self._register(goal.event_id, "monitor", "seen")
         if goal.sighting is Sighting.UNCHANGED:
             return
-        before = _told(row)
-        _put(row, goal.observation, goal.score)
+        before = _describe(row)
+        _fill_row(row, goal.observation, goal.score)
         row.last_activity = max(row.last_activity, self._now)
         if goal.sighting is Sighting.RESTORED:
             _restore(row)
             self._restored.append(row.event_id)
-        self.note(goal.event_id, goal.sighting, before, _told(row))
+        self.note(goal.event_id, goal.sighting, before, _describe(row))
 
     def miss(self, goal: MissedGoal) -> None:
         row = self._rows.get(goal.event_id)
@@ -103,16 +103,16 @@ class _Writer:
         if row.completed_at is None:
             row.completed_at, row.completion_reason = self._now, CompletionReason.REMOVED
             row.download_complete = True
-        self.note(goal.event_id, REMOVED, _told(row), "")
+        self.note(goal.event_id, REMOVED, _describe(row), "")
 
     def rescore(self, event_id: str, score: Score) -> None:
         row = self._rows.get(event_id)
         if row is None:
             return
-        before = _told(row)
+        before = _describe(row)
         row.home_score, row.away_score = score.home, score.away
         row.last_activity = max(row.last_activity, self._now)
-        self.note(event_id, Sighting.CORRECTED, before, _told(row))
+        self.note(event_id, Sighting.CORRECTED, before, _describe(row))
 
     def note(self, event_id: str, what: str, before: str, after: str) -> None:
         self._notes.append(
@@ -134,7 +134,7 @@ class _Writer:
             self._registers = []
 
         if self._restored:
-            await self._session.execute(_reopened(self._restored))
+            await self._session.execute(_reopen(self._restored))
 
     async def write_notes(self) -> None:
         if self._notes:
@@ -161,8 +161,10 @@ async def write_comparisons(
     found = await session.scalars(
         select(GoalRow).where(GoalRow.fixture_id == one_of(comparisons)).order_by(GoalRow.event_id).with_for_update()
     )
-    unseen = await _unseen(session, [number for number, comparison in comparisons.items() if comparison.created], now)
-    writer = _Writer(session, run_id, {row.event_id: row for row in found}, unseen, now)
+    unseen = await _load_unseen(
+        session, [number for number, comparison in comparisons.items() if comparison.created], now
+    )
+    writer = _GoalWriter(session, run_id, {row.event_id: row for row in found}, unseen, now)
     for fixture_id, comparison in comparisons.items():
         for created in comparison.created:
             writer.create(fixture_id, created)
@@ -182,7 +184,7 @@ async def write_comparisons(
     return confirmed
 
 
-async def _unseen(session: AsyncSession, fixture_ids: Sequence[int], now: datetime) -> Mapping[int, datetime]:
+async def _load_unseen(session: AsyncSession, fixture_ids: Sequence[int], now: datetime) -> Mapping[int, datetime]:
     """When an answer last lacked a goal that is new: the one before this, or before the first one the kick-off."""
     if not fixture_ids:
         return {}
@@ -192,7 +194,7 @@ async def _unseen(session: AsyncSession, fixture_ids: Sequence[int], now: dateti
     return {number: min(at, now) for number, at in (await session.execute(statement)).tuples()}
 
 
-async def _confirm(session: AsyncSession, writer: _Writer, policy: FootyPolicy, now: datetime) -> set[int]:
+async def _confirm(session: AsyncSession, writer: _GoalWriter, policy: FootyPolicy, now: datetime) -> set[int]:
     """Seen often enough, and the scorer is known."""
     waiting = {
         event_id: row
@@ -211,11 +213,11 @@ async def _confirm(session: AsyncSession, writer: _Writer, policy: FootyPolicy, 
     for event_id in confirmed:
         waiting[event_id].confirmed_at = now
         waiting[event_id].last_activity = max(waiting[event_id].last_activity, now)
-        writer.note(event_id, CONFIRMED, "", _told(waiting[event_id]))
+        writer.note(event_id, CONFIRMED, "", _describe(waiting[event_id]))
     return {waiting[event_id].fixture_id for event_id in confirmed}
 
 
-def _put(row: GoalRow, observation: Observation, score: Score) -> None:
+def _fill_row(row: GoalRow, observation: Observation, score: Score) -> None:
     """What the API says now; the id and the readable parts of workflow ids stay."""
     row.team_id, row.team_name = observation.team_id, observation.team_name
     row.player_id, row.player_name = observation.player_id or UNKNOWN_PLAYER, observation.player_name or ""
@@ -225,7 +227,7 @@ def _put(row: GoalRow, observation: Observation, score: Score) -> None:
     row.home_score, row.away_score = score.home, score.away
 
 
-def _reopened(event_ids: Sequence[str]) -> Update:
+def _reopen(event_ids: Sequence[str]) -> Update:
     """What was dropped because the goal was gone can be taken again."""
     dropped = (CandidateOutcome.GOAL_GONE, CandidateOutcome.NOT_CHOSEN)
     return (
@@ -244,7 +246,7 @@ def _restore(row: GoalRow) -> None:
         row.completed_at, row.completion_reason, row.download_complete = None, "", False
 
 
-def _told(row: GoalRow) -> str:
+def _describe(row: GoalRow) -> str:
     minute = f"{row.elapsed}+{row.extra}" if row.extra else str(row.elapsed)
     who = row.player_name or "unknown scorer"
     return f"{who}, {row.team_name}, {minute}', {row.detail}, {row.home_score}–{row.away_score}"
