@@ -18,7 +18,7 @@ from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
 from pressbox.core.progress.sink import ProgressSink
 from pressbox.core.temporal.worker import build_workers
-from pressbox.curator.feeds.outline import OutlineFeed
+from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.ingest.contracts import ALL_FEEDS_INGESTION, INGEST_WORKFLOW, AllFeedsIngestionInput
 from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy

@@ -16,6 +16,7 @@ from pressbox.curator.cleanup.contracts import CleanupResult
 from pressbox.curator.distil.activities import DistilActivities, SettingsActivities
 from pressbox.curator.distil.contracts import AppSettings, DistilSelection
 from pressbox.curator.distil.paid import PaidDistiller
+from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
 from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
@@ -24,7 +25,7 @@ from pressbox.curator.ingest.ports import EntrySource
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState, ToDistil
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, ExtractionRule, FeedToCrawl, Validators
+from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
 from pressbox.curator.models.pay_once import PayOnce

@@ -13,10 +13,11 @@ from pressbox.core.db.database import Database
 from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.cleanup.store import SqlCleanupStore
 from pressbox.curator.distil.store import SqlDistilStore
+from pressbox.curator.feeds.domain import Crawl, FeedEntry, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.ingest.contracts import ProbedFeed
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedEntry, FeedToCrawl, ParsedFeed, Validators
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import (
     EntryBodyRow,

@@ -17,8 +17,8 @@ from pressbox.curator.context.finder import context_of
 from pressbox.curator.context.links import links_of
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.library.domain.entries import content_hash
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.library.domain.identity import content_hash
 from pressbox.curator.models.ports import Question, Reply
 from tests.fakes.footy import FakeObjects
 

@@ -19,8 +19,7 @@ from pressbox.curator.graph.page_store import SqlGraphPages
 from pressbox.curator.graph.ports import Addition, GraphDocument, Waiting
 from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow
 from pressbox.curator.graph.store import PostgresGraph, SqlGraphQueue
-from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.identity import content_hash
+from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.search.activities.index import IndexSelection
 from tests.fakes.curator_rows import Rows

@@ -14,11 +14,11 @@ from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
 from pressbox.core.errors import TransientError
 from pressbox.curator.apps import wiring as own_apps
-from pressbox.curator.feeds.opml import OpmlOutlines
+from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.ingest.contracts import PreviewFetchOutput
 from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule, ParsedFeed
+from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
 from pressbox.curator.library.rows import (
     EntryBodyRow,
     EntryEmbeddingRow,
@@ -136,7 +136,7 @@ class Library:
         self.service: Curator = replace(
             service(self.resources),
             sources=sources,
-            outlines=OutlineService(subscriptions, OpmlOutlines(), objects, self.workflows, lambda: self.now),
+            outlines=OutlineService(subscriptions, objects, self.workflows, lambda: self.now),
             reading=reading,
             states=states,
             apps=own_apps.apps(self.resources, Passwords(PasswordHasher(1, 8, 1))),

@@ -9,7 +9,7 @@ from typing import Any
 from pressbox.core.errors import PressboxError
 from pressbox.curator.distil.activities import SettingsActivities
 from pressbox.curator.library.contracts import EntryProgressState
-from pressbox.curator.library.domain.identity import content_hash
+from pressbox.curator.library.domain.entries import content_hash
 from pressbox.curator.translate.activities import TranslationActivities
 from pressbox.curator.translate.contracts import Provider, TranslationCursor, TranslationSelection
 from pressbox.curator.translate.domain.blocks import Block, find_blocks

@@ -10,7 +10,7 @@ from pathlib import Path
 import feedparser  # type: ignore[import-untyped]
 import pytest
 
-from pressbox.curator.feeds.parser import parse
+from pressbox.curator.feeds.parser import parse_feed
 
 # Their contents belong to their publishers, so they are not part of the repository.
 FEEDS = Path(__file__).parents[3] / "shared" / "data" / "feeds"
@@ -28,7 +28,7 @@ def test_real_feeds_have_the_same_entries_links_titles_dates_and_enclosures() ->
     compared = 0
     for path in sorted(FEEDS.iterdir()):
         content = path.read_bytes()
-        ours = parse(content, "", URL)
+        ours = parse_feed(content, "", URL)
         theirs = feedparser.parse(io.BytesIO(content), response_headers={"content-location": URL}, sanitize_html=False)
         assert words(ours.title) == words(theirs.feed.title)
         assert len(ours.entries) == len(theirs.entries)

@@ -14,7 +14,7 @@ from psycopg import sql
 from pressbox.bench.library import articles
 from pressbox.core.errors import ConfigurationError, PressboxError
 from pressbox.curator.articles.html_tree import html_to_text
-from pressbox.curator.feeds.reader import FeedReader
+from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.search.ports import IndexDocument
 from pressbox.curator.text.plain_text import to_plain_text
@@ -66,10 +66,10 @@ def _pages(folder: Path) -> Iterator[Document]:
 
 
 async def _entries(feeds: Sequence[Path]) -> AsyncIterator[Document]:
-    reader = FeedReader()
+    parser = FeedParser()
     for file in feeds:
         try:
-            parsed = await reader.read(file.read_bytes(), "", _URL)
+            parsed = await parser.parse(file.read_bytes(), "", _URL)
         except PressboxError:
             # Some of the set are broken on purpose; nobody asks about them.
             continue

@@ -16,7 +16,7 @@ from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.bench.simulator import simulator
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
-from pressbox.curator.feeds.outline import OutlineFeed
+from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.ingest.contracts import ALL_FEEDS_INGESTION, AllFeedsIngestionInput
 from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy

@@ -6,8 +6,7 @@ from pressbox.curator.ask import wiring as asking
 from pressbox.curator.cards import wiring as enriching
 from pressbox.curator.evaluate import wiring as evaluating
 from pressbox.curator.feeds.discovery import FeedDiscovery
-from pressbox.curator.feeds.opml import OpmlOutlines
-from pressbox.curator.feeds.reader import FeedReader
+from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.graph import wiring as graph
 from pressbox.curator.models.store import SqlCosts, SqlModelLedger
 from pressbox.curator.operations.service import WorkService
@@ -32,13 +31,13 @@ def service(resources: Resources) -> Curator:
     settings, database, objects = resources.settings, resources.database, resources.objects
     rules, starter, lists = policy(settings), workflows(resources), SqlReadingLists(database)
     subscriptions = SqlSubscriptions(database)
-    discovery = FeedDiscovery(resources.http, FeedReader(), rules.feed_bytes)
+    discovery = FeedDiscovery(resources.http, FeedParser(), rules.feed_bytes)
     sources = SourceService(subscriptions, SqlCategories(database), discovery, starter)
     states = StateService(SqlReadingStates(database), SqlLabels(database))
     reading = ReadingService(lists, search_reader(resources), embedder(settings.group(CuratorSettings)).model)
     return Curator(
         sources=sources,
-        outlines=OutlineService(subscriptions, OpmlOutlines(), objects, starter),
+        outlines=OutlineService(subscriptions, objects, starter),
         reading=reading,
         enriching=enriching.service(resources),
         translations=translating.service(resources),

@@ -13,9 +13,10 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
+from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.ingest.contracts import PreviewFetchOutput
-from pressbox.curator.library.domain.feeds import CrawlOutcome, ParsedFeed
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.routes import build_router
 from tests.fakes.reader import NOW, Library
 from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords

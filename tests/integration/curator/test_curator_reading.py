@@ -6,9 +6,10 @@ import pytest
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError, NotFoundError
+from pressbox.curator.feeds.domain import Crawl, FeedEntry, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.library.domain.entries import FetchState
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedEntry, FeedToCrawl, ParsedFeed, Validators
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.views import EntryPage, ListKind, ListNote, Preference, Selection, Sort
 from tests.fakes.reader import NOW, Library

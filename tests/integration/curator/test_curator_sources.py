@@ -9,9 +9,10 @@ from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
+from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule, ParsedFeed
+from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
 from pressbox.curator.library.domain.views import FeedSettings, ListKind, Preference, Selection
 from pressbox.curator.library.rows import EntryRow, FeedRow, RemovedEntryRow, StoryRow
 from tests.fakes.reader import NOW, Library

@@ -13,8 +13,9 @@ import zstandard
 from pressbox.core.config import HttpSettings
 from pressbox.core.http.client import GuardedClient
 from pressbox.curator.feeds.crawler import FeedCrawler
-from pressbox.curator.feeds.reader import FeedReader
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedToCrawl, Validators
+from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
+from pressbox.curator.feeds.parser import FeedParser
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from tests.integration.http.loopback import LoopbackServer, running
 
@@ -33,7 +34,7 @@ async def server() -> AsyncIterator[LoopbackServer]:
 async def crawler(server: LoopbackServer) -> AsyncIterator[FeedCrawler]:
     settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=5)
     async with GuardedClient(settings) as client:
-        yield FeedCrawler(client, FeedReader(), POLICY, lambda: NOW)
+        yield FeedCrawler(client, FeedParser(), POLICY, lambda: NOW)
 
 
 def feed(server: LoopbackServer, path: str = "/feed", validators: Validators | None = None) -> FeedToCrawl:
@@ -243,7 +244,7 @@ async def test_a_server_that_is_away_or_silent_is_unreachable(server: LoopbackSe
     server.routes["/feed"] = silent
     settings = HttpSettings(allow=("127.0.0.0/8",), timeout_seconds=0.3)
     async with GuardedClient(settings) as client:
-        crawler = FeedCrawler(client, FeedReader(), POLICY)
+        crawler = FeedCrawler(client, FeedParser(), POLICY)
         crawl = await crawler.crawl(feed(server))
         assert crawl.outcome is CrawlOutcome.UNREACHABLE
         assert "did not answer" in crawl.reason
@@ -276,7 +277,7 @@ async def test_a_document_that_breaks_the_reader_fails_alone(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("pressbox.curator.feeds.reader.parse", broken)
+    monkeypatch.setattr("pressbox.curator.feeds.parser.parse_feed", broken)
     server.answers("/feed", body=FEED)
     crawl = await crawler.crawl(feed(server))
     assert crawl.outcome is CrawlOutcome.NOT_A_FEED

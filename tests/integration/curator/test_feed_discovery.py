@@ -9,7 +9,7 @@ from pressbox.core.config import HttpSettings
 from pressbox.core.errors import InvalidInputError, NotFoundError, RefusedAddressError, TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.curator.feeds.discovery import USUAL_PATHS, FeedDiscovery
-from pressbox.curator.feeds.reader import FeedReader
+from pressbox.curator.feeds.parser import FeedParser
 from tests.integration.http.loopback import LoopbackServer, ScriptedResolver, running
 
 FEED = b"<rss><channel><title>News</title><item><guid>1</guid><title>One</title></item></channel></rss>"
@@ -26,7 +26,7 @@ async def server() -> AsyncIterator[LoopbackServer]:
 async def discovery(server: LoopbackServer) -> AsyncIterator[FeedDiscovery]:
     settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=5)
     async with GuardedClient(settings) as client:
-        yield FeedDiscovery(client, FeedReader(), 1_000_000)
+        yield FeedDiscovery(client, FeedParser(), 1_000_000)
 
 
 def page(server: LoopbackServer, html: str, path: str = "/") -> str:
@@ -112,7 +112,7 @@ async def test_without_a_scheme_https_is_tried_and_then_http() -> None:
     listener = await asyncio.start_server(plain_http_only, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
     async with listener, GuardedClient(HttpSettings(allow=(f"127.0.0.1:{port}",))) as client:
-        discovery = FeedDiscovery(client, FeedReader(), 1_000_000)
+        discovery = FeedDiscovery(client, FeedParser(), 1_000_000)
         for spelling in (f"127.0.0.1:{port}/feed", f" feed://127.0.0.1:{port}/feed"):
             (found,) = await discovery.discover(spelling)
             assert found.url == f"http://127.0.0.1:{port}/feed"
@@ -145,7 +145,7 @@ async def test_channels_and_playlists_of_youtube_have_feeds(address: str, asked:
     resolver = ScriptedResolver(www_youtube_com=["127.0.0.1"])
     async with GuardedClient(HttpSettings(), resolver=resolver) as client:
         seen: list[str] = []
-        discovery = FeedDiscovery(client, FeedReader(), 1_000_000)
+        discovery = FeedDiscovery(client, FeedParser(), 1_000_000)
         original = client.get
 
         async def noted(url: str, **rest: object) -> object:

@@ -10,7 +10,8 @@ from sqlalchemy import delete, select, update
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome
+from pressbox.curator.feeds.domain import Crawl
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.rows import (
     EntryLabelRow,
     EntryRow,

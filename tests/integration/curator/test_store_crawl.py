@@ -12,9 +12,10 @@ from sqlalchemy import event, select
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
+from pressbox.curator.feeds.domain import Crawl, Validators
 from pressbox.curator.ingest.feed_store import ERRORS_KEPT
 from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, Enclosure, Validators
+from pressbox.curator.library.domain.feeds import CrawlOutcome, Enclosure
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import FeedErrorRow, FeedRow, SeenGuidRow, StoryRow
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read

@@ -9,8 +9,7 @@ from sqlalchemy import select, text
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
 from pressbox.curator.articles.ports import FetchedArticle
-from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState
-from pressbox.curator.library.domain.identity import shown_hash
+from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState, shown_hash
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import (
     EntryEmbeddingRow,

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.curator.feeds.parser import parse
+from pressbox.curator.feeds.parser import parse_feed
 from pressbox.curator.library.domain.views import ListKind, Selection
 from tests.fakes.reader import NOW, Library
 from tests.fakes.reader_apps import reader_site
@@ -70,7 +70,7 @@ async def test_any_list_can_be_read_as_a_feed_by_whoever_has_the_address(
         assert parsed.version == "atom10"
         assert [entry.title for entry in parsed.entries] == titles, selection
         # Our own crawler reads it as well.
-        read = parse(answer.content, answer.headers["content-type"], str(answer.url))
+        read = parse_feed(answer.content, answer.headers["content-type"], str(answer.url))
         assert [entry.title for entry in read.entries] == titles
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pressbox.curator.feeds.domain import Crawl, FeedEntry, ParsedFeed
 from pressbox.curator.ingest.domain.intervals import KnownRhythm, NextCrawl, plan_next_crawl
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedEntry, ParsedFeed
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

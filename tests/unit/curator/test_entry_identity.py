@@ -2,18 +2,18 @@
 
 import pytest
 
-from pressbox.curator.library.domain.feeds import Enclosure, FeedEntry
-from pressbox.curator.library.domain.identity import (
+from pressbox.curator.feeds.domain import FeedEntry
+from pressbox.curator.ingest.domain.identity import (
     LONGEST_GUID,
     article_address,
-    content_hash,
+    choose_guid,
     feed_hash,
-    guid_of,
     has_page,
     says_the_same,
-    storable,
 )
-from pressbox.curator.text.plain_text import count_words, to_plain_text
+from pressbox.curator.library.domain.entries import content_hash
+from pressbox.curator.library.domain.feeds import Enclosure
+from pressbox.curator.text.plain_text import count_words, make_storable, to_plain_text
 
 
 def stated(**values: object) -> FeedEntry:
@@ -21,14 +21,14 @@ def stated(**values: object) -> FeedEntry:
 
 
 def test_the_guid_counts_then_the_address_then_the_words() -> None:
-    assert guid_of(stated(guid=" urn:1 ", url="https://example.org/a")) == "urn:1"
-    assert guid_of(stated(url="http://EXAMPLE.org/a?utm_source=rss#top")) == "https://example.org/a"
-    assert guid_of(stated(content="x")) == guid_of(stated(content="x"))
-    assert guid_of(stated(content="x")) != guid_of(stated(content="y"))
+    assert choose_guid(stated(guid=" urn:1 ", url="https://example.org/a")) == "urn:1"
+    assert choose_guid(stated(url="http://EXAMPLE.org/a?utm_source=rss#top")) == "https://example.org/a"
+    assert choose_guid(stated(content="x")) == choose_guid(stated(content="x"))
+    assert choose_guid(stated(content="x")) != choose_guid(stated(content="y"))
 
 
 def test_a_guid_that_no_index_takes_is_shortened_and_stays_its_own() -> None:
-    one, other = guid_of(stated(guid="a" * 9000)), guid_of(stated(guid="a" * 9001))
+    one, other = choose_guid(stated(guid="a" * 9000)), choose_guid(stated(guid="a" * 9001))
     assert max(len(one), len(other)) <= LONGEST_GUID
     assert one != other
 
@@ -78,7 +78,7 @@ def test_no_text_has_no_hash() -> None:
 
 
 def test_what_the_database_refuses_is_left_out() -> None:
-    assert storable("a\x00b\ud800c") == "ab?c"
+    assert make_storable("a\x00b\ud800c") == "ab?c"
 
 
 def test_html_becomes_one_line_per_block() -> None:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.feeds.parser import LoginPageError, NotAFeedError, parse
-from pressbox.curator.library.domain.feeds import Enclosure, FeedEntry, ParsedFeed
+from pressbox.curator.feeds.domain import FeedEntry, ParsedFeed
+from pressbox.curator.feeds.parser import LoginPageError, NotAFeedError, parse_feed
+from pressbox.curator.library.domain.feeds import Enclosure
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 URL = "https://example.org/blog/feed.xml"
@@ -30,7 +31,7 @@ def atom(entries: str, feed: str = "<title>News</title>", attributes: str = "") 
 
 def read(document: str | bytes, content_type: str = "", limit: int | None = None) -> ParsedFeed:
     content = document.encode() if isinstance(document, str) else document
-    return parse(content, content_type, URL, now=NOW, limit=limit)
+    return parse_feed(content, content_type, URL, now=NOW, limit=limit)
 
 
 def entry(document: str) -> FeedEntry:

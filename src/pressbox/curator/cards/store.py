@@ -23,11 +23,11 @@ from pressbox.curator.cards.domain.cards import (
 from pressbox.curator.context.domain.context import ContextLink
 from pressbox.curator.context.store import EntryContextRow, EntryLinkRow, context_of_row
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
-from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.domain.urls import host_of
 from pressbox.curator.library.rows import SCHEMA, EntryRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import demand_visible, visible_to
+from pressbox.curator.text.plain_text import make_storable
 
 
 class EnrichmentRow(Base):
@@ -62,15 +62,15 @@ class SqlEnrichments(SqlStore):
 
     async def save(self, enrichment: NewEnrichment, now: datetime) -> int | None:
         values = {
-            "title": storable(enrichment.title),
-            "url": storable(enrichment.url),
-            "body_html": storable(enrichment.body_html) if len(enrichment.body_html) <= LONGEST_BODY else "",
+            "title": make_storable(enrichment.title),
+            "url": make_storable(enrichment.url),
+            "body_html": make_storable(enrichment.body_html) if len(enrichment.body_html) <= LONGEST_BODY else "",
             "facts": dict(enrichment.facts),
-            "reason": storable(enrichment.reason),
+            "reason": make_storable(enrichment.reason),
             "hidden": False,
             "at": now,
         }
-        key = {"entry_id": enrichment.entry_id, "kind": enrichment.kind.value, "key": storable(enrichment.key)}
+        key = {"entry_id": enrichment.entry_id, "kind": enrichment.kind.value, "key": make_storable(enrichment.key)}
         async with self._database.unit_of_work() as work:
             entry = select(EntryRow.id).where(EntryRow.id == enrichment.entry_id)
             if await work.session.scalar(entry.with_for_update(read=True)) is None:

@@ -21,10 +21,10 @@ from pressbox.curator.context.domain.context import (
 )
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
-from pressbox.curator.library.domain.identity import content_hash, storable
+from pressbox.curator.library.domain.entries import content_hash
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
-from pressbox.curator.text.plain_text import to_plain_text
+from pressbox.curator.text.plain_text import make_storable, to_plain_text
 
 
 class EntryContextRow(Base):
@@ -114,14 +114,19 @@ class SqlContexts(SqlStore):
 
 async def put_links(session: AsyncSession, entry_id: int, links: Sequence[ContextLink]) -> None:
     """These and no others; one that was there before keeps its row."""
-    addresses = [storable(link.url) for link in links]
+    addresses = [make_storable(link.url) for link in links]
     gone = delete(EntryLinkRow).where(EntryLinkRow.entry_id == entry_id, EntryLinkRow.url.not_in(addresses))
     await session.execute(gone.execution_options(synchronize_session=False))
     if not links:
         return
     statement = insert(EntryLinkRow).values(
         [
-            {"entry_id": entry_id, "url": storable(link.url), "title": storable(link.title), "position": position}
+            {
+                "entry_id": entry_id,
+                "url": make_storable(link.url),
+                "title": make_storable(link.title),
+                "position": position,
+            }
             for position, link in enumerate(links)
         ]
     )
@@ -177,15 +182,15 @@ def _values(context: EntryContext, now: datetime) -> dict[str, Any]:
         "method": context.method.value,
         "model": context.model,
         "prompt_version": context.prompt_version,
-        "domain": storable(context.domain),
-        "content_type": storable(context.content_type),
-        "language": storable(context.language),
+        "domain": make_storable(context.domain),
+        "content_type": make_storable(context.content_type),
+        "language": make_storable(context.language),
         "entities": [_storable(asdict(entity)) for entity in context.entities],
         "relationships": [_storable(asdict(relationship)) for relationship in context.relationships],
-        "key_points": [storable(point) for point in context.key_points],
+        "key_points": [make_storable(point) for point in context.key_points],
         "at": now,
     }
 
 
 def _storable(values: dict[str, str]) -> dict[str, str]:
-    return {name: storable(value) for name, value in values.items()}
+    return {name: make_storable(value) for name, value in values.items()}

@@ -10,11 +10,11 @@ from pressbox.curator.distil.contracts import DistilSelection
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.domain.entries import Distilled, DistilState, EntryStatus, FetchState, ToDistil
-from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.index_hash import refresh_shown
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.text.lines import clamp_range, split_lines
+from pressbox.curator.text.plain_text import make_storable
 
 _LONGEST_REASON = 500
 
@@ -84,7 +84,7 @@ class SqlDistilStore(SqlStore):
             entry = await work.session.get(EntryRow, entry_id, with_for_update=True)
             if entry is None or entry.distil_state != DistilState.WAITING:
                 return
-            entry.distil_state, entry.distil_reason = DistilState.FAILED, storable(reason)[:_LONGEST_REASON]
+            entry.distil_state, entry.distil_reason = DistilState.FAILED, make_storable(reason)[:_LONGEST_REASON]
             _tell(work, entry)
 
 
@@ -97,8 +97,8 @@ def _to_distil() -> ColumnElement[bool]:
 
 
 def _put_answer(entry: EntryRow, body: EntryBodyRow, answer: Distilled) -> None:
-    entry.summary = storable(answer.summary)
-    entry.language = storable(answer.language) or entry.language
+    entry.summary = make_storable(answer.summary)
+    entry.language = make_storable(answer.language) or entry.language
     entry.distil_state, entry.distil_reason = DistilState.DISTILLED, ""
     entry.distilled_hash, entry.distil_model = entry.content_hash, answer.model
     whole = body.content_text or body.filtered_content

@@ -1,4 +1,4 @@
-"""From what a document states to what is stored: safe HTML, plain titles, believable dates, one guid per entry."""
+"""Cleans a raw feed for storage: safe HTML, plain titles, believable dates, one guid per entry."""
 
 import hashlib
 import html
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from pressbox.curator.articles.sanitizer import sanitise
-from pressbox.curator.feeds.dates import believable, parse_date
-from pressbox.curator.feeds.document import StatedEntry, StatedFeed, StatedFile, StatedText
-from pressbox.curator.library.domain.feeds import Enclosure, FeedEntry, ParsedFeed
+from pressbox.curator.feeds.dates import is_believable, parse_date
+from pressbox.curator.feeds.domain import FeedEntry, ParsedFeed, RawEntry, RawFeed, RawFile, RawText
+from pressbox.curator.library.domain.feeds import Enclosure
 from pressbox.curator.library.domain.urls import absolute_url, canonical_url
 
 TITLE_LENGTH = 500
@@ -19,7 +19,7 @@ GUID_LENGTH = 1000
 MOST_FILES = 20
 
 _ANY_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-# RSS does not say whether a title is markup. Only what formats is taken for it; other words in brackets stay.
+# RSS does not say whether a title is markup. Only formatting tags are taken for it; other words in brackets stay.
 _FORMATTING_TAG = re.compile(
     r"</?(?:a|abbr|b|big|br|cite|code|del|em|font|i|img|ins|mark|p|q|s|small|span|strike|strong|sub|sup|tt|u|wbr)"
     r"(?:\s[^<>]*)?/?>",
@@ -31,41 +31,41 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8})*")
 
 
-def cleaned(stated: StatedFeed, url: str, now: datetime, limit: int | None) -> ParsedFeed:
-    """At most `limit` entries, the newest ones when all have a date and the first ones otherwise."""
+def clean_feed(raw: RawFeed, url: str, now: datetime, limit: int | None) -> ParsedFeed:
+    """Keep at most `limit` entries: the newest when all have a date, the first ones otherwise."""
     counts: Counter[str] = Counter()
-    unique = _unique(stated.entries, counts)
-    chosen = _newest(unique, limit)
+    unique = _drop_duplicates(raw.entries, counts)
+    chosen = _keep_newest(unique, limit)
     if len(chosen) < len(unique):
         counts[f"Older entries left out, because at most {limit} are taken from one crawl"] = len(unique) - len(chosen)
-    entries = tuple(_entry(guid, entry, url, now, counts) for guid, entry in chosen)
+    entries = tuple(_clean_entry(guid, entry, url, now, counts) for guid, entry in chosen)
     return ParsedFeed(
-        title=plain_title(stated.title),
-        site_url=stated.site_url,
-        description=plain_title(stated.description),
-        language=_language(stated.language),
-        icon_url=stated.icon_url,
-        hub_interval=stated.interval,
+        title=clean_title(raw.title),
+        site_url=raw.site_url,
+        description=clean_title(raw.description),
+        language=_clean_language(raw.language),
+        icon_url=raw.icon_url,
+        hub_interval=raw.interval,
         entries=entries,
-        problems=(*stated.problems, *(f"{what}: {count}." for what, count in counts.items())),
+        problems=(*raw.problems, *(f"{what}: {count}." for what, count in counts.items())),
     )
 
 
-def plain_title(text: StatedText, limit: int = TITLE_LENGTH) -> str:
+def clean_title(text: RawText, limit: int = TITLE_LENGTH) -> str:
     value = text.value
     if text.html:
         value = _FORMATTING_TAG.sub(" " if "<br" in value.lower() else "", value)
-        # Feeds escape titles once, twice, or not at all; a title that really shows `&amp;` is rarer than the mistake.
+        # Feeds escape titles once, twice or not at all; a title that really shows `&amp;` is rarer than that mistake.
         value = html.unescape(html.unescape(value))
     line = " ".join(_CONTROL.sub("", value).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def _unique(entries: Sequence[StatedEntry], counts: Counter[str]) -> list[tuple[str, StatedEntry]]:
-    """By guid, the first one counts: feeds put the newest version on top."""
-    found: dict[str, StatedEntry] = {}
+def _drop_duplicates(entries: Sequence[RawEntry], counts: Counter[str]) -> list[tuple[str, RawEntry]]:
+    """Keep the first entry of each guid: feeds put the newest version on top."""
+    found: dict[str, RawEntry] = {}
     for entry in entries:
-        guid = _guid(entry)
+        guid = _choose_guid(entry)
         if guid in found:
             counts["Entries left out, because they have the guid of another one"] += 1
         else:
@@ -73,14 +73,14 @@ def _unique(entries: Sequence[StatedEntry], counts: Counter[str]) -> list[tuple[
     return list(found.items())
 
 
-def _guid(entry: StatedEntry) -> str:
-    stated = " ".join(_CONTROL.sub("", entry.guid).split())
-    if stated:
-        return stated if len(stated) <= GUID_LENGTH else _hash(stated)
+def _choose_guid(entry: RawEntry) -> str:
+    guid = " ".join(_CONTROL.sub("", entry.guid).split())
+    if guid:
+        return guid if len(guid) <= GUID_LENGTH else _hash(guid)
     address = canonical_url(entry.url)
     if address:
         return address if len(address) <= GUID_LENGTH else _hash(address)
-    # The date is left out: undated entries exist, and a corrected date must not make a second entry.
+    # Without the date: undated entries exist, and a corrected date must not make a second entry.
     return _hash(entry.title.value, entry.content.value, *(file.url for file in entry.files))
 
 
@@ -89,7 +89,7 @@ def _hash(*parts: str) -> str:
     return f"sha256:{hashlib.sha256(text).hexdigest()}"
 
 
-def _newest(entries: list[tuple[str, StatedEntry]], limit: int | None) -> list[tuple[str, StatedEntry]]:
+def _keep_newest(entries: list[tuple[str, RawEntry]], limit: int | None) -> list[tuple[str, RawEntry]]:
     if limit is None or len(entries) <= limit:
         return entries
     dates = [parse_date(entry.published or entry.updated) for _, entry in entries]
@@ -101,30 +101,30 @@ def _newest(entries: list[tuple[str, StatedEntry]], limit: int | None) -> list[t
     return kept[:limit]
 
 
-def _entry(guid: str, entry: StatedEntry, feed_url: str, now: datetime, counts: Counter[str]) -> FeedEntry:
+def _clean_entry(guid: str, entry: RawEntry, feed_url: str, now: datetime, counts: Counter[str]) -> FeedEntry:
     base = entry.url or feed_url
     content = clean_html(entry.content, base)
     summary = clean_html(entry.summary, base)
-    updated = _date(entry.updated, now, counts)
-    published = _date(entry.published, now, counts) or updated
+    updated = _clean_date(entry.updated, now, counts)
+    published = _clean_date(entry.published, now, counts) or updated
     if not entry.url and not entry.files:
         counts["Entries without a link"] += 1
     return FeedEntry(
         guid=guid,
         url=entry.url,
-        title=plain_title(entry.title) or _first_words(content or summary) or entry.url,
-        author=plain_title(StatedText(entry.author), NAME_LENGTH),
+        title=clean_title(entry.title) or _first_words(content or summary) or entry.url,
+        author=clean_title(RawText(entry.author), NAME_LENGTH),
         published_at=published,
         updated_at=updated,
         content=content,
         summary=summary,
-        language=_language(entry.language),
+        language=_clean_language(entry.language),
         thumbnail_url=entry.thumbnail_url or _first_picture(content or summary),
         enclosures=_enclosures(entry.files),
     )
 
 
-def clean_html(text: StatedText, base: str) -> str:
+def clean_html(text: RawText, base: str) -> str:
     if not text.value.strip():
         return ""
     if text.html:
@@ -133,26 +133,26 @@ def clean_html(text: StatedText, base: str) -> str:
     return "\n".join(f"<p>{html.escape(part.strip()).replace(chr(10), '<br>')}</p>" for part in paragraphs)
 
 
-def _date(text: str, now: datetime, counts: Counter[str]) -> datetime | None:
+def _clean_date(text: str, now: datetime, counts: Counter[str]) -> datetime | None:
     if not text:
         return None
     date = parse_date(text)
     if date is None:
         counts["Dates that could not be read; such entries count as undated"] += 1
-    elif not believable(date, now):
+    elif not is_believable(date, now):
         counts["Dates before 1990 or far in the future; such entries count as undated"] += 1
         return None
     return date
 
 
-def _language(text: str) -> str:
-    """As BCP 47 in small letters; what is not a language is none."""
+def _clean_language(text: str) -> str:
+    """Return a BCP 47 tag in small letters, or nothing if it is not a language."""
     language = text.strip().lower().replace("_", "-")
     return language if len(language) <= 35 and _LANGUAGE.fullmatch(language) else ""
 
 
 def _first_words(content: str) -> str:
-    """A note without a title is called by how it begins."""
+    """The beginning of a note, which stands in for a missing title."""
     text = " ".join(html.unescape(_ANY_TAG.sub(" ", content)).split())
     return text if len(text) <= 80 else text[:80].rsplit(" ", 1)[0] + "…"
 
@@ -162,12 +162,12 @@ def _first_picture(content: str) -> str:
     return next((html.unescape(found.group(1)) for found in pictures), "")
 
 
-def _enclosures(files: Sequence[StatedFile]) -> tuple[Enclosure, ...]:
+def _enclosures(files: Sequence[RawFile]) -> tuple[Enclosure, ...]:
     unique = {file.url: file for file in reversed(files) if file.url}
     kept = [unique[url] for url in dict.fromkeys(file.url for file in files if file.url)]
-    return tuple(Enclosure(file.url, file.type[:100], _size(file.length)) for file in kept[:MOST_FILES])
+    return tuple(Enclosure(file.url, file.type[:100], _clean_size(file.length)) for file in kept[:MOST_FILES])
 
 
-def _size(text: str) -> int | None:
+def _clean_size(text: str) -> int | None:
     size = int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0
     return size or None

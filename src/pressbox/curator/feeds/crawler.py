@@ -1,17 +1,19 @@
-"""One conditional request for one feed, and what its answer means."""
+"""Asks for one feed by a conditional request, and tells what the answer means."""
 
 import hashlib
+import re
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, PressboxError, RefusedAddressError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.decoding import AnswerTooLargeError, UnreadableAnswerError
-from pressbox.curator.feeds.freshness import fresh_until, retry_after
-from pressbox.curator.feeds.parser import LoginPageError, NotAFeedError
-from pressbox.curator.feeds.reader import FeedReader
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedToCrawl, Validators
+from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
+from pressbox.curator.feeds.parser import FeedParser, LoginPageError, NotAFeedError
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 ACCEPT = (
@@ -20,6 +22,9 @@ ACCEPT = (
 )
 LONGEST_VALIDATOR = 1000
 _NOT_MODIFIED = 304
+_MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
+_NEVER_FRESH = re.compile(r"(?:^|[\s,])(?:no-cache|no-store)\b", re.IGNORECASE)
+_LONGEST = timedelta(days=366)
 
 _STATUSES = {
     401: (CrawlOutcome.REFUSED, "The site wants a name and a password for this feed."),
@@ -34,30 +39,30 @@ _STATUSES = {
 
 
 class FeedCrawler:
-    """What the other side does is a Crawl, never an exception. Only our own cancellation passes through."""
+    """Returns a Crawl whatever the site does. Only a cancellation is raised."""
 
-    def __init__(self, client: GuardedClient, reader: FeedReader, policy: CuratorPolicy, now: Clock = utc_now) -> None:
+    def __init__(self, client: GuardedClient, parser: FeedParser, policy: CuratorPolicy, now: Clock = utc_now) -> None:
         self._client = client
-        self._reader = reader
+        self._parser = parser
         self._policy = policy
         self._now = now
 
     async def crawl(self, feed: FeedToCrawl) -> Crawl:
         try:
             answer = await self._client.get(
-                feed.url, headers=_asking(feed.validators), max_bytes=self._policy.feed_bytes
+                feed.url, headers=_request_headers(feed.validators), max_bytes=self._policy.feed_bytes
             )
         except PressboxError as error:
-            return _not_answered(error)
-        crawl = await self._understood(feed, answer)
-        # Where a failure was redirected to says nothing about the feed.
+            return _failure(error)
+        crawl = await self._interpret(feed, answer)
+        # The target of a redirect that failed says nothing about the feed.
         return crawl if crawl.outcome.failed else replace(crawl, moved_to=answer.moved_to)
 
-    async def _understood(self, feed: FeedToCrawl, answer: Response) -> Crawl:
+    async def _interpret(self, feed: FeedToCrawl, answer: Response) -> Crawl:
         asked_if_changed = bool(feed.validators.etag or feed.validators.last_modified)
         if answer.status == _NOT_MODIFIED and asked_if_changed:
             kept = replace(_validators(answer), content_hash=feed.validators.content_hash)
-            return self._unchanged(answer, _filled(kept, feed.validators))
+            return self._unchanged(answer, _fill_gaps(kept, feed.validators))
         if not 200 <= answer.status < 300:
             return self._failed(answer)
         digest = hashlib.sha256(answer.body).hexdigest()
@@ -65,7 +70,7 @@ class FeedCrawler:
         if digest == feed.validators.content_hash:
             return self._unchanged(answer, validators)
         try:
-            parsed = await self._reader.read(
+            parsed = await self._parser.parse(
                 answer.body, answer.headers.get("content-type", ""), answer.url, self._limit(feed)
             )
         except LoginPageError as error:
@@ -85,10 +90,10 @@ class FeedCrawler:
         return Crawl(CrawlOutcome.UNCHANGED, validators=validators, status=answer.status, not_before=until)
 
     def _failed(self, answer: Response) -> Crawl:
-        outcome, reason = _meaning(answer.status)
-        return Crawl(outcome, reason=reason, status=answer.status, not_before=self._asked_to_wait(answer, outcome))
+        outcome, reason = _explain_status(answer.status)
+        return Crawl(outcome, reason=reason, status=answer.status, not_before=self._retry_time(answer, outcome))
 
-    def _asked_to_wait(self, answer: Response, outcome: CrawlOutcome) -> datetime | None:
+    def _retry_time(self, answer: Response, outcome: CrawlOutcome) -> datetime | None:
         if outcome not in (CrawlOutcome.RATE_LIMITED, CrawlOutcome.SERVER_ERROR):
             return None
         return retry_after(answer.headers, self._now())
@@ -97,9 +102,9 @@ class FeedCrawler:
         return min(feed.entry_limit or self._policy.entries_per_crawl, self._policy.entries_per_crawl)
 
 
-def _asking(validators: Validators) -> dict[str, str]:
-    # A host has one feed or two and is asked again in an hour. Kept, hundreds of idle connections would be looked
-    # through for every request.
+def _request_headers(validators: Validators) -> dict[str, str]:
+    # A host has one or two feeds and is asked again in an hour. If connections were kept, every request would have to
+    # look through hundreds of idle ones.
     headers = {"Accept": ACCEPT, "Connection": "close"}
     if validators.etag:
         headers["If-None-Match"] = validators.etag
@@ -109,20 +114,21 @@ def _asking(validators: Validators) -> dict[str, str]:
 
 
 def _validators(answer: Response) -> Validators:
-    return Validators(_usable(answer.headers.get("etag", "")), _usable(answer.headers.get("last-modified", "")))
+    return Validators(_read_validator(answer, "etag"), _read_validator(answer, "last-modified"))
 
 
-def _usable(value: str) -> str:
-    """What we could not send back is none."""
+def _read_validator(answer: Response, header: str) -> str:
+    """Leave out what could not be sent back."""
+    value = answer.headers.get(header, "")
     return value if len(value) <= LONGEST_VALIDATOR and value.isascii() and value.isprintable() else ""
 
 
-def _filled(new: Validators, old: Validators) -> Validators:
-    """A short "not modified" may leave them out: then those that were asked with still hold."""
+def _fill_gaps(new: Validators, old: Validators) -> Validators:
+    """Keep the old validators where a "not modified" leaves them out."""
     return replace(new, etag=new.etag or old.etag, last_modified=new.last_modified or old.last_modified)
 
 
-def _meaning(status: int) -> tuple[CrawlOutcome, str]:
+def _explain_status(status: int) -> tuple[CrawlOutcome, str]:
     if status in _STATUSES:
         return _STATUSES[status]
     if status >= 500:
@@ -132,7 +138,7 @@ def _meaning(status: int) -> tuple[CrawlOutcome, str]:
     return CrawlOutcome.SERVER_ERROR, f"The site answers with status {status}, which makes no sense here."
 
 
-def _not_answered(error: PressboxError) -> Crawl:
+def _failure(error: PressboxError) -> Crawl:
     match error:
         case RefusedAddressError() | InvalidInputError():
             outcome = CrawlOutcome.REFUSED_ADDRESS
@@ -143,3 +149,47 @@ def _not_answered(error: PressboxError) -> Crawl:
         case _:
             outcome = CrawlOutcome.UNREACHABLE
     return Crawl(outcome, reason=error.message)
+
+
+def fresh_until(headers: Mapping[str, str], now: datetime) -> datetime | None:
+    """Until when the same answer would come again, by Cache-Control and Expires; None when nothing is said."""
+    control = headers.get("cache-control", "")
+    if _NEVER_FRESH.search(control):
+        return None
+    found = _MAX_AGE.search(control)
+    if found is not None:
+        age = _seconds(headers.get("age", "")) or timedelta(0)
+        return _later(now, timedelta(seconds=int(found.group(1))) - age)
+    expires = _date(headers.get("expires", ""))
+    if expires is None:
+        return None
+    # Relative to the site's own clock, which need not be right.
+    return _later(now, expires - (_date(headers.get("date", "")) or now))
+
+
+def retry_after(headers: Mapping[str, str], now: datetime) -> datetime | None:
+    """The time of Retry-After, which is given in seconds or as a date."""
+    stated = headers.get("retry-after", "")
+    wait = _seconds(stated)
+    if wait is not None:
+        return _later(now, wait)
+    date = _date(stated)
+    return None if date is None else _later(now, date - (_date(headers.get("date", "")) or now))
+
+
+def _later(now: datetime, wait: timedelta) -> datetime | None:
+    return now + min(wait, _LONGEST) if wait > timedelta(0) else None
+
+
+def _seconds(text: str) -> timedelta | None:
+    stripped = text.strip()
+    return timedelta(seconds=int(stripped[:9])) if stripped.isascii() and stripped.isdigit() else None
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text.strip())
+    except (ValueError, TypeError, OverflowError):
+        # "0" and "-1" mean "at once", as anything does that is not a date.
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

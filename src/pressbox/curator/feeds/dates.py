@@ -1,9 +1,9 @@
-"""The dates of feeds, in all the ways in which programs write them."""
+"""Parses the dates of feeds, in all the ways in which programs write them."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-# Programs write 1970 for "never" and 2099 for "always on top"; neither says when something was published.
+# Programs write 1970 for "never" and 2099 for "always on top"; neither is a date of publication.
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(days=2)
 
@@ -32,7 +32,7 @@ _ZONES = {
     **{"EET": 2.0, "EEST": 3.0, "MSK": 3.0, "JST": 9.0, "KST": 9.0, "SGT": 8.0, "HKT": 8.0, "AEST": 10.0},
     **{"AEDT": 11.0, "ACST": 9.5, "AWST": 8.0, "NZST": 12.0, "NZDT": 13.0, "SAST": 2.0},
 }
-# By their beginnings, in the languages in which feeds really write them.
+# By their first letters, in the languages that feeds really use.
 _MONTHS = {
     **{"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6},
     **{"jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12},
@@ -45,25 +45,25 @@ _JULY_IN_FRENCH = re.compile(r"juil", re.IGNORECASE)
 
 
 def parse_date(text: str) -> datetime | None:
-    """An aware time in UTC, or None. A time without a zone is taken as UTC."""
-    # No date is longer, and the patterns stay quick.
+    """Return an aware time in UTC, or None. A time without a zone is taken as UTC."""
+    # No date is longer, and the patterns stay fast.
     cleaned = " ".join(text[:100].split())
     if not cleaned:
         return None
     for pattern in (_ISO, _WORDS, _MONTH_FIRST):
         found = pattern.fullmatch(cleaned)
         if found is not None:
-            made = _made(found)
-            if made is not None:
-                return made
+            date = _build_date(found)
+            if date is not None:
+                return date
     return None
 
 
-def believable(date: datetime, now: datetime) -> bool:
+def is_believable(date: datetime, now: datetime) -> bool:
     return EARLIEST <= date <= now + AHEAD
 
 
-def _made(found: re.Match[str]) -> datetime | None:
+def _build_date(found: re.Match[str]) -> datetime | None:
     parts = found.groupdict()
     month = _month(parts["month"] or "1")
     zone = _zone((parts.get("zone") or parts.get("rest") or "").strip())
@@ -74,7 +74,7 @@ def _made(found: re.Match[str]) -> datetime | None:
             _year(parts["year"]),
             month,
             int(parts["day"] or 1),
-            # Midnight at the end of a day is the beginning of the next.
+            # 24:00 is the beginning of the next day.
             int(parts["hour"] or 0) % 24,
             int(parts["minute"] or 0),
             min(int(parts["second"] or 0), 59),
@@ -107,6 +107,6 @@ def _zone(text: str) -> timedelta | None:
         if size >= timedelta(hours=24):
             return None
         return -size if offset["sign"] == "-" else size
-    # A name in brackets repeats the offset; a name that is not known is no reason to lose the day.
+    # A name in brackets repeats the offset. An unknown name is no reason to lose the date.
     name = text.split(" ")[0].strip("()[].,").upper()
     return timedelta(hours=_ZONES.get(name, 0.0)) if len(text) <= 40 else None

@@ -1,4 +1,4 @@
-"""The children of an XML element by short names, whatever prefix or namespace a feed has chosen for them."""
+"""Finds the children of an XML element by short names, whatever prefix or namespace a feed uses."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,19 +6,19 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pressbox.curator.feeds.document import EMPTY, StatedText
+from pressbox.curator.feeds.domain import NO_TEXT, RawText
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # type: ignore[import-untyped]
 
-# The namespace that a prefix gets which nobody declared.
+# The namespace given to prefixes that are not declared.
 UNDECLARED = "undeclared:"
 
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _LOOKS_LIKE_HTML = re.compile(
     r"</?(?:p|br|a|div|img|ul|ol|li|blockquote|em|strong|b|i|h[1-6]|pre|table)\b[^<>]*>|&\w+;", re.I
 )
-# By their beginnings: versions, slashes at the end and capitals differ.
+# By their beginnings, because versions, final slashes and capitals differ.
 _NAMESPACES = (
     ("http://www.w3.org/2005/atom", "atom"),
     ("http://purl.org/atom/ns", "atom"),
@@ -43,7 +43,7 @@ _NAMESPACES = (
 
 @lru_cache(maxsize=4096)
 def short_name(tag: str) -> str:
-    """`media:thumbnail` for the tag of a known namespace; the bare name for RSS's own, of whatever version."""
+    """Return `media:thumbnail` for a tag of a known namespace, and the bare name for RSS's own of any version."""
     if not tag.startswith("{"):
         return tag.lower()
     namespace, _, local = tag[1:].partition("}")
@@ -55,7 +55,7 @@ def short_name(tag: str) -> str:
 
 
 class Children:
-    """What an element holds, by short name. `own` is the prefix that this document need not write."""
+    """The children of an element by short name. `own` is the prefix that this kind of document leaves out."""
 
     def __init__(self, element: "_Element", own: str = "") -> None:
         self.element = element
@@ -74,14 +74,14 @@ class Children:
         return next(self.all(*names), None)
 
     def text(self, *names: str) -> str:
-        """Of the first that has any."""
-        return next((text for element in self.all(*names) if (text := text_of(element))), "")
+        """Return the text of the first that has any."""
+        return next((text for element in self.all(*names) if (text := element_text(element))), "")
 
     def inside(self, *names: str) -> "Sequence[Children]":
         return [Children(element, self.own) for element in self.all(*names)]
 
 
-def text_of(element: "_Element") -> str:
+def element_text(element: "_Element") -> str:
     text = element.text if not len(element) else "".join(element.itertext())
     return (text or "").strip()
 
@@ -90,12 +90,12 @@ def attribute(element: "_Element", name: str) -> str:
     return str(element.get(name, "")).strip()
 
 
-def language_of(element: "_Element") -> str:
+def xml_language(element: "_Element") -> str:
     return attribute(element, f"{_XML}lang")
 
 
-def base_of(element: "_Element") -> str:
-    """What an `xml:base` on the way up says; empty when there is none."""
+def xml_base(element: "_Element") -> str:
+    """Return the `xml:base` that holds for an element; empty when there is none."""
     # lxml resolves several of them against each other.
     near: _Element | None = element
     while near is not None:
@@ -105,43 +105,43 @@ def base_of(element: "_Element") -> str:
     return ""
 
 
-def markup(element: "_Element | None") -> StatedText:
-    """The content of RSS's elements: HTML inside text, or, against the rules, as elements."""
+def read_markup(element: "_Element | None") -> RawText:
+    """Read an element of RSS: HTML inside text or, against the rules, as elements."""
     if element is None:
-        return EMPTY
-    value = _inner(element) if len(element) else text_of(element)
-    return StatedText(value, html=True, base=base_of(element)) if value else EMPTY
+        return NO_TEXT
+    value = _inner_html(element) if len(element) else element_text(element)
+    return RawText(value, html=True, base=xml_base(element)) if value else NO_TEXT
 
 
-def construct(element: "_Element | None") -> StatedText:
-    """Atom's text constructs, of version 1.0 and 0.3."""
+def read_construct(element: "_Element | None") -> RawText:
+    """Read a text construct of Atom 1.0 or 0.3."""
     if element is None:
-        return EMPTY
+        return NO_TEXT
     kind, mode = attribute(element, "type").lower(), attribute(element, "mode").lower()
     if mode == "base64" or element.get("src"):
-        return EMPTY
+        return NO_TEXT
     if kind == "xhtml" or mode == "xml" or (len(element) and kind != "text"):
-        return StatedText(_inner(element), html=True, base=base_of(element))
-    value = text_of(element)
-    return StatedText(value, html="html" in kind or mode == "escaped", base=base_of(element))
+        return RawText(_inner_html(element), html=True, base=xml_base(element))
+    value = element_text(element)
+    return RawText(value, html="html" in kind or mode == "escaped", base=xml_base(element))
 
 
-def body(element: "_Element | None") -> StatedText:
-    """A text construct that is long enough to tell: programs call it text and send HTML all the same."""
-    stated = construct(element)
-    return replace(stated, html=True) if _LOOKS_LIKE_HTML.search(stated.value) else stated
+def read_body(element: "_Element | None") -> RawText:
+    """Read a long text construct: what is declared as text may be HTML all the same."""
+    text = read_construct(element)
+    return replace(text, html=True) if _LOOKS_LIKE_HTML.search(text.value) else text
 
 
-def _inner(element: "_Element") -> str:
+def _inner_html(element: "_Element") -> str:
     from lxml import etree  # type: ignore[import-untyped]
 
     for inner in element.iterdescendants(tag="*"):
-        # Names only: the sanitiser knows `p`, not `xhtml:p`.
+        # The sanitiser knows `p`, not `xhtml:p`.
         inner.tag = etree.QName(inner).localname.rpartition(":")[2]
-    pieces = [_escaped(element.text or "")]
+    pieces = [_escape(element.text or "")]
     pieces += [etree.tostring(child, method="html", encoding="unicode") for child in element]
     return "".join(pieces).strip()
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,15 +1,15 @@
-"""JSON Feed 1.0 and 1.1."""
+"""Reads JSON Feed 1.0 and 1.1."""
 
 import json
 from collections.abc import Mapping, Sequence
 
-from pressbox.curator.feeds.document import EMPTY, StatedEntry, StatedFeed, StatedFile, StatedText
+from pressbox.curator.feeds.domain import NO_TEXT, RawEntry, RawFeed, RawFile, RawText
 from pressbox.curator.feeds.xml_feed import MOST_ENTRIES
 from pressbox.curator.library.domain.urls import absolute_url
 
 
-def read_json_feed(text: str, url: str) -> StatedFeed | None:
-    """None: this is no JSON Feed."""
+def read_json_feed(text: str, url: str) -> RawFeed | None:
+    """Return None when this is no JSON Feed."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -19,38 +19,38 @@ def read_json_feed(text: str, url: str) -> StatedFeed | None:
     if not isinstance(items, list) or not ("jsonfeed.org" in _text(feed, "version") or "title" in feed):
         return None
     author = _authors(feed)
-    return StatedFeed(
-        title=StatedText(_text(feed, "title"), html=False),
+    return RawFeed(
+        title=RawText(_text(feed, "title"), html=False),
         site_url=absolute_url(_text(feed, "home_page_url"), url),
-        description=StatedText(_text(feed, "description"), html=False),
+        description=RawText(_text(feed, "description"), html=False),
         language=_text(feed, "language"),
         icon_url=absolute_url(_text(feed, "icon") or _text(feed, "favicon"), url),
         entries=tuple(_item(_object(item), url, author) for item in items[:MOST_ENTRIES]),
     )
 
 
-def _item(item: Mapping[str, object], url: str, feed_author: str) -> StatedEntry:
+def _item(item: Mapping[str, object], url: str, feed_author: str) -> RawEntry:
     html, plain = _text(item, "content_html"), _text(item, "content_text")
-    content = StatedText(html) if html else StatedText(plain, html=False)
-    summary = StatedText(_text(item, "summary"), html=False)
+    content = RawText(html) if html else RawText(plain, html=False)
+    summary = RawText(_text(item, "summary"), html=False)
     image = _text(item, "image") or _text(item, "banner_image")
-    return StatedEntry(
+    return RawEntry(
         guid=_text(item, "id"),
         url=absolute_url(_text(item, "url") or _text(item, "external_url"), url),
-        title=StatedText(_text(item, "title"), html=False),
+        title=RawText(_text(item, "title"), html=False),
         author=_authors(item) or feed_author,
         published=_text(item, "date_published"),
         updated=_text(item, "date_modified"),
         content=content if content.value else summary,
-        summary=summary if content.value else EMPTY,
+        summary=summary if content.value else NO_TEXT,
         language=_text(item, "language"),
         thumbnail_url=absolute_url(image, url),
         files=tuple(_file(_object(file), url) for file in _list(item.get("attachments"))),
     )
 
 
-def _file(file: Mapping[str, object], url: str) -> StatedFile:
-    return StatedFile(absolute_url(_text(file, "url"), url), _text(file, "mime_type"), _text(file, "size_in_bytes"))
+def _file(file: Mapping[str, object], url: str) -> RawFile:
+    return RawFile(absolute_url(_text(file, "url"), url), _text(file, "mime_type"), _text(file, "size_in_bytes"))
 
 
 def _authors(holder: Mapping[str, object]) -> str:
@@ -60,7 +60,7 @@ def _authors(holder: Mapping[str, object]) -> str:
 
 def _text(holder: Mapping[str, object], name: str) -> str:
     value = holder.get(name)
-    # Ids are numbers in some feeds; what is true or false is neither.
+    # In some feeds ids are numbers. Booleans are never a text.
     return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 

@@ -1,41 +1,48 @@
-"""From the bytes of a feed, good or broken, to its entries.
+"""Parses feeds, well-formed or broken.
 
-A well-formed document is read strictly, which is fast. A broken one is mended and read again, and what was wrong with
-it is kept as a problem that people see; feedparser gets what is beyond that. Why: docs/adr/0017-how-feeds-are-read.md.
+A well-formed document is parsed strictly, which is fast. A broken one is repaired and parsed again, and what was wrong
+with it is kept as a problem for people to see; feedparser gets what cannot be repaired. See ADR 17.
 """
 
+import asyncio
 import html
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pressbox.core.errors import PermanentError
-from pressbox.curator.feeds.cleaning import cleaned
-from pressbox.curator.feeds.document import StatedFeed
+from pressbox.core.logs import get_logger
+from pressbox.curator.feeds.cleaning import clean_feed
+from pressbox.curator.feeds.domain import ParsedFeed, RawFeed
 from pressbox.curator.feeds.elements import UNDECLARED
 from pressbox.curator.feeds.json_feed import read_json_feed
-from pressbox.curator.feeds.loose_feed import read_loose_feed
+from pressbox.curator.feeds.malformed_feed import read_malformed_feed
 from pressbox.curator.feeds.xml_feed import read_xml_feed
-from pressbox.curator.library.domain.feeds import ParsedFeed
 from pressbox.curator.text.charsets import decode
 
 if TYPE_CHECKING:
     from lxml.etree import XMLParser, _Element  # type: ignore[import-untyped]
 
-# Nothing here looks further than the next bracket: a hostile document must not make a pattern start over and over.
+log = get_logger(__name__)
+
+# Two read no more than one, since Python runs one at a time; but a slow document holds up only one of them.
+THREADS = 2
+# No pattern looks further than the next bracket, so that a hostile document cannot make it start over and over.
 _ROOT = re.compile(r"<(?:\w{1,20}:)?(?:rss|feed|rdf|channel)\b", re.IGNORECASE)
 _PAGE = re.compile(r"<!doctype\s+html|<html\b|<head\b|<body\b", re.IGNORECASE)
 _LOGIN = re.compile(r"<input\b[^<>]*\btype\s*=\s*[\"']?password", re.IGNORECASE)
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
-_NAMED = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,31});")
-_LOOSE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});)")
+_NAMED_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,31});")
+_LOOSE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});)")
 _USED_PREFIX = re.compile(r"</?([A-Za-z_][\w.-]{0,30}):[A-Za-z_]")
 _DECLARED_PREFIX = re.compile(r"\bxmlns:([\w.-]{1,31})\s*=")
-_XML_KNOWS = frozenset({"amp", "lt", "gt", "quot", "apos"})
+_XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _CDATA, _CDATA_END = "<![CDATA[", "]]>"
-# A root stands at the beginning, behind a style sheet, a licence or the warnings of a server at most.
-_FRONT = 100_000
+# At most a style sheet, a licence or the warnings of a server stand before the root.
+_PREAMBLE = 100_000
 
 
 class NotAFeedError(PermanentError):
@@ -47,48 +54,67 @@ class LoginPageError(NotAFeedError):
     code = "login_page"
 
 
-def parse(
+class FeedParser:
+    """Parses feeds off the event loop, in threads of its own: a slow feed must not hold up other users of threads."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="feed")
+
+    async def parse(self, content: bytes, content_type: str, url: str, limit: int | None = None) -> ParsedFeed:
+        """Parse a feed, or raise NotAFeedError and nothing else."""
+        work = partial(parse_feed, content, content_type, url, limit=limit)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        except NotAFeedError:
+            raise
+        # Feeds are read a page at a time: a document that breaks the parser in a new way must fail alone.
+        except Exception as error:
+            log.exception("feed_unreadable", msg="A feed broke the parser", url=url)
+            raise NotAFeedError(f"The feed could not be read ({type(error).__name__}).") from error
+
+
+def parse_feed(
     content: bytes, content_type: str, url: str, *, now: datetime | None = None, limit: int | None = None
 ) -> ParsedFeed:
-    """Read any feed; NotAFeedError says what was found instead. `url` is where relative addresses begin.
+    """Parse any feed; NotAFeedError says what was found instead. Relative addresses are resolved against `url`.
 
-    CPU work of some milliseconds: not for the event loop.
+    Takes some milliseconds of CPU time: not for the event loop.
     """
     decoded = decode(content, content_type)
-    stated = _read(decoded.text, url)
-    if stated is None:
+    raw = _read_raw(decoded.text, url)
+    if raw is None:
         raise _not_a_feed(decoded.text)
     if decoded.problem:
-        stated = replace(stated, problems=(decoded.problem, *stated.problems))
-    return cleaned(stated, url, now or datetime.now(UTC), limit)
+        raw = replace(raw, problems=(decoded.problem, *raw.problems))
+    return clean_feed(raw, url, now or datetime.now(UTC), limit)
 
 
-def _read(text: str, url: str) -> StatedFeed | None:
+def _read_raw(text: str, url: str) -> RawFeed | None:
     if text.startswith(("{", "[")):
         return read_json_feed(text, url)
-    root = _ROOT.search(text, 0, _FRONT)
-    # A page may speak of feeds in its scripts.
+    root = _ROOT.search(text, 0, _PREAMBLE)
+    # A web page may name feeds in its scripts.
     if root is None or _PAGE.search(text, 0, root.start()):
         return None
-    # Without what stands in front. A document's own entities are a weapon and not a need: HTML's are known anyway.
+    # What stands before the root is dropped, and with it the document's own entities, which only attackers need.
     document = text[root.start() :]
-    tree, problem = _tree(document, url)
-    stated = read_loose_feed(document, url) if tree is None else read_xml_feed(tree, url)
-    if stated is None or not problem:
-        return stated
-    return replace(stated, problems=(problem, *stated.problems))
+    tree, problem = _parse_xml(document, url)
+    raw = read_malformed_feed(document, url) if tree is None else read_xml_feed(tree, url)
+    if raw is None or not problem:
+        return raw
+    return replace(raw, problems=(problem, *raw.problems))
 
 
-def _tree(document: str, url: str) -> "tuple[_Element | None, str]":
-    # A worker starts without it, and most crawls find nothing new to read.
+def _parse_xml(document: str, url: str) -> "tuple[_Element | None, str]":
+    # Imported here, because most crawls find nothing new to parse.
     from lxml import etree  # type: ignore[import-untyped]
 
     try:
         return etree.fromstring(document.encode(errors="replace"), _parser(), base_url=url), ""
     except etree.XMLSyntaxError as error:
-        problem = f"The XML is broken at line {error.position[0]}; it was mended and read all the same."
+        problem = f"The XML is broken at line {error.position[0]}; it was repaired and read."
     try:
-        return etree.fromstring(mended(document).encode(), _parser(), base_url=url), problem
+        return etree.fromstring(repair_xml(document).encode(), _parser(), base_url=url), problem
     except etree.XMLSyntaxError:
         return None, problem
 
@@ -101,8 +127,8 @@ def _parser() -> "XMLParser":
     )
 
 
-def mended(document: str) -> str:
-    """Without control characters, loose ampersands, HTML's entities and prefixes that nobody declared."""
+def repair_xml(document: str) -> str:
+    """Remove control characters, loose ampersands, HTML's entities and undeclared prefixes."""
     clean = _NOT_IN_XML.sub("", document)
     pieces: list[str] = []
     place = 0
@@ -110,23 +136,23 @@ def mended(document: str) -> str:
         start = clean.find(_CDATA, place)
         end = clean.find(_CDATA_END, start) if start >= 0 else -1
         if end < 0:
-            pieces.append(_with_known_entities(clean[place:]))
+            pieces.append(_replace_entities(clean[place:]))
             break
-        # Inside a CDATA section an ampersand is one.
-        pieces += (_with_known_entities(clean[place:start]), clean[start : end + len(_CDATA_END)])
+        # Inside a CDATA section an ampersand is just that.
+        pieces += (_replace_entities(clean[place:start]), clean[start : end + len(_CDATA_END)])
         place = end + len(_CDATA_END)
-    return _with_declared_prefixes("".join(pieces))
+    return _declare_prefixes("".join(pieces))
 
 
-def _with_known_entities(text: str) -> str:
-    return _LOOSE.sub("&amp;", _NAMED.sub(_as_character, text))
+def _replace_entities(text: str) -> str:
+    return _LOOSE_AMPERSAND.sub("&amp;", _NAMED_ENTITY.sub(_to_character, text))
 
 
-def _as_character(found: re.Match[str]) -> str:
-    return found.group() if found.group(1) in _XML_KNOWS else html.unescape(found.group())
+def _to_character(found: re.Match[str]) -> str:
+    return found.group() if found.group(1) in _XML_ENTITIES else html.unescape(found.group())
 
 
-def _with_declared_prefixes(text: str) -> str:
+def _declare_prefixes(text: str) -> str:
     missing = set(_USED_PREFIX.findall(text)) - set(_DECLARED_PREFIX.findall(text)) - {"xml"}
     name = _ROOT.match(text)
     if not missing or name is None:

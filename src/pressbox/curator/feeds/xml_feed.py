@@ -1,20 +1,20 @@
-"""RSS 0.9 to 2.0, RDF and Atom 0.3 and 1.0 from a tree of XML."""
+"""Reads RSS 0.9 to 2.0, RDF and Atom 0.3 and 1.0 from a tree of XML."""
 
 import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from pressbox.curator.feeds.document import EMPTY, StatedEntry, StatedFeed, StatedFile, StatedText
+from pressbox.curator.feeds.domain import NO_TEXT, RawEntry, RawFeed, RawFile, RawText
 from pressbox.curator.feeds.elements import (
     Children,
     attribute,
-    base_of,
-    body,
-    construct,
-    language_of,
-    markup,
+    element_text,
+    read_body,
+    read_construct,
+    read_markup,
     short_name,
-    text_of,
+    xml_base,
+    xml_language,
 )
 from pressbox.curator.library.domain.urls import absolute_url, is_web_url
 
@@ -28,8 +28,8 @@ _NAME_IN_BRACKETS = re.compile(r"\S+@\S+\s*\((?P<name>[^)]+)\)")
 _NAME_BEFORE_ADDRESS = re.compile(r"(?P<name>[^<>]+?)\s*<[^<>]*>")
 
 
-def read_xml_feed(root: "_Element", url: str) -> StatedFeed | None:
-    """None: this is no feed of a kind we know."""
+def read_xml_feed(root: "_Element", url: str) -> RawFeed | None:
+    """Return None when this is no feed of a known kind."""
     name = short_name(root.tag)
     if name in ("atom:feed", "feed"):
         return _atom(Children(root, "atom"), url)
@@ -38,20 +38,20 @@ def read_xml_feed(root: "_Element", url: str) -> StatedFeed | None:
     return None
 
 
-def _rss(root: "_Element", url: str) -> StatedFeed | None:
+def _rss(root: "_Element", url: str) -> RawFeed | None:
     outer = Children(root)
     element = root if short_name(root.tag) == "channel" else outer.first("channel")
     if element is None and outer.first("item") is None:
         return None
     channel = outer if element is None else Children(element)
-    # In RDF, and in some broken ones, the items stand beside the channel.
+    # In RDF and in some broken feeds the items stand beside the channel.
     items = [*channel.all("item"), *(outer.all("item") if channel is not outer else ())]
     image = next(iter(channel.inside("image")), None)
-    language = channel.text("language", "dc:language") or language_of(channel.element)
-    return StatedFeed(
+    language = channel.text("language", "dc:language") or xml_language(channel.element)
+    return RawFeed(
         title=_title(channel),
         site_url=_site(channel, url),
-        description=markup(channel.first("description", "tagline", "itunes:summary")),
+        description=read_markup(channel.first("description", "tagline", "itunes:summary")),
         language=language,
         icon_url=absolute_url(channel.text("webfeeds:icon") or (image.text("url") if image else ""), url)
         or _itunes_image(channel, url),
@@ -60,113 +60,115 @@ def _rss(root: "_Element", url: str) -> StatedFeed | None:
     )
 
 
-def _title(item: Children) -> StatedText:
-    return markup(next((title for title in item.all("title", "dc:title", "media:title") if text_of(title)), None))
+def _title(item: Children) -> RawText:
+    titles = item.all("title", "dc:title", "media:title")
+    return read_markup(next((title for title in titles if element_text(title)), None))
 
 
-def _item(item: Children, url: str) -> StatedEntry:
-    long = markup(item.first("content:encoded", "xhtml:body", "body", "fullitem"))
-    short = markup(item.first("description", "dc:description", "itunes:summary", "summary", "media:description"))
+def _item(item: Children, url: str) -> RawEntry:
+    long = read_markup(item.first("content:encoded", "xhtml:body", "body", "fullitem"))
+    short = read_markup(item.first("description", "dc:description", "itunes:summary", "summary", "media:description"))
     guid = item.first("guid")
-    link = _item_link(item, guid, base_of(item.element) or url)
-    return StatedEntry(
-        guid=text_of(guid) if guid is not None else _about(item),
+    link = _item_link(item, guid, xml_base(item.element) or url)
+    return RawEntry(
+        guid=element_text(guid) if guid is not None else _about(item),
         url=link,
         title=_title(item),
-        author=_person(item.text("dc:creator", "author", "itunes:author", "atom:author", "media:credit")),
+        author=_person_name(item.text("dc:creator", "author", "itunes:author", "atom:author", "media:credit")),
         published=item.text(
             "pubdate", "dc:date", "dcterms:issued", "dcterms:created", "atom:published", "published", "date"
         ),
         updated=item.text("atom:updated", "dcterms:modified", "updated", "lastbuilddate"),
         content=long if long.value else short,
-        summary=short if long.value else EMPTY,
-        language=item.text("dc:language") or language_of(item.element),
+        summary=short if long.value else NO_TEXT,
+        language=item.text("dc:language") or xml_language(item.element),
         thumbnail_url=_thumbnail(item, url),
         files=_files(item, url),
     )
 
 
 def _item_link(item: Children, guid: "_Element | None", base: str) -> str:
-    stated = item.text("feedburner:origlink", "link")
+    address = item.text("feedburner:origlink", "link")
     for link in item.all("atom:link", "link"):
-        if not stated and attribute(link, "rel") in ("", "alternate"):
-            stated = attribute(link, "href")
-    if not stated and guid is not None and attribute(guid, "isPermaLink").lower() != "false":
-        stated = text_of(guid) if is_web_url(text_of(guid)) else ""
-    return absolute_url(stated, base) if stated else ""
+        if not address and attribute(link, "rel") in ("", "alternate"):
+            address = attribute(link, "href")
+    if not address and guid is not None and attribute(guid, "isPermaLink").lower() != "false":
+        address = element_text(guid) if is_web_url(element_text(guid)) else ""
+    return absolute_url(address, base) if address else ""
 
 
 def _about(item: Children) -> str:
-    """RSS 1.0 names its items by an attribute."""
+    """RSS 1.0 identifies its items by an attribute."""
     return next((str(value) for name, value in item.element.attrib.items() if str(name).endswith("}about")), "")
 
 
 def _site(channel: Children, url: str) -> str:
-    stated = channel.text("link")
-    if not stated:
+    address = channel.text("link")
+    if not address:
         links = (attribute(link, "href") for link in channel.all("atom:link") if attribute(link, "rel") == "alternate")
-        stated = next(links, "")
-    return absolute_url(stated, base_of(channel.element) or url)
+        address = next(links, "")
+    return absolute_url(address, xml_base(channel.element) or url)
 
 
-def _atom(feed: Children, url: str) -> StatedFeed:
-    base = base_of(feed.element) or url
+def _atom(feed: Children, url: str) -> RawFeed:
+    base = xml_base(feed.element) or url
     author = _atom_author(feed)
     entries = [_entry(Children(entry, "atom"), base, author) for entry in list(feed.all("entry"))[:MOST_ENTRIES]]
-    return StatedFeed(
-        title=construct(feed.first("title")),
+    return RawFeed(
+        title=read_construct(feed.first("title")),
         site_url=_atom_link(feed, base),
-        description=construct(feed.first("subtitle", "tagline")),
-        language=language_of(feed.element) or feed.text("dc:language"),
+        description=read_construct(feed.first("subtitle", "tagline")),
+        language=xml_language(feed.element) or feed.text("dc:language"),
         icon_url=absolute_url(feed.text("icon", "webfeeds:icon", "logo"), base) or _itunes_image(feed, base),
         interval=_interval(feed),
         entries=tuple(entries),
     )
 
 
-def _entry(entry: Children, base: str, feed_author: str) -> StatedEntry:
-    here = base_of(entry.element) or base
-    long = body(entry.first("content"))
-    short = body(entry.first("summary"))
+def _entry(entry: Children, base: str, feed_author: str) -> RawEntry:
+    here = xml_base(entry.element) or base
+    long = read_body(entry.first("content"))
+    short = read_body(entry.first("summary"))
     if not long.value and not short.value:
         short = _media_description(entry)
-    return StatedEntry(
+    return RawEntry(
         guid=entry.text("id"),
         url=absolute_url(entry.text("feedburner:origlink"), here) or _atom_link(entry, here) or _address_in_id(entry),
-        title=construct(entry.first("title", "media:title")),
-        author=_atom_author(entry) or _person(entry.text("dc:creator")) or feed_author,
+        title=read_construct(entry.first("title", "media:title")),
+        author=_atom_author(entry) or _person_name(entry.text("dc:creator")) or feed_author,
         published=entry.text("published", "issued", "created", "dc:date", "pubdate"),
         updated=entry.text("updated", "modified", "dcterms:modified"),
         content=long if long.value else short,
-        summary=short if long.value else EMPTY,
-        language=language_of(entry.element),
+        summary=short if long.value else NO_TEXT,
+        language=xml_language(entry.element),
         thumbnail_url=_thumbnail(entry, here),
         files=_files(entry, here),
     )
 
 
 def _atom_link(parent: Children, base: str) -> str:
-    """The page rather than the same in another format; a link without `rel` is one to the page."""
+    """Prefer the page to other formats of the same; a link without `rel` leads to the page."""
     links = [link for link in parent.all("link") if attribute(link, "rel").lower() in ("", "alternate")]
     links.sort(key=lambda link: "html" not in (attribute(link, "type") or "html"))
     return next((found for link in links if (found := absolute_url(attribute(link, "href"), base))), "")
 
 
 def _address_in_id(entry: Children) -> str:
-    """Without any link, an id that is an address is the best guess."""
+    """Without a link, an id that is an address is the best guess."""
     return entry.text("id") if is_web_url(entry.text("id")) else ""
 
 
 def _atom_author(parent: Children) -> str:
-    names = (_person(person.text("name", "email") or text_of(person.element)) for person in parent.inside("author"))
+    people = (person.text("name", "email") or element_text(person.element) for person in parent.inside("author"))
+    names = map(_person_name, people)
     return ", ".join(dict.fromkeys(filter(None, names)))
 
 
-def _media_description(entry: Children) -> StatedText:
-    """Videos are described in plain text."""
+def _media_description(entry: Children) -> RawText:
+    """The description of a video, which is plain text."""
     places = [entry, *entry.inside("media:group")]
     text = next((text for place in places if (text := place.text("media:description"))), "")
-    return StatedText(text, html=False)
+    return RawText(text, html=False)
 
 
 def _media(entry: Children) -> list[Children]:
@@ -198,30 +200,30 @@ def _width(picture: "_Element") -> int:
     return int(width) if width.isascii() and width.isdigit() and len(width) < 6 else 0
 
 
-def _files(entry: Children, base: str) -> tuple[StatedFile, ...]:
+def _files(entry: Children, base: str) -> tuple[RawFile, ...]:
     found = [_file(file, base, "url", "length") for file in entry.all("enclosure")]
     found += [
         _file(link, base, "href", "length") for link in entry.all("link") if attribute(link, "rel") == "enclosure"
     ]
     media = (file for place in _media(entry) for file in place.all("media:content"))
     found += [_file(file, base, "url", "fileSize") for file in media if not _is_picture(file)]
-    # A player in Flash is not a file that anybody can play.
+    # Nobody can play Flash any more.
     return tuple(file for file in found if file.url and "flash" not in file.type)
 
 
-def _file(element: "_Element", base: str, address: str, size: str) -> StatedFile:
+def _file(element: "_Element", base: str, address: str, size: str) -> RawFile:
     url = absolute_url(attribute(element, address), base)
-    return StatedFile(url, attribute(element, "type").lower(), attribute(element, size))
+    return RawFile(url, attribute(element, "type").lower(), attribute(element, size))
 
 
-def _person(stated: str) -> str:
-    text = stated[:LONGEST_NAME]
+def _person_name(author: str) -> str:
+    text = author[:LONGEST_NAME]
     found = _NAME_IN_BRACKETS.fullmatch(text) or _NAME_BEFORE_ADDRESS.fullmatch(text)
     return " ".join((found["name"] if found else text).split())
 
 
 def _interval(channel: Children) -> timedelta | None:
-    """How often the feed itself asks to be read, at most."""
+    """How often the feed asks to be read, at most."""
     minutes = channel.text("ttl")
     if minutes.isascii() and minutes.isdigit() and int(minutes[:9]) > 0:
         return timedelta(minutes=min(int(minutes[:9]), 60 * 24 * 365))

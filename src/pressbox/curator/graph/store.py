@@ -14,10 +14,9 @@ from pressbox.curator.graph.rows import GraphGenerationRow
 from pressbox.curator.graph.writer import write
 from pressbox.curator.library.domain.changes import GRAPH_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
-from pressbox.curator.text.plain_text import shorten
+from pressbox.curator.text.plain_text import make_storable, shorten
 
 log = get_logger(__name__)
 
@@ -209,7 +208,7 @@ class SqlGraphQueue(SqlStore):
     async def mark_failed(self, failures: Sequence[Addition]) -> None:
         async with self._database.unit_of_work() as work:
             for failure in sorted(failures, key=lambda one: one.entry_id):
-                reason = storable(failure.reason)[:_LONGEST_REASON]
+                reason = make_storable(failure.reason)[:_LONGEST_REASON]
                 await work.session.execute(
                     update(EntryRow)
                     .where(EntryRow.id == failure.entry_id, EntryRow.content_hash.in_(["", failure.content_hash]))

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.context.domain.context import EntityKind
 from pressbox.curator.graph.domain.graph import Statements
-from pressbox.curator.library.domain.identity import storable
+from pressbox.curator.text.plain_text import make_storable
 
 _FORGET = tuple(
     text(
@@ -70,8 +70,8 @@ async def _write_nodes(session: AsyncSession, generation: int, said: Mapping[int
     if not keys:
         return {}
     values = {
-        "keys": [storable(key) for key in keys],
-        "names": [storable(named[key].name) for key in keys],
+        "keys": [make_storable(key) for key in keys],
+        "names": [make_storable(named[key].name) for key in keys],
         "kinds": [named[key].kind.value for key in keys],
     }
     await session.execute(_ADD_NODES, values | {"generation": generation})
@@ -79,7 +79,7 @@ async def _write_nodes(session: AsyncSession, generation: int, said: Mapping[int
     nodes = {key: number for number, key, _, _ in found}
     known = {key: (name, kind) for _, key, name, kind in found}
     mentions = [
-        (nodes[storable(key)], entry_id, entity)
+        (nodes[make_storable(key)], entry_id, entity)
         for entry_id in sorted(said)
         for key, entity in said[entry_id].entities.items()
     ]
@@ -88,16 +88,16 @@ async def _write_nodes(session: AsyncSession, generation: int, said: Mapping[int
         {
             "nodes": [node for node, _, _ in mentions],
             "entries": [entry_id for _, entry_id, _ in mentions],
-            "quotes": [storable(entity.quote) for _, _, entity in mentions],
-            "names": [storable(entity.name) for _, _, entity in mentions],
+            "quotes": [make_storable(entity.quote) for _, _, entity in mentions],
+            "names": [make_storable(entity.name) for _, _, entity in mentions],
             "kinds": [entity.kind.value for _, _, entity in mentions],
-            "descriptions": [storable(entity.description) for _, _, entity in mentions],
+            "descriptions": [make_storable(entity.description) for _, _, entity in mentions],
         },
     )
     other = {
         node
         for node, _, entity in mentions
-        if known[storable(entity.key)] != (storable(entity.name), entity.kind.value)
+        if known[make_storable(entity.key)] != (make_storable(entity.name), entity.kind.value)
     }
     if other:
         await session.execute(_RENAME, {"nodes": sorted(other), "other": EntityKind.OTHER.value})
@@ -108,7 +108,13 @@ async def _write_edges(
     session: AsyncSession, generation: int, said: Mapping[int, Statements], nodes: Mapping[str, int]
 ) -> None:
     wanted = [
-        (nodes[storable(source)], nodes[storable(target)], storable(relation), entry_id, storable(quote))
+        (
+            nodes[make_storable(source)],
+            nodes[make_storable(target)],
+            make_storable(relation),
+            entry_id,
+            make_storable(quote),
+        )
         for entry_id in sorted(said)
         for (source, target, relation), quote in said[entry_id].relations.items()
     ]

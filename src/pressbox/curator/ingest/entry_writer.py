@@ -9,22 +9,13 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import FeedEntry
-from pressbox.curator.library.domain.identity import (
-    article_address,
-    content_hash,
-    feed_hash,
-    guid_of,
-    has_page,
-    says_the_same,
-    shown_hash,
-    storable,
-)
+from pressbox.curator.feeds.domain import FeedEntry
+from pressbox.curator.ingest.domain.identity import article_address, choose_guid, feed_hash, has_page, says_the_same
+from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash, shown_hash
 from pressbox.curator.library.index_hash import refresh_shown
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SeenGuidRow, StoryRow
 from pressbox.curator.library.story_reading import inherit_reading
-from pressbox.curator.text.plain_text import count_words, to_plain_text
+from pressbox.curator.text.plain_text import count_words, make_storable, to_plain_text
 
 _UNDATED = datetime.min.replace(tzinfo=UTC)
 
@@ -57,7 +48,7 @@ def _newest(stated: Sequence[FeedEntry], limit: int) -> dict[str, FeedEntry]:
     """By guid. Of two with the same one the first counts, every time: neither flickers, none comes twice."""
     wanted: dict[str, FeedEntry] = {}
     for entry in stated:
-        wanted.setdefault(guid_of(entry), entry)
+        wanted.setdefault(choose_guid(entry), entry)
     if len(wanted) <= limit:
         return wanted
     dated = sorted(wanted.items(), key=lambda item: item[1].published_at or _UNDATED, reverse=True)
@@ -113,14 +104,14 @@ async def _insert(session: AsyncSession, feed: FeedRow, entries: dict[str, FeedE
 
 def _stated(entry: FeedEntry) -> dict[str, object]:
     return {
-        "url": storable(entry.url),
-        "canonical_url": storable(article_address(entry.url)),
-        "title": storable(entry.title),
-        "author": storable(entry.author),
-        "language": storable(entry.language),
-        "thumbnail_url": storable(entry.thumbnail_url),
+        "url": make_storable(entry.url),
+        "canonical_url": make_storable(article_address(entry.url)),
+        "title": make_storable(entry.title),
+        "author": make_storable(entry.author),
+        "language": make_storable(entry.language),
+        "thumbnail_url": make_storable(entry.thumbnail_url),
         "enclosures": [
-            {"url": storable(enclosure.url), "type": storable(enclosure.type), "length": enclosure.length}
+            {"url": make_storable(enclosure.url), "type": make_storable(enclosure.type), "length": enclosure.length}
             for enclosure in entry.enclosures
         ],
         "feed_hash": feed_hash(entry),
@@ -128,7 +119,7 @@ def _stated(entry: FeedEntry) -> dict[str, object]:
 
 
 def _html(entry: FeedEntry) -> str:
-    return storable(entry.content or entry.summary)
+    return make_storable(entry.content or entry.summary)
 
 
 def _beginning(entry: FeedEntry, text: str, *, full_text: bool) -> dict[str, object]:
@@ -153,7 +144,7 @@ def _beginning(entry: FeedEntry, text: str, *, full_text: bool) -> dict[str, obj
 
 async def _stories(session: AsyncSession, entries: Sequence[FeedEntry]) -> dict[str, int]:
     """The stories by address. An address that several entries of one feed share is no article's."""
-    times = Counter(storable(article_address(entry.url)) for entry in entries)
+    times = Counter(make_storable(article_address(entry.url)) for entry in entries)
     addresses = sorted(address for address, number in times.items() if address and number == 1)
     if not addresses:
         return {}

@@ -6,8 +6,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import UnitOfWork
 from pressbox.core.logs import get_logger
 from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
-from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.rows import FeedRow, SubscriptionRow
+from pressbox.curator.text.plain_text import make_storable
 
 log = get_logger(__name__)
 
@@ -55,7 +55,7 @@ _SUBSCRIPTIONS = text("UPDATE curator.subscriptions SET feed_id = :new WHERE fee
 
 async def move_feed(work: UnitOfWork, feed: FeedRow, url: str) -> FeedRow:
     """The feed that lives at the new address from now on; another one when it was there before."""
-    address = storable(url)
+    address = make_storable(url)
     if address == feed.url:
         return feed
     other = await work.session.scalar(select(FeedRow).where(FeedRow.url == address).with_for_update())

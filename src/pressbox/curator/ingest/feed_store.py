@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
 from pressbox.core.logs import get_logger
+from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.ingest.contracts import FeedPage, ProbedFeed
 from pressbox.curator.ingest.domain.intervals import KnownRhythm, plan_next_crawl
 from pressbox.curator.ingest.entry_writer import Written, write_entries
@@ -16,16 +17,10 @@ from pressbox.curator.ingest.feed_moves import move_feed
 from pressbox.curator.ingest.unchanged_feeds import note_unchanged
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import (
-    Crawl,
-    CrawlOutcome,
-    FeedToCrawl,
-    ParsedFeed,
-    Validators,
-)
-from pressbox.curator.library.domain.identity import storable
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import EntryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
+from pressbox.curator.text.plain_text import make_storable
 
 log = get_logger(__name__)
 
@@ -172,39 +167,39 @@ async def _store(
 
 def _describe(row: FeedRow, parsed: ParsedFeed) -> None:
     """What the feed says of itself; what it no longer says stays known."""
-    row.title = storable(parsed.title) or row.title
-    row.site_url = storable(parsed.site_url) or row.site_url
-    row.description = storable(parsed.description) or row.description
-    row.language = storable(parsed.language) or row.language
-    row.icon_url = storable(parsed.icon_url) or row.icon_url
+    row.title = make_storable(parsed.title) or row.title
+    row.site_url = make_storable(parsed.site_url) or row.site_url
+    row.description = make_storable(parsed.description) or row.description
+    row.language = make_storable(parsed.language) or row.language
+    row.icon_url = make_storable(parsed.icon_url) or row.icon_url
 
 
 def _note(state: FeedStateRow, feed: FeedToCrawl, crawl: Crawl, written: Written, now: datetime) -> None:
     state.last_crawl_at = now
     state.outcome = crawl.outcome
     state.status = crawl.status
-    state.reason = storable(crawl.reason)[:_LONGEST_REASON]
+    state.reason = make_storable(crawl.reason)[:_LONGEST_REASON]
     if crawl.outcome.failed:
         state.failures += 1
         return
     state.failures = 0
     state.last_success_at = now
     if crawl.parsed is not None and crawl.parsed.problems:
-        state.reason = storable(" ".join(crawl.parsed.problems[:_PROBLEMS_SHOWN]))[:_LONGEST_REASON]
+        state.reason = make_storable(" ".join(crawl.parsed.problems[:_PROBLEMS_SHOWN]))[:_LONGEST_REASON]
     if written.created:
         state.last_new_at = now
     asked, answered = feed.validators, crawl.validators
     if crawl.outcome is CrawlOutcome.NEW:
-        state.etag, state.last_modified = storable(answered.etag), storable(answered.last_modified)
+        state.etag, state.last_modified = make_storable(answered.etag), make_storable(answered.last_modified)
         state.content_hash = answered.content_hash
     elif state.content_hash == asked.content_hash:
         # The same content under new names. Empty ones say nothing: a 304 need not repeat what it was asked with.
-        state.etag = storable(answered.etag) or state.etag
-        state.last_modified = storable(answered.last_modified) or state.last_modified
+        state.etag = make_storable(answered.etag) or state.etag
+        state.last_modified = make_storable(answered.last_modified) or state.last_modified
 
 
 async def _keep_error(session: AsyncSession, feed_id: int, crawl: Crawl, now: datetime) -> None:
-    reason = storable(crawl.reason)[:_LONGEST_REASON]
+    reason = make_storable(crawl.reason)[:_LONGEST_REASON]
     session.add(FeedErrorRow(feed_id=feed_id, at=now, outcome=crawl.outcome, status=crawl.status, reason=reason))
     await session.flush()
     newest = select(FeedErrorRow.id).where(FeedErrorRow.feed_id == feed_id)

@@ -8,17 +8,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import UnitOfWork
 from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.ingest.contracts import EntriesToFetch, EntryToFetch
+from pressbox.curator.ingest.domain.identity import is_video
 from pressbox.curator.ingest.ports import EntrySource
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
-from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.identity import content_hash, is_video, storable
+from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
 from pressbox.curator.library.index_hash import refresh_shown
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, FeedStateRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.sources.feed_views import rules_of
-from pressbox.curator.text.plain_text import count_words
+from pressbox.curator.text.plain_text import count_words, make_storable
 
 _LONGEST_REASON = 500
 
@@ -98,7 +98,7 @@ class SqlFetchStore(SqlStore):
             if entry is None:
                 return
             entry.fetch_tries += 1
-            entry.fetch_reason = storable(reason)[:_LONGEST_REASON]
+            entry.fetch_reason = make_storable(reason)[:_LONGEST_REASON]
             entry.next_fetch_at = next_try
             if next_try is not None:
                 entry.fetch_state = FetchState.WAITING
@@ -124,12 +124,12 @@ async def _locked(session: AsyncSession, entry_id: int) -> tuple[EntryRow, Entry
 
 
 def _put_article(entry: EntryRow, body: EntryBodyRow, article: FetchedArticle) -> bool:
-    text = storable(article.text)
-    body.full_content = storable(article.html)
-    entry.title = entry.title or storable(article.title)
-    entry.author = entry.author or storable(article.author)
-    entry.thumbnail_url = entry.thumbnail_url or storable(article.thumbnail_url)
-    entry.language = storable(article.language) or entry.language
+    text = make_storable(article.text)
+    body.full_content = make_storable(article.html)
+    entry.title = entry.title or make_storable(article.title)
+    entry.author = entry.author or make_storable(article.author)
+    entry.thumbnail_url = entry.thumbnail_url or make_storable(article.thumbnail_url)
+    entry.language = make_storable(article.language) or entry.language
     changed = content_hash(text) != entry.content_hash
     if changed:
         entry.content_hash, entry.words = content_hash(text), count_words(text)

@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from pressbox.curator.articles.ports import FetchedArticle
+from pressbox.curator.feeds.domain import Crawl, FeedToCrawl
 from pressbox.curator.ingest.contracts import EntriesToFetch, FeedPage, ProbedFeed
-from pressbox.curator.library.domain.feeds import Crawl, ExtractionRule, FeedToCrawl
+from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 

@@ -8,12 +8,13 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import BigInteger, DateTime, Integer, Text
 
 from pressbox.core.db.database import UnitOfWork
+from pressbox.curator.feeds.domain import Crawl, FeedToCrawl
 from pressbox.curator.ingest.domain.intervals import KnownRhythm, plan_next_crawl
 from pressbox.curator.library.domain.changes import FEED_CHANGED
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedToCrawl
-from pressbox.curator.library.domain.identity import storable
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import FeedRow, FeedStateRow
+from pressbox.curator.text.plain_text import make_storable
 
 # A crawl that stored something newer meanwhile keeps its validators.
 _UPDATE = text("""
@@ -53,8 +54,8 @@ async def note_unchanged(
         "statuses": [crawl.status for _, crawl in present],
         "nexts": [plan.at for plan in plans],
         "intervals": [max(1, round(plan.interval.total_seconds())) for plan in plans],
-        "etags": [storable(crawl.validators.etag) for _, crawl in present],
-        "modified": [storable(crawl.validators.last_modified) for _, crawl in present],
+        "etags": [make_storable(crawl.validators.etag) for _, crawl in present],
+        "modified": [make_storable(crawl.validators.last_modified) for _, crawl in present],
         "hashes": [feed.validators.content_hash for feed, _ in present],
     }
     await work.session.execute(_UPDATE, values)

@@ -10,7 +10,7 @@ from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.articles.wiring import extractor
 from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.feeds.crawler import FeedCrawler
-from pressbox.curator.feeds.reader import FeedReader
+from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
 from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
@@ -40,7 +40,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     settings, database = resources.settings, resources.database
     feeds, entries, summaries = SqlFeeds(database), SqlFetchStore(database), SqlDistilStore(database)
     turns = Turns(SqlHostTurns(database), utc_now)
-    crawler = FeedCrawler(resources.http, FeedReader(), policy(settings))
+    crawler = FeedCrawler(resources.http, FeedParser(), policy(settings))
     embedding_model = embedder(settings.group(CuratorSettings)).model
     crawl = CrawlActivities(feeds, entries, crawler, turns)
     leftovers = LeftoverActivities(

@@ -20,7 +20,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.domain.views import CostView
 from pressbox.curator.library.rows import (
     ClaimRow,
@@ -33,6 +32,7 @@ from pressbox.curator.library.rows import (
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.models.domain import day_start
 from pressbox.curator.models.ports import Order, PaidAnswer, PaidCall, Reservation
+from pressbox.curator.text.plain_text import make_storable
 
 _LOCK = 0x4D_4F_4E_45_59  # "MONEY": an advisory lock of our own
 _KEY = ["content_hash", "prompt_version", "model", "feature"]
@@ -87,7 +87,7 @@ class SqlModelLedger(SqlStore):
                 **_key_values(call),
                 "entry_id": call.entry_id,
                 "feed_id": feed_id,
-                "answer": storable(answer.text),
+                "answer": make_storable(answer.text),
                 "tokens_in": answer.tokens_in,
                 "tokens_out": answer.tokens_out,
                 "cost": answer.cost,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from pressbox.curator.feeds.outline import OutlineFeed
+from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.library.domain.views import (
     ArticleView,
     CategoryView,

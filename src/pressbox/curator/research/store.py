@@ -29,7 +29,6 @@ from pressbox.core.errors import NotFoundError
 from pressbox.curator.context.store import EntryLinkRow
 from pressbox.curator.evaluate.domain.evaluation import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
-from pressbox.curator.library.domain.identity import storable
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import visible_to
@@ -47,6 +46,7 @@ from pressbox.curator.research.domain.research import (
 )
 from pressbox.curator.research.ports import Draft
 from pressbox.curator.research.prompt import PROMPT_VERSION
+from pressbox.curator.text.plain_text import make_storable
 
 
 class ResearchRunRow(Base):
@@ -103,7 +103,7 @@ class SqlResearch(SqlStore):
         async with self._database.unit_of_work() as work:
             row = ResearchRunRow(
                 user_id=draft.user_id,
-                question=storable(draft.question),
+                question=make_storable(draft.question),
                 state=ResearchState.QUEUED,
                 limits=_LIMITS.dump_python(draft.limits, mode="json"),
                 created_at=now,
@@ -140,7 +140,7 @@ class SqlResearch(SqlStore):
         self, run_id: int, state: ResearchState, reason: str, *, unless: Sequence[ResearchState] = ()
     ) -> bool:
         async with self._database.unit_of_work() as work:
-            return await _put(work, run_id, unless, state=state, reason=storable(reason))
+            return await _put(work, run_id, unless, state=state, reason=make_storable(reason))
 
     async def run(self, run_id: int) -> Run | None:
         async with self._database.unit_of_work() as work:
@@ -177,8 +177,8 @@ class SqlResearch(SqlStore):
                 run_id,
                 (),
                 state=ResearchState.DONE,
-                reason=storable(step.outcome.reason),
-                report=storable(report),
+                reason=make_storable(step.outcome.reason),
+                report=make_storable(report),
                 sources=_SOURCES.dump_python(tuple(sources), mode="json"),
                 finished_at=now,
             )
@@ -186,12 +186,12 @@ class SqlResearch(SqlStore):
     async def wait(self, run_id: int, reason: str, seconds: float) -> None:
         stands = (ResearchState.STOPPING, ResearchState.STOPPED, ResearchState.DONE)
         async with self._database.unit_of_work() as work:
-            await _put(work, run_id, stands, state=ResearchState.WAITING, reason=storable(reason))
+            await _put(work, run_id, stands, state=ResearchState.WAITING, reason=make_storable(reason))
             await _spend(work, run_id, 0, seconds)
 
     async def close(self, run_id: int, state: ResearchState, reason: str, seconds: float, now: datetime) -> None:
         async with self._database.unit_of_work() as work:
-            await _put(work, run_id, (ResearchState.DONE,), state=state, reason=storable(reason))
+            await _put(work, run_id, (ResearchState.DONE,), state=state, reason=make_storable(reason))
             await _spend(work, run_id, 0, seconds)
 
 
@@ -245,7 +245,7 @@ async def _write(work: UnitOfWork, run_id: int, step: Step, now: datetime, state
     values = {
         "round": step.round,
         "kind": step.kind.value,
-        "title": storable(step.title),
+        "title": make_storable(step.title),
         "state": (state or step.state).value,
         "result": _OUTCOME.dump_python(step.outcome, mode="json", exclude_defaults=True),
         "tokens": step.tokens,

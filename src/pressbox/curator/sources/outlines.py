@@ -8,8 +8,7 @@ from pydantic import TypeAdapter
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.objects.store import ObjectStore
-from pressbox.curator.feeds.outline import OutlineFeed
-from pressbox.curator.feeds.ports import Outlines
+from pressbox.curator.feeds.opml import OutlineFeed, read_opml, write_opml
 from pressbox.curator.library.domain.views import FeedView, ImportView
 from pressbox.curator.operations.ports import Workflows
 from pressbox.curator.reading.ports import Subscriptions
@@ -30,13 +29,11 @@ class OutlineService:
     def __init__(
         self,
         subscriptions: Subscriptions,
-        outlines: Outlines,
         objects: ObjectStore,
         workflows: Workflows,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._subscriptions = subscriptions
-        self._outlines = outlines
         self._objects = objects
         self._workflows = workflows
         self._now = now
@@ -45,7 +42,7 @@ class OutlineService:
         """Import an OPML file. Its broken lines are named; every other feed is subscribed, and read soon."""
         if len(content) > MOST_BYTES:
             raise InvalidInputError("The file is larger than 10 MB. Is it an OPML file?", field="file")
-        read = self._outlines.read(content)
+        read = read_opml(content)
         if len(read.feeds) > MOST_FEEDS:
             raise InvalidInputError(f"At most {MOST_FEEDS} feeds can be imported at a time.", field="file")
         followed = await self._subscriptions.subscribe_many(user_id, read.feeds, self._now())
@@ -86,7 +83,7 @@ class OutlineService:
     async def export(self, user_id: int) -> bytes:
         """All subscriptions of a person as OPML, with titles and categories as they have them."""
         sources = await self._subscriptions.sources(user_id)
-        return self._outlines.write([_outline(feed) for feed in sources.feeds], TITLE, self._now())
+        return write_opml([_outline(feed) for feed in sources.feeds], TITLE, self._now())
 
     async def _ingest(self) -> None:
         try:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pressbox.core.errors import ForbiddenError, InvalidInputError, TransientError
 from pressbox.core.logs import get_logger
-from pressbox.curator.feeds.outline import OutlineFeed
+from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.feeds.ports import Discovery
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.views import (

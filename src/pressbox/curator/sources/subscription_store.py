@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.feeds.outline import OutlineFeed
+from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome

@@ -48,6 +48,11 @@ def shorten(text: str, limit: int = TITLE_BYTES) -> str:
     return (words if len(words) > len(cut) // 2 else cut).rstrip() + "…"
 
 
+def make_storable(text: str) -> str:
+    """Remove NUL characters and replace halves of characters, which PostgreSQL cannot store."""
+    return text.replace("\x00", "").encode(errors="replace").decode()
+
+
 def _drop_unread(html: str) -> str:
     """Drop scripts, styles and comments. One that is never closed reaches to the end, as in a browser."""
     kept, at = [], 0

@@ -9,10 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
-from pressbox.curator.library.domain.entries import FetchState
-from pressbox.curator.library.domain.identity import content_hash, storable
+from pressbox.curator.library.domain.entries import FetchState, content_hash
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
+from pressbox.curator.text.plain_text import make_storable
 from pressbox.curator.translate.contracts import TranslationCursor, TranslationSelection
 from pressbox.curator.translate.domain.blocks import BlockKind, find_blocks, plain_words, text_block
 from pressbox.curator.translate.domain.segments import BlockTranslation, UntranslatedReason
@@ -136,7 +136,7 @@ def _merge(
 ) -> list[dict[str, Any]]:
     """Join both in the order of the article; blocks that it no longer has are dropped."""
     by_key = {block["key"]: block for block in stored}
-    by_key |= {one.key: {"key": one.key, "html": storable(one.html), "why": one.reason or ""} for one in added}
+    by_key |= {one.key: {"key": one.key, "html": make_storable(one.html), "why": one.reason or ""} for one in added}
     present = find_blocks(source.title, source.summary, source.html)
     return [by_key[block.key] for block in present if block.key in by_key]
 

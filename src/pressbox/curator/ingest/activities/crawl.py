@@ -9,6 +9,7 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import LONG, QUICK
+from pressbox.curator.feeds.domain import Crawl, FeedToCrawl
 from pressbox.curator.ingest.contracts import (
     CrawlFeedInput,
     CrawlFeedResult,
@@ -23,7 +24,7 @@ from pressbox.curator.ingest.contracts import (
 from pressbox.curator.ingest.ports import Crawler, Feeds, FetchStore
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.call_options import BOUNDED
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, FeedToCrawl
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.text.plain_text import shorten
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pressbox.curator.library.domain.feeds import Crawl, CrawlOutcome, ParsedFeed
+from pressbox.curator.feeds.domain import Crawl, ParsedFeed
+from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 # Asked twice as often as it publishes, a feed is late by a quarter of its rhythm on average.

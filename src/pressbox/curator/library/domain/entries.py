@@ -3,11 +3,13 @@
 Pure.
 """
 
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
 # The name of the distiller that takes sentences out of a text, where others write.
 EXTRACTIVE = "extractive"
+_SEPARATOR = "\x1f"
 
 
 class FetchState(StrEnum):
@@ -66,3 +68,19 @@ class Distilled:
     content_hash: str = ""
     # False: it was paid for, and there is no summary in it.
     usable: bool = True
+
+
+def content_hash(text: str) -> str:
+    """Hash the text that is to be read, line by line; empty without any. Answers that name lines are kept under it."""
+    return hash_texts(text) if text.strip() else ""
+
+
+def shown_hash(title: str, author: str, summary: str, filtered_content: str, feed_content: str) -> str:
+    """Hash what is in the search index. The database computes the same for rows that it holds."""
+    return hash_texts(title, author, summary, filtered_content, feed_content)
+
+
+def hash_texts(*parts: str) -> str:
+    # MD5 tells texts apart and protects nothing; PostgreSQL has it built in.
+    joined = _SEPARATOR.join(parts).encode(errors="replace")
+    return hashlib.md5(joined, usedforsecurity=False).hexdigest()

@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from pressbox.curator.feeds.outline import OutlineProblem
+from pressbox.curator.feeds.opml import OutlineProblem
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome, Enclosure, ExtractionRule
 
