@@ -11,10 +11,10 @@ from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.cards.activities import LinkedPageActivities, RepositoryActivities
 from pressbox.curator.cards.choice import EvidentChooser
 from pressbox.curator.cards.domain.cards import CardPage, ContextView, NewEnrichment, Repository
-from pressbox.curator.context.activities import ContextActivities, Way
+from pressbox.curator.context.activities import ContextActivities, ContextMaker
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod, EntryContext
-from pressbox.curator.context.finder import context_of
-from pressbox.curator.context.links import links_of
+from pressbox.curator.context.finder import extract_context
+from pressbox.curator.context.links import extract_links
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.ingest.rate_limits import Turns
 from pressbox.curator.library.domain.entries import content_hash
@@ -84,12 +84,12 @@ class RulesExtractor:
         self.asked.append(source.entry_id)
         if self.troubles:
             raise self.troubles.pop(0)
-        return context_of(source)
+        return extract_context(source)
 
 
 class HtmlLinks:
     async def find(self, html: str, url: str) -> Sequence[ContextLink]:
-        return links_of(html, url)
+        return extract_links(html, url)
 
 
 class FakeGitHub:
@@ -122,7 +122,7 @@ class FakeEnrichments:
         self._contexts = contexts
         self.cards: dict[int, NewEnrichment] = {}
 
-    async def known_links(self, entry_id: int, urls: Sequence[str]) -> Sequence[str]:
+    async def find_links(self, entry_id: int, urls: Sequence[str]) -> Sequence[str]:
         return [link.url for link in self._contexts.links.get(entry_id, ()) if link.url in urls]
 
     async def save(self, enrichment: NewEnrichment, now: datetime) -> int | None:
@@ -146,7 +146,7 @@ class FakeEnrichments:
     async def page(self, user_id: int, enrichment_id: int) -> CardPage:
         raise NotFoundError("nobody reads here")
 
-    async def demand(self, user_id: int, entry_ids: Sequence[int]) -> None:
+    async def require_visible(self, user_id: int, entry_ids: Sequence[int]) -> None:
         """Everybody may."""
 
 
@@ -211,7 +211,7 @@ class ContextWorld:
         self.objects = FakeObjects()
         self.pages = FakePages()
         self.turns = FreeTurns()
-        self.way = Way(ContextMethod.OFFLINE, "", "1")
+        self.way = ContextMaker(ContextMethod.OFFLINE, "", "1")
 
     def entry(self, text: str, html: str = "", **facts: Any) -> int:
         return self.contexts.put(source_of(text, html, **facts))

@@ -59,7 +59,7 @@ def run_graph(say: Say, edges: int = EDGES, queries: int = QUERIES) -> Report:
             say(f"{PEER_ENTRIES} entries row by row")
             plain = row_by_row(postgres.url, said[:PEER_ENTRIES])
             say("The same neighbours in memory")
-            memory = walk_in_memory(said, _asked(said, queries), NEIGHBOURS)
+            memory = walk_in_memory(said, _ask(said, queries), NEIGHBOURS)
         finally:
             postgres.stop()
     return Report(
@@ -77,7 +77,7 @@ async def _measure(url: str, user_id: int, said: Sequence[EntryContext], queries
             await connection.exec_driver_sql("ANALYZE")
             edges = (await connection.exec_driver_sql("SELECT count(*) FROM curator.graph_edges")).scalar_one()
         say(f"{queries} entities with their neighbours, at {edges:,} edges")
-        names = _asked(said, queries)
+        names = _ask(said, queries)
         return Measured(
             entries=len(said),
             edges=edges,
@@ -118,7 +118,7 @@ async def _timed(work: Awaitable[object]) -> float:
     return time.perf_counter() - began
 
 
-def _asked(said: Sequence[EntryContext], queries: int) -> Sequence[str]:
+def _ask(said: Sequence[EntryContext], queries: int) -> Sequence[str]:
     """As people come upon them: what is named often is asked for often. Only what the reader's feeds name."""
     chance = random.Random(queries)  # noqa: S311 - the same queries in every run
     read = [one for one in said if feed_of(one.entry_id) <= READ_FEEDS]

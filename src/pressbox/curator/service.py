@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pressbox.curator.apps.service import AppService, ViewService
 from pressbox.curator.apps.streams import StreamService
 from pressbox.curator.ask.service import AskService
-from pressbox.curator.cards.service import EnrichingService
+from pressbox.curator.cards.service import CardService
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.graph.service import GraphService
 from pressbox.curator.operations.service import WorkService
@@ -26,7 +26,7 @@ class Curator:
     research: ResearchService
     evaluations: EvaluationService
     work: WorkService
-    enriching: EnrichingService
+    enriching: CardService
     translations: TranslationService
     asking: AskService
     graph: GraphService

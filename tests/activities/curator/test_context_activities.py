@@ -19,7 +19,7 @@ from pressbox.curator.cards.contracts import (
     SaveGithubInput,
     SearchGithubInput,
 )
-from pressbox.curator.cards.domain.cards import Repository, evident
+from pressbox.curator.cards.domain.cards import Repository, find_evident
 from pressbox.curator.context.contracts import EntryReference, ExtractContextInput, SaveContextInput
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod
 from pressbox.curator.context.domain.merging import PIECE
@@ -191,11 +191,11 @@ async def test_candidates_with_the_longest_words_fit_a_message() -> None:
 
 def test_without_a_model_only_an_evident_repository_counts() -> None:
     same_name = Repository("someone/lanternfish", "https://github.com/someone/lanternfish", "A screensaver", 3_000)
-    assert evident("Lanternfish", [LANTERNFISH], TEXT) == LANTERNFISH
-    assert evident("Lanternfish", [LANTERNFISH], "A fish that glows in the deep sea.") is None
-    assert evident("Lanternfish", [LANTERNFISH, same_name], TEXT) is None
-    assert evident("Lantern", [LANTERNFISH], TEXT) is None
-    assert evident("Lanternfish", [], TEXT) is None
+    assert find_evident("Lanternfish", [LANTERNFISH], TEXT) == LANTERNFISH
+    assert find_evident("Lanternfish", [LANTERNFISH], "A fish that glows in the deep sea.") is None
+    assert find_evident("Lanternfish", [LANTERNFISH, same_name], TEXT) is None
+    assert find_evident("Lantern", [LANTERNFISH], TEXT) is None
+    assert find_evident("Lanternfish", [], TEXT) is None
 
 
 async def test_a_model_may_answer_that_none_of_the_repositories_is_meant() -> None:

@@ -34,7 +34,7 @@ async def article(stand: Newsstand) -> int:
     return await stand.entry(feed, "A database that glows in the dark", BODY, content_hash="text")
 
 
-def context_of(entry_id: int) -> EntryContext:
+def extract_context(entry_id: int) -> EntryContext:
     names = [
         Entity("Rahel Lindqvist", EntityKind.PERSON, "", QUOTE),
         Entity("Lanternfish", EntityKind.SOFTWARE, "an embedded database"),
@@ -58,7 +58,7 @@ def context_of(entry_id: int) -> EntryContext:
 
 async def plant(stand: Newsstand, entry_id: int) -> int:
     database = stand.resources.database
-    context, cards = context_of(entry_id), SqlEnrichments(database)
+    context, cards = extract_context(entry_id), SqlEnrichments(database)
     assert await SqlContexts(database).save(context, stand.now)
     facts = {
         "description": "A small embedded database for time series, with a query language of its own",

@@ -13,7 +13,7 @@ from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
 from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
-from pressbox.curator.cards.service import EnrichingService
+from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod, Entity, EntityKind, EntryContext
 from pressbox.curator.context.store import SqlContexts
@@ -38,7 +38,7 @@ async def app(resources: Resources, settings: Settings, started: StartedContexts
         yield resources
 
     service = Library(resources).service
-    enriching = EnrichingService(SqlEnrichments(resources.database), started)
+    enriching = CardService(SqlEnrichments(resources.database), started)
     manifest = AppManifest(
         "curator",
         "Reader",

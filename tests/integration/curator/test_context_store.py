@@ -20,7 +20,7 @@ from pressbox.core.errors import (
 from pressbox.core.http.client import GuardedClient
 from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.github import GitHub
-from pressbox.curator.cards.service import EnrichingService
+from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.context.domain.context import ContextLink
 from pressbox.curator.context.offline import OfflineContextExtractor, PooledLinks
@@ -91,14 +91,14 @@ async def test_links_that_stay_keep_their_place_and_those_that_went_are_gone(lib
     first, second, third = (ContextLink(f"https://a.example/{number}", str(number)) for number in (1, 2, 3))
     await contexts.save_links(entry_id, [first, second])
     await contexts.save_links(entry_id, [third, second])
-    assert await cards.known_links(entry_id, [first.url, second.url, third.url]) == [third.url, second.url]
+    assert await cards.find_links(entry_id, [first.url, second.url, third.url]) == [third.url, second.url]
 
 
 async def test_people_see_cards_of_their_own_feeds_only_and_a_deleted_one_at_no_time(library: Library) -> None:
     mine, stranger = await library.person(), await library.person()
     entry_id = await written(library, mine)
     cards, started = SqlEnrichments(library.database), StartedContexts()
-    service = EnrichingService(cards, started)
+    service = CardService(cards, started)
     await SqlContexts(library.database).save_links(entry_id, [ContextLink("https://a.example/1")])
     new = NewEnrichment(
         entry_id, EnrichmentKind.GITHUB, "o/n", "o/n", "https://github.com/o/n", "<p>x</p>", {"stars": 1}
@@ -133,7 +133,7 @@ async def test_people_see_cards_of_their_own_feeds_only_and_a_deleted_one_at_no_
 async def test_only_links_of_the_article_can_be_ordered_and_only_some_at_a_time(library: Library) -> None:
     mine = await library.person()
     entry_id, started = await written(library, mine), StartedContexts()
-    service = EnrichingService(SqlEnrichments(library.database), started)
+    service = CardService(SqlEnrichments(library.database), started)
     links = [ContextLink(f"https://a.example/{number}") for number in range(30)]
     await SqlContexts(library.database).save_links(entry_id, links)
     for wanted in ([], ["http://127.0.0.1/admin"], [links[0].url, "file:///etc/passwd"], [link.url for link in links]):

@@ -19,7 +19,7 @@ from pressbox.core.http.client import GuardedClient
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.cards import wiring as cards
 from pressbox.curator.cards.contracts import ContextCollectionOutput
-from pressbox.curator.cards.service import EnrichingService, TemporalContextWorkflows
+from pressbox.curator.cards.service import CardService, CardStarter
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.context import wiring as context
 from pressbox.curator.context.domain.context import ContextMethod
@@ -105,8 +105,8 @@ async def test_context_with_its_card_and_a_page_behind_a_link(
         await work.session.execute(
             update(EntryBodyRow).where(EntryBodyRow.entry_id == entry_id).values(full_content=html)
         )
-    starter = TemporalContextWorkflows(connected.temporal, queue, QUICK)
-    service = EnrichingService(SqlEnrichments(connected.database), starter)
+    starter = CardStarter(connected.temporal, queue, QUICK)
+    service = CardService(SqlEnrichments(connected.database), starter)
 
     async def done(workflow_id: str) -> object:
         return await connected.temporal.get_workflow_handle(workflow_id).result()

@@ -6,10 +6,10 @@ import pytest
 
 from pressbox.curator.cards.readme import readme_of
 from pressbox.curator.context.domain.candidates import MENTIONED_WITH
-from pressbox.curator.context.domain.content_types import ContentType, Domain, content_type_of, domain_of
+from pressbox.curator.context.domain.content_types import ContentType, Domain, detect_content_type, detect_domain
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
-from pressbox.curator.context.finder import context_of
-from pressbox.curator.context.links import installed_in, links_of
+from pressbox.curator.context.finder import extract_context
+from pressbox.curator.context.links import extract_links, find_installed_programs
 from tests.fakes.enriching import source_of
 
 ENGLISH = """\
@@ -25,7 +25,7 @@ Der Betrieb kostet im Jahr eine Million, sagte Rahel Lindqvist der Zeitung.
 
 
 def found(text: str, html: str = "", title: str = "A title") -> EntryContext:
-    return context_of(source_of(text, html, title=title))
+    return extract_context(source_of(text, html, title=title))
 
 
 def names(context: EntryContext) -> dict[str, EntityKind]:
@@ -108,7 +108,7 @@ def test_links_are_those_of_the_article_each_once_and_without_buttons_that_share
         '<a href="https://news.example.org/7">itself</a> <a href="mailto:x@example.org">mail</a> '
         '<a href="https://twitter.com/intent/tweet?url=x">Tweet</a> <a href="javascript:alert(1)">no</a>'
     )
-    assert [(one.url, one.title) for one in links_of(html, "https://news.example.org/7?utm_source=x")] == [
+    assert [(one.url, one.title) for one in extract_links(html, "https://news.example.org/7?utm_source=x")] == [
         ("https://a.example/one", "One")
     ]
 
@@ -119,7 +119,7 @@ def test_software_is_known_by_links_to_its_repository_and_by_commands_that_insta
     )
     known = names(found("Somebody wrote a program. It stores numbers, and others like it.", html))
     assert known == {"lanternfish": EntityKind.SOFTWARE, "quillwork": EntityKind.SOFTWARE}
-    assert installed_in("<code>rm -rf install x</code>") == ()
+    assert find_installed_programs("<code>rm -rf install x</code>") == ()
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ def test_software_is_known_by_links_to_its_repository_and_by_commands_that_insta
     ],
 )
 def test_what_kind_of_text_it_is_is_told_by_title_or_address(title: str, url: str, kind: ContentType) -> None:
-    assert content_type_of(title, url, "word " * 300) is kind
+    assert detect_content_type(title, url, "word " * 300) is kind
 
 
 def test_the_field_is_told_by_the_section_of_the_site_or_not_at_all() -> None:
-    assert domain_of("https://a.example/wirtschaft/x") is Domain.BUSINESS
-    assert domain_of("https://sport.example.org/x") is Domain.SPORT
-    assert domain_of("https://a.example/2026/11/x") is None
+    assert detect_domain("https://a.example/wirtschaft/x") is Domain.BUSINESS
+    assert detect_domain("https://sport.example.org/x") is Domain.SPORT
+    assert detect_domain("https://a.example/2026/11/x") is None
 
 
 def test_a_readme_is_made_safe_and_its_relative_addresses_lead_to_the_repository() -> None:

@@ -16,7 +16,7 @@ from pressbox.curator.cards.contracts import (
     FetchEntryLinksInput,
     FetchEntryLinksProgress,
 )
-from pressbox.curator.cards.service import TemporalContextWorkflows
+from pressbox.curator.cards.service import CardStarter
 from pressbox.curator.cards.workflows.collection import ContextCollectionWorkflow
 from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, FetchEntryLinksWorkflow
 from pressbox.curator.context.domain.context import ContextLink
@@ -106,7 +106,7 @@ async def test_links_are_read_one_by_one_and_a_card_is_deleted(desk: Stage, cont
 
 
 async def test_one_entry_on_several_pages_is_one_run(desk: Stage, contexts: ContextWorld) -> None:
-    starter = TemporalContextWorkflows(desk.client, desk.queue, QUICK_POLICY)
+    starter = CardStarter(desk.client, desk.queue, QUICK_POLICY)
     entry_id = contexts.entry(TEXT, entry_id=secrets.randbelow(10**9) * 10 + 7)
     contexts.extractor.troubles = [TransientError("away")]
     first = await starter.collect([entry_id], again=False)

@@ -178,10 +178,10 @@ class LinkedPageActivities:
     @activity.defn
     @call_with(BOUNDED, queue=heavy_queue)
     async def fetch_and_save_entry_links(self, input: FetchLinksInput) -> FetchedLinks:
-        known = set(await self._enrichments.known_links(input.entry_id, input.urls))
+        known = set(await self._enrichments.find_links(input.entry_id, input.urls))
         async with Heartbeat():
             results = [
-                await self._fetched(input.entry_id, url, input.policy)
+                await self._fetch_page(input.entry_id, url, input.policy)
                 if url in known
                 else LinkResult(url=shorten(url), fetched=False, reason=NOT_OF_THIS_ENTRY)
                 for url in dict.fromkeys(input.urls)
@@ -193,7 +193,7 @@ class LinkedPageActivities:
     async def delete_enrichment(self, input: DeleteInput) -> Deleted:
         return Deleted(deleted=await self._enrichments.delete(input.enrichment_id))
 
-    async def _fetched(self, entry_id: int, url: str, policy: CuratorPolicy) -> LinkResult:
+    async def _fetch_page(self, entry_id: int, url: str, policy: CuratorPolicy) -> LinkResult:
         found = await self._read(url, policy)
         if isinstance(found, FetchedArticle) and len(found.html) > LONGEST_BODY:
             found = TOO_LONG

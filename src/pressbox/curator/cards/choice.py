@@ -1,4 +1,4 @@
-"""Which repository an article means: by a model that may answer "none", or by what is evident."""
+"""Which repository an article means: by a model that may answer "none", or by what is find_evident."""
 
 import hashlib
 import secrets
@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict
 
 from pressbox.core.errors import PermanentError
 from pressbox.core.models.chat import json_in
-from pressbox.curator.cards.domain.cards import Repository, evident
-from pressbox.curator.cards.ports import Chosen
+from pressbox.curator.cards.domain.cards import Repository, find_evident
+from pressbox.curator.cards.ports import Choice
 from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
 
 RULES = "rules"
@@ -29,8 +29,8 @@ _AGAIN = " Your last answer was not that JSON. Answer with it alone."
 class EvidentChooser:
     """Without a model."""
 
-    async def choose(self, name: str, found: Sequence[Repository], text: str, entry_id: int, feed_id: int) -> Chosen:
-        return Chosen(evident(name, found, text), RULES)
+    async def choose(self, name: str, found: Sequence[Repository], text: str, entry_id: int, feed_id: int) -> Choice:
+        return Choice(find_evident(name, found, text), RULES)
 
 
 class _Answer(BaseModel):
@@ -45,12 +45,12 @@ class ModelChooser:
     def __init__(self, model: PaidModel) -> None:
         self._model = model
 
-    async def choose(self, name: str, found: Sequence[Repository], text: str, entry_id: int, feed_id: int) -> Chosen:
+    async def choose(self, name: str, found: Sequence[Repository], text: str, entry_id: int, feed_id: int) -> Choice:
         linked = [one for one in found if one.linked]
-        plain = evident(name, linked, text)
+        plain = find_evident(name, linked, text)
         if plain is not None or not found:
-            return Chosen(plain, RULES)
-        material = _material(name, found, text)
+            return Choice(plain, RULES)
+        material = _build_material(name, found, text)
         for again in (False, True):
             mark = secrets.token_hex(8)
             question = Question(
@@ -64,17 +64,17 @@ class ModelChooser:
                 feed_id=feed_id,
             )
             try:
-                reply = await self._model.ask(question, usable=lambda said: _number(said, len(found)) is not None)
+                reply = await self._model.ask(question, usable=lambda said: _parse_number(said, len(found)) is not None)
             except UnusableAnswerError:
                 if again:
                     raise
                 continue
-            number = _number(reply.text, len(found)) or 0
-            return Chosen(found[number - 1] if number else None, self._model.name)
+            number = _parse_number(reply.text, len(found)) or 0
+            return Choice(found[number - 1] if number else None, self._model.name)
         raise PermanentError(f"{self._model.name} does not say which repository is meant.")
 
 
-def _number(said: str, most: int) -> int | None:
+def _parse_number(said: str, most: int) -> int | None:
     try:
         number = _Answer.model_validate(json_in(said)).repository
     except ValueError:
@@ -82,7 +82,7 @@ def _number(said: str, most: int) -> int | None:
     return number if 0 <= number <= most else None
 
 
-def _material(name: str, found: Sequence[Repository], text: str) -> str:
+def _build_material(name: str, found: Sequence[Repository], text: str) -> str:
     lines = [f"Name: {name}", "", *_passages(name, text), ""]
     for number, one in enumerate(found, start=1):
         topics = ", ".join(one.topics)

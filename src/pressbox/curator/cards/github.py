@@ -69,7 +69,9 @@ class GitHub:
         self._parsers = parsers
 
     async def search(self, words: str, limit: int) -> Sequence[Repository]:
-        query = urlencode({"q": f"{_searchable(words)} in:name", "per_page": limit, "sort": "stars", "order": "desc"})
+        query = urlencode(
+            {"q": f"{_strip_qualifiers(words)} in:name", "per_page": limit, "sort": "stars", "order": "desc"}
+        )
         answer = await self._get(f"/search/repositories?{query}", JSON)
         if answer.status == httpx.codes.UNPROCESSABLE_ENTITY:
             # Words that it cannot search for find nothing.
@@ -107,13 +109,13 @@ class GitHub:
 
     def _check(self, answer: Response) -> None:
         if answer.status != httpx.codes.OK:
-            raise _refusal(answer.status, answer.headers)
+            raise _error_for(answer.status, answer.headers)
 
 
-def _refusal(status: int, headers: httpx.Headers) -> PressboxError:
+def _error_for(status: int, headers: httpx.Headers) -> PressboxError:
     wait = pause(headers, datetime.now(UTC))
     limited = status in (httpx.codes.FORBIDDEN, httpx.codes.TOO_MANY_REQUESTS)
-    if limited and (status == httpx.codes.TOO_MANY_REQUESTS or "retry-after" in headers or _used_up(headers)):
+    if limited and (status == httpx.codes.TOO_MANY_REQUESTS or "retry-after" in headers or _is_rate_limited(headers)):
         bounded = None if wait is None else min(wait, LONGEST_PAUSE)
         return RateLimitedError(
             "GitHub wants fewer requests; a token raises its limit (PRESSBOX_CURATOR_GITHUB_KEY).", retry_after=bounded
@@ -125,11 +127,11 @@ def _refusal(status: int, headers: httpx.Headers) -> PressboxError:
     return PermanentError(f"GitHub answers {status}.")
 
 
-def _used_up(headers: httpx.Headers) -> bool:
+def _is_rate_limited(headers: httpx.Headers) -> bool:
     return number(headers.get("x-ratelimit-remaining", "")) == 0
 
 
-def _searchable(words: str) -> str:
+def _strip_qualifiers(words: str) -> str:
     """Without what GitHub takes for a qualifier or an operator: names come from articles."""
     kept = "".join(one if one.isalnum() or one in "-_.+#" else " " for one in words)
     return " ".join(f'"{word}"' if word.upper() in ("AND", "OR", "NOT") else word for word in kept.split())[:200]

@@ -11,7 +11,7 @@ from pressbox.curator.cards.domain.cards import CardPage, ContextView, NewEnrich
 class Enrichments(Protocol):
     """What a person asks for is one of their entries, or a NotFoundError."""
 
-    async def known_links(self, entry_id: int, urls: Sequence[str]) -> Sequence[str]:
+    async def find_links(self, entry_id: int, urls: Sequence[str]) -> Sequence[str]:
         """Those of the addresses that the entry's text has."""
         ...
 
@@ -29,7 +29,7 @@ class Enrichments(Protocol):
 
     async def page(self, user_id: int, enrichment_id: int) -> CardPage: ...
 
-    async def demand(self, user_id: int, entry_ids: Sequence[int]) -> None: ...
+    async def require_visible(self, user_id: int, entry_ids: Sequence[int]) -> None: ...
 
 
 class ContextWorkflows(Protocol):
@@ -59,7 +59,7 @@ class Repositories(Protocol):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Choice:
     """`repository` is None for "none of these"; `by` says who chose: a model by its name, or rules."""
 
     repository: Repository | None
@@ -71,4 +71,4 @@ class RepositoryChooser(Protocol):
 
     async def choose(
         self, name: str, found: Sequence[Repository], text: str, entry_id: int, feed_id: int
-    ) -> Chosen: ...
+    ) -> Choice: ...

@@ -28,7 +28,7 @@ from pressbox.curator.library.starter import Starter
 MOST_ENTRIES = 500
 
 
-class EnrichingService:
+class CardService:
     """A person's methods take the person; those without one are for commands. Work gives the id of its workflow."""
 
     def __init__(self, enrichments: Enrichments, workflows: ContextWorkflows) -> None:
@@ -42,17 +42,17 @@ class EnrichingService:
         return await self._enrichments.page(user_id, enrichment_id)
 
     async def collect_mine(self, user_id: int, entry_id: int, *, again: bool = False) -> str:
-        await self._enrichments.demand(user_id, [entry_id])
+        await self._enrichments.require_visible(user_id, [entry_id])
         return await self._workflows.collect([entry_id], again)
 
     async def fetch_links(self, user_id: int, entry_id: int, urls: Sequence[str]) -> str:
-        await self._enrichments.demand(user_id, [entry_id])
+        await self._enrichments.require_visible(user_id, [entry_id])
         wanted = list(dict.fromkeys(urls))
         if not wanted:
             raise InvalidInputError("Choose at least one link.", field="urls")
         if len(wanted) > MOST_LINKS_AT_ONCE or sum(len(url.encode()) for url in wanted) > BYTES_OF_ADDRESSES:
             raise InvalidInputError(f"At most {MOST_LINKS_AT_ONCE} links at a time; fewer long ones.", field="urls")
-        known = await self._enrichments.known_links(entry_id, wanted)
+        known = await self._enrichments.find_links(entry_id, wanted)
         if len(known) < len(wanted):
             raise InvalidInputError("Only links of the article itself can be read.", field="urls")
         return await self._workflows.fetch_links(entry_id, known)
@@ -63,13 +63,13 @@ class EnrichingService:
         return entry_id, await self._workflows.delete_enrichment(enrichment_id)
 
     async def extract(self, entry_ids: Sequence[int], *, again: bool = False) -> Sequence[str]:
-        return [await self._workflows.extract(entry_id, again) for entry_id in _some(entry_ids)]
+        return [await self._workflows.extract(entry_id, again) for entry_id in _check_entry_ids(entry_ids)]
 
     async def collect(self, entry_ids: Sequence[int], *, again: bool = False) -> str:
-        return await self._workflows.collect(_some(entry_ids), again)
+        return await self._workflows.collect(_check_entry_ids(entry_ids), again)
 
 
-def _some(entry_ids: Sequence[int]) -> Sequence[int]:
+def _check_entry_ids(entry_ids: Sequence[int]) -> Sequence[int]:
     if not entry_ids:
         raise InvalidInputError("Name at least one entry.", field="entry_ids")
     if len(entry_ids) > MOST_ENTRIES:
@@ -77,7 +77,7 @@ def _some(entry_ids: Sequence[int]) -> Sequence[int]:
     return list(dict.fromkeys(entry_ids))
 
 
-class TemporalContextWorkflows(Starter):
+class CardStarter(Starter):
     async def extract(self, entry_id: int, again: bool) -> str:
         input = ExtractEntryContextInput(entry_id=entry_id, again=again, policy=self._policy)
         return await self.start(EXTRACT_ENTRY_CONTEXT, input, context_workflow_id(entry_id))

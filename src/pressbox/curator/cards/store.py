@@ -21,7 +21,7 @@ from pressbox.curator.cards.domain.cards import (
     NewEnrichment,
 )
 from pressbox.curator.context.domain.context import ContextLink
-from pressbox.curator.context.store import EntryContextRow, EntryLinkRow, context_of_row
+from pressbox.curator.context.store import EntryContextRow, EntryLinkRow, build_context
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
 from pressbox.curator.library.domain.urls import host_of
 from pressbox.curator.library.rows import SCHEMA, EntryRow
@@ -55,7 +55,7 @@ GONE = "There is no such card, or it is of none of your feeds."
 
 
 class SqlEnrichments(SqlStore):
-    async def known_links(self, entry_id: int, urls: Sequence[str]) -> Sequence[str]:
+    async def find_links(self, entry_id: int, urls: Sequence[str]) -> Sequence[str]:
         statement = select(EntryLinkRow.url).where(EntryLinkRow.entry_id == entry_id, EntryLinkRow.url.in_(urls))
         async with self._database.unit_of_work() as work:
             return list(await work.session.scalars(statement.order_by(EntryLinkRow.position)))
@@ -113,10 +113,10 @@ class SqlEnrichments(SqlStore):
         return ContextView(
             entry_id=entry_id,
             title=entry.title,
-            context=None if row is None else context_of_row(row, ()),
+            context=None if row is None else build_context(row, ()),
             current=row is None or entry.content_hash in ("", row.content_hash),
             found_at=None if row is None else row.at,
-            links=_with_pages(links, pages),
+            links=_join_pages(links, pages),
             repositories=[card for card in cards if card.kind is EnrichmentKind.GITHUB],
         )
 
@@ -133,7 +133,7 @@ class SqlEnrichments(SqlStore):
         row, title = found
         return CardPage(_card(row, bool(row.body_html)), row.body_html, title)
 
-    async def demand(self, user_id: int, entry_ids: Sequence[int]) -> None:
+    async def require_visible(self, user_id: int, entry_ids: Sequence[int]) -> None:
         async with self._database.unit_of_work() as work:
             for entry_id in entry_ids:
                 await demand_visible(work.session, user_id, entry_id)
@@ -172,7 +172,7 @@ def _card(row: EnrichmentRow, has_body: bool) -> Card:
     )
 
 
-def _with_pages(links: Sequence[ContextLink], pages: Mapping[str, Card]) -> list[LinkView]:
+def _join_pages(links: Sequence[ContextLink], pages: Mapping[str, Card]) -> list[LinkView]:
     """Pages whose link is no longer in the text come last: they were asked for, so they stay."""
     shown = [LinkView(link.url, link.title, host_of(link.url), pages.get(link.url)) for link in links]
     known = {link.url for link in links}

@@ -28,7 +28,7 @@ ALL_LINKS = "all"
 
 
 @dataclass(frozen=True)
-class WorkLine:
+class WorkStatus:
     """One piece of work on this article. `error` is set when it could not be done."""
 
     workflow_id: str
@@ -41,7 +41,7 @@ class WorkLine:
 
 
 @dataclass(frozen=True)
-class Tie:
+class RelationGroup:
     """What is said of one name, of all others of which the same is said."""
 
     source: str
@@ -53,8 +53,8 @@ class Tie:
 @dataclass(frozen=True)
 class ContextPanel:
     view: ContextView
-    collecting: WorkLine | None
-    fetching: WorkLine | None
+    collecting: WorkStatus | None
+    fetching: WorkStatus | None
     all_links: bool
     # The language of the text, as the page names it.
     language: str
@@ -86,13 +86,18 @@ class ContextPanel:
         return {kind: named for kind, named in found.items() if named}
 
     @property
-    def ties(self) -> Sequence[Tie]:
+    def ties(self) -> Sequence[RelationGroup]:
         relationships = self.view.context.relationships if self.view.context else ()
         found: dict[tuple[str, str], list[Relationship]] = {}
         for one in relationships:
             found.setdefault((one.source, one.relation), []).append(one)
         return [
-            Tie(source, relation, tuple(one.target for one in same), next((one.quote for one in same if one.quote), ""))
+            RelationGroup(
+                source=source,
+                relation=relation,
+                targets=tuple(one.target for one in same),
+                quote=next((one.quote for one in same if one.quote), ""),
+            )
             for (source, relation), same in found.items()
         ]
 
@@ -134,7 +139,7 @@ async def _reports(database: Database, ids: Sequence[str]) -> Mapping[str, WorkR
         return {row.workflow_id: WorkReport.model_validate(row, from_attributes=True) for row in rows}
 
 
-def _line(report: WorkReport | None, entry_id: int, since: datetime) -> WorkLine | None:
+def _line(report: WorkReport | None, entry_id: int, since: datetime) -> WorkStatus | None:
     """What runs, and what failed and was not made good since."""
     if report is None:
         return None
@@ -144,7 +149,7 @@ def _line(report: WorkReport | None, entry_id: int, since: datetime) -> WorkLine
         return None
     step = str(report.detail.get("current_step", ""))
     message = report.message if step == WAITING else ""
-    return WorkLine(report.workflow_id, running, step, message, error, report.done, report.total)
+    return WorkStatus(report.workflow_id, running, step, message, error, report.done, report.total)
 
 
 def _entry_error(report: WorkReport, entry_id: int) -> str:

@@ -11,7 +11,7 @@ from pressbox.curator.articles.wiring import extractor, parser_pool
 from pressbox.curator.cards.activities import LinkedPageActivities, RepositoryActivities
 from pressbox.curator.cards.choice import EvidentChooser, ModelChooser
 from pressbox.curator.cards.github import GitHub
-from pressbox.curator.cards.service import EnrichingService, TemporalContextWorkflows
+from pressbox.curator.cards.service import CardService, CardStarter
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.cards.workflows.collection import ContextCollectionWorkflow
 from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, FetchEntryLinksWorkflow
@@ -49,9 +49,9 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     }
 
 
-def service(resources: Resources) -> EnrichingService:
-    starter = TemporalContextWorkflows(resources.temporal, QUEUE, policy(resources.settings))
-    return EnrichingService(SqlEnrichments(resources.database), starter)
+def service(resources: Resources) -> CardService:
+    starter = CardStarter(resources.temporal, QUEUE, policy(resources.settings))
+    return CardService(SqlEnrichments(resources.database), starter)
 
 
 def routers() -> Sequence[APIRouter]:

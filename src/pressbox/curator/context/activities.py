@@ -36,14 +36,14 @@ MOST_SOFTWARE = 4
 
 
 @dataclass(frozen=True)
-class Way:
+class ContextMaker:
     """How contexts are made now: one that was made in another way is made anew."""
 
     method: ContextMethod
     model: str
     prompt_version: str
 
-    def made(self, context: EntryContext) -> bool:
+    def matches(self, context: EntryContext) -> bool:
         if self.method is ContextMethod.OFFLINE and context.method is ContextMethod.LLM:
             # What a model found in this text is not made worse by rules.
             return True
@@ -58,7 +58,7 @@ class ContextActivities:
         objects: ObjectStore,
         links: Links,
         entry_links: EntryLinks,
-        way: Way,
+        way: ContextMaker,
         now: Clock = utc_now,
     ) -> None:
         self._contexts = contexts
@@ -77,7 +77,7 @@ class ContextActivities:
         if source is None:
             return EntryFacts(entry_id=input.entry_id, found=False)
         context = (await self._contexts.of([input.entry_id])).get(input.entry_id)
-        known = context is not None and context.content_hash == source.content_hash and self._way.made(context)
+        known = context is not None and context.content_hash == source.content_hash and self._way.matches(context)
         return EntryFacts(
             entry_id=source.entry_id,
             found=True,
@@ -85,7 +85,7 @@ class ContextActivities:
             content_hash=source.content_hash,
             characters=len(source.text),
             known=known,
-            software=software_of(context) if known and context is not None else (),
+            software=list_software(context) if known and context is not None else (),
         )
 
     @activity.defn
@@ -113,10 +113,10 @@ class ContextActivities:
             context = CONTEXT.validate_json(await self._objects.get(input.key))
         except NotFoundError:
             # An attempt before this one saved it, and died before it could say so.
-            return await self._saved_before(input.entry_id)
+            return await self._load_saved(input.entry_id)
         saved = await self._contexts.save(context, self._now())
         await self._objects.delete(input.key)
-        return SavedContext(saved=saved, software=software_of(context) if saved else ())
+        return SavedContext(saved=saved, software=list_software(context) if saved else ())
 
     @activity.defn
     @call_with(BOUNDED, queue=heavy_queue)
@@ -128,12 +128,12 @@ class ContextActivities:
         await self._entry_links.save_links(input.entry_id, found)
         return SavedLinks(links=len(found))
 
-    async def _saved_before(self, entry_id: int) -> SavedContext:
+    async def _load_saved(self, entry_id: int) -> SavedContext:
         context = (await self._contexts.of([entry_id])).get(entry_id)
-        return SavedContext(saved=context is not None, software=() if context is None else software_of(context))
+        return SavedContext(saved=context is not None, software=() if context is None else list_software(context))
 
 
-def software_of(context: EntryContext) -> tuple[str, ...]:
+def list_software(context: EntryContext) -> tuple[str, ...]:
     named: Sequence[str] = [entity.name for entity in context.entities if entity.kind is EntityKind.SOFTWARE]
     return tuple(shorten(name) for name in named[:MOST_SOFTWARE])
 

@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
-from pressbox.curator.context.domain.candidates import candidates, entities_of, relationships_of
-from pressbox.curator.context.domain.content_types import content_type_of, domain_of
+from pressbox.curator.context.domain.candidates import candidates, extract_entities, extract_relationships
+from pressbox.curator.context.domain.content_types import detect_content_type, detect_domain
 from pressbox.curator.context.domain.context import (
     ContextMethod,
     Entity,
     EntityKind,
     EntryContext,
     entity_key,
-    repositories_in,
+    find_repositories,
 )
-from pressbox.curator.context.links import installed_in, links_of
+from pressbox.curator.context.links import extract_links, find_installed_programs
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.text.key_sentences import choose_sentences
 from pressbox.curator.text.languages import detect_language
@@ -28,25 +28,25 @@ LONGEST_READ = 400_000
 MOST_PROGRAMS = 8
 
 
-def context_of(source: ContextSource) -> EntryContext:
+def extract_context(source: ContextSource) -> EntryContext:
     language = detect_language(source.text) or source.language.split("-")[0].lower()
     sentences = _sentences(source.text[:LONGEST_READ], language)
     texts = [sentence.text for sentence in sentences]
     found = candidates(texts, source.title, language)
-    links = links_of(source.html, source.url)
-    named = entities_of(found, texts)
-    programs = (*repositories_in(links).values(), *installed_in(source.html))
+    links = extract_links(source.html, source.url)
+    named = extract_entities(found, texts)
+    programs = (*find_repositories(links).values(), *find_installed_programs(source.html))
     points = choose_sentences(sentences, source.title, language, KEY_POINTS)
     return EntryContext(
         entry_id=source.entry_id,
         content_hash=source.content_hash,
         method=ContextMethod.OFFLINE,
         prompt_version=VERSION,
-        domain=domain_of(source.url) or "",
-        content_type=content_type_of(source.title, source.url, source.text),
+        domain=detect_domain(source.url) or "",
+        content_type=detect_content_type(source.title, source.url, source.text),
         language=language,
-        entities=_with_programs(named, programs[:MOST_PROGRAMS]),
-        relationships=relationships_of(found, texts),
+        entities=_add_programs(named, programs[:MOST_PROGRAMS]),
+        relationships=extract_relationships(found, texts),
         key_points=tuple(sentence.text for sentence in points),
         links=links,
     )
@@ -64,7 +64,7 @@ def _sentences(text: str, language: str) -> list[Sentence]:
     return careful + split_roughly(lines, last + 1, len(lines) - 1)
 
 
-def _with_programs(named: tuple[Entity, ...], programs: tuple[str, ...]) -> tuple[Entity, ...]:
+def _add_programs(named: tuple[Entity, ...], programs: tuple[str, ...]) -> tuple[Entity, ...]:
     """What the article links to as a repository, or installs, is software; named in the text or not."""
     by_key = {entity.key: entity for entity in named}
     for program in programs:

@@ -30,7 +30,7 @@ _PACKAGE = re.compile(r"[A-Za-z][A-Za-z0-9._-]{1,40}")
 _MOST_CODE = 200
 
 
-def links_of(html: str, own_url: str) -> tuple[ContextLink, ...]:
+def extract_links(html: str, own_url: str) -> tuple[ContextLink, ...]:
     """In order of appearance, each once, without the article itself and buttons that share it."""
     root = parse_html(html)
     if root is None:
@@ -39,7 +39,9 @@ def links_of(html: str, own_url: str) -> tuple[ContextLink, ...]:
     found: dict[str, ContextLink] = {}
     for element in root.iter("a"):
         address = urldefrag((element.get("href") or "").strip()).url
-        if address not in found and (not _readable(address) or _shares(address) or canonical_url(address) == own):
+        if address not in found and (
+            not _is_readable(address) or _is_share_button(address) or canonical_url(address) == own
+        ):
             continue
         known = found.get(address)
         if known is None or not known.title:
@@ -49,7 +51,7 @@ def links_of(html: str, own_url: str) -> tuple[ContextLink, ...]:
     return tuple(found.values())[:MOST_LINKS]
 
 
-def installed_in(html: str) -> tuple[str, ...]:
+def find_installed_programs(html: str) -> tuple[str, ...]:
     """Names behind "pip install", "npm add" and the like in pieces of code."""
     root = parse_html(html)
     if root is None:
@@ -57,11 +59,11 @@ def installed_in(html: str) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for element in list(root.iter("pre", "code"))[:_MOST_CODE]:
         for line in _lines(element):
-            names |= dict.fromkeys(_installed(_CODE_WORD.findall(line)[:12]))
+            names |= dict.fromkeys(_parse_install(_CODE_WORD.findall(line)[:12]))
     return tuple(names)
 
 
-def _readable(address: str) -> bool:
+def _is_readable(address: str) -> bool:
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -69,7 +71,7 @@ def _readable(address: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.netloc) and len(address) <= LONGEST_ADDRESS
 
 
-def _shares(address: str) -> bool:
+def _is_share_button(address: str) -> bool:
     return host_of(address).removeprefix("www.") in _SHARING_HOSTS and _SHARING.search(address) is not None
 
 
@@ -77,7 +79,7 @@ def _lines(element: Any) -> list[str]:
     return [line.strip() for line in element.text_content().split("\n") if line.strip()][:_MOST_CODE]
 
 
-def _installed(words: Sequence[str]) -> list[str]:
+def _parse_install(words: Sequence[str]) -> list[str]:
     for at, word in enumerate(words[:4]):
         if word in INSTALLERS and len(words) > at + 2 and words[at + 1] in INSTALLING:
             named = (part for part in words[at + 2 :] if not part.startswith("-"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pressbox.core.errors import PermanentError
 from pressbox.curator.context.domain.context import ContextMethod, EntryContext
-from pressbox.curator.context.domain.merging import PieceSaid, borne_out, merged, pieces_of
+from pressbox.curator.context.domain.merging import PieceContext, keep_supported, merge_pieces, split_pieces
 from pressbox.curator.context.ports import ContextExtractor, ContextSource
 from pressbox.curator.context.prompt import MOST_TOKENS, PROMPT_VERSION, material, read, task, usable
 from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
@@ -23,8 +23,8 @@ class ModelContextExtractor:
 
     async def extract(self, source: ContextSource) -> EntryContext:
         rules = await self._offline.extract(source)
-        said = [borne_out(await self._asked(source, piece), piece) for piece in pieces_of(source.text)]
-        whole = merged(said)
+        said = [keep_supported(await self._ask(source, piece), piece) for piece in split_pieces(source.text)]
+        whole = merge_pieces(said)
         return replace(
             rules,
             method=ContextMethod.LLM,
@@ -37,7 +37,7 @@ class ModelContextExtractor:
             key_points=whole.key_points or rules.key_points,
         )
 
-    async def _asked(self, source: ContextSource, piece: str) -> PieceSaid:
+    async def _ask(self, source: ContextSource, piece: str) -> PieceContext:
         for attempt in range(TRIES):
             mark = secrets.token_hex(8)
             question = Question(

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from pressbox.curator.context.domain.context import ContextLink, EntryContext
-from pressbox.curator.context.finder import context_of
-from pressbox.curator.context.links import links_of
+from pressbox.curator.context.finder import extract_context
+from pressbox.curator.context.links import extract_links
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.library.parser_pool import ParserPool
 
@@ -14,7 +14,7 @@ class OfflineContextExtractor:
         self._parsers = parsers
 
     async def extract(self, source: ContextSource) -> EntryContext:
-        return await self._parsers.run(context_of, source)
+        return await self._parsers.run(extract_context, source)
 
 
 class PooledLinks:
@@ -22,4 +22,4 @@ class PooledLinks:
         self._parsers = parsers
 
     async def find(self, html: str, url: str) -> Sequence[ContextLink]:
-        return await self._parsers.run(links_of, html, url)
+        return await self._parsers.run(extract_links, html, url)

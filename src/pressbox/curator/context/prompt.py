@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pressbox.core.models.chat import json_in
 from pressbox.curator.context.domain.content_types import ContentType, Domain
 from pressbox.curator.context.domain.context import Entity, EntityKind, Relationship
-from pressbox.curator.context.domain.merging import PieceSaid
+from pressbox.curator.context.domain.merging import PieceContext
 from pressbox.curator.text.plain_text import shorten
 
 # Changed with every change of the words below: then all is new work.
@@ -47,25 +47,25 @@ def _words(value: object) -> str:
 Words = Annotated[str, BeforeValidator(_words)]
 
 
-class _Answered(BaseModel):
+class _AnswerPart(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class _Entity(_Answered):
+class _Entity(_AnswerPart):
     name: Words = Field(min_length=1, max_length=BYTES_OF_A_NAME)
     kind: str = ""
     description: Words = ""
     quote: Words = ""
 
 
-class _Relationship(_Answered):
+class _Relationship(_AnswerPart):
     source: Words = Field(min_length=1)
     target: Words = Field(min_length=1)
     relation: Words = Field(min_length=1)
     quote: Words = ""
 
 
-class _Answer(_Answered):
+class _Answer(_AnswerPart):
     domain: str = ""
     content_type: str = ""
     # Each one is looked at alone: a bad one does not spoil the others.
@@ -75,7 +75,9 @@ class _Answer(_Answered):
 
 
 def task(mark: str, *, again: bool = False) -> str:
-    wanted = _TASK.format(domains=_named(Domain), types=_named(ContentType), kinds=_named(EntityKind), mark=mark)
+    wanted = _TASK.format(
+        domains=_list_values(Domain), types=_list_values(ContentType), kinds=_list_values(EntityKind), mark=mark
+    )
     return wanted + (_AGAIN if again else "")
 
 
@@ -87,7 +89,7 @@ def usable(said: str) -> bool:
     return read(said) is not None
 
 
-def read(said: str) -> PieceSaid | None:
+def read(said: str) -> PieceContext | None:
     """None when it is not what was asked for."""
     try:
         answer = _Answer.model_validate(json_in(said))
@@ -96,9 +98,9 @@ def read(said: str) -> PieceSaid | None:
     entities = [_entity(one) for one in answer.entities[:MOST_OF_EACH]]
     relationships = [_relationship(one) for one in answer.relationships[:MOST_OF_EACH]]
     points = (_words(one) for one in answer.key_points[:MOST_OF_EACH] if isinstance(one, str))
-    return PieceSaid(
-        domain=_known(Domain, answer.domain),
-        content_type=_known(ContentType, answer.content_type),
+    return PieceContext(
+        domain=_parse_kind(Domain, answer.domain),
+        content_type=_parse_kind(ContentType, answer.content_type),
         entities=tuple(one for one in entities if one is not None),
         relationships=tuple(one for one in relationships if one is not None),
         key_points=tuple(shorten(point, BYTES_OF_A_SENTENCE) for point in points if point),
@@ -110,7 +112,7 @@ def _entity(value: object) -> Entity | None:
         found = _Entity.model_validate(value)
     except ValidationError:
         return None
-    kind = _known(EntityKind, found.kind)
+    kind = _parse_kind(EntityKind, found.kind)
     description = shorten(found.description, BYTES_OF_A_SENTENCE)
     return Entity(found.name, EntityKind(kind), description, shorten(found.quote, BYTES_OF_A_SENTENCE))
 
@@ -124,10 +126,10 @@ def _relationship(value: object) -> Relationship | None:
     return Relationship(found.source, found.target, relation, shorten(found.quote, BYTES_OF_A_SENTENCE))
 
 
-def _known(kinds: type[Domain] | type[ContentType] | type[EntityKind], said: str) -> str:
+def _parse_kind(kinds: type[Domain] | type[ContentType] | type[EntityKind], said: str) -> str:
     plain = said.strip().lower()
     return plain if plain in {kind.value for kind in kinds} else "other"
 
 
-def _named(kinds: type[Domain] | type[ContentType] | type[EntityKind]) -> str:
+def _list_values(kinds: type[Domain] | type[ContentType] | type[EntityKind]) -> str:
     return ", ".join(kind.value for kind in kinds)

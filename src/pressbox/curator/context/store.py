@@ -89,7 +89,7 @@ class SqlContexts(SqlStore):
             found: dict[int, list[ContextLink]] = {}
             for link in await work.session.scalars(links):
                 found.setdefault(link.entry_id, []).append(ContextLink(link.url, link.title))
-        return {row.entry_id: context_of_row(row, tuple(found.get(row.entry_id, ()))) for row in rows}
+        return {row.entry_id: build_context(row, tuple(found.get(row.entry_id, ()))) for row in rows}
 
     async def save(self, context: EntryContext, now: datetime) -> bool:
         async with self._database.unit_of_work() as work:
@@ -99,7 +99,7 @@ class SqlContexts(SqlStore):
             values = _values(context, now)
             statement = insert(EntryContextRow).values(entry_id=context.entry_id, **values)
             await work.session.execute(statement.on_conflict_do_update(index_elements=["entry_id"], set_=values))
-            await put_links(work.session, context.entry_id, context.links)
+            await write_links(work.session, context.entry_id, context.links)
             work.changed(ENRICHMENT_CHANGED, str(context.entry_id))
         return True
 
@@ -107,12 +107,12 @@ class SqlContexts(SqlStore):
         async with self._database.unit_of_work() as work:
             if await _entry(work.session, entry_id, lock=True) is None:
                 return False
-            await put_links(work.session, entry_id, links)
+            await write_links(work.session, entry_id, links)
             work.changed(ENRICHMENT_CHANGED, str(entry_id))
         return True
 
 
-async def put_links(session: AsyncSession, entry_id: int, links: Sequence[ContextLink]) -> None:
+async def write_links(session: AsyncSession, entry_id: int, links: Sequence[ContextLink]) -> None:
     """These and no others; one that was there before keeps its row."""
     addresses = [make_storable(link.url) for link in links]
     gone = delete(EntryLinkRow).where(EntryLinkRow.entry_id == entry_id, EntryLinkRow.url.not_in(addresses))
@@ -159,7 +159,7 @@ def _hash(entry: EntryRow, body: EntryBodyRow) -> str:
     return entry.content_hash or content_hash(_text(body))
 
 
-def context_of_row(row: EntryContextRow, links: tuple[ContextLink, ...]) -> EntryContext:
+def build_context(row: EntryContextRow, links: tuple[ContextLink, ...]) -> EntryContext:
     return EntryContext(
         entry_id=row.entry_id,
         content_hash=row.content_hash,

@@ -3,7 +3,7 @@
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.articles.wiring import parser_pool
-from pressbox.curator.context.activities import ContextActivities, Way
+from pressbox.curator.context.activities import ContextActivities, ContextMaker
 from pressbox.curator.context.domain.context import ContextMethod
 from pressbox.curator.context.finder import VERSION
 from pressbox.curator.context.model import ModelContextExtractor
@@ -37,12 +37,12 @@ def contexts(resources: Resources) -> Contexts:
     return SqlContexts(resources.database)
 
 
-def context_way(resources: Resources) -> Way:
+def context_maker(resources: Resources) -> ContextMaker:
     """How contexts are made by these settings."""
     curator = resources.settings.group(CuratorSettings)
     if curator.context is ContextKind.OFFLINE:
-        return Way(ContextMethod.OFFLINE, "", VERSION)
-    return Way(ContextMethod.LLM, curator.model_name or "", PROMPT_VERSION)
+        return ContextMaker(ContextMethod.OFFLINE, "", VERSION)
+    return ContextMaker(ContextMethod.LLM, curator.model_name or "", PROMPT_VERSION)
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
@@ -53,7 +53,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
         resources.objects,
         PooledLinks(parser_pool(resources)),
         store,
-        context_way(resources),
+        context_maker(resources),
     )
     return {
         QUEUE: (context.get_entry, context.save_entry_context),

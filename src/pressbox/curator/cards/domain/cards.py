@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from pressbox.curator.context.domain.context import ContextLink, EntryContext, entity_key, fold_name, repositories_in
+from pressbox.curator.context.domain.context import ContextLink, EntryContext, entity_key, find_repositories, fold_name
 from pressbox.curator.text.sentences import extract_terms
 
 WELL_KNOWN = 200
@@ -36,10 +36,10 @@ class Repository:
 
 
 def linked_repository(name: str, links: Sequence[ContextLink]) -> str | None:
-    return repositories_in(links).get(fold_name(name))
+    return find_repositories(links).get(fold_name(name))
 
 
-def evident(name: str, found: Sequence[Repository], text: str) -> Repository | None:
+def find_evident(name: str, found: Sequence[Repository], text: str) -> Repository | None:
     """The one that it is beyond doubt, or None."""
     linked = next((one for one in found if one.linked and _same_name(name, one)), None)
     if linked is not None:
@@ -49,14 +49,14 @@ def evident(name: str, found: Sequence[Repository], text: str) -> Repository | N
         return None
     if len(named) > 1 and named[1].stars * CLEARLY_MORE > named[0].stars:
         return None
-    return named[0] if _speaks_of_it(name, named[0], text) else None
+    return named[0] if _is_about_it(name, named[0], text) else None
 
 
 def _same_name(name: str, repository: Repository) -> bool:
     return fold_name(name) in (fold_name(repository.name), fold_name(repository.full_name.replace("/", "")))
 
 
-def _speaks_of_it(name: str, repository: Repository, text: str) -> bool:
+def _is_about_it(name: str, repository: Repository, text: str) -> bool:
     """The description and the article share words beside the name itself."""
     said = {*extract_terms(repository.description, "en"), *(topic.lower() for topic in repository.topics)}
     return len((said - {entity_key(name), fold_name(name)}) & set(extract_terms(text, "en"))) >= SHARED_WORDS

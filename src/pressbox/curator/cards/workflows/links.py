@@ -42,14 +42,14 @@ class FetchEntryLinksWorkflow:
         results: list[LinkResult] = []
         for url in input.urls:
             self._shown.show(current_step="fetch", message=shorten(url))
-            results.append(await self._fetched(input, url))
+            results.append(await self._fetch_page(input, url))
             fetched = sum(result.fetched for result in results)
             self._shown.show(done=len(results), links_fetched=fetched, links=tuple(results))
         self._shown.done(message="")
         done = sum(result.fetched for result in results)
         return FetchEntryLinksOutput(fetched=done, failed=len(results) - done)
 
-    async def _fetched(self, input: FetchEntryLinksInput, url: str) -> LinkResult:
+    async def _fetch_page(self, input: FetchEntryLinksInput, url: str) -> LinkResult:
         wanted = FetchLinksInput(entry_id=input.entry_id, urls=(url,), policy=input.policy)
         try:
             return (await call(LinkedPageActivities.fetch_and_save_entry_links, wanted)).results[0]

@@ -22,13 +22,13 @@ from pressbox.curator.context.domain.naming import (
     SECOND_CONNECTORS,
     TITLES,
     WORD,
-    after_articles,
-    begins_a_name,
-    kind_of,
-    openers,
+    can_begin_name,
+    find_lowercase_words,
+    find_openers,
+    guess_kind,
+    looks_like_software,
+    measure_article_rate,
     plain,
-    shaped_like_software,
-    written_small,
 )
 from pressbox.curator.text.plain_text import shorten
 from pressbox.curator.text.stop_words import STOP_WORDS
@@ -89,8 +89,8 @@ def candidates(sentences: Sequence[str], title: str, language: str) -> list[Cand
     """Best first. `sentences` are those of the whole text, in order."""
     rules = _Rules(
         language,
-        written_small(sentences) | openers(sentences),
-        after_articles(sentences) if language == "de" else {},
+        find_lowercase_words(sentences) | find_openers(sentences),
+        measure_article_rate(sentences) if language == "de" else {},
     )
     found: dict[str, Candidate] = {}
     for number, sentence in enumerate((title, *sentences)):
@@ -103,11 +103,11 @@ def candidates(sentences: Sequence[str], title: str, language: str) -> list[Cand
     return sorted(strong, key=lambda one: -_weight(one, title))[:MOST_ENTITIES]
 
 
-def entities_of(found: Iterable[Candidate], sentences: Sequence[str]) -> tuple[Entity, ...]:
+def extract_entities(found: Iterable[Candidate], sentences: Sequence[str]) -> tuple[Entity, ...]:
     return tuple(Entity(one.name, _kind(one), "", _quote(one.sentences, sentences)) for one in found)
 
 
-def relationships_of(found: Sequence[Candidate], sentences: Sequence[str]) -> tuple[Relationship, ...]:
+def extract_relationships(found: Sequence[Candidate], sentences: Sequence[str]) -> tuple[Relationship, ...]:
     """Only that two candidates share a sentence; what they have to do with each other no rule can tell."""
     by_sentence: dict[int, list[str]] = {}
     for one in found:
@@ -139,20 +139,20 @@ class _Rules:
             yield from _names_without_case(sentence)
         words = list(WORD.finditer(sentence))
         if _is_heading(sentence, words):
-            words = [word for word in words if is_made_up(word[0])]
+            words = [word for word in words if is_coined(word[0])]
         for run in self._runs(sentence, words):
-            yield from self._named(sentence, words, run)
+            yield from self._list_values(sentence, words, run)
 
     def _runs(self, sentence: str, words: Sequence[re.Match[str]]) -> Iterator[range]:
         """Neighbours that are written large, with "of" and the like between them."""
         at = 0
         while at < len(words):
-            if not _large(words[at][0]):
+            if not _is_capitalised(words[at][0]):
                 at += 1
                 continue
             end = at + 1
-            while end < len(words) and end - at < MOST_WORDS and _together(sentence, words[end - 1], words[end]):
-                more = 1 if _large(words[end][0]) else self._connected(sentence, words, end)
+            while end < len(words) and end - at < MOST_WORDS and _is_joined(sentence, words[end - 1], words[end]):
+                more = 1 if _is_capitalised(words[end][0]) else self._connected(sentence, words, end)
                 if not more:
                     break
                 end += more
@@ -163,21 +163,21 @@ class _Rules:
         """How many words further the name goes on behind an "of" or a "von der"."""
         if words[at][0] not in (GERMAN_CONNECTORS if self._german else CONNECTORS):
             return 0
-        if _goes_on(sentence, words, at):
+        if _continues(sentence, words, at):
             return 2
         second = at + 1 < len(words) and words[at + 1][0] in SECOND_CONNECTORS
-        return 3 if second and _goes_on(sentence, words, at + 1) else 0
+        return 3 if second and _continues(sentence, words, at + 1) else 0
 
-    def _named(self, sentence: str, words: Sequence[re.Match[str]], run: range) -> Iterator[Found]:
+    def _list_values(self, sentence: str, words: Sequence[re.Match[str]], run: range) -> Iterator[Found]:
         first, last = run.start, run.stop
         begins = _BEGINNING.search(sentence[max(0, words[first].start() - 12) : words[first].start()]) is not None
-        while first < last and self._only_looks_so(words[first][0], begins and first == run.start):
+        while first < last and self._is_false_name(words[first][0], begins and first == run.start):
             first += 1
         titled = next((at for at in range(last - 2, first - 1, -1) if plain(words[at][0]) in TITLES), None)
         first = first if titled is None else titled + 1
         while self._german and first < last - 1 and self._introduces(words[first][0]):
             first += 1
-        while first < last and self._means_nothing(words[last - 1][0]):
+        while first < last and self._is_stop_word(words[last - 1][0]):
             last -= 1
         if first == last:
             return
@@ -185,7 +185,7 @@ class _Rules:
         name = self._name(sentence[words[first].start() : words[last - 1].end()])
         before = words[first - 1][0] if first else ""
         after = words[last][0] if last < len(words) else ""
-        kind = kind_of(texts, before, after, sentence[words[last - 1].end() :][:24])
+        kind = guess_kind(texts, before, after, sentence[words[last - 1].end() :][:24])
         if len(name) <= LONGEST_NAME:
             # Nothing but a program has a version: then it does not matter where it stands.
             sure = kind is EntityKind.SOFTWARE or self._is_sure(texts, begins and first == run.start)
@@ -202,19 +202,19 @@ class _Rules:
             bare = _ELISION.sub("", bare, count=1)
         head, dash, tail = bare.partition("-")
         # "iOS-Version" speaks of iOS.
-        return head if self._german and dash and is_made_up(head) and tail[:1].isupper() else bare
+        return head if self._german and dash and is_coined(head) and tail[:1].isupper() else bare
 
-    def _means_nothing(self, word: str) -> bool:
+    def _is_stop_word(self, word: str) -> bool:
         folded = plain(word)
-        return folded in NO_NAMES or (folded in self._stop and not _short_acronym(word)) or word in CONNECTORS
+        return folded in NO_NAMES or (folded in self._stop and not _is_short_acronym(word)) or word in CONNECTORS
 
-    def _only_looks_so(self, word: str, begins: bool) -> bool:
-        if self._means_nothing(word):
+    def _is_false_name(self, word: str, begins: bool) -> bool:
+        if self._is_stop_word(word):
             return True
-        return begins and plain(word) in self._lowered and not is_made_up(word)
+        return begins and plain(word) in self._lowered and not is_coined(word)
 
     def _is_sure(self, words: tuple[str, ...], begins: bool) -> bool:
-        if any(is_made_up(word) and not self._is_shouted(word) for word in words):
+        if any(is_coined(word) and not self._is_shouted(word) for word in words):
             return True
         if len(words) > 1:
             # "Der Minister Müller": German nouns are large too, so one of two may be none.
@@ -227,7 +227,7 @@ class _Rules:
 
     def _introduces(self, word: str) -> bool:
         """ "Leiterin Rahel Lindqvist": a noun before a name; in "Universität Tarnow" it is a part of the name."""
-        return self._is_noun(word) and not is_made_up(word) and not begins_a_name(word)
+        return self._is_noun(word) and not is_coined(word) and not can_begin_name(word)
 
     def _is_noun(self, word: str) -> bool:
         folded = plain(word)
@@ -237,7 +237,7 @@ class _Rules:
 
 
 @lru_cache(maxsize=20_000)
-def is_made_up(word: str) -> bool:
+def is_coined(word: str) -> bool:
     """GitHub, PostgreSQL, NASA, GPT-4: nobody writes a plain word so."""
     if plain(word) in NO_NAMES or len(word) < 2:
         return False
@@ -254,16 +254,16 @@ def _names_without_case(sentence: str) -> Iterator[Found]:
         yield Found(found[0], sure=False)
 
 
-def _short_acronym(word: str) -> bool:
+def _is_short_acronym(word: str) -> bool:
     """IT, US and WHO are written as words that say nothing."""
     return len(word) <= 3 and _ACRONYM.fullmatch(word) is not None
 
 
-def _large(word: str) -> bool:
+def _is_capitalised(word: str) -> bool:
     return word[0].isupper() or (len(word) > 2 and _INNER_CAPITAL.search(word) is not None)
 
 
-def _together(sentence: str, left: re.Match[str], right: re.Match[str]) -> bool:
+def _is_joined(sentence: str, left: re.Match[str], right: re.Match[str]) -> bool:
     if left[0].endswith(("'s", "’s")):
         # What belongs to somebody has a name of its own.
         return False
@@ -274,8 +274,8 @@ def _together(sentence: str, left: re.Match[str], right: re.Match[str]) -> bool:
     return _GAP.fullmatch(gap) is not None
 
 
-def _goes_on(sentence: str, words: Sequence[re.Match[str]], at: int) -> bool:
-    return at + 1 < len(words) and _large(words[at + 1][0]) and _together(sentence, words[at], words[at + 1])
+def _continues(sentence: str, words: Sequence[re.Match[str]], at: int) -> bool:
+    return at + 1 < len(words) and _is_capitalised(words[at + 1][0]) and _is_joined(sentence, words[at], words[at + 1])
 
 
 def _is_heading(sentence: str, words: Sequence[re.Match[str]]) -> bool:
@@ -313,7 +313,7 @@ def _join_short_forms(found: dict[str, Candidate]) -> None:
             for word in {words[0], words[-1]}:
                 longer.setdefault(word, []).append(key)
     for short, keys in longer.items():
-        if short in found and len(keys) == 1 and not is_made_up(found[short].name):
+        if short in found and len(keys) == 1 and not is_coined(found[short].name):
             whole, part = found[keys[0]], found.pop(short)
             whole.mentions += part.mentions
             whole.sure += part.sure
@@ -345,20 +345,20 @@ def _is_enough(key: str, one: Candidate, title: str) -> bool:
     if not one.sure:
         # Kana alone are mostly plain words: only what comes back.
         return one.mentions >= 3 and bool(_CJK_RUN.fullmatch(one.name))
-    if " " in key or is_made_up(one.name) or one.kinds or not _LATIN.search(one.name):
+    if " " in key or is_coined(one.name) or one.kinds or not _LATIN.search(one.name):
         return True
     return one.sure >= 2 or key in entity_key(title)
 
 
 def _weight(one: Candidate, title: str) -> float:
     in_title = 2.0 if one.name.casefold() in title.casefold() else 0.0
-    return one.mentions + in_title + (0.5 if " " in one.name or is_made_up(one.name) else 0.0)
+    return one.mentions + in_title + (0.5 if " " in one.name or is_coined(one.name) else 0.0)
 
 
 def _kind(one: Candidate) -> EntityKind:
     if one.kinds:
         return one.kinds.most_common(1)[0][0]
-    return EntityKind.SOFTWARE if shaped_like_software(one.name) else EntityKind.OTHER
+    return EntityKind.SOFTWARE if looks_like_software(one.name) else EntityKind.OTHER
 
 
 def _quote(numbers: Mapping[int, None], sentences: Sequence[str]) -> str:

@@ -89,12 +89,12 @@ _LONGEST_NOTE = 600
 _LONGEST_TITLE = 300
 
 
-def domain_of(url: str) -> Domain | None:
+def detect_domain(url: str) -> Domain | None:
     """By the section of the site in its address."""
     return next((_BY_SECTION[part] for part in _parts(url) if part in _BY_SECTION), None)
 
 
-def content_type_of(title: str, url: str, text: str) -> ContentType:
+def detect_content_type(title: str, url: str, text: str) -> ContentType:
     host = host_of(url)
     if host.endswith(("arxiv.org", "doi.org")):
         return ContentType.PAPER

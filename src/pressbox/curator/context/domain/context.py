@@ -88,7 +88,7 @@ def entity_key(name: str) -> str:
     return " ".join(plain.split()).strip(" .,;:!?\"'()[]")
 
 
-def repositories_in(links: Sequence[ContextLink]) -> dict[str, str]:
+def find_repositories(links: Sequence[ContextLink]) -> dict[str, str]:
     """`owner/name` of repositories on GitHub that an article links to, by the name folded."""
     found: dict[str, str] = {}
     for link in links:

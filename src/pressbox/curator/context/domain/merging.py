@@ -18,7 +18,7 @@ _BREAKS = ("\n", "。", ". ", " ")
 
 
 @dataclass(frozen=True)
-class PieceSaid:
+class PieceContext:
     """Of one piece of the text."""
 
     domain: str
@@ -29,7 +29,7 @@ class PieceSaid:
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedContext:
     domain: str
     content_type: str
     entities: tuple[Entity, ...]
@@ -37,7 +37,7 @@ class Merged:
     key_points: tuple[str, ...]
 
 
-def pieces_of(text: str) -> list[str]:
+def split_pieces(text: str) -> list[str]:
     """The whole text in pieces that overlap, so that no name is cut in two without being whole in one of them."""
     pieces, begin = [], 0
     while len(text) - begin > PIECE:
@@ -57,29 +57,29 @@ def _break(text: str, first: int, last: int) -> int:
     return last
 
 
-def borne_out(said: PieceSaid, piece: str) -> PieceSaid:
+def keep_supported(said: PieceContext, piece: str) -> PieceContext:
     """Without entities that the piece does not name, quotes that it does not have, and relations of strangers."""
-    plain = _folded(piece)
-    named = {entity.key: _with_real_quote(entity, plain) for entity in said.entities if _folded(entity.name) in plain}
+    plain = _fold(piece)
+    named = {entity.key: _keep_real_quote(entity, plain) for entity in said.entities if _fold(entity.name) in plain}
     relations = tuple(
         Relationship(named[source].name, named[target].name, one.relation, one.quote if _has(one.quote, plain) else "")
         for one in said.relationships
         if (source := entity_key(one.source)) in named and (target := entity_key(one.target)) in named
         if source != target
     )
-    return PieceSaid(said.domain, said.content_type, tuple(named.values()), relations, said.key_points)
+    return PieceContext(said.domain, said.content_type, tuple(named.values()), relations, said.key_points)
 
 
-def merged(pieces: Sequence[PieceSaid]) -> Merged:
+def merge_pieces(pieces: Sequence[PieceContext]) -> MergedContext:
     """What most pieces say of the whole; every entity once, those of several pieces first."""
     counts = Counter(entity.key for piece in pieces for entity in {one.key: one for one in piece.entities}.values())
     known: dict[str, Entity] = {}
     for entity in (entity for piece in pieces for entity in piece.entities):
-        known[entity.key] = _joined(known.get(entity.key), entity)
+        known[entity.key] = _join_entities(known.get(entity.key), entity)
     # Sorting is stable: those of equally many pieces stay in the order of the text.
     chosen = sorted(known.values(), key=lambda entity: -counts[entity.key])[:MOST_ENTITIES]
     names = {entity.key: entity.name for entity in chosen}
-    return Merged(
+    return MergedContext(
         domain=_most(piece.domain for piece in pieces),
         content_type=_most(piece.content_type for piece in pieces),
         entities=tuple(chosen),
@@ -88,7 +88,7 @@ def merged(pieces: Sequence[PieceSaid]) -> Merged:
     )
 
 
-def _relations(pieces: Sequence[PieceSaid], names: Mapping[str, str]) -> tuple[Relationship, ...]:
+def _relations(pieces: Sequence[PieceContext], names: Mapping[str, str]) -> tuple[Relationship, ...]:
     found: dict[tuple[str, str, str], Relationship] = {}
     for one in (one for piece in pieces for one in piece.relationships):
         source, target = entity_key(one.source), entity_key(one.target)
@@ -98,18 +98,18 @@ def _relations(pieces: Sequence[PieceSaid], names: Mapping[str, str]) -> tuple[R
     return tuple(found.values())[:MOST_RELATIONSHIPS]
 
 
-def _points(pieces: Sequence[PieceSaid]) -> tuple[str, ...]:
+def _points(pieces: Sequence[PieceContext]) -> tuple[str, ...]:
     """From every piece in turn: the end of a text has its say too."""
     found: dict[str, str] = {}
     for round_number in range(max((len(piece.key_points) for piece in pieces), default=0)):
         for piece in pieces:
             if round_number < len(piece.key_points):
                 point = piece.key_points[round_number]
-                found.setdefault(_folded(point), point)
+                found.setdefault(_fold(point), point)
     return tuple(found.values())[:MOST_POINTS]
 
 
-def _joined(known: Entity | None, entity: Entity) -> Entity:
+def _join_entities(known: Entity | None, entity: Entity) -> Entity:
     if known is None:
         return entity
     kind = entity.kind if known.kind is EntityKind.OTHER else known.kind
@@ -121,14 +121,14 @@ def _most(values: Iterable[str]) -> str:
     return counted.most_common(1)[0][0] if counted else ""
 
 
-def _with_real_quote(entity: Entity, plain: str) -> Entity:
+def _keep_real_quote(entity: Entity, plain: str) -> Entity:
     quote = entity.quote if _has(entity.quote, plain) else ""
     return Entity(entity.name, entity.kind, entity.description, quote)
 
 
 def _has(quote: str, plain: str) -> bool:
-    return bool(quote) and _folded(quote) in plain
+    return bool(quote) and _fold(quote) in plain
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return _SPACE.sub(" ", text.replace("’", "'")).strip().casefold()

@@ -132,7 +132,7 @@ _VERSION = re.compile(
 )
 
 
-def kind_of(words: tuple[str, ...], before: str, after: str, rest: str) -> EntityKind | None:
+def guess_kind(words: tuple[str, ...], before: str, after: str, rest: str) -> EntityKind | None:
     """`rest` is what follows the name in its sentence, as it is written."""
     last, first = words[-1].lower().strip("."), words[0].lower().strip(".")
     for kind, known in LAST_WORDS.items():
@@ -145,27 +145,27 @@ def kind_of(words: tuple[str, ...], before: str, after: str, rest: str) -> Entit
         return EntityKind.SOFTWARE
     told = before.lower() in SAYING and len(words) > 1
     people = told or before.lower().strip(".") in TITLES or after.lower() in SAYING
-    return EntityKind.PERSON if people and all(_like_a_name(word) for word in words) else None
+    return EntityKind.PERSON if people and all(_looks_like_name(word) for word in words) else None
 
 
-def begins_a_name(word: str) -> bool:
+def can_begin_name(word: str) -> bool:
     return any(word.lower() in known for known in FIRST_WORDS.values())
 
 
-def shaped_like_software(name: str) -> bool:
+def looks_like_software(name: str) -> bool:
     return _SOFTWARE_SHAPE.fullmatch(name) is not None
 
 
 def _is_program(words: tuple[str, ...], before: str, after: str, rest: str) -> bool:
     if words[0].lower() in NUMBERED_THINGS or len(words) > 3:
         return False
-    if _VERSION.match(rest) or shaped_like_software(words[-1]):
+    if _VERSION.match(rest) or looks_like_software(words[-1]):
         return True
     directly = bool(after) and rest.startswith(f" {after}")
     return len(words) == 1 and (before.lower() in PROGRAMS or (directly and after.lower() in PROGRAMS))
 
 
-def _like_a_name(word: str) -> bool:
+def _looks_like_name(word: str) -> bool:
     return (
         word[:1].isupper() and not word.isupper() and word.replace("-", "").replace("'", "").replace(".", "").isalpha()
     )
@@ -185,11 +185,11 @@ def plain(word: str) -> str:
     return POSSESSIVE.sub("", word.lower().replace("’", "'"))
 
 
-def written_small(sentences: Sequence[str]) -> frozenset[str]:
+def find_lowercase_words(sentences: Sequence[str]) -> frozenset[str]:
     return frozenset(word for sentence in sentences for word in WORD.findall(sentence) if word.islower())
 
 
-def openers(sentences: Sequence[str]) -> frozenset[str]:
+def find_openers(sentences: Sequence[str]) -> frozenset[str]:
     """Words that begin several sentences or lines and are large nowhere else: "Added" in a list of changes."""
     opening: Counter[str] = Counter()
     inside: set[str] = set()
@@ -200,7 +200,7 @@ def openers(sentences: Sequence[str]) -> frozenset[str]:
     return frozenset(word for word, count in opening.items() if count >= A_SERIES and word not in inside)
 
 
-def after_articles(sentences: Sequence[str]) -> dict[str, float]:
+def measure_article_rate(sentences: Sequence[str]) -> dict[str, float]:
     """How often a word that is written large follows an article, a number or an adjective: German nouns do."""
     seen: Counter[str] = Counter()
     after: Counter[str] = Counter()

@@ -99,7 +99,7 @@ def quotes_in(text: str, asked: Sequence[str], spans: Sequence[Span], wanted: in
         span = _trimmed(text, match.start(), match.end())
         said = text[span.start : span.end]
         shared = {word for word in extract_terms(said, "en") if word in weights}
-        if shared and _readable(said):
+        if shared and _is_readable(said):
             found = any(span.start < other.end and span.end > other.start for other in spans)
             score = sum(weights[word] for word in shared) + (_FOUND_IS_WORTH if found else 0.0)
             scored.append((score, -span.start, span))
@@ -137,6 +137,6 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     return Span(start, end)
 
 
-def _readable(sentence: str) -> bool:
+def _is_readable(sentence: str) -> bool:
     shortest = SHORTEST_QUOTE if sentence.isascii() or " " in sentence else _SHORTEST_CJK
     return shortest <= len(sentence) <= LONGEST_QUOTE
