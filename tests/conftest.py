@@ -11,6 +11,7 @@ from pathlib import Path
 import hypothesis
 import psycopg
 import pytest
+import structlog
 from pydantic import SecretStr
 from temporalio.client import Client
 
@@ -26,6 +27,14 @@ from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.temporal_server import EmbeddedTemporal
 from tests.databases import TEMPLATE, Databases
 from tests.shared_data import describe_shared_data
+
+# The default draws tracebacks with every local variable: half a minute for a request that fails in a large page.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 
 # How long one example takes says how busy the machine is.
 hypothesis.settings.register_profile("tests", hypothesis.settings(), deadline=None)
