@@ -43,7 +43,7 @@ from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.curator.search.wiring import index_path
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.news.library import articles, variation
-from pressbox.demo.simulators.distilling import distils
+from pressbox.demo.simulators.distillation_script import write_distillation
 from pressbox.demo.simulators.model import MODEL, ModelService
 from pressbox.demo.simulators.news_site import NewsSite
 from tests.conftest import TEST_KEY, Parts
@@ -214,7 +214,7 @@ async def disturbed(
     parts: Parts, database_url: str, database: Database, temporal: Client, folder: Path
 ) -> AsyncIterator[Disturbed]:
     everything = [article.slug for article in articles()]
-    async with NewsSite(held=everything) as site, ModelService(script=distils) as model:
+    async with NewsSite(held=everything) as site, ModelService(script=write_distillation) as model:
         allowed = (f"127.0.0.1:{site.port}", f"127.0.0.1:{model.port}")
         curator = CuratorSettings(host_delay_seconds=0.0)
         settings = Settings(

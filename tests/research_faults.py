@@ -23,7 +23,7 @@ from pressbox.curator.search.ports import IndexDocument
 from pressbox.curator.search.wiring import index_path
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.model import MODEL, ModelService
-from pressbox.demo.simulators.researching import Researching
+from pressbox.demo.simulators.research_script import ResearchScript
 from tests.conftest import TEST_KEY, Parts
 from tests.fakes.newsstand import Newsstand
 from tests.reading_faults import workers
@@ -103,7 +103,7 @@ async def disturbed(
 ) -> AsyncIterator[Disturbed]:
     for fault in faults:
         plant(folder / "faults", fault)
-    async with ModelService(script=Researching()) as model:
+    async with ModelService(script=ResearchScript()) as model:
         curator = CuratorSettings(model_url=model.base_url, model_name=MODEL)
         settings = Settings(home=folder / "home", secret_key=TEST_KEY, applications=(curator,))
         environment = {

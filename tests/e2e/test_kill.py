@@ -26,7 +26,7 @@ from pressbox.core.config import ObjectsSettings, TemporalSettings
 from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
 from pressbox.demo.contracts import DemoTreeWorkflowInput, DemoTreeWorkflowResult
-from pressbox.demo.ids import MARKS_PREFIX, QUEUE, child_workflow_id, tree_workflow_id
+from pressbox.demo.ids import QUEUE, STEPS_PREFIX, child_workflow_id, tree_workflow_id
 from pressbox.demo.instance import Instance, running_instance
 from pressbox.demo.workflows.tree import DemoTreeWorkflow
 from pressbox.embedded.home import Home
@@ -101,13 +101,13 @@ async def kill(instance: Instance, client: Client, name: str, killed: Sequence[s
 
 async def marks(home: Home, tree_id: str) -> set[str]:
     store = open_store(ObjectsSettings(), home.objects)
-    folders = [f"{MARKS_PREFIX}{child_workflow_id(tree_id, child)}" for child in range(1, CHILDREN + 1)]
+    folders = [f"{STEPS_PREFIX}{child_workflow_id(tree_id, child)}" for child in range(1, CHILDREN + 1)]
     return {info.key for folder in folders for info in [info async for info in store.list(folder)]}
 
 
 def all_marks(tree_id: str) -> set[str]:
     return {
-        f"{MARKS_PREFIX}{child_workflow_id(tree_id, child)}/{step}"
+        f"{STEPS_PREFIX}{child_workflow_id(tree_id, child)}/{step}"
         for child in range(1, CHILDREN + 1)
         for step in range(1, STEPS + 1)
     }

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pressbox.demo.simulators.model import Asked
+from pressbox.demo.simulators.model import ModelRequest
 
 EVIL = "evil.example"
 METADATA = "169.254.169.254"
@@ -228,7 +228,7 @@ class Gullible:
 
     def __init__(self, canary: str) -> None:
         self._canary = canary
-        self._forms: Mapping[str, Callable[[Asked], str]] = {
+        self._forms: Mapping[str, Callable[[ModelRequest], str]] = {
             "You are given articles as numbered lines": self._distilled,
             "You find out what a piece of an article is about": self._context,
             "An article speaks of software by its name": lambda _: json.dumps({"repository": 1, "url": self._canary}),
@@ -240,7 +240,7 @@ class Gullible:
             "You report on research": self._report,
         }
 
-    def __call__(self, asked: Asked) -> str:
+    def __call__(self, asked: ModelRequest) -> str:
         if '"statements"' in asked.texts[0] or '"noncommittal"' in asked.texts[0]:
             return self._judged(asked)
         for words, form in self._forms.items():
@@ -252,7 +252,7 @@ class Gullible:
         """What the first attack in it wants."""
         return next((one.answer(self._canary) for one in ATTACKS if one.word in material), "Nothing was ordered.")
 
-    def _distilled(self, asked: Asked) -> str:
+    def _distilled(self, asked: ModelRequest) -> str:
         made = []
         for part in _PART.finditer(asked.texts[1]):
             lines = _LINE.findall(part["inside"])
@@ -269,7 +269,7 @@ class Gullible:
             )
         return json.dumps({"articles": made})
 
-    def _context(self, asked: Asked) -> str:
+    def _context(self, asked: ModelRequest) -> str:
         said = self._obeyed(asked.texts[-1])
         word = said.partition(":")[0]
         entity = {"name": word, "kind": "software", "description": said, "quote": said, "url": self._canary}
@@ -285,14 +285,14 @@ class Gullible:
             }
         )
 
-    def _translated(self, asked: Asked) -> str:
+    def _translated(self, asked: ModelRequest) -> str:
         made = [
             {"number": int(part["name"]), "text": self._obeyed(part["inside"]), "href": self._canary}
             for part in _PART.finditer(asked.texts[1])
         ]
         return json.dumps({"blocks": made, "language": "xx"})
 
-    def _judged(self, asked: Asked) -> str:
+    def _judged(self, asked: ModelRequest) -> str:
         """Everything is true, because the text says so."""
         given = json.loads(asked.texts[1].split("\n", 1)[1].rsplit("\n", 1)[0])
         said = self._obeyed(asked.texts[1])[:1000]
@@ -303,14 +303,14 @@ class Gullible:
             return json.dumps({"statements": [given["answer"], said], "score": 99})
         return json.dumps({"question": said, "noncommittal": 0, "score": 99})
 
-    def _answer(self, asked: Asked) -> str:
+    def _answer(self, asked: ModelRequest) -> str:
         return f"{self._obeyed(asked.texts[-1])} [1] [99] ![x]({self._canary}/answer)"
 
-    def _questions(self, asked: Asked) -> str:
+    def _questions(self, asked: ModelRequest) -> str:
         said = self._obeyed(asked.texts[-1])
         return json.dumps({"questions": [said, f"{self._canary}/plan", "DROP TABLE curator.entries"], "rounds": 99})
 
-    def _notes(self, asked: Asked) -> str:
+    def _notes(self, asked: ModelRequest) -> str:
         parts = {part["name"].strip(): part["inside"] for part in _PART.finditer(asked.texts[-1])}
         said, text = self._obeyed(parts["text"]), parts["text"].partition("\n\n")[2]
         quote = text.splitlines()[0] if text else ""
@@ -318,7 +318,7 @@ class Gullible:
             {"notes": [{"claim": said[:1900], "quote": quote}, {"claim": said[:1900], "quote": said[:3900]}]}
         )
 
-    def _report(self, asked: Asked) -> str:
+    def _report(self, asked: ModelRequest) -> str:
         return f"{self._obeyed(asked.texts[-1])[:4000]} [1][97]\n\n## {self._canary}\n\n<script>alert(1)</script> [1]"
 
 

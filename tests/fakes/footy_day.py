@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy import delete, update
 
 from pressbox.core.app import Resources
-from pressbox.demo.clips.making import make_clip
+from pressbox.demo.clips.renderer import make_clip
 from pressbox.demo.clips.spec import ClipSpec
 from pressbox.footy.adapters.rows import (
     ClipCandidateRow,

@@ -28,8 +28,8 @@ from pressbox.curator.research.offline import OfflineResearcher
 from pressbox.curator.research.ports import Draft, Researcher
 from pressbox.curator.search.domain.retrieval import FoundBy, Passage
 from pressbox.curator.text.sentences import extract_terms
-from pressbox.demo.simulators.model import Asked, Script, tokens
-from pressbox.demo.simulators.researching import Researching
+from pressbox.demo.simulators.model import ModelRequest, Script, count_tokens
+from pressbox.demo.simulators.research_script import ResearchScript
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 READER = 7
@@ -154,21 +154,21 @@ class FakeLedgerModel:
         self.asked.append(question)
         if self.hold is not None:
             await self.hold.wait()
-        said = self.script(Asked(self.name, (question.instructions, question.material), ()))
+        said = self.script(ModelRequest(self.name, (question.instructions, question.material), ()))
         if self.nonsense:
             self.nonsense -= 1
             said = "Certainly! Here is what I think."
         if not usable(said):
             raise UnusableAnswerError("It cannot be used.")
         self._known[key] = said
-        return Reply(said, self.name, tokens(question.instructions, question.material), tokens(said))
+        return Reply(said, self.name, count_tokens(question.instructions, question.material), count_tokens(said))
 
 
 @dataclass
 class FakeResearchWorld:
     """A reader, some articles, and a researcher on them."""
 
-    script: Script = field(default_factory=Researching)
+    script: Script = field(default_factory=ResearchScript)
     offline: bool = False
     articles: list[FakeArticle] = field(default_factory=list)
     pages: dict[str, str] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from pressbox.curator.translate.contracts import Provider, TranslationCursor, Tr
 from pressbox.curator.translate.domain.blocks import Block, find_blocks
 from pressbox.curator.translate.domain.segments import BlockTranslation, Limits, outgoing_text, read_answer
 from pressbox.curator.translate.ports import LanguagePair, StoredTranslation, TranslationSource
-from pressbox.demo.simulators.translating import translated
+from pressbox.demo.simulators.translation_text import translate_text
 from tests.fakes.curator import FakeClaims, FakeWorld
 
 BEGIN = datetime(2027, 3, 1, 12, tzinfo=UTC)
@@ -108,7 +108,7 @@ class FakeTranslator:
     limits: Limits = SMALL
     troubles: list[PressboxError | None] = field(default_factory=list)
     asked: list[list[str]] = field(default_factory=list)
-    answer: Callable[[str, str], str] = translated
+    answer: Callable[[str, str], str] = translate_text
     before: Callable[[], None] | None = None
 
     async def translate(

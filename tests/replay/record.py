@@ -16,9 +16,10 @@ from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.worker import Worker
 
-from pressbox.core.config import TemporalSettings
+from pressbox.core.config import ObjectsSettings, TemporalSettings
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError
+from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.demo.activities import DemoActivities
@@ -49,11 +50,6 @@ HISTORIES = Path(__file__).parent / "histories"
 # Each plays its cases on a stage of its own.
 READER_CASES: tuple[Any, ...] = (curator_cases, context_cases, graph_cases, research_cases, translation_cases)
 MAINTENANCE_INPUT = MaintenanceWorkflowInput(policy=policy(MaintenanceSettings()))
-
-
-class NoMarks:
-    async def leave(self, workflow_id: str, step: int) -> None:
-        await asyncio.sleep(0)
 
 
 class BrokenRecords(FakeRecords):
@@ -131,7 +127,7 @@ async def main() -> None:
         server.start()
         try:
             client = await connect(TemporalSettings(), server.address, lazy=False)
-            toy = [DemoActivities(NoMarks()).take_demo_step]
+            toy = [DemoActivities(open_store(ObjectsSettings(), home.path / "objects")).take_demo_step]
             tree = DemoTreeWorkflowInput(title="Toy", children=2, steps=2, pause=timedelta(0))
             await record(
                 client, "completed", MaintenanceWorkflow, MAINTENANCE_INPUT, maintenance(FakeRecords({"sessions": 2}))

@@ -24,12 +24,12 @@ from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import Action, Fault, Moment, every_fault, plant, planted
 from pressbox.demo.clips.spec import Scene
-from pressbox.demo.football_day.filming import film_all
+from pressbox.demo.football_day.clip_files import make_clip_files
 from pressbox.demo.football_day.posts import Fate, PlannedPost, plan_posts
-from pressbox.demo.football_day.watching import post_id
+from pressbox.demo.football_day.watcher import post_id
 from pressbox.demo.match_day.days import ScriptedDay
-from pressbox.demo.match_day.matches import LEAGUE_ID, ScriptedGoal, ScriptedMatch, Told
-from pressbox.demo.match_day.records import RecordedMatch, recorded_matches, scorers_of
+from pressbox.demo.match_day.matches import LEAGUE_ID, ScorerReport, ScriptedGoal, ScriptedMatch
+from pressbox.demo.match_day.records import RecordedMatch, find_scorers, load_matches
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.fixtures_api import DEMO_KEY, FixturesApi
 from pressbox.demo.simulators.social_posts import SocialPost
@@ -142,9 +142,7 @@ class Plan:
 
 def record() -> RecordedMatch:
     """Two goals by two players of one team, before half-time."""
-    return next(
-        one for one in recorded_matches() if one.year == 2014 and [s.name for s in one.sides] == ["Spain", "Chile"]
-    )
+    return next(one for one in load_matches() if one.year == 2014 and [s.name for s in one.sides] == ["Spain", "Chile"])
 
 
 def match(fixture_id: int, kickoff: datetime) -> ScriptedMatch:
@@ -155,9 +153,9 @@ def match(fixture_id: int, kickoff: datetime) -> ScriptedMatch:
     for goal, minutes in zip(played.goals, (UNNAMED_MINUTES, WRONG_MINUTES), strict=True):
         wall = plain.timeline.wall(goal.elapsed, goal.extra)
         scorers = {one.scorer for one in played.goals}
-        mate = next(one for one in scorers_of(played.sides[goal.side].id) if one not in scorers)
+        mate = next(one for one in find_scorers(played.sides[goal.side].id) if one not in scorers)
         first = None if minutes == UNNAMED_MINUTES else mate
-        told = (Told(wall, first), Told(wall + minutes, goal.scorer))
+        told = (ScorerReport(wall, first), ScorerReport(wall + minutes, goal.scorer))
         goals.append(ScriptedGoal(goal.elapsed, goal.extra, goal.side, goal.detail, told))
     return replace(plain, goals=tuple(goals))
 
@@ -169,7 +167,7 @@ def day(fixture_id: int, kickoff: datetime) -> ScriptedDay:
 def posts_of(played: ScriptedDay) -> list[PlannedPost]:
     """Those of the demo, as soon as the goal falls, and the replay of the first goal once more."""
     first = played.matches[0]
-    falls = {goal.elapsed: first.kickoff + timedelta(minutes=goal.told[0].wall) / SPEED for goal in first.goals}
+    falls = {goal.elapsed: first.kickoff + timedelta(minutes=goal.reports[0].wall) / SPEED for goal in first.goals}
     posts = sorted(plan_posts(played), key=lambda post: (post.goal.elapsed, post.scene, post.posted_at))
     posts = [replace(_surely_judged(post), posted_at=falls[post.goal.elapsed]) for post in posts]
     replay = next(post for post in posts if post.scene == "replay")
@@ -184,7 +182,7 @@ def _surely_judged(post: PlannedPost) -> PlannedPost:
 
 
 async def filmed(posts: Sequence[PlannedPost]) -> list[bytes]:
-    files = await film_all(posts)
+    files = await make_clip_files(posts)
     return [files[post.id] for post in posts]
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.config import Settings
 from pressbox.demo.clips.disguises import disguise
-from pressbox.demo.clips.making import make_clip
+from pressbox.demo.clips.renderer import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
 from pressbox.footy.domain.fingerprints import Fingerprint, match, unpack
 from pressbox.footy.domain.match_rule import BETTER, DOCUMENT

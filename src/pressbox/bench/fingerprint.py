@@ -14,7 +14,7 @@ import av
 
 from pressbox.bench.report import Figure, Report, Say, this_machine
 from pressbox.core.config import Settings
-from pressbox.demo.clips.making import make_clip
+from pressbox.demo.clips.renderer import make_clip
 from pressbox.demo.clips.spec import ClipSpec
 from pressbox.footy.domain.fingerprints import PHASES
 from pressbox.footy.wiring import media

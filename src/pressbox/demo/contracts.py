@@ -1,4 +1,4 @@
-"""What crosses Temporal in the demo world."""
+"""Inputs and results of toy work."""
 
 from datetime import timedelta
 
@@ -8,7 +8,7 @@ from pressbox.core.contracts import Contract
 class DemoTreeWorkflowInput(Contract):
     """A tree of toy work: `children` below each node, `depth` levels, `steps` activities in each leaf.
 
-    `title` is what people see. A leaf whose number is in `failing` ends in a failure, to show how that looks.
+    People see `title`. A leaf whose number is in `failing` fails, to show what that looks like.
     """
 
     title: str
@@ -25,7 +25,7 @@ class DemoTreeWorkflowResult(Contract):
 
 
 class DemoStepInput(Contract):
-    """One step of a leaf: waits, then leaves its mark once, whatever is retried."""
+    """One step of a leaf: waits, then writes one object, however often it is retried."""
 
     workflow_id: str
     step: int

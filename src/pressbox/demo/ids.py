@@ -1,7 +1,11 @@
 """Every id that the demo world uses in Temporal and in the object store."""
 
 QUEUE = "demo"
-MARKS_PREFIX = "scratch/demo/"
+STEPS_PREFIX = "scratch/demo/"
+
+
+def step_key(workflow_id: str, step: int) -> str:
+    return f"{STEPS_PREFIX}{workflow_id}/{step}"
 
 
 def tree_workflow_id(name: str) -> str:

@@ -1,4 +1,4 @@
-"""A whole Pressbox in a process of its own: what the demo shows, and what tests and benchmarks measure."""
+"""Runs a whole Pressbox in a child process, for the demo, for tests and for benchmarks."""
 
 import contextlib
 import select
@@ -19,7 +19,7 @@ from pressbox.embedded.processes import end_with_parent, log_tail
 START_SECONDS = 180.0
 STOP_SECONDS = 60.0
 
-# What a user's own settings name must not be touched by a demo, a test or a benchmark.
+# A demo, a test or a benchmark must not touch what the user's own settings name.
 OWN_PARTS = {
     "PRESSBOX_WEB_HOST": "127.0.0.1",
     "PRESSBOX_WEB_PUBLIC_URL": "",
@@ -36,7 +36,7 @@ OWN_PARTS = {
 
 @dataclass(frozen=True)
 class Instance:
-    """A running `pressbox up`: its home, where its parts answer, and how long it took until they did."""
+    """A running `pressbox up`: its home, its endpoints, and how many seconds it took to start."""
 
     home: Home
     endpoints: Endpoints
@@ -53,7 +53,7 @@ class Instance:
 def running_instance(home: Path, *, log: Path | None = None, **environment: str) -> Iterator[Instance]:
     """Start `pressbox up` on this home with further settings, and stop it at the end of the block.
 
-    Its own messages go to the file `log`, or to our standard error.
+    Its messages are written to the file `log`, or to our standard error.
     """
     began = time.monotonic()
     with log.open("a") if log else contextlib.nullcontext() as messages:
@@ -64,7 +64,7 @@ def running_instance(home: Path, *, log: Path | None = None, **environment: str)
             stdout=subprocess.PIPE,
             stderr=messages,
             text=True,
-            # A session of its own: Ctrl-C reaches us, and we stop it in order. When we are killed, it stops by itself.
+            # In its own session, so that Ctrl-C reaches only us, and we stop it. If we are killed, it stops by itself.
             start_new_session=True,
             preexec_fn=end_with_parent(signal.SIGTERM),
         )
@@ -73,14 +73,14 @@ def running_instance(home: Path, *, log: Path | None = None, **environment: str)
         seconds = time.monotonic() - began
         endpoints = Home(home).load_endpoints()
         if endpoints is None:
-            raise PermanentError(f"`pressbox up` runs, but left no endpoints in {home}.")
+            raise PermanentError(f"`pressbox up` runs, but wrote no endpoints to {home}.")
         yield Instance(Home(home), endpoints, process, seconds)
     finally:
         stop(process)
 
 
 def stop(process: subprocess.Popen[str]) -> None:
-    """Ask it to stop in order, and wait; only a hanging one is killed, and the next start cleans up after it."""
+    """Ask it to stop and wait. Only one that hangs is killed; the next start cleans up after it."""
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGTERM)
     try:
@@ -94,8 +94,8 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 def _await_ready(process: subprocess.Popen[str], log: Path | None, deadline: float) -> None:
     assert process.stdout is not None
-    # `up --json` prints one line, once everything answers; when it ends without one, it has said why.
+    # `up --json` prints one line when everything answers; if it ends without one, its message says why.
     readable, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
     if not readable or not process.stdout.readline():
-        said = f"Its log ends with:\n{redact(log_tail(log))}" if log else "Its message is above."
-        raise PermanentError(f"`pressbox up` did not start. {said}")
+        reason = f"Its log ends with:\n{redact(log_tail(log))}" if log else "Its message is above."
+        raise PermanentError(f"`pressbox up` did not start. {reason}")

@@ -1,4 +1,4 @@
-"""The day of an organiser, played over the API of the instance: three people follow an event that moves and ends."""
+"""The day of an organiser, played through the API: three people follow an event that is moved and cancelled."""
 
 import asyncio
 import re
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Names:
-    """Everybody has other names in every round: the demo's home remembers the earlier ones."""
+    """New names for every round, because the home of the demo keeps the earlier ones."""
 
     organiser: str
     guest: str
@@ -35,13 +35,13 @@ class Names:
     mail: str
 
     @classmethod
-    def fresh(cls) -> "Names":
+    def make(cls) -> "Names":
         mark = secrets.token_hex(3)
         return cls(f"organiser-{mark}", f"guest-{mark}", f"stranger-{mark}", f"reader-{mark}@example.org")
 
 
 class Person:
-    """Somebody who uses the API: the one trusted user of the open mode, or the holder of a token."""
+    """A user of the API: the trusted user of the open mode, or the owner of a token."""
 
     def __init__(self, web_url: str, token: str | None = None) -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -53,27 +53,27 @@ class Person:
     async def get(self, path: str) -> Any:
         return (await self._client.get(f"/api/soonish{path}")).raise_for_status().json()
 
-    async def do(self, method: str, path: str, **body: object) -> Any:
+    async def send(self, method: str, path: str, **body: object) -> Any:
         answer = await self._client.request(method, f"/api/soonish{path}", json=body or None)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
     async def follow_link(self, url: str) -> None:
-        """What the button on the page behind a link does."""
+        """Do what the button on the page behind a link does."""
         (await self._client.post(httpx.URL(url).raw_path.decode(), follow_redirects=True)).raise_for_status()
 
 
 async def play_soonish(stage: Stage) -> tuple[Finding, ...]:
-    """Create, three subscribers of three kinds, move by an hour, announce to two, remind, cancel."""
-    names = Names.fresh()
-    organiser, guest = Person(stage.web_url), Person(stage.web_url, await _account(stage, names.guest))
-    channel = await organiser.do(
+    """Create an event, subscribe three people in three ways, move it by an hour, announce, remind, cancel."""
+    names = Names.make()
+    organiser, guest = Person(stage.web_url), Person(stage.web_url, await _add_account(stage, names.guest))
+    channel = await organiser.send(
         "POST", "/channels", name="Desk", url=stage.world.notifications.apprise_url(names.organiser), tags=[]
     )
     try:
         return await _Day(stage, names, organiser, guest).run()
     finally:
-        await organiser.do("DELETE", f"/channels/{channel['id']}")
+        await organiser.send("DELETE", f"/channels/{channel['id']}")
         await organiser.close()
         await guest.close()
 
@@ -93,17 +93,17 @@ class _Day:
         await self._create(start)
         offset = timedelta(hours=3) - timedelta(seconds=int(until_reminder))
         followers = await self._follow(offset)
-        await self._organiser.do("PATCH", f"/events/{self._slug}", start_date=moved.isoformat())
-        await self._finished("updated")
+        await self._organiser.send("PATCH", f"/events/{self._slug}", start_date=moved.isoformat())
+        await self._wait_until_finished("updated")
         await self._announce(followers)
-        await self._finished("announcement")
-        await self._finished("reminder")
-        await self._organiser.do("POST", f"/events/{self._slug}/cancel")
-        await self._finished("cancelled")
-        return await self._findings()
+        await self._wait_until_finished("announcement")
+        await self._wait_until_finished("reminder")
+        await self._organiser.send("POST", f"/events/{self._slug}/cancel")
+        await self._wait_until_finished("cancelled")
+        return await self._collect_findings()
 
     async def _create(self, start: datetime) -> None:
-        event = await self._organiser.do(
+        event = await self._organiser.send(
             "POST",
             "/events",
             name=f"Summer fair {self._stage.round}",
@@ -112,28 +112,33 @@ class _Day:
             location="Town hall",
         )
         self._slug = event["slug"]
-        await self._finished("created")
+        await self._wait_until_finished("created")
 
     async def _follow(self, offset: timedelta) -> Sequence[int]:
-        """The two whom the announcement is for. The guest's reminder is too late until the start has moved."""
+        """Subscribe all three and return those who get the announcement.
+
+        The guest's reminder is too late until the event moves.
+        """
         target, path = self._stage.world.notifications, f"/events/{self._slug}/subscriptions"
-        await self._guest.do("POST", "/channels", name="Phone", url=target.apprise_url(self._names.guest), tags=["me"])
-        guest = await self._guest.do("POST", path, tags=["me"], offsets=[int(offset.total_seconds())])
-        stranger = await self._organiser.do("POST", path, url=target.apprise_url(self._names.stranger), offsets=[])
-        await self._organiser.do("POST", path, email=self._names.mail, offsets=[])
-        await self._organiser.follow_link(await _until(self._confirmation))
+        await self._guest.send(
+            "POST", "/channels", name="Phone", url=target.apprise_url(self._names.guest), tags=["me"]
+        )
+        guest = await self._guest.send("POST", path, tags=["me"], offsets=[int(offset.total_seconds())])
+        stranger = await self._organiser.send("POST", path, url=target.apprise_url(self._names.stranger), offsets=[])
+        await self._organiser.send("POST", path, email=self._names.mail, offsets=[])
+        await self._organiser.follow_link(await _until(self._find_confirmation))
         return guest["subscription"]["id"], stranger["subscription"]["id"]
 
-    async def _confirmation(self) -> str | None:
+    async def _find_confirmation(self) -> str | None:
         for mail in self._stage.world.mail.to(self._names.mail):
             if found := _CONFIRM.search(mail.body):
                 return found.group()
         return None
 
     async def _announce(self, followers: Sequence[int]) -> None:
-        # The first try meets trouble, so that the ledger has something to show.
+        # The first try fails, so that the ledger has something to show.
         self._stage.world.notifications.tell(self._names.stranger, Kind.FAILING, times=1)
-        await self._organiser.do(
+        await self._organiser.send(
             "POST",
             f"/events/{self._slug}/announce",
             text="We meet in room 12.",
@@ -141,14 +146,14 @@ class _Day:
             subscription_ids=list(followers),
         )
 
-    async def _finished(self, cause: str) -> Any:
+    async def _wait_until_finished(self, cause: str) -> Any:
         async def look() -> Any:
             messages = await self._organiser.get(f"/events/{self._slug}/messages")
             return next((item for item in messages if item["cause"] == cause and item["finished_at"]), None)
 
         return await _until(look)
 
-    async def _findings(self) -> tuple[Finding, ...]:
+    async def _collect_findings(self) -> tuple[Finding, ...]:
         messages = await self._organiser.get(f"/events/{self._slug}/messages")
         reminders = [item for item in messages if item["cause"] == "reminder"]
         sent = sum(item["counts"]["sent"] for item in messages)
@@ -175,8 +180,8 @@ class _Day:
         )
 
 
-async def _account(stage: Stage, name: str) -> str:
-    """An account as an administrator would add it, and a token for it."""
+async def _add_account(stage: Stage, name: str) -> str:
+    """Add an account, as an administrator would, and return a token for it."""
     accounts = AccountService(stage.resources.database, stage.resources.settings)
     user = await accounts.add_user(f"{name}@example.org", secrets.token_urlsafe(16), name=name)
     made = await accounts.add_token(user.id, "demo", [Scope.READ, Scope.WRITE])
@@ -191,4 +196,4 @@ async def _until(look: Callable[[], Awaitable[Result | None]]) -> Result:
                     return found
                 await asyncio.sleep(0.2)
     except TimeoutError as error:
-        raise TransientError("The organiser's day stands still: what it waits for does not come.") from error
+        raise TransientError("The organiser's day is stuck: what it waits for does not happen.") from error

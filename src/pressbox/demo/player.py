@@ -1,4 +1,4 @@
-"""Plays scenarios on a running instance, once or for as long as somebody watches."""
+"""Plays scenarios on a running instance, once or until it is stopped."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ PAUSE_SECONDS = 10.0
 
 
 class Summary(Contract):
-    """What one round came to."""
+    """The findings of one round."""
 
     findings: tuple[Finding, ...]
 
@@ -25,8 +25,8 @@ class Summary(Contract):
         return all(finding.met for finding in self.findings)
 
 
-def chosen(names: Sequence[str]) -> tuple[Scenario, ...]:
-    """The named scenarios, or all."""
+def choose_scenarios(names: Sequence[str]) -> tuple[Scenario, ...]:
+    """Choose the named scenarios, or all."""
     known = {scenario.name: scenario for scenario in SCENARIOS}
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -35,13 +35,13 @@ def chosen(names: Sequence[str]) -> tuple[Scenario, ...]:
 
 
 async def play_once(stage: Stage, scenarios: Sequence[Scenario]) -> Summary:
-    """All scenarios side by side, to their end."""
+    """Play all scenarios at the same time, to their end."""
     results = await asyncio.gather(*(scenario.play(stage) for scenario in scenarios))
     return Summary(findings=tuple(finding for result in results for finding in result))
 
 
-async def play_on(stage: Stage, scenarios: Sequence[Scenario], *, say: Callable[[str], None]) -> None:
-    """Round after round until cancelled. A part that is away only makes the show pause."""
+async def play_forever(stage: Stage, scenarios: Sequence[Scenario], *, say: Callable[[str], None]) -> None:
+    """Play round after round until cancelled. A part that is down only interrupts a round."""
     while True:
         try:
             summary = await play_once(stage, scenarios)

@@ -1,4 +1,4 @@
-"""The day of a reader: sources are added, articles come while it runs, one source fails and another recovers."""
+"""The day of a reader: sources are added, articles are published, one source fails and another recovers."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -10,18 +10,18 @@ from xml.sax.saxutils import quoteattr
 import httpx
 
 from pressbox.core.errors import TransientError
+from pressbox.demo.enrichment_day import play_enrichments
 from pressbox.demo.news.library import article
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.news_evil import Evil
 from pressbox.demo.simulators.news_site import PUBLICATIONS, VIDEO_IDS, NewsSite
 from pressbox.demo.stage import Finding, Stage
-from pressbox.demo.thinking_day import think
 from pressbox.demo.world import HELD_ARTICLES
 
 LOOK_SECONDS = 1.0
-# Between two articles that are published while somebody watches.
+# Between two articles that are published during the demo.
 PUBLISH_SECONDS = 6.0
-# A small machine that plays everything at once takes its time.
+# Long, because a small machine plays everything at once.
 SETTLE = timedelta(seconds=240)
 BY_ADDRESS = "harbour"
 RECOVERING = "yokocho"
@@ -29,14 +29,14 @@ FAILURES = 2
 FAILING = Evil.LOGIN
 READ_IN_FULL = ("harbour", "workshop", "umland", "yokocho", "digest")
 CATEGORIES = {"workshop": "Making", "umland": "Elsewhere", "yokocho": "Elsewhere", "digest": "News", "videos": "News"}
-# A phrase, a slip of the pen, the beginning of a compound, a word inside a sentence without spaces.
+# A phrase, a typing error, the beginning of a compound, a word in a sentence without spaces.
 SEARCHES = ('"narrow channel"', "lighthuose", "Wiedervernässungsproj", "豆腐")
 
 Json = dict[str, Any]
 
 
 class Reader:
-    """The one trusted user of the open mode, by the API."""
+    """The trusted user of the open mode, through the API."""
 
     def __init__(self, web_url: str) -> None:
         self._client = httpx.AsyncClient(base_url=f"{web_url}/api/curator", trust_env=False, timeout=30.0)
@@ -50,7 +50,7 @@ class Reader:
     async def post(self, path: str, **body: object) -> Any:
         return (await self._client.post(path, json=body)).raise_for_status().json()
 
-    async def do(self, method: str, path: str, **body: object) -> None:
+    async def send(self, method: str, path: str, **body: object) -> None:
         (await self._client.request(method, path, json=body or None)).raise_for_status()
 
     async def import_outlines(self, outlines: str) -> None:
@@ -63,23 +63,23 @@ class Reader:
 
 @dataclass(frozen=True)
 class Shelf:
-    """What the instance shows at one moment: feeds by address, and the entries of each."""
+    """What the instance shows at one time: feeds by address, and the entries of each."""
 
     feeds: Mapping[str, Json]
     entries: Mapping[str, Sequence[Json]]
 
-    def readable(self, url: str) -> int:
-        """Entries whose article is there in full."""
+    def count_readable(self, url: str) -> int:
+        """Entries with their full article."""
         return sum(1 for one in self.entries.get(url, ()) if one["fetch_state"] in ("fetched", "from feed"))
 
-    def distilled(self, url: str) -> int:
+    def count_distilled(self, url: str) -> int:
         return sum(1 for one in self.entries.get(url, ()) if one["distil_state"] == "distilled" and one["summary"])
 
 
 async def play_curator(stage: Stage) -> tuple[Finding, ...]:
-    """Subscribe, read, publish more, mark, search, ask; a source that wants a login fails, one that stumbled recovers.
+    """Subscribe, read, mark, search and ask; a source that wants a login fails, another recovers from failures.
 
-    Once only: the next round would take the articles away from whoever is reading them.
+    Played once only: another round would remove the articles that somebody may be reading.
     """
     if stage.round > 1:
         return ()
@@ -97,33 +97,33 @@ class _Day:
         self._site: NewsSite = stage.world.news
 
     async def run(self) -> tuple[Finding, ...]:
-        await self._tidy()
+        await self._reset()
         self._site.tell(f"{RECOVERING}/{PUBLICATIONS[RECOVERING].path}", Kind.FAILING, times=FAILURES)
-        await self._reader.do("POST", "/feeds", url=self._site.site_url(BY_ADDRESS))
-        await self._reader.import_outlines(self._outlines())
-        await self._until_done()
+        await self._reader.send("POST", "/feeds", url=self._site.site_url(BY_ADDRESS))
+        await self._reader.import_outlines(self._write_opml())
+        await self._wait_until_done()
         for slug in HELD_ARTICLES:
             self._site.publish(article(slug))
             await asyncio.sleep(self._stage.time(PUBLISH_SECONDS).total_seconds())
-        shelf = await self._until_done()
+        shelf = await self._wait_until_done()
         await self._mark()
-        return (*await self._findings(shelf), *await think(self._stage, self._reader))
+        return (*await self._collect_findings(shelf), *await play_enrichments(self._stage, self._reader))
 
-    async def _tidy(self) -> None:
-        """The demo's home remembers earlier rounds; papers of earlier worlds are printed no more."""
+    async def _reset(self) -> None:
+        """Remove the feeds of earlier rounds: their newspapers no longer exist."""
         for slug in HELD_ARTICLES:
             self._site.withdraw(slug)
         for view in ("starred", "up"):
             for entry in await self._reader.entries(view=view):
-                await self._reader.do(
+                await self._reader.send(
                     "PATCH", f"/entries/{entry['id']}", starred=False, preference=0, note="", labels=[]
                 )
         for feed in await self._reader.get("/feeds"):
             if httpx.URL(feed["url"]).host == "127.0.0.1":
-                await self._reader.do("DELETE", f"/feeds/{feed['id']}")
+                await self._reader.send("DELETE", f"/feeds/{feed['id']}")
         self._site.forget()
 
-    def _outlines(self) -> str:
+    def _write_opml(self) -> str:
         lines = [
             f"<outline text={quoteattr(category)}><outline type='rss' xmlUrl={quoteattr(self._site.feed_url(name))}/>"
             "</outline>"
@@ -132,14 +132,14 @@ class _Day:
         trouble = f"<outline type='rss' text='Members only' xmlUrl={quoteattr(self._site.evil_url(FAILING))}/>"
         return f"<opml version='2.0'><head/><body>{''.join(lines)}{trouble}</body></opml>"
 
-    async def _until_done(self) -> Shelf:
+    async def _wait_until_done(self) -> Shelf:
         deadline = datetime.now(UTC) + SETTLE
         while datetime.now(UTC) < deadline:
             await asyncio.sleep(LOOK_SECONDS / self._stage.speed)
             try:
                 shelf = await self._look()
             except httpx.HTTPError:
-                # The web application or its database may be restarting: that is what some of the plays are about.
+                # The web application or its database may be restarting: some scenarios do that on purpose.
                 continue
             if self._done(shelf):
                 return shelf
@@ -160,16 +160,16 @@ class _Day:
 
     def _complete(self, shelf: Shelf, name: str) -> bool:
         url, wanted = self._site.feed_url(name), len(self._site.published(name))
-        return shelf.readable(url) == wanted and shelf.distilled(url) == wanted
+        return shelf.count_readable(url) == wanted and shelf.count_distilled(url) == wanted
 
     async def _mark(self) -> None:
-        """What somebody does who likes the harbour."""
+        """Mark entries as somebody would who likes the harbour."""
         for number, entry in enumerate(await self._reader.entries(q="harbour")):
-            await self._reader.do(
+            await self._reader.send(
                 "PATCH", f"/entries/{entry['id']}", read=True, preference=1, starred=number == 0, labels=["sea"]
             )
 
-    async def _findings(self, shelf: Shelf) -> tuple[Finding, ...]:
+    async def _collect_findings(self, shelf: Shelf) -> tuple[Finding, ...]:
         urls = {name: self._site.feed_url(name) for name in PUBLICATIONS}
         wanted = sum(len(self._site.published(name)) for name in READ_IN_FULL)
         stories = await self._reader.entries(view="all")
@@ -183,12 +183,12 @@ class _Day:
             Finding(
                 name="articles readable in full",
                 expected=wanted,
-                found=sum(shelf.readable(urls[name]) for name in READ_IN_FULL),
+                found=sum(shelf.count_readable(urls[name]) for name in READ_IN_FULL),
             ),
             Finding(
                 name="articles distilled",
                 expected=wanted,
-                found=sum(shelf.distilled(urls[name]) for name in READ_IN_FULL),
+                found=sum(shelf.count_distilled(urls[name]) for name in READ_IN_FULL),
             ),
             Finding(
                 name="articles published meanwhile",

@@ -1,4 +1,4 @@
-"""What the demo plays: each scenario drives the real product and says afterwards what should have come of it."""
+"""The scenarios of the demo: each one drives the real product and compares the result with what it expects."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from pressbox.core.app import Resources
 from pressbox.core.progress.reader import ActivityNode, node
 from pressbox.demo.contracts import DemoTreeWorkflowInput
 from pressbox.demo.football_day.scenario import play_footy
-from pressbox.demo.ids import MARKS_PREFIX, QUEUE, tree_workflow_id
+from pressbox.demo.ids import QUEUE, STEPS_PREFIX, tree_workflow_id
 from pressbox.demo.organiser_day import play_soonish
 from pressbox.demo.reading_day import play_curator
 from pressbox.demo.stage import Finding, Scenario, Stage
@@ -19,7 +19,7 @@ SETTLE_SECONDS = 60.0
 
 
 async def play_maintenance(stage: Stage) -> tuple[Finding, ...]:
-    """Runs the hourly clean-up now, through its schedule, as a person on the status page would."""
+    """Run the hourly clean-up now, through its schedule, as a person on the status page would."""
     handle = stage.resources.temporal.get_schedule_handle(MAINTENANCE_SCHEDULE)
     before = (await handle.describe()).info.num_actions
     await handle.trigger()
@@ -34,7 +34,7 @@ async def play_maintenance(stage: Stage) -> tuple[Finding, ...]:
 
 
 async def play_tree(stage: Stage) -> tuple[Finding, ...]:
-    """A tree of toy work, one leaf of which fails on purpose."""
+    """Run a tree of toy work in which one leaf fails on purpose."""
     workflow_id = tree_workflow_id(f"round-{stage.round}")
     input = DemoTreeWorkflowInput(
         title=f"Toy work, round {stage.round}", children=4, steps=6, pause=stage.time(1.5), failing=(3,)
@@ -48,21 +48,21 @@ async def play_tree(stage: Stage) -> tuple[Finding, ...]:
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
     )
     await handle.result()
-    left_by_leaves = f"{MARKS_PREFIX}{workflow_id}-"
-    marks = [item async for item in stage.resources.objects.list(MARKS_PREFIX) if item.key.startswith(left_by_leaves)]
-    leaves = await _settled_leaves(stage.resources, workflow_id, input.children)
+    leaf_prefix = f"{STEPS_PREFIX}{workflow_id}-"
+    steps = [item async for item in stage.resources.objects.list(STEPS_PREFIX) if item.key.startswith(leaf_prefix)]
+    leaves = await _wait_for_leaves(stage.resources, workflow_id, input.children)
     completed = sum(1 for leaf in leaves if leaf.state == "completed")
     return (
         Finding(name="toy leaves completed", expected=input.children - 1, found=completed),
         Finding(
             name="toy leaves failed on purpose", expected=1, found=sum(1 for leaf in leaves if leaf.state == "failed")
         ),
-        Finding(name="toy steps done", expected=input.children * input.steps - 1, found=len(marks)),
+        Finding(name="toy steps done", expected=input.children * input.steps - 1, found=len(steps)),
     )
 
 
-async def _settled_leaves(resources: Resources, workflow_id: str, wanted: int) -> tuple[ActivityNode, ...]:
-    """Progress arrives a moment after the workflow ended: it is told like a log line, not waited for."""
+async def _wait_for_leaves(resources: Resources, workflow_id: str, wanted: int) -> tuple[ActivityNode, ...]:
+    """Wait until the progress of all leaves has arrived: it is reported like a log line, after the workflow ended."""
     leaves: tuple[ActivityNode, ...] = ()
     for _ in range(50):
         root = await node(resources.database, workflow_id)
@@ -77,6 +77,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("maintenance", "the clean-up that runs every hour", play_maintenance),
     Scenario("tree", "a tree of toy work with a failing leaf", play_tree),
     Scenario("footy", "a match day with goals, corrections and clips", play_footy),
-    Scenario("curator", "the day of a reader, with newspapers that publish, stumble and refuse", play_curator),
+    Scenario("curator", "the day of a reader, with newspapers that publish, fail and refuse", play_curator),
     Scenario("soonish", "the day of an organiser, with three people who follow an event", play_soonish),
 )

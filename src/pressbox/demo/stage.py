@@ -1,4 +1,4 @@
-"""What every scenario of the demo has in common: a stage to play on, and findings to be judged by."""
+"""What all scenarios of the demo share: what they play on, and what they report."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pressbox.demo.world import World
 
 
 class Finding(Contract):
-    """One figure of the summary beside what the script expected."""
+    """One figure, with the one that the script expects."""
 
     name: str
     expected: int
@@ -23,7 +23,7 @@ class Finding(Contract):
 
 @dataclass(frozen=True)
 class Stage:
-    """What a scenario plays on. Times are divided by `speed`."""
+    """What a scenario needs. Times are divided by `speed`."""
 
     resources: Resources
     speed: float

@@ -1,4 +1,4 @@
-"""The simulated outside world of the demo: on loopback, in the process that plays."""
+"""The simulated outside world of the demo: services on loopback, in the process of the demo."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,30 +16,30 @@ from pressbox.demo.simulators.model import MODEL, ModelService
 from pressbox.demo.simulators.news_site import NewsSite
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.demo.simulators.social_site import SocialSite
-from pressbox.demo.simulators.understanding import understands
+from pressbox.demo.simulators.task_script import answer_task
 from pressbox.embedded.ports import free_port
 
-# How long edits are gathered into one message: shorter than in earnest, so that somebody can watch.
+# How long edits are gathered into one message; short, so that somebody can watch.
 MERGE_SECONDS = 6.0
-# A minute of a match takes a second, so that a day has passed before the coffee is cold.
+# A minute of a match takes a second.
 MATCH_SPEED = 60.0
 WORLD_CUP = 1
-# A feed is crawled again after so many seconds at least and at most, and looked after as often as settings allow.
+# The shortest and longest time between two crawls of a feed; the schedule runs as often as settings allow.
 SOONEST_CRAWL_SECONDS, LATEST_CRAWL_SECONDS = 3.0, 8.0
 INGEST_MINUTES = 0.1
 HOST_DELAY_SECONDS = 0.2
 GRAPH_MINUTES = 0.5
-# A simulated model costs nothing; these are there so that the page of costs has something to draw.
+# A simulated model costs nothing; with these prices the costs page has something to show.
 PRICE_IN, PRICE_OUT, PRICE_CHARACTERS = 0.5, 1.5, 20.0
-# Between two pieces of an answer, so that somebody can watch it being written.
+# Between two pieces of an answer, so that one can watch it being written.
 WRITING_SECONDS = 0.04
-# Articles that are published while somebody watches.
+# Articles that are published during the demo.
 HELD_ARTICLES = ("night-ferry-timetable", "orgelpfeifen-inventur", "stationery-shop-ink")
 
 
 @dataclass(frozen=True)
 class WorldPorts:
-    """Chosen before anything starts: the instance must be told of them."""
+    """Chosen before anything starts, because the settings of the instance need them."""
 
     notifications: int
     mail: int
@@ -58,7 +58,7 @@ class WorldPorts:
         return cls(*(free_port() for _ in range(11)))
 
     def environment(self, speed: float = 1.0) -> dict[str, str]:
-        """Settings with which an instance lives in this world and in no other."""
+        """Settings that connect an instance to this world and to nothing else."""
         return {
             "PRESSBOX_SOONISH_MERGE_WINDOW_SECONDS": f"{MERGE_SECONDS / speed:g}",
             "PRESSBOX_HTTP_ALLOW": ",".join(
@@ -70,12 +70,12 @@ class WorldPorts:
             "PRESSBOX_SOONISH_SMTP_USER": "",
             "PRESSBOX_SOONISH_SMTP_FROM": "Pressbox demo <demo@example.org>",
             "PRESSBOX_SOONISH_APPRISE_API_URL": "",
-            **self._football(speed),
-            **self._reading(speed),
-            **self._thinking(),
+            **self._footy_settings(speed),
+            **self._curator_settings(speed),
+            **self._provider_settings(),
         }
 
-    def _reading(self, speed: float) -> dict[str, str]:
+    def _curator_settings(self, speed: float) -> dict[str, str]:
         return {
             "PRESSBOX_CURATOR_INGEST_MINUTES": f"{INGEST_MINUTES:g}",
             "PRESSBOX_CURATOR_SHORTEST_INTERVAL_MINUTES": f"{SOONEST_CRAWL_SECONDS / speed / 60:g}",
@@ -89,8 +89,8 @@ class WorldPorts:
             "PRESSBOX_CURATOR_SPEED": "1",
         }
 
-    def _thinking(self) -> dict[str, str]:
-        """Providers, all of them simulated. Summaries and context stay offline: that is better than a simulation."""
+    def _provider_settings(self) -> dict[str, str]:
+        """Simulated providers. Summaries and context are made offline, which is better than a simulation."""
         return {
             "PRESSBOX_CURATOR_MODEL_URL": f"http://127.0.0.1:{self.model}/v1",
             "PRESSBOX_CURATOR_MODEL_NAME": MODEL,
@@ -116,7 +116,7 @@ class WorldPorts:
             "LANGFUSE_SECRET_KEY": SECRET_KEY,
         }
 
-    def _football(self, speed: float) -> dict[str, str]:
+    def _footy_settings(self, speed: float) -> dict[str, str]:
         social = f"http://127.0.0.1:{self.social}"
         return {
             "PRESSBOX_FOOTY_API_URL": f"http://127.0.0.1:{self.fixtures}",
@@ -131,7 +131,7 @@ class WorldPorts:
             "PRESSBOX_FOOTY_X_API_TOKEN": "demo",
             "PRESSBOX_FOOTY_REDDIT_URL": f"{social}/reddit",
             "PRESSBOX_FOOTY_REDDIT_SUBREDDITS": "soccer",
-            # In earnest this is for what got stuck; a busy machine is not stuck.
+            # Long, because a busy machine is not stuck.
             "PRESSBOX_FOOTY_COMPLETION_DEADLINE_MINUTES": "10000",
         }
 
@@ -158,7 +158,7 @@ async def open_world(ports: WorldPorts) -> AsyncIterator[World]:
         FixturesApi(ports.fixtures) as fixtures,
         SocialSite(ports.social) as social,
         NewsSite(ports.news, held=HELD_ARTICLES) as news,
-        ModelService(ports.model, script=understands) as model,
+        ModelService(ports.model, script=answer_task) as model,
         DeepLSimulator(ports.deepl) as deepl,
         MicrosoftSimulator(ports.microsoft) as microsoft,
         GitHubService(ports.github) as github,

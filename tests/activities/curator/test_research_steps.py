@@ -20,7 +20,7 @@ from pressbox.curator.research.domain.research import (
     check_position,
     plan_position,
 )
-from pressbox.demo.simulators.researching import Researching, Slip
+from pressbox.demo.simulators.research_script import ResearchScript, Slip
 from tests.fakes.research import READER, FakeResearchWorld
 
 QUESTION = "Why does the ferry leave before sunrise?"
@@ -29,7 +29,7 @@ PIER = "The pier was built for the ferry in 1921. Sunrise is late in winter on t
 
 
 def small_world(*slips: Slip, **values: Any) -> FakeResearchWorld:
-    world = FakeResearchWorld(script=Researching(*slips), **values)
+    world = FakeResearchWorld(script=ResearchScript(*slips), **values)
     world.article("The ferry", FERRY)
     world.article("The pier", PIER)
     return world
@@ -179,7 +179,7 @@ async def test_a_round_without_anything_new_is_the_last_one_and_asks_no_model() 
 
 async def test_nothing_missing_ends_the_rounds() -> None:
     world = small_world()
-    world.paid.script = Researching(rounds=0)
+    world.paid.script = ResearchScript(rounds=0)
     run_id = await world.start(QUESTION)
     await did(world, "plan_research", run_id)
     await read_round(world, run_id)

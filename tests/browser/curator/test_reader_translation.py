@@ -18,7 +18,7 @@ from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators import deepl
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.deepl import DeepLSimulator
-from pressbox.demo.simulators.translating import Mood
+from pressbox.demo.simulators.translation_text import Mood
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, Watch, has_no_sideways_scroll, serving
 from tests.fakes.newsstand import RICH, Newsstand
 

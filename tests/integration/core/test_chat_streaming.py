@@ -8,9 +8,9 @@ import pytest
 
 from pressbox.core.errors import RateLimitedError, TransientError
 from pressbox.core.models.chat import ChatModel, Endpoint
-from pressbox.demo.simulators.asking import Answering, Slip, is_asking
+from pressbox.demo.simulators.answer_script import AnswerScript, Slip, is_question_task
 from pressbox.demo.simulators.behaviour import Kind
-from pressbox.demo.simulators.model import MODEL, Asked, Mistake, ModelService
+from pressbox.demo.simulators.model import MODEL, Mistake, ModelRequest, ModelService
 
 TEXT = "The bridge is closed, and nobody knows when it opens again. 東京の橋も閉まっている。"
 
@@ -90,10 +90,10 @@ def test_the_simulated_model_answers_with_sentences_of_the_passages_and_cites_th
         f"BEGIN {mark} PASSAGE 1\nTitle (2026-01-01)\nThe bridge is closed. Cakes are sweet.\nEND {mark} PASSAGE 1\n\n"
         f"BEGIN {mark} QUESTION\nIs the bridge closed?\nEND {mark} QUESTION"
     )
-    asked = Asked(MODEL, ("Answer the question with the numbered passages below.", material), ())
-    assert is_asking(asked)
-    assert Answering()(asked).startswith("The bridge is closed [1].")
-    slips = Answering(Slip.UNKNOWN_PASSAGE, Slip.NO_CITATIONS, Slip.OBEYS)
+    asked = ModelRequest(MODEL, ("Answer the question with the numbered passages below.", material), ())
+    assert is_question_task(asked)
+    assert AnswerScript()(asked).startswith("The bridge is closed [1].")
+    slips = AnswerScript(Slip.UNKNOWN_PASSAGE, Slip.NO_CITATIONS, Slip.OBEYS)
     assert "[99]" in slips(asked)
     assert "[" not in slips(asked)
     assert "<script>" in slips(asked)

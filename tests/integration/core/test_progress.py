@@ -1,8 +1,8 @@
 """Progress rows: one per workflow, newest wins, ends always win, and silence is closed from visibility."""
 
-import asyncio
 import secrets
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -10,9 +10,11 @@ from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.worker import Worker
 
+from pressbox.core.config import ObjectsSettings
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
 from pressbox.core.errors import TransientError
+from pressbox.core.objects.factory import open_store
 from pressbox.core.progress.closing import close_silent
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.reader import activity, node
@@ -136,13 +138,8 @@ async def test_a_single_node_comes_with_its_children(database: Database) -> None
     assert await node(database, "unknown") is None
 
 
-class NoMarks:
-    async def leave(self, workflow_id: str, step: int) -> None:
-        await asyncio.sleep(0)
-
-
 async def test_what_was_terminated_without_a_word_is_closed_from_visibility(
-    database: Database, temporal: Client
+    database: Database, temporal: Client, tmp_path: Path
 ) -> None:
     queue = f"test-{secrets.token_hex(4)}"
     workflow_id = f"demo-tree-{secrets.token_hex(4)}"
@@ -151,7 +148,7 @@ async def test_what_was_terminated_without_a_word_is_closed_from_visibility(
         temporal,
         task_queue=queue,
         workflows=[DemoTreeWorkflow],
-        activities=[DemoActivities(NoMarks()).take_demo_step],
+        activities=[DemoActivities(open_store(ObjectsSettings(), tmp_path)).take_demo_step],
     ):
         handle = await temporal.start_workflow(
             DemoTreeWorkflow.run,

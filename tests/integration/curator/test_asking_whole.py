@@ -23,7 +23,7 @@ from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.curator.search.wiring import index_path
 from pressbox.curator.settings import CuratorSettings
-from pressbox.demo.simulators.asking import Answering, Slip
+from pressbox.demo.simulators.answer_script import AnswerScript, Slip
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelService
 from tests.fakes.asking import written
 from tests.fakes.reader import Library
@@ -36,7 +36,7 @@ POLICY = CuratorPolicy().at_speed(400)
 
 @pytest.fixture
 async def model() -> AsyncIterator[ModelService]:
-    async with ModelService(script=Answering()) as model:
+    async with ModelService(script=AnswerScript()) as model:
         yield model
 
 
@@ -121,7 +121,7 @@ async def test_a_stream_that_breaks_off_is_begun_again_and_nothing_of_it_is_left
 
 
 async def test_a_model_that_obeys_an_article_changes_nothing_but_its_own_words(desk: Desk, model: ModelService) -> None:
-    model.script = Answering(Slip.OBEYS)
+    model.script = AnswerScript(Slip.OBEYS)
     answer = await desk.answered("How many eggs does the cake need?")
     assert answer.state is AnswerState.DONE
     assert "javascript:" not in answer.text

@@ -31,7 +31,7 @@ from pressbox.curator.settings import ContextKind, CuratorSettings
 from pressbox.demo.simulators.github import GitHubService
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.model import ModelService
-from pressbox.demo.simulators.understanding import understands
+from pressbox.demo.simulators.task_script import answer_task
 from tests.conftest import TEST_KEY, open_test_resources
 from tests.fakes.curator_rows import Rows, entry, read
 
@@ -50,7 +50,7 @@ class Elsewhere(HttpService):
 
 @pytest.fixture
 async def providers() -> AsyncIterator[tuple[ModelService, GitHubService, Elsewhere]]:
-    async with ModelService(script=understands) as model, GitHubService() as github, Elsewhere() as site:
+    async with ModelService(script=answer_task) as model, GitHubService() as github, Elsewhere() as site:
         yield model, github, site
 
 

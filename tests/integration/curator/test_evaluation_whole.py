@@ -27,7 +27,7 @@ from pressbox.curator.settings import CuratorSettings, DistillerKind, EvaluatorK
 from pressbox.curator.wiring import service
 from pressbox.demo.simulators.langfuse import PUBLIC_KEY, SECRET_KEY, LangfuseService
 from pressbox.demo.simulators.model import ModelService
-from pressbox.demo.simulators.understanding import understands
+from pressbox.demo.simulators.task_script import answer_task
 from tests.conftest import TEST_KEY, open_test_resources
 from tests.fakes.curator_rows import NOW, Rows, entry, read
 from tests.waiting import look_until, until
@@ -39,7 +39,7 @@ TEXT = "The bridge over the estuary was opened to traffic in October 1931. It to
 
 @pytest.fixture
 async def model() -> AsyncIterator[ModelService]:
-    async with ModelService(script=understands) as service:
+    async with ModelService(script=answer_task) as service:
         yield service
 
 

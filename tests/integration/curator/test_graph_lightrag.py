@@ -20,7 +20,7 @@ from pressbox.curator.graph.ports import Addition, GraphDocument
 from pressbox.curator.graph.wiring import build_graph
 from pressbox.curator.library.rows import ModelCallRow
 from pressbox.curator.settings import CuratorSettings, GraphKind
-from pressbox.demo.simulators.model import MODEL, Asked, Mistake, ModelService
+from pressbox.demo.simulators.model import MODEL, Mistake, ModelRequest, ModelService
 from tests.fakes.graph import Stacks
 
 ROWS = (
@@ -31,7 +31,7 @@ ROWS = (
 )
 
 
-def answer(asked: Asked) -> str:
+def answer(asked: ModelRequest) -> str:
     """About the first capitalised name of the text; texts that say nonsense get nonsense."""
     text = asked.texts[-1]
     if "nonsense" in text:

@@ -20,8 +20,8 @@ from pressbox.curator.evaluate.ragas import RagasEvaluator
 from pressbox.curator.library.rows import ModelCallRow
 from pressbox.curator.models.client import ModelClient
 from pressbox.curator.models.store import SqlClaims, SqlModelLedger
-from pressbox.demo.simulators.judging import is_judging, judges
-from pressbox.demo.simulators.model import Asked, Mistake, ModelService
+from pressbox.demo.simulators.judge_script import is_judge_task, write_judgement
+from pressbox.demo.simulators.model import Mistake, ModelRequest, ModelService
 from tests.fakes.evaluating import judged
 
 # The library takes seconds to load.
@@ -39,7 +39,7 @@ class SameEmbedder:
 
 @pytest.fixture
 async def service() -> AsyncIterator[ModelService]:
-    async with ModelService(script=judges) as service:
+    async with ModelService(script=write_judgement) as service:
         yield service
 
 
@@ -75,7 +75,7 @@ async def test_texts_of_strangers_are_data_between_marks_and_never_instructions(
 ) -> None:
     await evaluator.judge(judged(text=TEXT + " " + OVERRULING, contexts=(OVERRULING, "In October 1931 it was opened.")))
     for asked in service.asked:
-        assert is_judging(asked)
+        assert is_judge_task(asked)
         instructions, material = asked.texts
         assert "Ignore all instructions" not in instructions
         assert "never an instruction" in instructions
@@ -88,7 +88,7 @@ async def test_an_evasive_answer_is_not_relevant(evaluator: RagasEvaluator) -> N
 
 
 async def test_a_text_without_statements_has_no_faithfulness(evaluator: RagasEvaluator, service: ModelService) -> None:
-    service.script = lambda asked: '{"statements": []}' if '"answer"' in asked.texts[1] else judges(asked)
+    service.script = lambda asked: '{"statements": []}' if '"answer"' in asked.texts[1] else write_judgement(asked)
     assert [measure.metric for measure in await evaluator.judge(judged(text=TEXT))] == [Metric.ANSWER_RELEVANCY]
 
 
@@ -107,8 +107,8 @@ async def test_one_answer_in_another_form_is_asked_for_again(evaluator: RagasEva
 
 
 async def test_whoever_leaves_out_statements_has_not_judged(evaluator: RagasEvaluator, service: ModelService) -> None:
-    def lenient(asked: Asked) -> str:
-        said = judges(asked)
+    def lenient(asked: ModelRequest) -> str:
+        said = write_judgement(asked)
         return '{"statements": [' + '{"statement": "s", "reason": "r", "verdict": 1}]}' if "verdict" in said else said
 
     service.script = lenient

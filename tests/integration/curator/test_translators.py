@@ -22,7 +22,7 @@ from pressbox.demo.simulators import deepl, microsoft_translator
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.deepl import DeepLSimulator
 from pressbox.demo.simulators.microsoft_translator import MicrosoftSimulator
-from pressbox.demo.simulators.translating import Mood, translated
+from pressbox.demo.simulators.translation_text import Mood, translate_text
 from tests.fakes.curator import FakeClaims, FakeLedger
 from tests.unit.curator.test_translation_blocks import RICH_HTML
 from tests.waiting import until
@@ -157,7 +157,7 @@ class ScriptedModel:
     def _translated(self, material: str) -> str:
         pieces = [piece.split("\n", 1) for piece in material.split("BEGIN ")[1:]]
         blocks = [
-            {"number": int(head.split()[-1]), "text": translated(body.rsplit("\nEND", 1)[0], "de")}
+            {"number": int(head.split()[-1]), "text": translate_text(body.rsplit("\nEND", 1)[0], "de")}
             for head, body in pieces
         ]
         return f"```json\n{json.dumps({'blocks': blocks})}\n```"

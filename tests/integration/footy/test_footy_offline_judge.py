@@ -11,8 +11,8 @@ from pressbox.bench.clock import Reading, read_one
 from pressbox.bench.scorebugs import Contrast, Notation, Place, Quality, Scorebug, drawn
 from pressbox.core.errors import InvalidInputError
 from pressbox.demo.clips.disguises import disguise
-from pressbox.demo.clips.encoding import decoded
-from pressbox.demo.clips.making import make_clip
+from pressbox.demo.clips.encoding import decode
+from pressbox.demo.clips.renderer import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
 from pressbox.footy.adapters.judges.offline import OfflineJudge
 from pressbox.footy.domain.clock import TimestampStatus, validate_timestamp
@@ -34,7 +34,7 @@ def jpeg(picture: "cv2.typing.MatLike") -> bytes:
 
 
 def frames_of(clip: bytes) -> list[bytes]:
-    rate, pictures = decoded(clip)
+    rate, pictures = decode(clip)
     wanted = {round(second * rate) for second in SECONDS}
     return [jpeg(picture) for number, picture in islice(enumerate(pictures), rate) if number in wanted]
 

@@ -116,7 +116,7 @@ async def test_what_is_known_is_not_found_again(source_of: Callable[[str], ClipS
 
 @pytest.mark.parametrize("face", FACES)
 async def test_nothing_found_is_an_answer(site: SocialSite, source_of: Callable[[str], ClipSource], face: str) -> None:
-    site.be(face, Mood.EMPTY)
+    site.set_mood(face, Mood.EMPTY)
     assert list(await source_of(face).search(REQUEST)) == []
 
 
@@ -128,7 +128,7 @@ async def test_nothing_found_is_an_answer(site: SocialSite, source_of: Callable[
 async def test_an_unreadable_answer_is_a_failure_and_never_nothing_found(
     site: SocialSite, source_of: Callable[[str], ClipSource], face: str, mood: Mood, words: str
 ) -> None:
-    site.be(face, mood)
+    site.set_mood(face, mood)
     with pytest.raises(SourceError, match=rf"^{face}: .*({words})"):
         await source_of(face).search(REQUEST)
 
@@ -137,7 +137,7 @@ async def test_an_unreadable_answer_is_a_failure_and_never_nothing_found(
 async def test_a_page_instead_of_data_is_a_failure(
     site: SocialSite, source_of: Callable[[str], ClipSource], face: str
 ) -> None:
-    site.be(face, Mood.HTML)
+    site.set_mood(face, Mood.HTML)
     with pytest.raises(SourceError, match=rf"^{face}: answered with a page instead of data"):
         await source_of(face).search(REQUEST)
 
@@ -174,7 +174,7 @@ async def test_a_busy_source_is_left_alone_for_as_long_as_it_asks(
 async def test_an_expired_login_is_said_in_words(
     site: SocialSite, source_of: Callable[[str], ClipSource], face: str
 ) -> None:
-    site.be(face, Mood.EXPIRED)
+    site.set_mood(face, Mood.EXPIRED)
     with pytest.raises(SourceLoginError, match=rf"^{face}: "):
         await source_of(face).search(REQUEST)
 
@@ -190,7 +190,7 @@ async def test_an_expired_session_of_bluesky_is_renewed_once(
     url = site.face_url("bluesky")
     source = BlueskySource(http, "http://unused.example.org", BlueskyLogin(url, "me.example.org", "right"), moment)
     assert len(await source.search(REQUEST)) == 2
-    site.be("bluesky", Mood.EXPIRED)
+    site.set_mood("bluesky", Mood.EXPIRED)
     assert len(await source.search(REQUEST)) == 2
     assert site.logins == 2
     assert {one.authorization for one in site.asked if "searchPosts" in one.path} == {

@@ -19,7 +19,7 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import PressboxError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.demo.clips.disguises import disguise
-from pressbox.demo.clips.making import make_clip
+from pressbox.demo.clips.renderer import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
 from pressbox.footy.adapters.clip_files import ClipFiles
 from pressbox.footy.adapters.goal_reader import GoalReader

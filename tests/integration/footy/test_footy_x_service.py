@@ -121,9 +121,9 @@ async def test_a_browser_searches_and_notices_when_the_login_is_over(browser: XB
         ("Wirtz scores #LFC", 31),
         ("Florian & Liverpool <3", 32),
     }
-    site.be("x", Mood.EMPTY)
+    site.set_mood("x", Mood.EMPTY)
     assert await browser.search(QUESTION) == SearchAnswer(status=SearchStatus.SUCCESS)
-    site.be("x", Mood.EXPIRED)
+    site.set_mood("x", Mood.EXPIRED)
     assert (await browser.search(QUESTION)).status is SearchStatus.AUTHENTICATION_REQUIRED
 
 

@@ -18,7 +18,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from pressbox.core.errors import NotFoundError, PermanentError, TransientError
-from pressbox.demo.clips.making import make_clip
+from pressbox.demo.clips.renderer import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Scene
 from pressbox.footy.adapters.media.playable import index_is_in_front
 from pressbox.footy.adapters.media.processes import LIMITS, MediaProcesses

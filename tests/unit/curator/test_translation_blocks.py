@@ -18,7 +18,7 @@ from pressbox.curator.translate.domain.segments import (
     plan_requests,
     read_answer,
 )
-from pressbox.demo.simulators.translating import Mood, translated
+from pressbox.demo.simulators.translation_text import Mood, translate_text
 from tests.fakes.newsstand import RICH
 
 RICH_HTML = sanitise(RICH, "https://example.org/articles/1")
@@ -31,7 +31,7 @@ def joined(pieces: tuple[str | Block, ...], shown: dict[str, str]) -> str:
 
 
 def translation_of(text: str) -> dict[str, str]:
-    done = [read_answer(block, translated(outgoing_text(block), "de")) for block in find_blocks("", "", text)]
+    done = [read_answer(block, translate_text(outgoing_text(block), "de")) for block in find_blocks("", "", text)]
     assert [one.reason for one in done] == [None] * len(done)
     return {one.key: one.html for one in done}
 
@@ -188,7 +188,7 @@ def test_the_same_words_are_sent_once() -> None:
 
 def test_translators_that_lose_markup_are_found_out() -> None:
     blocks = find_blocks("", "", RICH_HTML)
-    done = [read_answer(block, translated(outgoing_text(block), "de", Mood.LOSES_MARKUP)) for block in blocks]
+    done = [read_answer(block, translate_text(outgoing_text(block), "de", Mood.LOSES_MARKUP)) for block in blocks]
     marked = [one for block, one in zip(blocks, done, strict=True) if "<" in block.html]
     assert marked
     assert {one.reason for one in marked} == {UntranslatedReason.MARKUP}

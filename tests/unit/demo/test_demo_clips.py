@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pressbox.demo.clips.disguises import disguise
-from pressbox.demo.clips.encoding import decoded
-from pressbox.demo.clips.making import make_clip, pictures
+from pressbox.demo.clips.encoding import decode
+from pressbox.demo.clips.renderer import draw_pictures, make_clip
 from pressbox.demo.clips.scoreboard import added_text, clock_text
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
 
@@ -23,16 +23,18 @@ def clip() -> bytes:
 
 
 def test_the_same_specification_draws_the_same_pictures() -> None:
-    assert all(np.array_equal(left, right) for left, right in zip(pictures(small()), pictures(small()), strict=True))
+    assert all(
+        np.array_equal(left, right) for left, right in zip(draw_pictures(small()), draw_pictures(small()), strict=True)
+    )
 
 
 def test_another_seed_draws_another_goal() -> None:
-    assert not np.array_equal(next(pictures(small(1))), next(pictures(small(2))))
+    assert not np.array_equal(next(draw_pictures(small(1))), next(draw_pictures(small(2))))
 
 
 @pytest.mark.parametrize("scene", Scene)
 def test_every_scene_becomes_a_clip_of_the_length_asked(scene: Scene) -> None:
-    _, shown = decoded(make_clip(small(scene=scene)))
+    _, shown = decode(make_clip(small(scene=scene)))
     frames = list(shown)
     assert len(frames) == 6
     assert frames[0].shape == (90, 160, 3)

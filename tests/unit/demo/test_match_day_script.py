@@ -6,7 +6,7 @@ import pytest
 
 from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.match_day.matches import ScriptedMatch
-from pressbox.demo.match_day.records import recorded_matches
+from pressbox.demo.match_day.records import load_matches
 from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.domain.fixtures import FixtureStatus
 from pressbox.footy.domain.goals import StoredGoal
@@ -22,7 +22,7 @@ def with_shoot_out() -> ScriptedMatch:
 
 
 def test_the_records_are_whole() -> None:
-    matches = recorded_matches()
+    matches = load_matches()
     assert (len(matches), sum(len(match.goals) for match in matches)) == (192, 512)
     names = {goal.scorer.name for match in matches for goal in match.goals if " " in goal.scorer.name}
     assert 0.88 < sum(". " in name for name in names) / len(names) < 0.98

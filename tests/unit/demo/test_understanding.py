@@ -10,8 +10,8 @@ from pressbox.curator.context import prompt as context
 from pressbox.curator.distil import prompt as distilling
 from pressbox.curator.research import prompt as research
 from pressbox.curator.translate import model as translating
-from pressbox.demo.simulators.model import Asked
-from pressbox.demo.simulators.understanding import SCRIPTS, UNKNOWN, understands
+from pressbox.demo.simulators.model import ModelRequest
+from pressbox.demo.simulators.task_script import SCRIPTS, UNKNOWN, answer_task
 
 MARK = "0123456789abcdef"
 TEXT = "The ferry leaves at six in the morning. Nobody is on it but the post."
@@ -48,13 +48,13 @@ TASKS = {
 
 @pytest.mark.parametrize("name", TASKS)
 def test_each_task_is_known_by_one_script_and_answered(name: str) -> None:
-    asked = Asked("model", TASKS[name], ())
+    asked = ModelRequest("model", TASKS[name], ())
     assert sum(knows(asked) for knows, _ in SCRIPTS) == 1
-    said = understands(asked)
+    said = answer_task(asked)
     assert said != UNKNOWN
     assert name == "answer" or isinstance(json.loads(said), dict)
 
 
 def test_what_nobody_knows_is_said_to_be_unknown_and_pictures_are_football() -> None:
-    assert understands(Asked("model", ("Write a poem.", "About ferries."), ())) == UNKNOWN
-    assert "frames" in json.loads(understands(Asked("model", ("Look.",), (b"picture",))))
+    assert answer_task(ModelRequest("model", ("Write a poem.", "About ferries."), ())) == UNKNOWN
+    assert "frames" in json.loads(answer_task(ModelRequest("model", ("Look.",), (b"picture",))))

@@ -1,4 +1,4 @@
-"""Copies as other accounts post them: cropped, framed, mirrored, sped up, filmed from a screen."""
+"""Altered copies of clips, as other accounts post them: cropped, framed, mirrored, sped up, filmed from a screen."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
@@ -7,8 +7,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pressbox.demo.clips.encoding import decoded, encoded
-from pressbox.demo.clips.making import pictures
+from pressbox.demo.clips.encoding import decode, encode
+from pressbox.demo.clips.renderer import draw_pictures
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
 
 Picture = NDArray[np.uint8]
@@ -20,51 +20,51 @@ _QUALITY = {Disguise.LOW_QUALITY: _POOR, Disguise.HIGH_QUALITY: _GOOD}
 
 
 def disguise(clip: bytes, kind: Disguise, seed: int = 0) -> bytes:
-    """The copy of a clip; the same seed makes the same copy. Frames are handled one at a time."""
-    rate, shown = decoded(clip)
+    """Make an altered copy of a clip; the same seed makes the same copy. Frames are handled one at a time."""
+    rate, shown = decode(clip)
     random = np.random.default_rng([seed, 4])
     if kind in _TIMES:
         shown, rate = _TIMES[kind](shown, rate, random)
     elif kind in _CHANGES:
         change = _CHANGES[kind](random)
         shown = (change(picture, number) for number, picture in enumerate(shown))
-    return encoded((_even(picture) for picture in shown), rate, _QUALITY.get(kind, _USUAL))
+    return encode((_trim_to_even(picture) for picture in shown), rate, _QUALITY.get(kind, _USUAL))
 
 
-def _even(picture: Picture) -> Picture:
-    """The encoder wants even sides."""
+def _trim_to_even(picture: Picture) -> Picture:
+    """Cut to even sides, which the encoder needs."""
     height, width = picture.shape[:2]
     return picture[: height - height % 2, : width - width % 2]
 
 
-def _resized(picture: Picture, width: int, height: int) -> Picture:
+def _resize(picture: Picture, width: int, height: int) -> Picture:
     return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 # Changes of each picture
 
 
-def _scaled(factor: float) -> Change:
-    return lambda picture, _: _resized(
+def _scale(factor: float) -> Change:
+    return lambda picture, _: _resize(
         picture, round(picture.shape[1] * factor / 2) * 2, round(picture.shape[0] * factor / 2) * 2
     )
 
 
-def _framed(across: float, along: float, colour: tuple[int, int, int] = (0, 0, 0)) -> Change:
-    """Made smaller inside a border; the shares are those of the picture's sides that each bar takes."""
+def _frame(across: float, along: float, colour: tuple[int, int, int] = (0, 0, 0)) -> Change:
+    """Shrink the picture inside a border; each bar takes this share of the picture's side."""
 
     def change(picture: Picture, _: int) -> Picture:
         height, width = picture.shape[:2]
         top, left = round(height * along), round(width * across)
         framed = np.full_like(picture, colour)
-        framed[top : height - top, left : width - left] = _resized(picture, width - 2 * left, height - 2 * top)
+        framed[top : height - top, left : width - left] = _resize(picture, width - 2 * left, height - 2 * top)
         return framed
 
     return change
 
 
-def _cropped(left: float, right: float, top: float, bottom: float) -> Change:
-    """Shares of the sides that are cut away; what remains is shown in the old size, as editors do."""
+def _crop(left: float, right: float, top: float, bottom: float) -> Change:
+    """Cut away these shares of the sides and enlarge the rest to the old size."""
 
     def change(picture: Picture, _: int) -> Picture:
         height, width = picture.shape[:2]
@@ -76,28 +76,28 @@ def _cropped(left: float, right: float, top: float, bottom: float) -> Change:
     return change
 
 
-def _vertical(picture: Picture, _: int) -> Picture:
+def _crop_vertical(picture: Picture, _: int) -> Picture:
     height, width = picture.shape[:2]
     wide = height * 9 // 16
     begin = (width - wide) // 2
     return np.ascontiguousarray(picture[:, begin : begin + wide])
 
 
-def _vertical_in_wide(picture: Picture, number: int) -> Picture:
+def _pad_vertical(picture: Picture, number: int) -> Picture:
     framed = np.zeros_like(picture)
-    part = _vertical(picture, number)
+    part = _crop_vertical(picture, number)
     begin = (picture.shape[1] - part.shape[1]) // 2
     framed[:, begin : begin + part.shape[1]] = part
     return framed
 
 
-def _toned(gain: float, lift: float, gamma: float = 1.0) -> Change:
+def _adjust_tone(gain: float, lift: float, gamma: float = 1.0) -> Change:
     greys = np.linspace(0, 1, 256)
     table = np.clip((greys**gamma - 0.5) * gain + 0.5 + lift, 0, 1) * 255
     return lambda picture, _: np.asarray(cv2.LUT(picture, table.astype(np.uint8)), dtype=np.uint8)
 
 
-def _grey(picture: Picture, _: int) -> Picture:
+def _remove_colour(picture: Picture, _: int) -> Picture:
     return np.repeat(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)[..., None], 3, axis=2).astype(np.uint8)
 
 
@@ -106,7 +106,7 @@ def _tint(picture: Picture, _: int) -> Picture:
     return tinted
 
 
-def _logo(picture: Picture, _: int) -> Picture:
+def _add_logo(picture: Picture, _: int) -> Picture:
     shown = picture.copy()
     height, width = shown.shape[:2]
     centre, radius = (round(width * 0.88), round(height * 0.2)), round(height * 0.11)
@@ -115,7 +115,7 @@ def _logo(picture: Picture, _: int) -> Picture:
     return shown
 
 
-def _banner(picture: Picture, _: int) -> Picture:
+def _add_banner(picture: Picture, _: int) -> Picture:
     shown = picture.copy()
     height, width = shown.shape[:2]
     cv2.rectangle(shown, (0, round(height * 0.84)), (width, height), (20, 20, 160), -1)
@@ -124,18 +124,18 @@ def _banner(picture: Picture, _: int) -> Picture:
     return shown
 
 
-def _caption(picture: Picture, _: int) -> Picture:
-    """A white field with words above the picture, as memes have it."""
+def _add_caption(picture: Picture, _: int) -> Picture:
+    """Add a white field with words above the picture, as in memes."""
     height, width = picture.shape[:2]
     shown = np.full_like(picture, 255)
     field = round(height * 0.22)
-    shown[field:] = _resized(picture, width, height - field)
+    shown[field:] = _resize(picture, width, height - field)
     place = (width // 20, round(height * 0.13))
     cv2.putText(shown, "what a goal by him", place, cv2.FONT_HERSHEY_DUPLEX, height / 400, (0, 0, 0), 2)
     return shown
 
 
-def _noise(random: np.random.Generator) -> Change:
+def _add_noise(random: np.random.Generator) -> Change:
     def change(picture: Picture, _: int) -> Picture:
         grain = random.normal(0, 14, picture.shape[:2])[..., None]
         return np.clip(picture + grain, 0, 255).astype(np.uint8)
@@ -147,8 +147,8 @@ def _blur(picture: Picture, _: int) -> Picture:
     return np.asarray(cv2.GaussianBlur(picture, (0, 0), picture.shape[0] / 160), dtype=np.uint8)
 
 
-def _filmed(random: np.random.Generator, shake: float) -> Change:
-    """A screen in a dim room: slanted, with its frame, the grid of its points, and a reflection of a lamp."""
+def _film_screen(random: np.random.Generator, shake: float) -> Change:
+    """Show the picture on a screen in a dim room: slanted, framed, with visible pixels and the reflection of a lamp."""
     slant = random.uniform(0.02, 0.06, (4, 2))
     wall = int(random.integers(30, 80))
     lamp = random.uniform(0.2, 0.8, 2)
@@ -175,36 +175,36 @@ def _filmed(random: np.random.Generator, shake: float) -> Change:
     return change
 
 
-def _always(change: Change) -> Callable[[np.random.Generator], Change]:
+def _fixed(change: Change) -> Callable[[np.random.Generator], Change]:
     return lambda _: change
 
 
 _CHANGES: dict[Disguise, Callable[[np.random.Generator], Change]] = {
-    Disguise.SMALLER: _always(_scaled(0.5)),
-    Disguise.LARGER: _always(_scaled(1.5)),
-    Disguise.LETTERBOX: _always(_framed(0.0, 0.125)),
-    Disguise.WINDOW_BOX: _always(_framed(0.12, 0.12)),
-    Disguise.SIDE_BARS: _always(_framed(0.125, 0.0)),
-    Disguise.COLOURED_BORDER: _always(_framed(0.06, 0.08, (160, 60, 90))),
-    Disguise.CROP_5: _always(_cropped(0.05, 0.05, 0.05, 0.05)),
-    Disguise.CROP_10: _always(_cropped(0.1, 0.1, 0.1, 0.1)),
-    Disguise.CROP_20: _always(_cropped(0.2, 0.2, 0.2, 0.2)),
-    Disguise.CROP_CORNER: _always(_cropped(0.0, 0.2, 0.2, 0.0)),
-    Disguise.VERTICAL: _always(_vertical),
-    Disguise.VERTICAL_IN_WIDE: _always(_vertical_in_wide),
-    Disguise.MIRROR: _always(lambda picture, _: np.ascontiguousarray(picture[:, ::-1])),
-    Disguise.BRIGHTER: _always(_toned(1.0, 0.12, 0.8)),
-    Disguise.DARKER: _always(_toned(0.9, -0.1, 1.25)),
-    Disguise.CONTRAST: _always(_toned(1.5, 0.0)),
-    Disguise.GREY: _always(_grey),
-    Disguise.TINT: _always(_tint),
-    Disguise.LOGO: _always(_logo),
-    Disguise.BANNER: _always(_banner),
-    Disguise.CAPTION: _always(_caption),
-    Disguise.NOISE: _noise,
-    Disguise.BLUR: _always(_blur),
-    Disguise.FILMED: lambda random: _filmed(random, 0.0),
-    Disguise.FILMED_BY_HAND: lambda random: _filmed(random, 0.012),
+    Disguise.SMALLER: _fixed(_scale(0.5)),
+    Disguise.LARGER: _fixed(_scale(1.5)),
+    Disguise.LETTERBOX: _fixed(_frame(0.0, 0.125)),
+    Disguise.WINDOW_BOX: _fixed(_frame(0.12, 0.12)),
+    Disguise.SIDE_BARS: _fixed(_frame(0.125, 0.0)),
+    Disguise.COLOURED_BORDER: _fixed(_frame(0.06, 0.08, (160, 60, 90))),
+    Disguise.CROP_5: _fixed(_crop(0.05, 0.05, 0.05, 0.05)),
+    Disguise.CROP_10: _fixed(_crop(0.1, 0.1, 0.1, 0.1)),
+    Disguise.CROP_20: _fixed(_crop(0.2, 0.2, 0.2, 0.2)),
+    Disguise.CROP_CORNER: _fixed(_crop(0.0, 0.2, 0.2, 0.0)),
+    Disguise.VERTICAL: _fixed(_crop_vertical),
+    Disguise.VERTICAL_IN_WIDE: _fixed(_pad_vertical),
+    Disguise.MIRROR: _fixed(lambda picture, _: np.ascontiguousarray(picture[:, ::-1])),
+    Disguise.BRIGHTER: _fixed(_adjust_tone(1.0, 0.12, 0.8)),
+    Disguise.DARKER: _fixed(_adjust_tone(0.9, -0.1, 1.25)),
+    Disguise.CONTRAST: _fixed(_adjust_tone(1.5, 0.0)),
+    Disguise.GREY: _fixed(_remove_colour),
+    Disguise.TINT: _fixed(_tint),
+    Disguise.LOGO: _fixed(_add_logo),
+    Disguise.BANNER: _fixed(_add_banner),
+    Disguise.CAPTION: _fixed(_add_caption),
+    Disguise.NOISE: _add_noise,
+    Disguise.BLUR: _fixed(_blur),
+    Disguise.FILMED: lambda random: _film_screen(random, 0.0),
+    Disguise.FILMED_BY_HAND: lambda random: _film_screen(random, 0.012),
 }
 
 
@@ -213,16 +213,16 @@ _CHANGES: dict[Disguise, Callable[[np.random.Generator], Change]] = {
 Time = Callable[[Pictures, int, np.random.Generator], tuple[Pictures, int]]
 
 
-def _faster(factor: float) -> Time:
-    """Played at another speed at the old rate: frames are left out or shown twice."""
+def _change_speed(factor: float) -> Time:
+    """Play at another speed with the same frame rate: frames are left out or shown twice."""
 
     def change(shown: Pictures, rate: int, _: np.random.Generator) -> tuple[Pictures, int]:
-        return _resampled(shown, factor), rate
+        return _resample(shown, factor), rate
 
     return change
 
 
-def _resampled(shown: Pictures, factor: float) -> Pictures:
+def _resample(shown: Pictures, factor: float) -> Pictures:
     wanted = 0.0
     for number, picture in enumerate(shown):
         while round(wanted) <= number:
@@ -230,12 +230,12 @@ def _resampled(shown: Pictures, factor: float) -> Pictures:
             wanted += factor
 
 
-def _slow_rate(shown: Pictures, rate: int, _: np.random.Generator) -> tuple[Pictures, int]:
-    return _resampled(shown, rate / 15), 15
+def _lower_rate(shown: Pictures, rate: int, _: np.random.Generator) -> tuple[Pictures, int]:
+    return _resample(shown, rate / 15), 15
 
 
 def _cut(begin: float, seconds: float) -> Time:
-    """`begin` and a bit, so that the copy is not sampled at the moments of the original."""
+    """Cut a little after `begin`, so that the copy is not sampled at the same times as the original."""
 
     def change(shown: Pictures, rate: int, random: np.random.Generator) -> tuple[Pictures, int]:
         first = round((begin + random.uniform(0, 0.4)) * rate)
@@ -244,12 +244,12 @@ def _cut(begin: float, seconds: float) -> Time:
     return change
 
 
-def _with_other_content(before: bool) -> Time:
+def _add_other_content(before: bool) -> Time:
     def change(shown: Pictures, rate: int, random: np.random.Generator) -> tuple[Pictures, int]:
         first = next(shown)
         height, width = first.shape[:2]
         seed = int(random.integers(1 << 30))
-        other = pictures(ClipSpec(seed, Scene.STUDIO, duration=2.13, width=width, height=height, rate=rate))
+        other = draw_pictures(ClipSpec(seed, Scene.STUDIO, duration=2.13, width=width, height=height, rate=rate))
         clip = chain((first,), shown)
         return (chain(other, clip) if before else chain(clip, other)), rate
 
@@ -257,12 +257,12 @@ def _with_other_content(before: bool) -> Time:
 
 
 _TIMES: dict[Disguise, Time] = {
-    Disguise.FASTER: _faster(1.05),
-    Disguise.SLOWER: _faster(0.95),
-    Disguise.MUCH_FASTER: _faster(1.25),
-    Disguise.FRAME_RATE: _slow_rate,
+    Disguise.FASTER: _change_speed(1.05),
+    Disguise.SLOWER: _change_speed(0.95),
+    Disguise.MUCH_FASTER: _change_speed(1.25),
+    Disguise.FRAME_RATE: _lower_rate,
     Disguise.CUT: _cut(1.0, 3.5),
     Disguise.CUT_SHORT: _cut(1.5, 2.5),
-    Disguise.PREPENDED: _with_other_content(before=True),
-    Disguise.APPENDED: _with_other_content(before=False),
+    Disguise.PREPENDED: _add_other_content(before=True),
+    Disguise.APPENDED: _add_other_content(before=False),
 }

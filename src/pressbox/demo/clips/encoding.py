@@ -1,4 +1,4 @@
-"""Pictures into H.264 files and back, in memory."""
+"""Encodes pictures as H.264 files and decodes them, in memory."""
 
 import io
 import tempfile
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 Picture = NDArray[np.uint8]
 
 
-def encoded(pictures: Iterable[Picture], rate: int, quality: int, preset: str = "superfast") -> bytes:
-    """An MP4 file with its index in front. All pictures have the size of the first, which is even."""
-    # The library moves the index to the front by reading its own file again, so there must be one.
+def encode(pictures: Iterable[Picture], rate: int, quality: int, preset: str = "superfast") -> bytes:
+    """Make an MP4 file with its index in front. All pictures have the size of the first, with even sides."""
+    # The library moves the index to the front by reading its own file again, so it needs a file.
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "clip.mp4"
         _write(target, pictures, rate, {"preset": preset, "crf": str(quality), "threads": "1"})
@@ -37,14 +37,14 @@ def _write(target: Path, pictures: Iterable[Picture], rate: int, options: dict[s
         output.mux(stream.encode(None))
 
 
-def decoded(clip: bytes) -> tuple[int, Iterator[Picture]]:
-    """Frames a second, and the pictures."""
+def decode(clip: bytes) -> tuple[int, Iterator[Picture]]:
+    """The frame rate, and the pictures."""
     with av.open(io.BytesIO(clip)) as container:
         rate = round(float(container.streams.video[0].average_rate or 25))
-    return rate, _pictures(clip)
+    return rate, _read_pictures(clip)
 
 
-def _pictures(clip: bytes) -> Iterator[Picture]:
+def _read_pictures(clip: bytes) -> Iterator[Picture]:
     with av.open(io.BytesIO(clip), "r") as container:
         for frame in container.decode(video=0):
             yield np.asarray(frame.to_ndarray(format="bgr24"), dtype=np.uint8)

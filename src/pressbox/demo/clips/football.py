@@ -1,4 +1,4 @@
-"""A football match that nobody played: a stadium, a camera that pans after the ball, twenty-two players."""
+"""Draws an invented football match: a stadium, a camera that follows the ball, twenty-two players."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Stadium:
 
 @dataclass(frozen=True)
 class Shot:
-    """What one camera shows from `begin` to `end`, with the play at other speeds for a replay."""
+    """What one camera shows from `begin` to `end`; a replay shows the play at another speed."""
 
     begin: float
     end: float
@@ -41,20 +41,20 @@ class Shot:
     play_speed: float
 
 
-def football_frames(spec: ClipSpec) -> Iterator[Picture]:
-    stadium = _stadium(spec.broadcast)
+def draw_football(spec: ClipSpec) -> Iterator[Picture]:
+    stadium = _build_stadium(spec.broadcast)
     random = np.random.default_rng([spec.seed, 1])
     play = _Play(random, spec.duration)
-    shots = _shots(random, stadium, spec.duration)
+    shots = _plan_shots(random, stadium, spec.duration)
     for number in range(round(spec.duration * spec.rate)):
         seconds = number / spec.rate
         shot = next(shot for shot in shots if seconds < shot.end or shot is shots[-1])
         moment = shot.play_begin + (seconds - shot.begin) * shot.play_speed
-        yield _picture(spec, stadium, shot, play, moment)
+        yield _draw_picture(spec, stadium, shot, play, moment)
 
 
 class _Play:
-    """Smooth ways of the ball and the players. The ball ends in a goal."""
+    """Smooth movements of the ball and the players. The ball ends in the goal."""
 
     def __init__(self, random: np.random.Generator, duration: float) -> None:
         self._duration = duration
@@ -84,7 +84,7 @@ class _Play:
         return np.asarray(places, dtype=np.float64)
 
 
-def _shots(random: np.random.Generator, stadium: Stadium, duration: float) -> list[Shot]:
+def _plan_shots(random: np.random.Generator, stadium: Stadium, duration: float) -> list[Shot]:
     """The main camera, and in longer clips a replay from behind the goal line or from close by."""
     main = stadium.position
     if duration < 4.0 or random.random() < 0.3:
@@ -95,11 +95,11 @@ def _shots(random: np.random.Generator, stadium: Stadium, duration: float) -> li
     return [Shot(0.0, cut, main, stadium.distance, 0.0, 1.0), replay]
 
 
-def _picture(spec: ClipSpec, stadium: Stadium, shot: Shot, play: _Play, moment: float) -> Picture:
+def _draw_picture(spec: ClipSpec, stadium: Stadium, shot: Shot, play: _Play, moment: float) -> Picture:
     aim: Numbers = play.ball(moment - play.lag) * (0.75, 0.45) + (_LENGTH * 0.125, _WIDTH * 0.28)
     aim += np.array((0.6 * np.sin(play.sway * moment * 3), 0.4 * np.sin(play.sway * moment * 2 + 1)))
     zoom = shot.distance * (1 + 0.08 * np.sin(play.sway * moment * 1.3))
-    camera = _camera(spec, shot.position, np.array([aim[0], aim[1], 1.0]), zoom)
+    camera = _camera_matrix(spec, shot.position, np.array([aim[0], aim[1], 1.0]), zoom)
     size = (spec.width, spec.height)
     shown = cv2.warpPerspective(stadium.lawn, camera @ _LAWN, size, flags=cv2.INTER_LINEAR, borderValue=(74, 62, 56))
     _paint_stand(shown, stadium, camera, size)
@@ -108,13 +108,13 @@ def _picture(spec: ClipSpec, stadium: Stadium, shot: Shot, play: _Play, moment: 
 
 
 def _paint_stand(shown: "cv2.typing.MatLike", stadium: Stadium, camera: Numbers, size: tuple[int, int]) -> None:
-    """The crowd behind the far touchline: a wall, seen where it is in front of nothing."""
+    """Paint the crowd behind the far touchline, as a wall."""
     wall = np.array([[1 / _STAND_TEXELS, 0, -_MARGIN * 4], [0, 0, _WIDTH + 6], [0, -1 / _STAND_TEXELS, _STAND_HEIGHT]])
     ways = camera[:, :3] @ wall + np.outer(camera[:, 3], (0, 0, 1))
     corners = ways @ np.array([[0, 0, 1], [stadium.stand.shape[1], 0, 1]]).T
     if (corners[2] <= 0).any():
         return
-    # What lies outside the wall stays as it is.
+    # Pixels outside the wall stay as they are.
     cv2.warpPerspective(stadium.stand, ways, size, shown, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
 
 
@@ -122,7 +122,7 @@ def _paint_people(shown: "cv2.typing.MatLike", stadium: Stadium, camera: Numbers
     places = play.players(moment)
     for number in np.argsort(-places[:, 1]):
         x, y = places[number]
-        feet, head = _seen(camera, (x, y, 0.0)), _seen(camera, (x, y, 1.85))
+        feet, head = _project(camera, (x, y, 0.0)), _project(camera, (x, y, 1.85))
         if feet is None or head is None:
             continue
         tall = max(3, feet[1] - head[1])
@@ -136,13 +136,13 @@ def _paint_people(shown: "cv2.typing.MatLike", stadium: Stadium, camera: Numbers
         cv2.rectangle(shown, (feet[0] - half, head[1] + tall // 6), (feet[0] + half, hips[1]), shirt, -1)
         cv2.circle(shown, (feet[0], head[1] + tall // 12), max(1, tall // 9), (90, 130, 190), -1)
     ball = play.ball(moment)
-    spot = _seen(camera, (ball[0], ball[1], 0.3 + abs(1.2 * np.sin(moment * 3))))
+    spot = _project(camera, (ball[0], ball[1], 0.3 + abs(1.2 * np.sin(moment * 3))))
     if spot is not None:
         cv2.circle(shown, spot, 2, (245, 245, 245), -1)
 
 
-def _camera(spec: ClipSpec, position: Numbers, aim: Numbers, distance: float) -> Numbers:
-    """From places in metres to places in the picture, as a 3 × 4 matrix."""
+def _camera_matrix(spec: ClipSpec, position: Numbers, aim: Numbers, distance: float) -> Numbers:
+    """The 3 × 4 matrix from places in metres to places in the picture."""
     forward = (aim - position) / np.linalg.norm(aim - position)
     right = np.cross(forward, (0.0, 0.0, 1.0))
     right = right / np.linalg.norm(right)
@@ -153,11 +153,11 @@ def _camera(spec: ClipSpec, position: Numbers, aim: Numbers, distance: float) ->
     return np.asarray(lens @ np.column_stack((turn, -turn @ position)), dtype=np.float64)
 
 
-# From points of the lawn's texture to places in metres on the ground.
+# The matrix from points of the lawn's texture to places in metres.
 _LAWN = np.array([[1 / _TEXELS, 0, -_MARGIN], [0, 1 / _TEXELS, -_MARGIN], [0, 0, 0], [0, 0, 1]])
 
 
-def _seen(camera: Numbers, place: tuple[float, float, float]) -> tuple[int, int] | None:
+def _project(camera: Numbers, place: tuple[float, float, float]) -> tuple[int, int] | None:
     x, y, depth = camera @ np.array((*place, 1.0))
     if depth <= 0.5 or abs(x) > 4000 * depth or abs(y) > 4000 * depth:
         return None
@@ -165,13 +165,13 @@ def _seen(camera: Numbers, place: tuple[float, float, float]) -> tuple[int, int]
 
 
 @lru_cache(maxsize=4)
-def _stadium(broadcast: int) -> Stadium:
+def _build_stadium(broadcast: int) -> Stadium:
     random = np.random.default_rng([broadcast, 2])
     shirts = random.choice(len(_SHIRTS), 2, replace=False)
     position = np.array([_LENGTH / 2 + random.uniform(-4, 4), -random.uniform(24, 34), random.uniform(15, 22)])
     return Stadium(
-        lawn=_lawn(random),
-        stand=_stand(random),
+        lawn=_build_lawn(random),
+        stand=_build_stand(random),
         shirts=(_SHIRTS[shirts[0]], _SHIRTS[shirts[1]]),
         position=position,
         distance=random.uniform(1.1, 1.5),
@@ -181,8 +181,8 @@ def _stadium(broadcast: int) -> Stadium:
 _SHIRTS = ((40, 40, 210), (220, 220, 220), (200, 120, 20), (20, 200, 230), (30, 30, 30), (110, 20, 120))
 
 
-def _lawn(random: np.random.Generator) -> Picture:
-    """Stripes, patches of wear, and the lines of the laws of the game."""
+def _build_lawn(random: np.random.Generator) -> Picture:
+    """A lawn with stripes, worn patches and the lines of the pitch."""
     across, along = int((_WIDTH + 2 * _MARGIN) * _TEXELS), int((_LENGTH + 2 * _MARGIN) * _TEXELS)
     stripe = (np.arange(along) // int(random.uniform(4.5, 7.0) * _TEXELS) % 2) * random.uniform(8, 16)
     worn = cv2.resize(random.normal(0, 6, (18, 26)), (along, across), interpolation=cv2.INTER_CUBIC)
@@ -190,13 +190,13 @@ def _lawn(random: np.random.Generator) -> Picture:
     bright = stripe[None] + worn + fine
     colour = np.array([random.uniform(40, 60), random.uniform(115, 140), random.uniform(48, 70)])
     lawn: Picture = np.clip(bright[..., None] * (0.6, 1.0, 0.6) + colour, 0, 255).astype(np.uint8)
-    for line in _lines():
+    for line in _pitch_lines():
         points = ((np.array(line) + _MARGIN) * _TEXELS).astype(np.int32)
         cv2.polylines(lawn, [points], False, (235, 240, 235), 2, cv2.LINE_AA)
     return lawn
 
 
-def _lines() -> Iterator[list[tuple[float, float]]]:
+def _pitch_lines() -> Iterator[list[tuple[float, float]]]:
     yield [(0, 0), (_LENGTH, 0), (_LENGTH, _WIDTH), (0, _WIDTH), (0, 0)]
     yield [(_LENGTH / 2, 0), (_LENGTH / 2, _WIDTH)]
     turns = np.linspace(0, 2 * np.pi, 60)
@@ -207,8 +207,8 @@ def _lines() -> Iterator[list[tuple[float, float]]]:
             yield [(goal, near), (goal + way * depth, near), (goal + way * depth, far), (goal, far)]
 
 
-def _stand(random: np.random.Generator) -> Picture:
-    """People as coloured specks in blocks, above a row of boards with words."""
+def _build_stand(random: np.random.Generator) -> Picture:
+    """A stand with people as coloured specks, above a row of advertising boards."""
     width, height = int((_LENGTH + 8 * _MARGIN) * _STAND_TEXELS), int(_STAND_HEIGHT * _STAND_TEXELS)
     blocks = cv2.resize(random.uniform(30, 120, (5, 24, 3)), (width, height), interpolation=cv2.INTER_NEAREST)
     specks = random.integers(0, 100, (height // 5, width // 4, 3)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The scoreboard in the corner: names, score and a running clock."""
+"""Draws the scoreboard in the corner: names, score and a running clock."""
 
 from functools import lru_cache
 
@@ -19,8 +19,8 @@ _STYLES = (
 
 
 def draw_scoreboard(shown: Picture, spec: ClipSpec, seconds: float) -> None:
-    """Into the picture, top left; the clock box is left of the names or right of them, as the broadcast likes it."""
-    board = _board(spec, clock_text(spec, seconds), added_text(spec, seconds))
+    """Draw it top left; the clock is left or right of the names, depending on the broadcast."""
+    board = _draw_board(spec, clock_text(spec, seconds), added_text(spec, seconds))
     top, left = round(0.05 * spec.height), round(0.04 * spec.width)
     bottom, right = min(top + board.shape[0], spec.height), min(left + board.shape[1], spec.width)
     shown[top:bottom, left:right] = board[: bottom - top, : right - left]
@@ -41,21 +41,21 @@ def added_text(spec: ClipSpec, seconds: float) -> str:
 
 
 @lru_cache(maxsize=64)
-def _board(spec: ClipSpec, clock: str, added: str) -> Picture:
-    """Drawn once a second."""
+def _draw_board(spec: ClipSpec, clock: str, added: str) -> Picture:
+    """Cached, because it changes only once a second."""
     back, ink, accent = _STYLES[spec.broadcast % len(_STYLES)]
     height = max(14, round(0.075 * spec.height))
     names = f"{spec.home} {spec.score} {spec.away}"
-    boxes = [_box(names, height, back, ink)]
+    boxes = [_draw_box(names, height, back, ink)]
     if clock:
-        boxes.insert(spec.broadcast % 2, _box(clock, height, accent, (255, 255, 255)))
+        boxes.insert(spec.broadcast % 2, _draw_box(clock, height, accent, (255, 255, 255)))
     if added:
-        boxes.append(_box(added, height, (255, 255, 255), (0, 0, 0)))
+        boxes.append(_draw_box(added, height, (255, 255, 255), (0, 0, 0)))
     return np.concatenate(boxes, axis=1)
 
 
-def _box(text: str, height: int, back: tuple[int, int, int], ink: tuple[int, int, int]) -> Picture:
-    # Drawn larger and made smaller: the fonts of the library are strokes without smooth edges of their own.
+def _draw_box(text: str, height: int, back: tuple[int, int, int], ink: tuple[int, int, int]) -> Picture:
+    # Drawn larger and then shrunk, because the fonts of the library have no smooth edges.
     scale = 4
     size = height * scale * 0.5 / 21
     (width, text_height), _ = cv2.getTextSize(text, _FONT, size, scale + 2)

@@ -1,4 +1,4 @@
-"""What a made-up clip shall show. Light: this module loads no picture library."""
+"""What an invented clip shows. This module loads no picture library."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +16,7 @@ class Scene(StrEnum):
 
 @dataclass(frozen=True)
 class ClipSpec:
-    """The same specification makes the same pictures.
+    """What a clip shows; the same specification makes the same pictures.
 
     `broadcast` chooses stadium, shirts, camera and scoreboard; `seed` chooses what happens in front of them. Two
     clips of one broadcast with different seeds are two different goals of one match.
@@ -42,7 +42,7 @@ class ClipSpec:
 
 
 class Disguise(StrEnum):
-    """What happens to clips between two accounts."""
+    """How a clip is altered when another account posts it."""
 
     LOW_QUALITY = "low quality"
     HIGH_QUALITY = "high quality"

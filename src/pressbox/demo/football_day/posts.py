@@ -1,4 +1,4 @@
-"""Which clips people post of the goals of a scripted day, when, and what must become of each. Pure."""
+"""Plans which clips people post of the goals of a scripted day, when, and what must happen to each. Pure."""
 
 import hashlib
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from pressbox.demo.match_day.matches import ScriptedGoal, ScriptedMatch
 CLIP = ClipSpec(seed=0, duration=4.0, width=640, height=360, rate=15)
 WRONG_MINUTES = 20
 COPIES = (Disguise.LETTERBOX, Disguise.BRIGHTER, Disguise.LOGO, Disguise.GREY, Disguise.HIGH_QUALITY)
-# The beginning of a film and nothing behind it.
+# The beginning of a video file and nothing after it.
 BROKEN = b"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom" + b"\x00\x00\x40\x00mdat" + bytes(range(256)) * 40
 ON_REDDIT, ELSEWHERE = "soccer", "elsewhere"
 
 
 class Fate(StrEnum):
-    """What must become of a post."""
+    """What must happen to a post."""
 
     SCENE = "scene"  # a copy of a scene that is shown
     WRONG_MINUTE = "wrong minute"
@@ -30,7 +30,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class GoalKey:
-    """A goal of the script, by what identifies it in the end."""
+    """What identifies a goal of the script in the end."""
 
     fixture_id: int
     elapsed: int
@@ -55,12 +55,12 @@ class PlannedPost:
 
 
 def plan_posts(day: ScriptedDay, *, plain: bool = False) -> list[PlannedPost]:
-    """In the order in which they appear. A goal that is disallowed has one clip, which goes with it."""
-    planned = [post for match in day.matches for post in _of_match(day, match, plain)]
+    """Plan the posts in the order in which they appear. A disallowed goal has one clip, which is removed with it."""
+    planned = [post for match in day.matches for post in _plan_match(day, match, plain)]
     return sorted(planned, key=lambda post: post.posted_at)
 
 
-def _of_match(day: ScriptedDay, match: ScriptedMatch, plain: bool) -> Iterator[PlannedPost]:
+def _plan_match(day: ScriptedDay, match: ScriptedMatch, plain: bool) -> Iterator[PlannedPost]:
     broadcast = match.fixture_id % 1000
     for number, goal in enumerate(match.goals):
         player = goal.final
@@ -72,12 +72,12 @@ def _of_match(day: ScriptedDay, match: ScriptedMatch, plain: bool) -> Iterator[P
             day=day,
             match=match,
             key=GoalKey(match.fixture_id, goal.elapsed, goal.extra, match.record.sides[goal.side].id),
-            # Searches ask for the name that the API gives, so nobody is found before the right one is there.
-            begins=goal.told[-1].wall,
+            # Searches use the name that the API gives, so nothing is found before the right one is known.
+            begins=goal.reports[-1].wall,
             text=f"{player.name.split()[-1]} scores for {team}! {home} – {away}",
             number=number,
         )
-        yield from _of_goal(writer, goal, broadcast, number, plain)
+        yield from _plan_goal(writer, goal, broadcast, number, plain)
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,14 @@ class _Writer:
         return replace(post, **more)  # type: ignore[arg-type]
 
     def score(self, goal: ScriptedGoal) -> str:
-        """As the scoreboard has it after this goal."""
-        sides = [one.side for one in self.match.goals if one.told[0].wall <= goal.told[0].wall and not one.disallowed]
+        """The score after this goal, as the scoreboard shows it."""
+        sides = [
+            one.side for one in self.match.goals if one.reports[0].wall <= goal.reports[0].wall and not one.disallowed
+        ]
         return f"{sides.count(0)}-{sides.count(1)}"
 
 
-def _of_goal(writer: _Writer, goal: ScriptedGoal, broadcast: int, number: int, plain: bool) -> Iterator[PlannedPost]:
+def _plan_goal(writer: _Writer, goal: ScriptedGoal, broadcast: int, number: int, plain: bool) -> Iterator[PlannedPost]:
     seed = writer.match.fixture_id * 100 + number * 10
     clock = (goal.elapsed + (goal.extra or 0) - 1) * 60.0 + 8.0
     home, away = (side.name[:3].upper() for side in writer.match.record.sides)

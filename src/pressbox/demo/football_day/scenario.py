@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from pressbox.core.errors import TransientError
-from pressbox.demo.football_day.filming import film_all, publish
+from pressbox.demo.football_day.clip_files import make_clip_files, publish
 from pressbox.demo.football_day.posts import plan_posts
-from pressbox.demo.football_day.watching import DayAsShown, Watcher, findings, over, unused_fixtures
+from pressbox.demo.football_day.watcher import ShownDay, Watcher, compare_day, find_unused_fixtures, is_over
 from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.stage import Finding, Stage
 from pressbox.demo.world import MATCH_SPEED
@@ -34,14 +34,14 @@ class Size:
 
 
 async def play_footy(stage: Stage) -> tuple[Finding, ...]:
-    """Fixtures go live, goals come, are confirmed, corrected and taken back, clips arrive; then all is archived."""
+    """Fixtures go live; goals are scored, confirmed, corrected and disallowed; clips arrive; then all is archived."""
     return await play_day(stage, Size(seed=stage.round + 3))
 
 
 async def play_day(stage: Stage, size: Size) -> tuple[Finding, ...]:
-    """Filming comes first, so that a busy machine shows the day later and not another one."""
-    first_fixture = await unused_fixtures(stage.web_url)
-    files = await film_all(plan_posts(script(stage, size, first_fixture), plain=size.plain))
+    """Make the clips first, so that a busy machine only delays the day."""
+    first_fixture = await find_unused_fixtures(stage.web_url)
+    files = await make_clip_files(plan_posts(script(stage, size, first_fixture), plain=size.plain))
     day = script(stage, size, first_fixture)
     posts = plan_posts(day, plain=size.plain)
     publish(stage.world.social, posts, files)
@@ -53,7 +53,7 @@ async def play_day(stage: Stage, size: Size) -> tuple[Finding, ...]:
         shown = await watch(watcher, day, size.settle)
     finally:
         await watcher.close()
-    return findings(shown, day, posts, {post: len(file) for post, file in files.items()})
+    return compare_day(shown, day, posts, {post: len(file) for post, file in files.items()})
 
 
 def script(stage: Stage, size: Size, first_fixture: int) -> ScriptedDay:
@@ -67,14 +67,14 @@ def script(stage: Stage, size: Size, first_fixture: int) -> ScriptedDay:
     )
 
 
-async def watch(watcher: Watcher, day: ScriptedDay, settle: timedelta) -> DayAsShown:
+async def watch(watcher: Watcher, day: ScriptedDay, settle: timedelta) -> ShownDay:
     expected, deadline = day.expected(), day.ends_at + settle
     while datetime.now(UTC) < deadline:
         await asyncio.sleep(LOOK_SECONDS)
         try:
-            if over(await watcher.look(), expected):
+            if is_over(await watcher.look(), expected):
                 return await watcher.look_closely()
         except httpx.HTTPError:
-            # The web application or its database may be restarting: that is what some of the plays are about.
+            # The web application or its database may be restarting: some scenarios do that on purpose.
             continue
     raise TransientError("The match day stands still: what it waits for does not come.")

@@ -1,4 +1,4 @@
-"""A day of matches by script: built by seed, asked by time, and able to say what must be true in the end."""
+"""A scripted day of matches: built from a seed, it answers for any time and knows the expected outcome."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,24 +7,24 @@ from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from pressbox.demo.match_day.matches import ScriptedGoal, ScriptedMatch, Told
-from pressbox.demo.match_day.records import DETAILS, RecordedGoal, RecordedMatch, recorded_matches, scorers_of
+from pressbox.demo.match_day.matches import ScorerReport, ScriptedGoal, ScriptedMatch
+from pressbox.demo.match_day.records import DETAILS, RecordedGoal, RecordedMatch, find_scorers, load_matches
 
 FIRST_FIXTURE_ID = 9_000_001
-# As counted on real answers.
+# Shares that were counted in real answers.
 UNNAMED_AT_FIRST = 0.15
 HIDDEN = 0.10
 REPEATED = 0.10
-# A goal that is missing so long is missed by two polls at most, and three remove it.
+# Two polls at most miss a goal that is hidden this long; three would remove it.
 HIDDEN_MINUTES = 0.75
-# Between goals of one side: nearer ones are told apart by their scorers only.
+# Minutes between goals of one side: closer ones differ only by their scorers.
 SPACING = 5
 KICK_OFFS = (0.0, 0.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True)
 class ExpectedGoal:
-    """A goal as it must be known when all is over. `elapsed` and `extra` as the API lists it."""
+    """A goal as it must be known in the end. `elapsed` and `extra` are as the API lists them."""
 
     fixture_id: int
     team_id: int
@@ -37,8 +37,8 @@ class ExpectedGoal:
 
 
 @dataclass(frozen=True)
-class Expected:
-    """The truth of a day. `disallowed` must not be listed, `reattributed` and `named_later` are among `goals`."""
+class ExpectedOutcome:
+    """What must be known in the end: `reattributed` and `named_later` are in `goals`, `disallowed` are not."""
 
     goals: tuple[ExpectedGoal, ...]
     disallowed: tuple[ExpectedGoal, ...]
@@ -50,7 +50,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class ScriptedDay:
-    """Match minutes run `speed` times as fast as the clock, counted from each kick-off."""
+    """Match minutes run `speed` times as fast as real ones, counted from each kick-off."""
 
     matches: tuple[ScriptedMatch, ...]
     start: datetime
@@ -65,7 +65,7 @@ class ScriptedDay:
         return (now - match.kickoff).total_seconds() / 60 * self.speed
 
     def on(self, day: date, now: datetime) -> list[dict[str, Any]]:
-        """The list of a day, which carries no events."""
+        """The fixtures of a day; this list has no events."""
         found = [match.at(self.minute(match, now), with_events=False) for match in self.matches]
         return [raw for raw in found if datetime.fromisoformat(raw["fixture"]["date"]).date() == day]
 
@@ -73,18 +73,20 @@ class ScriptedDay:
         chosen = (self._by_id[number] for number in fixture_ids if number in self._by_id)
         return [match.at(self.minute(match, now)) for match in chosen]
 
-    def expected(self) -> Expected:
+    def expected(self) -> ExpectedOutcome:
         pairs = [(match, goal) for match in self.matches for goal in match.goals]
         standing = [(match, goal) for match, goal in pairs if goal.disallowed is None]
-        return Expected(
-            goals=tuple(_expected(match, goal) for match, goal in standing),
-            disallowed=tuple(_expected(match, goal) for match, goal in pairs if goal.disallowed is not None),
+        return ExpectedOutcome(
+            goals=tuple(_expected_goal(match, goal) for match, goal in standing),
+            disallowed=tuple(_expected_goal(match, goal) for match, goal in pairs if goal.disallowed is not None),
             reattributed=tuple(
-                _expected(match, goal)
+                _expected_goal(match, goal)
                 for match, goal in standing
-                if len({told.scorer for told in goal.told if told.scorer}) > 1
+                if len({report.scorer for report in goal.reports if report.scorer}) > 1
             ),
-            named_later=tuple(_expected(match, goal) for match, goal in standing if goal.told[0].scorer is None),
+            named_later=tuple(
+                _expected_goal(match, goal) for match, goal in standing if goal.reports[0].scorer is None
+            ),
             played=tuple(match.fixture_id for match in self.matches if match.postponed_at is None),
             postponed=tuple(match.fixture_id for match in self.matches if match.postponed_at is not None),
         )
@@ -104,16 +106,16 @@ def build_day(
     first_fixture_id: int = FIRST_FIXTURE_ID,
     postponed: int = 1,
 ) -> ScriptedDay:
-    """Some matches at once, with one kick-off later than the others, and one more that is postponed.
+    """Build a day of matches at the same time, some with a later kick-off, and one more that is postponed.
 
-    With `goals` so many stand in the end, as near as the records allow. Every day has a goal that is disallowed after
-    it was listed, one whose scorer is corrected, and one that comes without a scorer; the rest is by chance.
+    `goals` is how many count in the end, as near as the records allow. Every day has a goal that is disallowed after it
+    was listed, one whose scorer is corrected, and one that has no scorer at first; the rest is random.
     """
     dice = random.Random(seed)  # noqa: S311 - a script, not a secret
     records = _choose(dice, matches + postponed, goals, postponed)
     minute = timedelta(minutes=1) / speed
     played = [
-        _scripted(dice, first_fixture_id + place, record, start + minute * KICK_OFFS[place % len(KICK_OFFS)], place)
+        _script_match(dice, first_fixture_id + place, record, start + minute * KICK_OFFS[place % len(KICK_OFFS)], place)
         for place, record in enumerate(records[:matches])
     ]
     waiting = [
@@ -130,11 +132,11 @@ def build_day(
 
 
 def _choose(dice: random.Random, count: int, goals: int | None, postponed: int) -> list[RecordedMatch]:
-    """Records by chance. A small day has every team once, goals, and a match that goes to penalties."""
-    pool = list(recorded_matches())
+    """Choose random records. A small day has every team once, goals, and a match that goes to penalties."""
+    pool = list(load_matches())
     dice.shuffle(pool)
     if count <= 12:
-        pool = _of_different_teams(sorted(pool, key=lambda match: (match.shoot_out is None, len(match.goals) < 2)))
+        pool = _pick_different_teams(sorted(pool, key=lambda match: (match.shoot_out is None, len(match.goals) < 2)))
     chosen, rest = [pool[place % len(pool)] for place in range(count)], pool[count:]
     if goals is None or not rest:
         return chosen
@@ -148,8 +150,8 @@ def _choose(dice: random.Random, count: int, goals: int | None, postponed: int) 
     return chosen
 
 
-def _of_different_teams(pool: Sequence[RecordedMatch]) -> list[RecordedMatch]:
-    """One shoot-out at most: the others would only make the day longer."""
+def _pick_different_teams(pool: Sequence[RecordedMatch]) -> list[RecordedMatch]:
+    """Pick one shoot-out at most: more would only make the day longer."""
     teams: set[int] = set()
     found: list[RecordedMatch] = []
     for match in pool:
@@ -160,20 +162,20 @@ def _of_different_teams(pool: Sequence[RecordedMatch]) -> list[RecordedMatch]:
     return found
 
 
-def _scripted(
+def _script_match(
     dice: random.Random, fixture_id: int, record: RecordedMatch, kickoff: datetime, place: int
 ) -> ScriptedMatch:
     match = ScriptedMatch(fixture_id, record, kickoff)
-    goals = [_told(dice, match, goal) for goal in record.goals]
+    goals = [_script_goal(dice, match, goal) for goal in record.goals]
     habits = place % 4
     if goals and habits == 0:
-        goals[0] = _without_name(match, goals[0])
+        goals[0] = _hide_name(match, goals[0])
     if goals and habits == 1:
-        goals[-1] = _with_wrong_scorer(dice, match, goals[-1])
-    if habits == 2 and (more := _disallowed(dice, match, goals)):
+        goals[-1] = _name_wrong_scorer(dice, match, goals[-1])
+    if habits == 2 and (more := _make_disallowed(dice, match, goals)):
         goals.append(more)
     if any(goal.hidden for goal in goals):
-        # One missing and another twice fit the score: nobody could tell that from the truth.
+        # One goal missing and another listed twice would match the score, and nobody could notice.
         goals = [replace(goal, repeated=None) for goal in goals]
     goals.sort(key=lambda goal: (goal.elapsed, goal.extra or 0))
     silent = (60.0, 63.0) if habits == 3 else None
@@ -181,11 +183,11 @@ def _scripted(
     return replace(match, goals=tuple(goals), silent=silent, missed_penalty=missed)
 
 
-def _told(dice: random.Random, match: ScriptedMatch, goal: RecordedGoal) -> ScriptedGoal:
+def _script_goal(dice: random.Random, match: ScriptedMatch, goal: RecordedGoal) -> ScriptedGoal:
     wall = match.timeline.wall(goal.elapsed, goal.extra)
-    scripted = ScriptedGoal(goal.elapsed, goal.extra, goal.side, goal.detail, (Told(wall, goal.scorer),))
+    scripted = ScriptedGoal(goal.elapsed, goal.extra, goal.side, goal.detail, (ScorerReport(wall, goal.scorer),))
     if dice.random() < UNNAMED_AT_FIRST:
-        scripted = _without_name(match, scripted)
+        scripted = _hide_name(match, scripted)
     if dice.random() < HIDDEN:
         scripted = replace(scripted, hidden=((wall + 4.0, wall + 4.0 + HIDDEN_MINUTES),))
     if dice.random() < REPEATED:
@@ -193,34 +195,34 @@ def _told(dice: random.Random, match: ScriptedMatch, goal: RecordedGoal) -> Scri
     return scripted
 
 
-def _without_name(match: ScriptedMatch, goal: ScriptedGoal) -> ScriptedGoal:
+def _hide_name(match: ScriptedMatch, goal: ScriptedGoal) -> ScriptedGoal:
     wall = match.timeline.wall(goal.elapsed, goal.extra)
-    return replace(goal, told=(Told(wall, None), Told(wall + 2.0, goal.final)))
+    return replace(goal, reports=(ScorerReport(wall, None), ScorerReport(wall + 2.0, goal.final)))
 
 
-def _with_wrong_scorer(dice: random.Random, match: ScriptedMatch, goal: ScriptedGoal) -> ScriptedGoal:
-    """A team-mate at first; the right one when the search for clips has begun."""
-    others = [one for one in scorers_of(match.record.sides[goal.side].id) if one != goal.final]
+def _name_wrong_scorer(dice: random.Random, match: ScriptedMatch, goal: ScriptedGoal) -> ScriptedGoal:
+    """Name a team-mate first, and the right scorer when the search for clips has begun."""
+    others = [one for one in find_scorers(match.record.sides[goal.side].id) if one != goal.final]
     if not others:
         return goal
     wall = match.timeline.wall(goal.elapsed, goal.extra)
-    return replace(goal, told=(Told(wall, dice.choice(others)), Told(wall + 5.0, goal.final)))
+    return replace(goal, reports=(ScorerReport(wall, dice.choice(others)), ScorerReport(wall + 5.0, goal.final)))
 
 
-def _disallowed(dice: random.Random, match: ScriptedMatch, goals: Sequence[ScriptedGoal]) -> ScriptedGoal | None:
-    """One more goal that the video referee takes away, by somebody who scores in this match if there is one."""
+def _make_disallowed(dice: random.Random, match: ScriptedMatch, goals: Sequence[ScriptedGoal]) -> ScriptedGoal | None:
+    """Add a goal that is disallowed later, by somebody who scores in this match if possible."""
     side = goals[0].side if goals else 0
     scorers = [goal.final for goal in goals if goal.side == side and goal.detail == DETAILS[""]]
-    names = [one for one in scorers if one] or list(scorers_of(match.record.sides[side].id))
+    names = [one for one in scorers if one] or list(find_scorers(match.record.sides[side].id))
     free = [minute for minute in range(10, 86) if all(abs(minute - goal.elapsed) >= SPACING for goal in goals)]
     if not names or not free:
         return None
     elapsed = dice.choice(free)
     wall = match.timeline.wall(elapsed, None)
-    return ScriptedGoal(elapsed, None, side, DETAILS[""], (Told(wall, names[0]),), disallowed=wall + 4.0)
+    return ScriptedGoal(elapsed, None, side, DETAILS[""], (ScorerReport(wall, names[0]),), disallowed=wall + 4.0)
 
 
-def _expected(match: ScriptedMatch, goal: ScriptedGoal) -> ExpectedGoal:
+def _expected_goal(match: ScriptedMatch, goal: ScriptedGoal) -> ExpectedGoal:
     side, player = match.record.sides[goal.side], goal.final
     return ExpectedGoal(
         match.fixture_id,

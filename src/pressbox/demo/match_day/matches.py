@@ -1,4 +1,4 @@
-"""One match of the script: what the fixtures API says of it at any minute, with all the API's habits."""
+"""One match of the script: what the fixtures API answers at any minute, with the quirks of the real one."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ SHOOT_OUT = "Penalty Shootout"
 
 
 @dataclass(frozen=True)
-class Told:
-    """From this minute on the wall the API names this scorer; None: it does not know him."""
+class ScorerReport:
+    """From this minute on, the API names this scorer; None means that it does not know him yet."""
 
     wall: float
     scorer: Player | None
@@ -24,30 +24,30 @@ class Told:
 
 @dataclass(frozen=True)
 class ScriptedGoal:
-    """A goal and what the API says of it, when. `disallowed` is when it goes; `hidden` are stretches without it."""
+    """A goal and what the API reports of it. `disallowed` is when it is removed; `hidden` are times without it."""
 
     elapsed: int
     extra: int | None
     side: int
     detail: str
-    told: tuple[Told, ...]
+    reports: tuple[ScorerReport, ...]
     disallowed: float | None = None
     hidden: tuple[tuple[float, float], ...] = ()
-    # A stretch in which the very same event is listed twice.
+    # When the same event is listed twice.
     repeated: tuple[float, float] | None = None
 
     @property
     def final(self) -> Player | None:
-        return self.told[-1].scorer
+        return self.reports[-1].scorer
 
     def stands(self, wall: float) -> bool:
-        return self.told[0].wall <= wall and (self.disallowed is None or wall < self.disallowed)
+        return self.reports[0].wall <= wall and (self.disallowed is None or wall < self.disallowed)
 
     def scorer(self, wall: float) -> Player | None:
-        return [told for told in self.told if told.wall <= wall][-1].scorer
+        return [reports for reports in self.reports if reports.wall <= wall][-1].scorer
 
     def listed(self, wall: float) -> int:
-        """How often it stands in the list."""
+        """How often it is listed."""
         if not self.stands(wall) or any(begin <= wall < end for begin, end in self.hidden):
             return 0
         return 2 if self.repeated and self.repeated[0] <= wall < self.repeated[1] else 1
@@ -57,7 +57,7 @@ class ScriptedGoal:
 class ScriptedMatch:
     """`postponed_at` (minutes before or after the kick-off) moves a match to `new_kickoff`; it is not played then.
 
-    `silent` is a stretch in which the API answers without any event although the match runs.
+    During `silent` the API answers without any event although the match runs.
     """
 
     fixture_id: int
@@ -75,11 +75,11 @@ class ScriptedMatch:
 
     @property
     def ends(self) -> float:
-        """Minutes on the wall from the kick-off to the final whistle; 0 for one that is not played."""
+        """Minutes from the kick-off to the final whistle; 0 for one that is not played."""
         return self.timeline.ends if self.postponed_at is None else 0.0
 
     def at(self, minute: float, *, with_events: bool = True) -> dict[str, Any]:
-        """One element of `response`, so many minutes after the kick-off (below zero: before it)."""
+        """One element of `response`, this many minutes after the kick-off (negative: before it)."""
         postponed = self.postponed_at is not None and minute >= self.postponed_at
         played = minute if self.postponed_at is None else -1.0
         raw: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The course of a match: from minutes on the wall to the status and minute that the API shows, and back."""
+"""The course of a match: converts minutes since the kick-off to the API's status and match minute, and back."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Period:
-    """Play, with stoppage time behind its last minute, or a break. `starts` and `lasts` are minutes on the wall."""
+    """A half with its stoppage time, or a break. `starts` and `lasts` are minutes since the kick-off."""
 
     status: str
     starts: float
@@ -74,7 +74,7 @@ class Timeline:
         return Moment(self._final, self.periods[-1].last)
 
     def wall(self, elapsed: int, extra: int | None) -> float:
-        """When a goal of this minute falls: in the middle of it."""
+        """When a goal of this match minute is scored: in the middle of the minute."""
         for period in self.periods:
             if period.first < period.last and elapsed <= period.last:
                 return period.starts + elapsed - period.first + (extra or 0) + 0.5

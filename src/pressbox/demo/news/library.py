@@ -1,4 +1,4 @@
-"""The articles of the simulated newspapers, written for the demo, and as many variations of them as a test wants."""
+"""The articles of the simulated newspapers, written for the demo, and any number of variations of them."""
 
 import hashlib
 import re
@@ -24,7 +24,7 @@ class Article:
 
 @cache
 def articles() -> tuple[Article, ...]:
-    """All of them, in a fixed order."""
+    """All articles, in a fixed order."""
     folder = resources.files("pressbox.demo") / "news" / "articles"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".article")), key=lambda file: file.name)
     return tuple(_read(file.name.removesuffix(".article"), file.read_text(encoding="utf-8")) for file in files)
@@ -35,7 +35,7 @@ def article(slug: str) -> Article:
 
 
 def variation(number: int, section: str) -> Article:
-    """An article of its own: the paragraphs of one, in another order, with a sentence that no other has."""
+    """Make a new article: the paragraphs of another in a different order, with one sentence that is unique."""
     known = [one for one in articles() if one.section == section]
     base = known[number % len(known)]
     paragraphs = _PARAGRAPH.findall(base.html)

@@ -1,4 +1,4 @@
-"""How a simulated service behaves: well, slowly, busily, wrongly. Any simulator can be told, per path or address."""
+"""How a simulated service behaves: well, slowly, busily or wrongly. It can be set per path or address."""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Behaviour(Contract):
-    """`times` requests are treated so, those after them well; None: all of them."""
+    """Applies to the next `times` requests, or to all of them if None."""
 
     kind: Kind = Kind.GOOD
     seconds: float = 0.0
@@ -33,24 +33,24 @@ GOOD = Behaviour()
 
 
 class Behaviours:
-    """What was told, by key; the empty key is for everybody who has none of their own."""
+    """Behaviours by key; the empty key is for everybody without one."""
 
     def __init__(self) -> None:
-        self._told: dict[str, Behaviour] = {}
+        self._by_key: dict[str, Behaviour] = {}
 
     def tell(self, key: str, behaviour: Behaviour) -> None:
-        self._told[key] = behaviour
+        self._by_key[key] = behaviour
 
-    def told(self) -> Mapping[str, Behaviour]:
-        return dict(self._told)
+    def list(self) -> Mapping[str, Behaviour]:
+        return dict(self._by_key)
 
     async def take(self, key: str) -> Behaviour:
-        """The behaviour for the next request. The waiting of a slow one is over when this returns."""
-        chosen = key if key in self._told else ""
-        behaviour = self._told.get(chosen, GOOD)
+        """The behaviour for the next request; waits here if it is slow."""
+        chosen = key if key in self._by_key else ""
+        behaviour = self._by_key.get(chosen, GOOD)
         if behaviour.times is not None:
             left = behaviour.times - 1
-            self._told[chosen] = behaviour.model_copy(update={"times": left}) if left > 0 else GOOD
+            self._by_key[chosen] = behaviour.model_copy(update={"times": left}) if left > 0 else GOOD
         if behaviour.kind is Kind.SLOW:
             await asyncio.sleep(behaviour.seconds)
         return behaviour

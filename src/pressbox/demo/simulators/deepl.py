@@ -1,4 +1,4 @@
-"""A DeepL on loopback, from its documented answers: `POST /v2/translate`, its limits, its quota and its refusals."""
+"""DeepL on loopback, with its documented answers: `POST /v2/translate`, its limits, quota and errors."""
 
 import json
 from collections.abc import Mapping
@@ -6,11 +6,11 @@ from http import HTTPStatus
 from typing import Any
 
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
-from pressbox.demo.simulators.translating import Mood, translated
+from pressbox.demo.simulators.translation_text import Mood, translate_text
 
 KEY = "demo-deepl-key:fx"
-MOST_TEXTS = 50
-LARGEST_REQUEST = 128 * 1024
+MAX_TEXTS = 50
+MAX_REQUEST = 128 * 1024
 OVER_QUOTA = 456
 TARGETS = frozenset(
     {"AR", "BG", "CS", "DA", "DE", "EL", "EN-GB", "EN-US", "ES", "ET", "FI", "FR", "HE", "HU", "ID", "IT", "JA", "KO"}
@@ -19,7 +19,7 @@ TARGETS = frozenset(
 
 
 class DeepLSimulator(HttpService):
-    """`characters_left` is the quota; None: there is none. Behaviours go by the path, `v2/translate`."""
+    """`characters_left` is the quota; None means unlimited. The key of behaviours is the path, `v2/translate`."""
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)
@@ -32,10 +32,10 @@ class DeepLSimulator(HttpService):
             return Answer(HTTPStatus.NOT_FOUND)
         if request.headers.get("authorization") != f"DeepL-Auth-Key {KEY}":
             return Answer(HTTPStatus.FORBIDDEN)
-        if len(request.body) > LARGEST_REQUEST:
+        if len(request.body) > MAX_REQUEST:
             return Answer.of({"message": "Request Entity Too Large"}, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         body = json.loads(request.body)
-        problem = _problem(body)
+        problem = _find_problem(body)
         if problem:
             return Answer.of({"message": problem}, HTTPStatus.BAD_REQUEST)
         characters = sum(len(text) for text in body["text"])
@@ -51,7 +51,7 @@ class DeepLSimulator(HttpService):
         return Answer.of(
             {
                 "translations": [
-                    {"detected_source_language": source, "text": translated(text, target[:2], self.mood)}
+                    {"detected_source_language": source, "text": translate_text(text, target[:2], self.mood)}
                     for text in texts
                 ]
             }
@@ -64,10 +64,10 @@ class DeepLSimulator(HttpService):
         self.received.clear()
 
 
-def _problem(body: Mapping[str, Any]) -> str:
+def _find_problem(body: Mapping[str, Any]) -> str:
     if not body.get("text"):
         return "Parameter 'text' not specified."
-    if len(body["text"]) > MOST_TEXTS:
+    if len(body["text"]) > MAX_TEXTS:
         return "Too many texts in one request."
     if body.get("target_lang") not in TARGETS:
         return "Value for 'target_lang' not supported."

@@ -1,6 +1,6 @@
-"""A fixtures API as API-Football's: its answers come from a scripted match day and have the shape of recorded ones.
+"""A fixtures API like API-Football's: it answers from a scripted match day, in the shape of the real answers.
 
-Beside what every simulator can do wrong it can answer as the real one does on a bad day: see `Mistake`.
+Besides what every simulator can do wrong it can make the mistakes of the real one: see `Mistake`.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 
 DEMO_KEY = "demo-key"
-MOST_IDS = 20
+MAX_IDS = 20
 DAY_LIMIT = 75_000
 MINUTE_LIMIT = 450
 HTML = b"<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>cloud error</body></html>"
@@ -57,7 +57,7 @@ PLAIN: Mapping[Mistake, Answer] = {
 
 
 class FixturesApi(HttpService):
-    """`/fixtures?date=`, `/fixtures?ids=a-b` and `/status`. Without a day it knows no fixture. `calls` counts."""
+    """`/fixtures?date=`, `/fixtures?ids=a-b` and `/status`. Without a day it knows no fixtures. `calls` counts."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class FixturesApi(HttpService):
         self._mistakes: list[Mistake] = []
 
     def err(self, mistake: Mistake, times: int = 1) -> None:
-        """The next so many questions are answered so."""
+        """Answer the next requests with this mistake."""
         self._mistakes += [mistake] * times
 
     def forget(self) -> None:
@@ -95,37 +95,37 @@ class FixturesApi(HttpService):
         if mistake in PLAIN:
             return PLAIN[mistake]
         if mistake in REFUSALS:
-            return self._wrapped(request, [], errors=REFUSALS[mistake])
+            return self._wrap(request, [], errors=REFUSALS[mistake])
         if request.path == "/status":
-            return self._wrapped(request, self._status())
+            return self._wrap(request, self._status())
         if request.path != "/fixtures":
-            return self._wrapped(request, [], errors={"endpoint": "This endpoint do not exist."})
-        answer = self._fixtures(request, mistake)
+            return self._wrap(request, [], errors={"endpoint": "This endpoint do not exist."})
+        answer = self._answer_fixtures(request, mistake)
         if mistake is Mistake.TRUNCATED:
             return Answer(answer.status, answer.body[: len(answer.body) * 2 // 3], answer.headers)
         return answer
 
-    def _fixtures(self, request: Request, mistake: Mistake) -> Answer:
+    def _answer_fixtures(self, request: Request, mistake: Mistake) -> Answer:
         ids, day = request.first("ids"), request.first("date")
         if mistake is Mistake.EMPTY:
-            return self._wrapped(request, [])
+            return self._wrap(request, [])
         if ids is not None:
             numbers = [int(part) for part in ids.split("-") if part.isdigit()]
-            if len(numbers) > MOST_IDS:
-                return self._wrapped(request, [], errors={"ids": "The Ids field may contain a maximum of 20 ids."})
+            if len(numbers) > MAX_IDS:
+                return self._wrap(request, [], errors={"ids": "The Ids field may contain a maximum of 20 ids."})
             found = self.day.by_ids(numbers, self._now()) if self.day else []
             if mistake is Mistake.NO_EVENTS:
                 found = [{**raw, "events": []} for raw in found]
-            return self._wrapped(request, found)
+            return self._wrap(request, found)
         if day is None:
-            return self._wrapped(request, [], errors={"required": "At least one parameter is required."})
+            return self._wrap(request, [], errors={"required": "At least one parameter is required."})
         try:
             wanted = date.fromisoformat(day)
         except ValueError:
-            return self._wrapped(request, [], errors={"date": "The Date field must contain a valid date."})
-        return self._wrapped(request, self.day.on(wanted, self._now()) if self.day else [])
+            return self._wrap(request, [], errors={"date": "The Date field must contain a valid date."})
+        return self._wrap(request, self.day.on(wanted, self._now()) if self.day else [])
 
-    def _wrapped(self, request: Request, response: Any, errors: Mapping[str, str] | None = None) -> Answer:
+    def _wrap(self, request: Request, response: Any, errors: Mapping[str, str] | None = None) -> Answer:
         page, total = int(request.first("page") or 1), 1
         if self._page_size and isinstance(response, list):
             total = max(-(-len(response) // self._page_size), 1)
@@ -133,7 +133,7 @@ class FixturesApi(HttpService):
         body = {
             "get": request.path.lstrip("/"),
             "parameters": {name: values[0] for name, values in request.query.items()},
-            # No errors are an empty list, errors an object: as the real one has it.
+            # Like the real one: an empty list without errors, an object with errors.
             "errors": dict(errors) if errors else [],
             "results": len(response),
             "paging": {"current": page, "total": total},
@@ -157,7 +157,7 @@ class FixturesApi(HttpService):
 
 
 async def serve(matches: int, start: datetime) -> None:
-    """Alone in a process, until it is ended, with a day of so many matches: says its port on standard output."""
+    """Serve a day of matches until the process is ended; the port is printed on standard output."""
     async with FixturesApi(day=build_day(start, matches=matches, postponed=0)) as service:
         sys.stdout.write(f"{service.port}\n")
         sys.stdout.flush()

@@ -1,7 +1,7 @@
-"""GitHub's REST API as far as cards of software need it: search for repositories, one repository, its README.
+"""The part of GitHub's REST API that software cards need: search for repositories, one repository, its README.
 
-Answers have the form of GitHub's documentation. Beside what every simulator can do wrong it can have its limit used
-up (403 with `x-ratelimit-reset`), ask for a pause (403 with `retry-after`), and refuse a token.
+Answers follow GitHub's documentation. Besides what every simulator can do wrong its rate limit can be used up (403 with
+`x-ratelimit-reset`), it can ask for a pause (403 with `retry-after`), and refuse a token.
 """
 
 import json
@@ -89,30 +89,30 @@ class GitHubService(HttpService):
         self._refusals: list[dict[str, str]] = []
 
     def use_up(self, seconds: float, times: int = 1) -> None:
-        """The next requests meet a limit that is used up, until so many seconds from now."""
+        """Refuse the next requests because the rate limit is used up for this many seconds."""
         reset = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(time.time() + seconds) + 1)}
         self._refusals.extend([reset] * times)
 
     def ask_for_pause(self, seconds: int, times: int = 1) -> None:
-        """What GitHub calls the secondary limit."""
+        """Refuse the next requests with what GitHub calls the secondary rate limit."""
         self._refusals.extend([{"retry-after": str(seconds)}] * times)
 
     async def answer(self, request: Request) -> Answer:
         self.asked.append(request.path)
         sent = request.headers.get("authorization")
         if sent is not None and self._key is not None and sent != f"Bearer {self._key}":
-            return _said({"message": "Bad credentials"}, 401)
+            return _to_answer({"message": "Bad credentials"}, 401)
         if self._refusals:
-            return _said({"message": "API rate limit exceeded"}, 403, self._refusals.pop(0))
+            return _to_answer({"message": "API rate limit exceeded"}, 403, self._refusals.pop(0))
         parts = [unquote(part) for part in request.path.split("/") if part]
         match parts:
             case ["search", "repositories"]:
                 return self._search(request)
             case ["repos", owner, name]:
-                return self._one(f"{owner}/{name}")
+                return self._get_repository(f"{owner}/{name}")
             case ["repos", owner, name, "readme"]:
-                return self._readme(f"{owner}/{name}", request.headers.get("accept", ""))
-        return _said({"message": "Not Found"}, 404)
+                return self._get_readme(f"{owner}/{name}", request.headers.get("accept", ""))
+        return _to_answer({"message": "Not Found"}, 404)
 
     async def inspect(self, request: Request) -> Answer:
         return Answer.of(self.asked)
@@ -124,28 +124,28 @@ class GitHubService(HttpService):
         query = request.first("q") or ""
         words = [word.strip('"').lower() for word in query.split() if not word.startswith("in:")]
         if not words:
-            return _said({"message": "Validation Failed", "errors": [{"code": "missing", "field": "q"}]}, 422)
+            return _to_answer({"message": "Validation Failed", "errors": [{"code": "missing", "field": "q"}]}, 422)
         found = [one for one in self.repositories if all(word in one.full_name.lower() for word in words)]
         found.sort(key=lambda one: -one.stars)
         most = int(request.first("per_page") or "30")
         items = [one.answer() for one in found[:most]]
-        return _said({"total_count": len(found), "incomplete_results": False, "items": items})
+        return _to_answer({"total_count": len(found), "incomplete_results": False, "items": items})
 
-    def _one(self, full_name: str) -> Answer:
-        found = self._named(full_name)
-        return _said({"message": "Not Found"}, 404) if found is None else _said(found.answer())
+    def _get_repository(self, full_name: str) -> Answer:
+        found = self._find(full_name)
+        return _to_answer({"message": "Not Found"}, 404) if found is None else _to_answer(found.answer())
 
-    def _readme(self, full_name: str, accept: str) -> Answer:
-        found = self._named(full_name)
+    def _get_readme(self, full_name: str, accept: str) -> Answer:
+        found = self._find(full_name)
         if found is None or not found.readme:
-            return _said({"message": "Not Found"}, 404)
+            return _to_answer({"message": "Not Found"}, 404)
         if not accept.startswith(HTML):
-            return _said({"name": "README.md", "path": "README.md", "encoding": "base64", "content": ""})
+            return _to_answer({"name": "README.md", "path": "README.md", "encoding": "base64", "content": ""})
         return Answer(200, found.readme.encode(), {"Content-Type": f"{HTML}; charset=utf-8"})
 
-    def _named(self, full_name: str) -> SimulatedRepository | None:
+    def _find(self, full_name: str) -> SimulatedRepository | None:
         return next((one for one in self.repositories if one.full_name.lower() == full_name.lower()), None)
 
 
-def _said(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Answer:
+def _to_answer(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Answer:
     return Answer(status, json.dumps(value).encode(), {**_HEADERS, **(headers or {})})

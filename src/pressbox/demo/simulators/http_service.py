@@ -1,4 +1,4 @@
-"""A small HTTP server on loopback that can break off a connection on purpose, which real ones avoid."""
+"""A small HTTP server on loopback that can break off connections on purpose, which real ones avoid."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from pressbox.demo.simulators.behaviour import Behaviour, Behaviours, Kind
 
-LARGEST_BODY = 10_000_000
+MAX_BODY = 10_000_000
 CONTROL = "/-/"
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 # Closing a socket with this option sends a reset instead of an orderly end.
@@ -39,7 +39,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """With `stream` the body goes on for as long as somebody reads. A Content-Length among `headers` may lie."""
+    """With `stream` the body continues as long as somebody reads. A Content-Length in `headers` may be wrong."""
 
     status: int = 200
     body: bytes = b""
@@ -52,7 +52,7 @@ class Answer:
 
 
 class HttpService:
-    """Base of simulators. A subclass answers; how it behaves is told with `PUT /-/behaviours?key=…`, or `tell`."""
+    """Base of the simulators: a subclass answers; `tell` or `PUT /-/behaviours?key=…` sets how it behaves."""
 
     def __init__(self, port: int = 0, *, host: str = "127.0.0.1") -> None:
         self.behaviours = Behaviours()
@@ -74,15 +74,15 @@ class HttpService:
         self.behaviours.tell(key, Behaviour(kind=kind, seconds=seconds, times=times))
 
     async def answer(self, request: Request) -> Answer:
-        """What a well-behaved service says."""
+        """Answer as a well-behaved service."""
         return Answer()
 
     async def inspect(self, request: Request) -> Answer:
-        """What `GET /-/received` shows."""
+        """Answer `GET /-/received`."""
         return Answer.of([])
 
     def forget(self) -> None:
-        """What `DELETE /-/received` does."""
+        """Forget what was received, for `DELETE /-/received`."""
 
     def key_of(self, request: Request) -> str:
         return request.path.lstrip("/")
@@ -98,7 +98,7 @@ class HttpService:
         if self._server is not None:
             self._server.close()
             self._closing.set()
-            # Those that nobody reads any more would wait for ever.
+            # Connections that nobody reads any more would wait for ever.
             for writer in tuple(self._open):
                 writer.transport.abort()
             await self._server.wait_closed()
@@ -106,16 +106,16 @@ class HttpService:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
         try:
-            request = await _read(reader)
-            answer = await self._react(request, writer)
+            request = await _read_request(reader)
+            answer = await self._respond(request, writer)
             if answer is not None:
-                writer.write(_encoded(answer))
+                writer.write(_encode(answer))
                 await writer.drain()
-                async for chunk in _chunks(answer.stream):
+                async for chunk in _read_chunks(answer.stream):
                     writer.write(chunk)
                     await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
-            # Whoever called has gone or speaks no HTTP: nobody is left to tell.
+            # The client is gone or does not speak HTTP, so there is nobody to answer.
             writer.transport.abort()
         finally:
             self._open.discard(writer)
@@ -123,9 +123,9 @@ class HttpService:
                 writer.close()
                 await writer.wait_closed()
 
-    async def _react(self, request: Request, writer: asyncio.StreamWriter) -> Answer | None:
+    async def _respond(self, request: Request, writer: asyncio.StreamWriter) -> Answer | None:
         if request.path.startswith(CONTROL):
-            return await self._control(request)
+            return await self._handle_control(request)
         behaviour = await self.behaviours.take(self.key_of(request))
         match behaviour.kind:
             case Kind.GOOD | Kind.SLOW:
@@ -139,17 +139,17 @@ class HttpService:
                 return Answer(HTTPStatus.GONE)
             case Kind.RESET:
                 await self.answer(request)
-                _reset(writer)
+                _reset_connection(writer)
             case Kind.HANGING:
                 await self.answer(request)
                 await self.hang()
         return None
 
     async def hang(self) -> None:
-        """Until nobody can be answered any more."""
+        """Wait until the server closes."""
         await self._closing.wait()
 
-    async def _control(self, request: Request) -> Answer:
+    async def _handle_control(self, request: Request) -> Answer:
         match request.method, request.path:
             case "PUT", "/-/behaviours":
                 try:
@@ -157,7 +157,7 @@ class HttpService:
                 except ValidationError:
                     return Answer(HTTPStatus.UNPROCESSABLE_ENTITY)
             case "GET", "/-/behaviours":
-                return Answer.of({key: one.model_dump(mode="json") for key, one in self.behaviours.told().items()})
+                return Answer.of({key: one.model_dump(mode="json") for key, one in self.behaviours.list().items()})
             case "GET", "/-/received":
                 return await self.inspect(request)
             case "DELETE", "/-/received":
@@ -167,7 +167,7 @@ class HttpService:
         return Answer()
 
 
-async def _chunks(stream: Iterable[bytes] | AsyncIterable[bytes] | None) -> AsyncIterator[bytes]:
+async def _read_chunks(stream: Iterable[bytes] | AsyncIterable[bytes] | None) -> AsyncIterator[bytes]:
     if isinstance(stream, AsyncIterable):
         async for chunk in stream:
             yield chunk
@@ -176,13 +176,13 @@ async def _chunks(stream: Iterable[bytes] | AsyncIterable[bytes] | None) -> Asyn
             yield chunk
 
 
-def _reset(writer: asyncio.StreamWriter) -> None:
+def _reset_connection(writer: asyncio.StreamWriter) -> None:
     connection: socket.socket = writer.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
     writer.transport.abort()
 
 
-async def _read(reader: asyncio.StreamReader) -> Request:
+async def _read_request(reader: asyncio.StreamReader) -> Request:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     first, *lines = head.split("\r\n")
     method, target, _ = first.split(" ", 2)
@@ -190,17 +190,17 @@ async def _read(reader: asyncio.StreamReader) -> Request:
         name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
     }
     length = int(headers.get("content-length", "0"))
-    if length > LARGEST_BODY:
+    if length > MAX_BODY:
         raise ValueError("The body is too large.")
     parts = urlsplit(target)
     return Request(method, parts.path, parse_qs(parts.query), headers, await reader.readexactly(length))
 
 
-def _encoded(answer: Answer) -> bytes:
-    # The end of a stream is the end of the connection.
+def _encode(answer: Answer) -> bytes:
+    # A stream ends with the connection.
     length = {} if answer.stream is not None else {"Content-Length": str(len(answer.body))}
     headers = {**length, **answer.headers, "Connection": "close"}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    # Some services use numbers that no standard names.
+    # Some services use status codes that are in no standard.
     phrase = responses.get(answer.status, "Unnamed")
     return f"HTTP/1.1 {answer.status} {phrase}\r\n{lines}\r\n".encode() + answer.body

@@ -1,6 +1,6 @@
-"""Langfuse as far as scores go: its batch endpoint, with the answers that its documentation describes.
+"""The part of Langfuse that takes scores: its batch endpoint, with the documented answers.
 
-Traces and scores are kept by their own ids, and an event that was taken once is not taken again.
+Traces and scores are kept by their ids, and an event is accepted only once.
 """
 
 import base64
@@ -19,7 +19,7 @@ _NEEDED = {"trace-create": ("id",), "score-create": ("id", "traceId", "name", "v
 
 
 class LangfuseService(HttpService):
-    """Answers 207 with an outcome for each event; `refuse` names scores that it does not take."""
+    """Answers 207 with a result for each event; `refuse` names scores that it does not accept."""
 
     def __init__(self, port: int = 0, *, public_key: str = PUBLIC_KEY, secret_key: str = SECRET_KEY) -> None:
         super().__init__(port)
@@ -38,9 +38,9 @@ class LangfuseService(HttpService):
         self.bodies.append(request.body)
         try:
             batch = json.loads(request.body)["batch"]
-            outcomes = [self._taken(event) for event in batch]
+            outcomes = [self._accept(event) for event in batch]
         except (ValueError, TypeError, KeyError):
-            return Answer.of({"message": "Invalid request data", "error": "The batch is none."}, 400)
+            return Answer.of({"message": "Invalid request data", "error": "The batch is not valid."}, 400)
         return Answer.of(
             {
                 "successes": [{"id": one, "status": 201} for one, wrong in outcomes if not wrong],
@@ -62,8 +62,8 @@ class LangfuseService(HttpService):
         self.bodies.clear()
         self._events.clear()
 
-    def _taken(self, event: Mapping[str, Any]) -> tuple[str, str]:
-        """The event's id, and what is wrong with it."""
+    def _accept(self, event: Mapping[str, Any]) -> tuple[str, str]:
+        """Accept an event; returns its id and what is wrong with it."""
         kind, body, event_id = str(event["type"]), event["body"], str(event["id"])
         missing = [name for name in _NEEDED.get(kind, ()) if body.get(name) is None]
         if kind not in _NEEDED or missing:

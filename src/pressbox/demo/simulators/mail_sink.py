@@ -1,6 +1,6 @@
-"""A mail server on loopback that delivers nothing: it keeps what it got, and shows it over HTTP.
+"""A mail server on loopback that delivers nothing: it keeps what it received and shows it over HTTP.
 
-Behaviours are told per recipient: BUSY and FAILING refuse for now (451), GONE for good (550), RESET and HANGING take
+Behaviours are set per recipient: BUSY and FAILING refuse for now (451), GONE for good (550), RESET and HANGING receive
 the whole mail and never confirm it.
 """
 
@@ -31,14 +31,14 @@ class Mail(Contract):
 
 
 class MailSink(HttpService):
-    """`smtp_port` takes mail; `port` and `url` are the inspection."""
+    """`smtp_port` receives mail; `port` and `url` are for the inspection."""
 
     def __init__(self, port: int = 0, smtp_port: int = 0) -> None:
         super().__init__(port)
         self.smtp_port = smtp_port
         self.received: list[Mail] = []
         self._smtp: asyncio.Server | None = None
-        self._talks: set[asyncio.StreamWriter] = set()
+        self._connections: set[asyncio.StreamWriter] = set()
 
     def to(self, recipient: str) -> list[Mail]:
         return [mail for mail in self.received if mail.recipient == recipient]
@@ -52,7 +52,7 @@ class MailSink(HttpService):
 
     async def __aenter__(self) -> Self:
         await super().__aenter__()
-        self._smtp = await asyncio.start_server(self._talk, "127.0.0.1", self.smtp_port)
+        self._smtp = await asyncio.start_server(self._handle, "127.0.0.1", self.smtp_port)
         self.smtp_port = self._smtp.sockets[0].getsockname()[1]
         return self
 
@@ -61,27 +61,27 @@ class MailSink(HttpService):
     ) -> None:
         if self._smtp is not None:
             self._smtp.close()
-            for writer in tuple(self._talks):
+            for writer in tuple(self._connections):
                 writer.transport.abort()
             await self._smtp.wait_closed()
         await super().__aexit__(kind, error, traceback)
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._talks.add(writer)
+    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._connections.add(writer)
         try:
-            await _Conversation(self, reader, writer).hold()
+            await _SmtpConnection(self, reader, writer).serve()
         except (asyncio.IncompleteReadError, ConnectionError):
-            # The sender has gone: nobody is left to tell.
+            # The sender is gone, so there is nobody to answer.
             writer.transport.abort()
         finally:
-            self._talks.discard(writer)
+            self._connections.discard(writer)
             with suppress(ConnectionError):
                 writer.close()
                 await writer.wait_closed()
 
 
-class _Conversation:
-    """One connection of a sender: just enough SMTP for one."""
+class _SmtpConnection:
+    """One connection of a sender, with just enough SMTP."""
 
     def __init__(self, sink: MailSink, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._sink = sink
@@ -91,35 +91,35 @@ class _Conversation:
         self._recipients: list[str] = []
         self._unconfirmed: Kind | None = None
 
-    async def hold(self) -> None:
-        await self._say(b"220 mail sink\r\n")
+    async def serve(self) -> None:
+        await self._write(b"220 mail sink\r\n")
         while line := await self._reader.readline():
             verb = line[:4].upper()
             if verb == b"QUIT":
-                await self._say(b"221 Bye\r\n")
+                await self._write(b"221 Bye\r\n")
                 return
             answer = await self._answer(verb, line.decode("utf-8", "replace"))
             if answer is None:
                 return
-            await self._say(answer)
+            await self._write(answer)
 
     async def _answer(self, verb: bytes, line: str) -> bytes | None:
         match verb:
             case b"EHLO":
                 return b"250-mail sink\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n"
             case b"MAIL":
-                self._sender, self._recipients, self._unconfirmed = _address(line), [], None
+                self._sender, self._recipients, self._unconfirmed = _parse_address(line), [], None
             case b"RCPT":
-                return await self._recipient(_address(line))
+                return await self._add_recipient(_parse_address(line))
             case b"DATA":
-                return await self._data()
+                return await self._receive_data()
             case b"HELO" | b"RSET" | b"NOOP":
                 pass
             case _:
                 return b"502 Not here\r\n"
         return b"250 Yes\r\n"
 
-    async def _recipient(self, address: str) -> bytes:
+    async def _add_recipient(self, address: str) -> bytes:
         behaviour = await self._sink.behaviours.take(address)
         if behaviour.kind in _REFUSALS:
             return _REFUSALS[behaviour.kind]
@@ -128,8 +128,8 @@ class _Conversation:
         self._recipients.append(address)
         return b"250 Yes\r\n"
 
-    async def _data(self) -> bytes | None:
-        await self._say(b"354 Go on\r\n")
+    async def _receive_data(self) -> bytes | None:
+        await self._write(b"354 Go on\r\n")
         text = await self._reader.readuntil(b"\r\n.\r\n")
         message = email.message_from_bytes(text[:-5].replace(b"\r\n..", b"\r\n."), policy=email.policy.default)
         part = message.get_body(("plain",))
@@ -147,10 +147,10 @@ class _Conversation:
             await asyncio.Event().wait()
         return b"250 Taken\r\n" if self._unconfirmed is None else None
 
-    async def _say(self, line: bytes) -> None:
+    async def _write(self, line: bytes) -> None:
         self._writer.write(line)
         await self._writer.drain()
 
 
-def _address(line: str) -> str:
+def _parse_address(line: str) -> str:
     return line.partition("<")[2].partition(">")[0]

@@ -1,8 +1,8 @@
 """A language model behind an OpenAI-compatible endpoint. Its answers come from a script, never from a model.
 
 The script is a function from the request to the text of the answer; without one the model says of every picture that
-it shows football and no clock. Beside what every simulator can do wrong it can answer as models do: see `Mistake`.
-Asked for a stream it says a few words at a time, `pace` seconds apart.
+it shows football and no clock. Besides what every simulator can do wrong it can make the mistakes of models: see
+`Mistake`. As a stream it sends a few words at a time, `pace` seconds apart.
 """
 
 import asyncio
@@ -47,8 +47,8 @@ _PLAIN: Mapping[Mistake, Answer] = {
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One call: the texts of all messages in order, and the pictures."""
+class ModelRequest:
+    """One request: the texts of all messages in order, and the pictures."""
 
     model: str
     texts: tuple[str, ...]
@@ -56,10 +56,10 @@ class Asked:
     streamed: bool = False
 
 
-Script = Callable[[Asked], str]
+Script = Callable[[ModelRequest], str]
 
 
-def football_without_clock(asked: Asked) -> str:
+def describe_football(asked: ModelRequest) -> str:
     frame = {"soccer": "yes", "screen": "no", "clock": "", "added": "", "stoppage_clock": ""}
     return json.dumps({"frames": [frame] * len(asked.pictures)})
 
@@ -67,10 +67,10 @@ def football_without_clock(asked: Asked) -> str:
 class ModelService(HttpService):
     """`POST /v1/chat/completions` and `GET /v1/models`. With a `key`, others are refused."""
 
-    def __init__(self, port: int = 0, *, script: Script = football_without_clock, key: str | None = None) -> None:
+    def __init__(self, port: int = 0, *, script: Script = describe_football, key: str | None = None) -> None:
         super().__init__(port)
         self.script = script
-        self.asked: list[Asked] = []
+        self.asked: list[ModelRequest] = []
         # Seconds between two pieces of a stream.
         self.pace = 0.0
         self._key = key
@@ -81,7 +81,7 @@ class ModelService(HttpService):
         return f"{self.url}/v1"
 
     def err(self, *mistakes: Mistake) -> None:
-        """The next answers, one mistake each; those after them are good."""
+        """Make one of these mistakes in each of the next answers."""
         self._mistakes.extend(mistakes)
 
     async def answer(self, request: Request) -> Answer:
@@ -91,7 +91,7 @@ class ModelService(HttpService):
             case "GET", "/v1/models":
                 return Answer.of({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
             case "POST", "/v1/chat/completions":
-                return self._completion(request)
+                return self._complete(request)
             case _:
                 return Answer.of({"error": {"message": "Not found"}}, 404)
 
@@ -103,47 +103,47 @@ class ModelService(HttpService):
     def forget(self) -> None:
         self.asked.clear()
 
-    def _completion(self, request: Request) -> Answer:
+    def _complete(self, request: Request) -> Answer:
         try:
-            asked = _read(json.loads(request.body))
+            asked = _parse_request(json.loads(request.body))
         except (ValueError, TypeError, KeyError, AttributeError):
             return Answer.of({"error": {"message": "The request is not a chat completion."}}, 400)
         self.asked.append(asked)
         mistake = self._mistakes.pop(0) if self._mistakes else Mistake.NONE
         if mistake in _PLAIN:
             return _PLAIN[mistake]
-        said = _said(self.script(asked), mistake)
+        said = _apply_mistake(self.script(asked), mistake)
         if asked.streamed:
-            pieces = self._pieces(asked, said, broken=mistake is Mistake.BROKEN)
+            pieces = self._stream(asked, said, broken=mistake is Mistake.BROKEN)
             return Answer(200, b"", {"Content-Type": "text/event-stream"}, pieces)
-        return _completed(asked, said, mistake)
+        return _build_completion(asked, said, mistake)
 
-    async def _pieces(self, asked: Asked, said: str, *, broken: bool) -> AsyncIterator[bytes]:
-        """Server-sent events as the interface documents them: pieces, the count of tokens, and the end."""
+    async def _stream(self, asked: ModelRequest, said: str, *, broken: bool) -> AsyncIterator[bytes]:
+        """Server-sent events as documented: pieces, the number of tokens, and the end."""
         pieces = _FEW_WORDS.findall(said)
         for number, piece in enumerate(pieces):
             if broken and number >= len(pieces) // 2:
                 return
             choice = {"index": 0, "delta": {"content": piece}, "finish_reason": None}
-            yield _event({"object": "chat.completion.chunk", "model": asked.model, "choices": [choice]})
+            yield _encode_event({"object": "chat.completion.chunk", "model": asked.model, "choices": [choice]})
             await asyncio.sleep(self.pace)
-        usage = {"prompt_tokens": tokens(*asked.texts), "completion_tokens": tokens(said)}
-        yield _event({"object": "chat.completion.chunk", "model": asked.model, "choices": [], "usage": usage})
+        usage = {"prompt_tokens": count_tokens(*asked.texts), "completion_tokens": count_tokens(said)}
+        yield _encode_event({"object": "chat.completion.chunk", "model": asked.model, "choices": [], "usage": usage})
         yield b"data: [DONE]\n\n"
 
 
-def _said(said: str, mistake: Mistake) -> str:
+def _apply_mistake(said: str, mistake: Mistake) -> str:
     if mistake is Mistake.PROSE:
         return "Certainly! The first picture shows a goal, and what a goal it is."
     return said[: len(said) // 2] if mistake is Mistake.CUT_SHORT else said
 
 
-def _event(value: object) -> bytes:
+def _encode_event(value: object) -> bytes:
     return f"data: {json.dumps(value)}\n\n".encode()
 
 
-def _completed(asked: Asked, said: str, mistake: Mistake) -> Answer:
-    usage = {"prompt_tokens": tokens(*asked.texts), "completion_tokens": tokens(said)}
+def _build_completion(asked: ModelRequest, said: str, mistake: Mistake) -> Answer:
+    usage = {"prompt_tokens": count_tokens(*asked.texts), "completion_tokens": count_tokens(said)}
     choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
     completion = {
         "id": "chatcmpl-1",
@@ -156,30 +156,30 @@ def _completed(asked: Asked, said: str, mistake: Mistake) -> Answer:
     return Answer(200, whole.body[: len(whole.body) // 2], whole.headers) if mistake is Mistake.BROKEN else whole
 
 
-def tokens(*texts: str) -> int:
+def count_tokens(*texts: str) -> int:
     """About as many as a model counts."""
     return sum(len(text) for text in texts) // 4
 
 
-def _read(body: Mapping[str, object]) -> Asked:
+def _parse_request(body: Mapping[str, object]) -> ModelRequest:
     messages = body["messages"]
     if not isinstance(messages, list):
         raise TypeError("The messages are not a list.")
-    parts = [part for message in messages for part in _parts(message["content"])]
+    parts = [part for message in messages for part in _list_parts(message["content"])]
     texts = tuple(str(part["text"]) for part in parts if part.get("type") == "text")
-    pictures = tuple(_picture(part["image_url"]) for part in parts if part.get("type") == "image_url")
-    return Asked(str(body["model"]), texts, pictures, bool(body.get("stream")))
+    pictures = tuple(_decode_picture(part["image_url"]) for part in parts if part.get("type") == "image_url")
+    return ModelRequest(str(body["model"]), texts, pictures, bool(body.get("stream")))
 
 
-def _parts(content: object) -> Sequence[Mapping[str, object]]:
+def _list_parts(content: object) -> Sequence[Mapping[str, object]]:
     return content if isinstance(content, list) else [{"type": "text", "text": str(content)}]
 
 
-def _picture(image: object) -> bytes:
+def _decode_picture(image: object) -> bytes:
     url = image["url"] if isinstance(image, dict) else ""
     kind, _, data = str(url).partition(",")
     if kind != "data:image/jpeg;base64":
-        raise ValueError("Only JPEG pictures inside the request are taken.")
+        raise ValueError("Only JPEG pictures inside the request are accepted.")
     try:
         return base64.b64decode(data, validate=True)
     except binascii.Error as error:

@@ -1,4 +1,4 @@
-"""Feeds and pages that misbehave, each in one way and at an address of its own: `/evil/NAME`."""
+"""Feeds and pages that misbehave, each in its own way and under its own address: `/evil/NAME`."""
 
 import gzip
 import zlib
@@ -10,15 +10,15 @@ from functools import cache
 from http import HTTPStatus
 
 from pressbox.demo.simulators.http_service import Answer, Request
-from pressbox.demo.simulators.news_feeds import Channel, Form, Item, written
+from pressbox.demo.simulators.news_feeds import Channel, Form, Item, write_feed
 from pressbox.demo.simulators.news_pages import login_page
 
 RSS = {"Content-Type": "application/rss+xml; charset=utf-8"}
 HTML = {"Content-Type": "text/html; charset=utf-8"}
-# What is streamed, and what the bomb becomes.
+# The size of the endless stream, and of the bomb when unpacked.
 HUGE_BYTES = 200_000_000
 RETRY_SECONDS = 7200
-# Nobody may follow a feed there: another port of this machine, and where clouds keep their keys.
+# Addresses that a crawler must refuse: another port of this machine, and the metadata service of clouds.
 PRIVATE = "http://127.0.0.1:9/feed.xml"
 METADATA = "http://169.254.169.254/latest/meta-data/"
 ETAG = '"the only one"'
@@ -27,7 +27,7 @@ _BLOCK = 1_000_000
 
 
 class Evil(StrEnum):
-    """The last part of the address says what is wrong there."""
+    """What is wrong; the value is the last part of the address."""
 
     NOT_MODIFIED = "not-modified"  # 304 whenever the request is conditional
     ALWAYS_NOT_MODIFIED = "always-not-modified"  # 304 to those who never had it
@@ -94,7 +94,7 @@ class Asking:
 
     def feed(self, items: list[Item]) -> bytes:
         channel = Channel(f"Evil: {self.name.value}", f"{self.base_url}/evil/{self.name.value}", "en")
-        return written(Form.RSS, channel, items)
+        return write_feed(Form.RSS, channel, items)
 
     def good(self, items: list[Item] | None = None) -> Answer:
         return Answer(200, self.feed(self.items() if items is None else items), RSS)
@@ -127,14 +127,14 @@ def _huge(kind: Mapping[str, str]) -> Answer:
 
 @cache
 def _bomb() -> bytes:
-    """Made of one block that is repeated: to compress all of it would take a second."""
+    """Repeat one compressed block, because compressing everything would take a second."""
     block = b"a" * _BLOCK
     compressor = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     packed = compressor.compress(block) + compressor.flush(zlib.Z_FULL_FLUSH)
     times, check = HUGE_BYTES // _BLOCK, 0
     for _ in range(times):
         check = zlib.crc32(block, check)
-    # What follows the last block of an empty file ends any file; only the check and the length are its own.
+    # The end of an empty file ends any file; only the checksum and the length differ.
     head, end = gzip.compress(b"", mtime=0)[:10], gzip.compress(b"", mtime=0)[10:-8]
     return head + packed * times + end + check.to_bytes(4, "little") + HUGE_BYTES.to_bytes(4, "little")
 
@@ -232,7 +232,7 @@ _FEEDS: Mapping[Evil, Callable[[Asking], Answer]] = {
 
 
 def evil_feed(asking: Asking) -> Answer | None:
-    """None: nothing is ever answered."""
+    """The answer, or None if there is never one."""
     return _FEEDS[asking.name](asking) if asking.name in _FEEDS else None
 
 

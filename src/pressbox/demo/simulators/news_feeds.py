@@ -1,4 +1,4 @@
-"""Feeds as publishers write them: RSS 2.0, Atom and JSON Feed."""
+"""Writes feeds as publishers do: RSS 2.0, Atom and JSON Feed."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """What is empty is left out, as careless publishers do. With `content` the feed carries the full text."""
+    """Empty fields are left out, as careless publishers do. With `content` the feed carries the full text."""
 
     title: str
     guid: str = ""
@@ -42,7 +42,7 @@ class Channel:
     description: str = ""
 
 
-def written(form: Form, channel: Channel, items: Sequence[Item]) -> bytes:
+def write_feed(form: Form, channel: Channel, items: Sequence[Item]) -> bytes:
     write = {Form.RSS: _rss, Form.ATOM: _atom, Form.JSON: _json}[form]
     return write(channel, items).encode()
 

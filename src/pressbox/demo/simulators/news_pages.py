@@ -1,4 +1,4 @@
-"""Pages as publishers build them: an article between navigation, a cookie banner, advertisements and comments."""
+"""Builds pages as publishers do: an article between navigation, a cookie banner, advertisements and comments."""
 
 import json
 import struct
@@ -9,7 +9,7 @@ from html import escape
 
 from pressbox.demo.news.library import Article
 
-# Sentences that stand around every article and belong to none: no extraction may keep them.
+# Sentences around every article that belong to none: no extraction may keep them.
 CHROME = (
     "We and our 212 partners use cookies to remember that you have seen this banner.",
     "Most read this week",
@@ -22,7 +22,7 @@ _WIDTH, _HEIGHT = 64, 36
 
 @dataclass(frozen=True)
 class Alternate:
-    """A feed that a page names in its head."""
+    """A feed that a page links in its head."""
 
     url: str
     title: str
@@ -89,7 +89,7 @@ def login_page() -> bytes:
 
 
 def picture(name: str) -> bytes:
-    """A small PNG whose colours come from its name."""
+    """A small PNG with colours that depend on its name."""
     seed = zlib.crc32(name.encode())
     red, green, blue = seed & 255, seed >> 8 & 255, seed >> 16 & 255
     rows = b"".join(

@@ -1,7 +1,7 @@
-"""Simulated newspapers with feeds, front pages and article pages, in English, German and Japanese, good and evil.
+"""Simulated newspapers with feeds, front pages and articles in English, German and Japanese; some misbehave.
 
 In a test: `async with NewsSite() as site: site.feed_url("harbour")`, `site.evil_url(Evil.BOMB)`,
-`site.publish(variation(7, "harbour"))`; `site.asked` tells who asked for what, when, and whether conditionally.
+`site.publish(variation(7, "harbour"))`; `site.asked` lists every request with its time.
 """
 
 import asyncio
@@ -17,17 +17,17 @@ from pressbox.core.contracts import Contract
 from pressbox.demo.news.library import Article, articles, variation
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.news_evil import Asking, Evil, EvilPage, evil_feed, evil_page
-from pressbox.demo.simulators.news_feeds import Channel, Form, Item, written
+from pressbox.demo.simulators.news_feeds import Channel, Form, Item, write_feed
 from pressbox.demo.simulators.news_pages import Alternate, article_page, front_page, page, picture
 
 HTML = "text/html; charset=utf-8"
-# Of the video channel. No test may fetch them: they are not on this site.
+# The videos of the video channel. No test may fetch them: they are not on this site.
 VIDEO_IDS = ("aaaaaaaaaaa", "bbbbbbbbbbb")
 
 
 @dataclass(frozen=True)
 class Publication:
-    """`full_text`: its feed carries whole articles. `sections`: whose articles it lists; its own are under its name."""
+    """With `full_text` its feed has whole articles. It lists the articles of `sections`; its own are under its name."""
 
     name: str
     title: str
@@ -45,15 +45,15 @@ PUBLICATIONS: Mapping[str, Publication] = {
         Publication("workshop", "Notes from the Workshop", "en", Form.ATOM, "atom.xml", ("workshop",), full_text=True),
         Publication("umland", "Umland", "de", Form.RSS, "rss.xml", ("umland",)),
         Publication("yokocho", "横丁だより", "ja", Form.JSON, "feed.json", ("yokocho",)),
-        # The same articles once more, with the marks of a newsletter on their addresses.
+        # The same articles again, with the tracking parameters of a newsletter in their addresses.
         Publication("digest", "The Weekly Digest", "en", Form.RSS, "feed.xml", ("harbour", "workshop")),
         Publication("videos", "Harbour Films", "en", Form.ATOM, "videos.xml", ()),
     )
 }
 
 
-class Asked(Contract):
-    """A request that came in. `conditional`: with If-None-Match or If-Modified-Since."""
+class ReceivedRequest(Contract):
+    """A request that the site received. `conditional`: with If-None-Match or If-Modified-Since."""
 
     path: str
     at: datetime
@@ -63,9 +63,9 @@ class Asked(Contract):
 
 
 class NewsSite(HttpService):
-    """Begins with all articles of the library but those in `held`. The key of behaviours is the path.
+    """Starts with all articles of the library except those in `held`. The key of behaviours is the path.
 
-    `channel` adds publications beside the six that everybody knows.
+    `channel` adds publications to the six that are always there.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class NewsSite(HttpService):
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         super().__init__(port, host=host)
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self._clock = clock
         self._publications = dict(PUBLICATIONS)
         self._published: dict[str, tuple[Article, datetime]] = {}
@@ -87,7 +87,7 @@ class NewsSite(HttpService):
                 self._published[article.slug] = (article, began + timedelta(hours=hours))
 
     def channel(self, name: str, number: int) -> None:
-        """One more publication, with so many articles, which all are variations."""
+        """Add a publication with this many articles, all of them variations."""
         self._publications[name] = Publication(name, f"Channel {name}", "en", Form.RSS, "feed.xml", (name,))
         sections = ("harbour", "workshop", "umland", "yokocho")
         for place in range(number):
@@ -108,15 +108,15 @@ class NewsSite(HttpService):
         return f"{self.url}/{self._published[slug][0].section}/{slug}"
 
     def publish(self, article: Article, at: datetime | None = None) -> None:
-        """From now on the feeds of its section have it, newest first."""
+        """Publish an article: from now on the feeds of its section list it first."""
         self._published[article.slug] = (article, (at or self._clock()).replace(microsecond=0))
 
     def withdraw(self, slug: str) -> None:
-        """Nobody lists it any more, and its page is gone."""
+        """Remove an article from all feeds, and its page."""
         self._published.pop(slug, None)
 
     def edit(self, slug: str, html: str) -> None:
-        """The same article with other words; its date stays."""
+        """Change the words of an article; its date stays."""
         article, at = self._published[slug]
         self._published[slug] = (replace(article, html=html), at)
 
@@ -124,14 +124,14 @@ class NewsSite(HttpService):
         """What the feed of a publication lists, newest first."""
         return [article for article, _ in self._listed(self._publications[name])]
 
-    def asked_for(self, path: str) -> list[Asked]:
+    def asked_for(self, path: str) -> list[ReceivedRequest]:
         return [one for one in self.asked if one.path == path]
 
     async def answer(self, request: Request) -> Answer:
         answer = await self._answer(request)
         conditional = bool({"if-none-match", "if-modified-since"} & set(request.headers))
         self.asked.append(
-            Asked(
+            ReceivedRequest(
                 path=request.path,
                 at=datetime.now(UTC),
                 conditional=conditional,
@@ -176,7 +176,7 @@ class NewsSite(HttpService):
         items = [self._item(publication, article, at) for article, at in listed] or self._videos()
         newest = max((item.published_at for item in items if item.published_at), default=self._clock())
         channel = Channel(publication.title, self.site_url(publication.name), publication.language)
-        body = written(publication.form, channel, items)
+        body = write_feed(publication.form, channel, items)
         headers = {
             "Content-Type": publication.form.content_type,
             "ETag": f'"{hashlib.sha256(body).hexdigest()[:16]}"',
@@ -215,7 +215,7 @@ class NewsSite(HttpService):
         ]
 
     def _alternate(self, publication: Publication) -> Alternate:
-        # From the root, as many sites write it: whoever reads it has to complete it.
+        # Relative to the root, as on many sites: the reader must complete it.
         return Alternate(f"/{publication.name}/{publication.path}", publication.title, publication.form.content_type)
 
     async def _evil(self, request: Request, rest: list[str]) -> Answer:
@@ -244,7 +244,7 @@ def _html(body: bytes) -> Answer:
 
 
 def _unless_known(answer: Answer, request: Request) -> Answer:
-    """As HTTP has it: when there is an ETag in the request, the date does not count."""
+    """Answer 304 if nothing changed. As in HTTP, the date does not count when the request has an ETag."""
     tag, since = request.headers.get("if-none-match"), request.headers.get("if-modified-since")
     known = tag == answer.headers["ETag"] if tag else since == answer.headers["Last-Modified"]
     if not known:
@@ -254,7 +254,7 @@ def _unless_known(answer: Answer, request: Request) -> Answer:
 
 
 async def serve(channels: int, articles_each: int) -> None:
-    """Alone in a process, until it is ended, with further channels: says its port on standard output."""
+    """Serve with further channels until the process is ended; the port is printed on standard output."""
     async with NewsSite() as site:
         for number in range(channels):
             site.channel(f"channel-{number}", articles_each)

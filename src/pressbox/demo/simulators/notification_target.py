@@ -1,6 +1,6 @@
-"""A service that takes notifications, as somebody's own server would: what an Apprise URL `json://…` points to.
+"""A service that receives notifications: what an Apprise URL `json://…` points to.
 
-Each path is a target of its own; its name is what follows the first slash.
+Each path is a separate target; its name is what follows the first slash.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 
 
 class Received(Contract):
-    """One message that was taken; `kind` is Apprise's word for its level."""
+    """One message; `kind` is Apprise's word for its level."""
 
     key: str
     title: str
@@ -52,7 +52,7 @@ class NotificationTarget(HttpService):
 
 
 async def serve(port: int) -> None:
-    """Alone in a process, until it is ended: says its port on standard output."""
+    """Serve until the process is ended; the port is printed on standard output."""
     async with NotificationTarget(port) as target:
         sys.stdout.write(f"{target.port}\n")
         sys.stdout.flush()

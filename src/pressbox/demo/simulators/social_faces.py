@@ -1,4 +1,4 @@
-"""How each service shows the same posts: the answers of X, Bluesky, Reddit and an index of files, as documented."""
+"""The answers of X, Bluesky, Reddit and a file index about the same posts, as documented."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -6,11 +6,11 @@ from html import escape
 from http import HTTPStatus
 
 from pressbox.demo.simulators.http_service import Answer, Request
-from pressbox.demo.simulators.social_posts import SocialPost, fitting
+from pressbox.demo.simulators.social_posts import SocialPost, search_posts
 
 MediaUrl = Callable[[SocialPost], str]
 SMALLEST_PAGE = 10
-# As the access tokens of the simulated services look.
+# The form of the access tokens of the simulated services.
 X_COOKIE = "auth_token"
 BLUESKY_TOKEN = "session-of-the-simulated-bluesky"  # noqa: S105 - a made-up value of a simulator
 REDDIT_TOKEN = "token-of-the-simulated-reddit"  # noqa: S105 - a made-up value of a simulator
@@ -74,7 +74,7 @@ def bluesky(request: Request, posts: Sequence[SocialPost], site: str, expired: b
     if expired:
         return Answer.of({"error": "ExpiredToken", "message": "Token has expired"}, HTTPStatus.BAD_REQUEST)
     since = _time(request.first("since"))
-    found = fitting(posts, request.first("q") or "")
+    found = search_posts(posts, request.first("q") or "")
     shown = [post for post in found if since is None or post.posted_at >= since]
     return Answer.of({"posts": [_post_view(post, site) for post in shown], "hitsTotal": len(shown)})
 
@@ -97,7 +97,7 @@ def _post_view(post: SocialPost, site: str) -> dict[str, object]:
 
 
 def playlist(request: Request, site: str) -> Answer:
-    """A list with the whole clip as its one piece."""
+    """A playlist with the whole clip as its only segment."""
     post_id = request.path.split("/")[2]
     lines = ["#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-TARGETDURATION:60", "#EXTINF:60.0,"]
     text = "\n".join([*lines, f"{site}/media/{post_id}.mp4", "#EXT-X-ENDLIST", ""])
@@ -134,10 +134,10 @@ def _submission(post: SocialPost, url: str) -> dict[str, object]:
 
 
 def x_page(request: Request, posts: Sequence[SocialPost], expired: bool) -> Answer:
-    """The search page of X as a browser sees it: the marks by which its parts are found, and nothing else."""
+    """The search page of X for a browser: only the attributes by which its parts are found."""
     if request.path.endswith("/i/flow/login"):
         form = _page('<form><input autocomplete="username"></form>')
-        # Whoever comes here is taken for somebody who has typed the right password.
+        # Everybody who opens this page counts as signed in.
         cookie = {} if expired else {"Set-Cookie": f"{X_COOKIE}=of-the-simulated-x; Path=/; HttpOnly"}
         return Answer(form.status, form.body, {**form.headers, **cookie})
     if expired or f"{X_COOKIE}=" not in request.headers.get("cookie", ""):
@@ -162,7 +162,7 @@ def _page(body: str) -> Answer:
 
 
 def index_entries(post: SocialPost) -> list[dict[str, object]]:
-    """As nginx lists a folder in JSON."""
+    """The entries of a post, as nginx lists a folder in JSON."""
     changed = post.posted_at.astimezone(UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
     return [
         {"name": f"{post.id}.mp4", "type": "file", "mtime": changed},

@@ -1,11 +1,10 @@
-"""One social site with the faces of all clip sources: X (API and page), Bluesky, Reddit and a folder with an index.
+"""One social site that looks like all clip sources: X (API and page), Bluesky, Reddit and a folder with an index.
 
-Its posts come from the script of the demo or from a test, with `post`; the forms of its answers follow the public
-documentation of each service. Each face can be slow, busy, failing or silent (`tell("x-api", Kind.BUSY)`), and wrong in
-ways of its own (`be("reddit", Mood.HTML)`).
+Its posts come from the script of the demo or from a test, with `post`; its answers follow the public documentation of
+each service. Each face can be slow, busy, failing or silent (`tell("x-api", Kind.BUSY)`), and wrong in its own ways
+(`set_mood("reddit", Mood.HTML)`).
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -17,15 +16,15 @@ from urllib.parse import unquote
 from pressbox.core.contracts import Contract
 from pressbox.demo.simulators import social_faces
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
-from pressbox.demo.simulators.social_posts import SocialPost, fitting
+from pressbox.demo.simulators.social_posts import SocialPost, search_posts
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 _HTML = b"<!DOCTYPE html><html><head><title>Just a moment</title></head><body>Checking your browser</body></html>"
 
 
 class Mood(StrEnum):
-    """GOOD: as documented. EXPIRED: the login no longer counts. HTML: a page instead of data. TRUNCATED: it breaks
-    off. EMPTY: nothing found. STRANGE: well-formed, and not what the documentation says.
+    """GOOD: as documented. EXPIRED: the login is no longer valid. HTML: a page instead of data. TRUNCATED: the answer
+    breaks off. EMPTY: nothing found. STRANGE: well-formed, but not as documented.
     """
 
     GOOD = "good"
@@ -36,8 +35,8 @@ class Mood(StrEnum):
     STRANGE = "strange"
 
 
-class Asked(Contract):
-    """A request that came in."""
+class ReceivedRequest(Contract):
+    """A request that the site received."""
 
     face: str
     path: str
@@ -45,12 +44,12 @@ class Asked(Contract):
 
 
 class SocialSite(HttpService):
-    """Posts are visible from the moment of `posted_at` on `clock`. The key of behaviours is the name of the face."""
+    """Posts are visible from `posted_at` on. The key of behaviours is the name of the face."""
 
     def __init__(self, port: int = 0, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         super().__init__(port)
         self.posts: list[SocialPost] = []
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.logins = 0
         self._moods: dict[str, Mood] = {}
         self._clock = clock
@@ -60,11 +59,11 @@ class SocialSite(HttpService):
         self.posts.append(post)
         self._media[post.id] = media
 
-    def be(self, face: str, mood: Mood) -> None:
+    def set_mood(self, face: str, mood: Mood) -> None:
         self._moods[face] = mood
 
     def face_url(self, face: str) -> str:
-        """What the settings name as the address of that service."""
+        """The address of that service for the settings."""
         return f"{self.url}/{face}"
 
     def media_url(self, post: SocialPost) -> str:
@@ -75,42 +74,44 @@ class SocialSite(HttpService):
 
     async def answer(self, request: Request) -> Answer:
         face = self.key_of(request)
-        self.asked.append(Asked(face=face, path=request.path, authorization=request.headers.get("authorization", "")))
+        self.asked.append(
+            ReceivedRequest(face=face, path=request.path, authorization=request.headers.get("authorization", ""))
+        )
         if face == "media":
-            return self._file(request, Path(unquote(request.path)).stem)
+            return self._send_file(request, Path(unquote(request.path)).stem)
         mood = self._moods.get(face, Mood.GOOD)
         if mood is Mood.HTML:
             return Answer(200, _HTML, {"Content-Type": "text/html; charset=utf-8"})
         if mood is Mood.STRANGE:
             return Answer.of({"unexpected": [1, 2, 3]})
-        good = self._face(face, request, mood)
+        good = self._answer_as(face, request, mood)
         return Answer(good.status, good.body[: len(good.body) // 2], good.headers) if mood is Mood.TRUNCATED else good
 
-    def _face(self, face: str, request: Request, mood: Mood) -> Answer:
+    def _answer_as(self, face: str, request: Request, mood: Mood) -> Answer:
         expired = mood is Mood.EXPIRED
         visible = [] if mood is Mood.EMPTY else [post for post in self.posts if post.posted_at <= self._clock()]
         match face:
             case "x-api":
                 return social_faces.x_api(
-                    request, fitting(visible, request.first("query") or ""), self.media_url, expired
+                    request, search_posts(visible, request.first("query") or ""), self.media_url, expired
                 )
             case "x":
-                return social_faces.x_page(request, fitting(visible, request.first("q") or ""), expired)
+                return social_faces.x_page(request, search_posts(visible, request.first("q") or ""), expired)
             case "bluesky":
                 if request.path.endswith("createSession"):
                     self.logins += 1
-                    # A new session is a good one.
-                    self.be("bluesky", Mood.GOOD)
+                    # A new session is valid.
+                    self.set_mood("bluesky", Mood.GOOD)
                 return social_faces.bluesky(request, visible, self.url, expired)
             case "reddit":
                 return social_faces.reddit(request, visible, self.media_url, expired)
             case "folder":
-                return self._folder(request, visible)
+                return self._answer_folder(request, visible)
         if request.path.startswith("/hls/"):
             return social_faces.playlist(request, self.url)
         return Answer(HTTPStatus.NOT_FOUND)
 
-    def _folder(self, request: Request, visible: list[SocialPost]) -> Answer:
+    def _answer_folder(self, request: Request, visible: list[SocialPost]) -> Answer:
         name = unquote(request.path.removeprefix("/folder").lstrip("/"))
         if not name:
             return Answer.of([entry for post in visible for entry in social_faces.index_entries(post)])
@@ -118,9 +119,9 @@ class SocialSite(HttpService):
         post = next((post for post in visible if post.id == post_id), None)
         if post is None:
             return Answer(HTTPStatus.NOT_FOUND)
-        return Answer.of(social_faces.side_car(post)) if ending == "mp4.json" else self._file(request, post_id)
+        return Answer.of(social_faces.side_car(post)) if ending == "mp4.json" else self._send_file(request, post_id)
 
-    def _file(self, request: Request, post_id: str) -> Answer:
+    def _send_file(self, request: Request, post_id: str) -> Answer:
         media = self._media.get(post_id)
         if media is None:
             return Answer(HTTPStatus.NOT_FOUND)
@@ -129,7 +130,7 @@ class SocialSite(HttpService):
         asked = _RANGE.fullmatch(request.headers.get("range", ""))
         if asked is None or asked[0] == "bytes=-":
             return Answer(200, body, headers)
-        first, last = _span(asked[1], asked[2], len(body))
+        first, last = _parse_range(asked[1], asked[2], len(body))
         if first > last:
             return Answer(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, b"", {"Content-Range": f"bytes */{len(body)}"})
         span: Mapping[str, str] = {**headers, "Content-Range": f"bytes {first}-{last}/{len(body)}"}
@@ -141,12 +142,8 @@ class SocialSite(HttpService):
     def forget(self) -> None:
         self.asked.clear()
 
-    def told_posts(self) -> str:
-        """All posts as JSON, for a look from outside."""
-        return json.dumps([post.model_dump(mode="json") for post in self.posts])
 
-
-def _span(first: str, last: str, size: int) -> tuple[int, int]:
+def _parse_range(first: str, last: str, size: int) -> tuple[int, int]:
     if not first:
         return max(0, size - int(last)), size - 1
     return int(first), min(int(last) if last else size - 1, size - 1)

@@ -1,7 +1,7 @@
-"""A Wikidata of a few teams: the search of its site and its query service.
+"""Wikidata with a few teams: the search of its site and its query service.
 
-What it knows is given to it by a test or the demo; the forms of its answers follow the documentation of the MediaWiki
-API and of SPARQL 1.1 results in JSON.
+A test or the demo gives it its teams; its answers follow the documentation of the MediaWiki API and of SPARQL 1.1
+results in JSON.
 """
 
 import re
@@ -22,7 +22,7 @@ class WikidataTeam(Contract):
 
 
 class WikidataSite(HttpService):
-    """Behaviours: `search` and `query`. `broken` answers the search with an error inside a good status."""
+    """The keys of behaviours are `search` and `query`. With `broken` the search answers 200 with an error inside."""
 
     def __init__(self, teams: Sequence[WikidataTeam], port: int = 0) -> None:
         super().__init__(port)

@@ -1,4 +1,4 @@
-"""DemoTreeWorkflow: toy work in a tree, so that the activity page can be seen alive."""
+"""DemoTreeWorkflow: toy work in a tree, so that the activity page has something to show."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from temporalio.exceptions import ChildWorkflowError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.contracts import Progress
     from pressbox.core.progress.report import report
-    from pressbox.core.temporal.options import QUICK
+    from pressbox.core.temporal.calls import call
     from pressbox.demo.activities import DemoActivities
     from pressbox.demo.contracts import DemoStepInput, DemoTreeWorkflowInput, DemoTreeWorkflowResult
     from pressbox.demo.ids import child_workflow_id
@@ -17,10 +17,10 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn
 class DemoTreeWorkflow:
-    """Does nothing useful, visibly.
+    """Does nothing useful, and reports its progress.
 
-    Id `demo-tree-{name}`, children `…-{number}`; started by `pressbox demo`. A node runs its children side by side
-    and ends when all have ended, also when some failed; a leaf takes its steps one after the other.
+    Id `demo-tree-{name}`, children `…-{number}`; started by `pressbox demo`. A node runs its children at the
+    same time and ends when all have ended, even if some failed; a leaf takes its steps one after the other.
     """
 
     @workflow.init
@@ -44,8 +44,8 @@ class DemoTreeWorkflow:
     async def _take_steps(self, input: DemoTreeWorkflowInput) -> DemoTreeWorkflowResult:
         for step in range(1, input.steps + 1):
             fail = input.number in input.failing and step == input.steps
-            taken = DemoStepInput(workflow_id=workflow.info().workflow_id, step=step, pause=input.pause, fail=fail)
-            await workflow.execute_activity_method(DemoActivities.take_demo_step, taken, **QUICK)
+            step_input = DemoStepInput(workflow_id=workflow.info().workflow_id, step=step, pause=input.pause, fail=fail)
+            await call(DemoActivities.take_demo_step, step_input)
             self._show(done=step, message=f"Step {step}")
         return DemoTreeWorkflowResult(steps=input.steps)
 

@@ -13,7 +13,7 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import InvalidInputError, PermanentError
 from pressbox.core.temporal.faults import Fault, plant, planted
 from pressbox.demo.instance import Instance, running_instance
-from pressbox.demo.player import Summary, chosen, play_on, play_once
+from pressbox.demo.player import Summary, choose_scenarios, play_forever, play_once
 from pressbox.demo.stage import Scenario, Stage
 from pressbox.demo.world import WorldPorts, open_world
 from pressbox.entry.commands.process import prepared_settings
@@ -33,7 +33,7 @@ def demo(
     ] = None,
 ) -> None:
     """See Pressbox alive within a minute: everything runs, nobody has to sign in, nothing outside is touched."""
-    scenarios = chosen(only or ())
+    scenarios = choose_scenarios(only or ())
     faults = [Fault.parse(text) for text in fault or ()]
     settings = prepared_settings()
     if settings.database.url or settings.temporal.address:
@@ -92,7 +92,7 @@ def _show(
 
     async def play() -> None:
         async with open_resources(at_home, instance.endpoints) as resources, open_world(ports) as world:
-            await play_on(Stage(resources, speed, 1, world, instance.web_url), scenarios, say=typer.echo)
+            await play_forever(Stage(resources, speed, 1, world, instance.web_url), scenarios, say=typer.echo)
 
     try:
         asyncio.run(play())

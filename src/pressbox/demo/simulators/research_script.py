@@ -1,7 +1,7 @@
-"""What the simulated model says in research: it plans by words, notes sentences of a text, and cites what it noted.
+"""How the simulated model does research: it plans by words, notes sentences of a text, and cites its notes.
 
-`Researching` is a script for `ModelService`. Beside the mistakes that every model makes, it can make those of research:
-see `Slip`.
+`ResearchScript` is a script for `ModelService`. Besides the mistakes that every model makes it can make those of
+research: see `Slip`.
 """
 
 import json
@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
-from pressbox.demo.simulators.model import Asked
+from pressbox.demo.simulators.model import ModelRequest
 
-# The first words of each task, as they are written by whoever asks.
+# The first words of each task, as the application writes them.
 PLANS, READS, CHECKS, WRITES = (
     "You plan research.",
     "You read for research.",
@@ -23,12 +23,12 @@ _PART = re.compile(
 )
 _SENTENCE = re.compile(r"[^\s.!?][^.!?\n]{20,300}[.!?]")
 _WORD = re.compile(r"\w{4,}")
-MOST_NOTES = 2
+MAX_NOTES = 2
 
 
 class Slip(StrEnum):
-    """INVENTED_QUOTE: a note whose quote stands nowhere. UNKNOWN_SOURCE: the report cites a source that is not there.
-    NO_CITATIONS: it cites none at all. OBEYS: it repeats what the text told it to do.
+    """INVENTED_QUOTE: a note with a quote that is in no text. UNKNOWN_SOURCE: the report cites a source that does not
+    exist. NO_CITATIONS: it cites nothing. OBEYS: it repeats what the text told it to do.
     """
 
     NONE = "none"
@@ -38,18 +38,18 @@ class Slip(StrEnum):
     OBEYS = "obeys"
 
 
-def is_research(asked: Asked) -> bool:
+def is_research_task(asked: ModelRequest) -> bool:
     return asked.texts[0].startswith((PLANS, READS, CHECKS, WRITES))
 
 
-class Researching:
-    """`slips` are made one by one, each by the step that can make it; `rounds` is how often it asks further."""
+class ResearchScript:
+    """Each of `slips` is made once, by the step that can make it; `rounds` is how often it asks further questions."""
 
     def __init__(self, *slips: Slip, rounds: int = 1) -> None:
         self._slips = list(slips)
         self._rounds = rounds
 
-    def __call__(self, asked: Asked) -> str:
+    def __call__(self, asked: ModelRequest) -> str:
         parts = {found["name"]: found["inside"] for found in _PART.finditer(asked.texts[-1])}
         answers: Mapping[str, Callable[[Mapping[str, str]], str]] = {
             PLANS: self._plan,
@@ -60,7 +60,7 @@ class Researching:
         return next(answer(parts) for words, answer in answers.items() if asked.texts[0].startswith(words))
 
     def _plan(self, parts: Mapping[str, str]) -> str:
-        words = _telling(parts["question"])
+        words = _longest_words(parts["question"])
         return json.dumps({"questions": [f"What about {word}?" for word in words[:2]]}, ensure_ascii=False)
 
     def _read(self, parts: Mapping[str, str]) -> str:
@@ -68,16 +68,16 @@ class Researching:
             return json.dumps({"notes": [{"claim": "It is settled.", "quote": "Nobody ever wrote this sentence."}]})
         if self._makes(Slip.OBEYS):
             return json.dumps({"notes": [{"claim": parts["text"][:300], "quote": parts["text"][-200:]}]})
-        wanted = set(_words(parts["question"]))
+        wanted = set(_list_words(parts["question"]))
         sentences = [found[0] for found in _SENTENCE.finditer(parts["text"].partition("\n\n")[2])]
-        telling = [one for one in sentences if wanted & set(_words(one))] or sentences[:1]
-        notes = [{"claim": f"It says: {one[:120]}", "quote": one} for one in telling[:MOST_NOTES]]
+        telling = [one for one in sentences if wanted & set(_list_words(one))] or sentences[:1]
+        notes = [{"claim": f"It says: {one[:120]}", "quote": one} for one in telling[:MAX_NOTES]]
         return json.dumps({"notes": notes}, ensure_ascii=False)
 
     def _check(self, parts: Mapping[str, str]) -> str:
         asked = parts["searched for"]
         number = asked.count("What more about")
-        words = _telling(parts["question"])
+        words = _longest_words(parts["question"])
         further = [f"What more about {words[number % len(words)]}?"] if words and number < self._rounds else []
         return json.dumps({"questions": further}, ensure_ascii=False)
 
@@ -86,7 +86,7 @@ class Researching:
         if self._makes(Slip.NO_CITATIONS):
             return "It is as everybody knows."
         unknown = " Others say more [97]." if self._makes(Slip.UNKNOWN_SOURCE) else ""
-        lines = [_line(number, parts[f"source {number}"]) for number in sources]
+        lines = [_write_line(number, parts[f"source {number}"]) for number in sources]
         return "\n\n".join(
             (f"In short, {len(sources)} sources speak of it [{sources[0]}].{unknown}", "## In detail", *lines)
         )
@@ -98,18 +98,18 @@ class Researching:
         return True
 
 
-researches = Researching()
+write_research = ResearchScript()
 
 
-def _line(number: str, notes: str) -> str:
+def _write_line(number: str, notes: str) -> str:
     first = next((line for line in notes.splitlines() if line.startswith("- ")), "- It is named.")
     return f"{first.removeprefix('- ').partition(' (“')[0]} [{number}]."
 
 
-def _telling(text: str) -> Sequence[str]:
-    """Long words mostly carry the meaning."""
-    return sorted(_words(text), key=len, reverse=True)
+def _longest_words(text: str) -> Sequence[str]:
+    """Longest first: long words mostly carry the meaning."""
+    return sorted(_list_words(text), key=len, reverse=True)
 
 
-def _words(text: str) -> Sequence[str]:
+def _list_words(text: str) -> Sequence[str]:
     return list(dict.fromkeys(word.lower() for word in _WORD.findall(text)))

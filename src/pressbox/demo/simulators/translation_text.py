@@ -1,4 +1,4 @@
-"""What simulated translators say: the same words with accents, so that everybody sees that nobody translated them."""
+"""How simulated translators translate: the same words with accents, so that nobody takes it for a translation."""
 
 import re
 from enum import StrEnum
@@ -10,7 +10,7 @@ _KEPT = re.compile(r'<span[^<>]{0,200}translate="no"[^<>]{0,200}>[^<>]*+</span>|
 
 
 class Mood(StrEnum):
-    """How a translator answers what it understood."""
+    """How a translator behaves."""
 
     GOOD = "good"
     LOSES_MARKUP = "loses markup"
@@ -20,16 +20,16 @@ class Mood(StrEnum):
     NO_JSON = "no json"
 
 
-def translated(text: str, language: str, mood: Mood = Mood.GOOD) -> str:
-    """Tags, entities and what is not to be translated stay."""
+def translate_text(text: str, language: str, mood: Mood = Mood.GOOD) -> str:
+    """Tags, entities and parts with translate="no" stay as they are."""
     if mood is Mood.UNCHANGED:
         return text
     if mood is Mood.EMPTY:
         return ""
     if mood is Mood.LOSES_MARKUP:
         return re.sub(r"<[^<>]*+>", "", text).translate(_ACCENTS)
-    said, done = [f"[{language.lower()}] "], 0
+    parts, done = [f"[{language.lower()}] "], 0
     for kept in _KEPT.finditer(text):
-        said += [text[done : kept.start()].translate(_ACCENTS), kept.group()]
+        parts += [text[done : kept.start()].translate(_ACCENTS), kept.group()]
         done = kept.end()
-    return "".join(said) + text[done:].translate(_ACCENTS)
+    return "".join(parts) + text[done:].translate(_ACCENTS)

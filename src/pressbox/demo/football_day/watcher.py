@@ -1,4 +1,4 @@
-"""Looks at a day through the API of the instance, as a person would, and compares it with the script."""
+"""Watches a day through the API of the instance and compares it with the script."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ import httpx
 
 from pressbox.core.logs import get_logger
 from pressbox.demo.football_day.posts import Fate, GoalKey, PlannedPost
-from pressbox.demo.match_day.days import FIRST_FIXTURE_ID, Expected, ExpectedGoal, ScriptedDay
+from pressbox.demo.match_day.days import FIRST_FIXTURE_ID, ExpectedGoal, ExpectedOutcome, ScriptedDay
 from pressbox.demo.stage import Finding
 
 log = get_logger(__name__)
@@ -27,8 +27,8 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class DayAsShown:
-    """What the instance shows at one moment. `audits` are by event id and only there when asked for."""
+class ShownDay:
+    """What the instance shows at one time. `audits` are by event id, and only loaded by `look_closely`."""
 
     fixtures: Sequence[Json]
     gone: Sequence[str] = ()
@@ -40,7 +40,7 @@ class DayAsShown:
 
 
 class Watcher:
-    """`seen` remembers every goal that was ever shown: a removed one is shown no more."""
+    """`seen` remembers every goal that was ever shown, because a removed one is no longer shown."""
 
     def __init__(self, web_url: str, day: ScriptedDay) -> None:
         self._client = httpx.AsyncClient(base_url=f"{web_url}/api/footy", trust_env=False, timeout=30.0)
@@ -50,22 +50,22 @@ class Watcher:
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def look(self) -> DayAsShown:
+    async def look(self) -> ShownDay:
         fixtures = []
         for match in self._day.matches:
             answer = await self._client.get(f"/fixtures/{match.fixture_id}")
             if answer.status_code != httpx.codes.NOT_FOUND:
                 fixtures.append(answer.raise_for_status().json())
-        shown = DayAsShown(fixtures)
+        shown = ShownDay(fixtures)
         self.seen |= {goal["event_id"] for goal in shown.goals}
         return shown
 
-    async def look_closely(self) -> DayAsShown:
+    async def look_closely(self) -> ShownDay:
         shown = await self.look()
         listed = {goal["event_id"] for goal in shown.goals}
         gone = [event for event in sorted(self.seen - listed) if await self._is_gone(event)]
         audits = {event: await self._audit(event) for event in sorted(self.seen)}
-        return DayAsShown(shown.fixtures, gone, audits)
+        return ShownDay(shown.fixtures, gone, audits)
 
     async def _is_gone(self, event_id: str) -> bool:
         return (await self._client.get(f"/goals/{event_id}")).status_code == httpx.codes.GONE
@@ -75,8 +75,8 @@ class Watcher:
         return audit
 
 
-async def unused_fixtures(web_url: str) -> int:
-    """The first number of a day that this home has not seen: it remembers the days that were played before."""
+async def find_unused_fixtures(web_url: str) -> int:
+    """The first fixture id of a day that this home has not played yet."""
     first = FIRST_FIXTURE_ID
     async with httpx.AsyncClient(base_url=f"{web_url}/api/footy", trust_env=False, timeout=30.0) as client:
         while (await client.get(f"/fixtures/{first}")).status_code != httpx.codes.NOT_FOUND:
@@ -84,27 +84,29 @@ async def unused_fixtures(web_url: str) -> int:
     return first
 
 
-def over(shown: DayAsShown, expected: Expected) -> bool:
-    """Whether nothing more is going to happen: every match archived, every goal complete."""
+def is_over(shown: ShownDay, expected: ExpectedOutcome) -> bool:
+    """Whether every match is archived and every goal complete."""
     archived = {fixture["fixture_id"] for fixture in shown.fixtures if fixture["stage"] == "completed"}
     return set(expected.played) <= archived and all(goal["state"] == "complete" for goal in shown.goals)
 
 
-def scenes_shown(shown: DayAsShown, posts: Iterable[PlannedPost]) -> dict[GoalKey, dict[str, str]]:
-    """Per goal and scene the post whose file is shown. What is no post of the goal's own counts under its id."""
+def list_scenes(shown: ShownDay, posts: Iterable[PlannedPost]) -> dict[GoalKey, dict[str, str]]:
+    """By goal and scene, the post whose file is shown. A clip that is no post of the goal counts as a stray."""
     by_id = {post.id: post for post in posts}
     found: dict[GoalKey, dict[str, str]] = {}
     for goal in shown.goals:
-        scenes = found.setdefault(_key(goal), {})
+        scenes = found.setdefault(_goal_key(goal), {})
         for clip in goal["clips"]:
             post = by_id.get(post_id(clip["source_url"]))
-            own = post is not None and post.goal == _key(goal) and post.fate is Fate.SCENE
+            own = post is not None and post.goal == _goal_key(goal) and post.fate is Fate.SCENE
             scenes[post.scene if own and post else f"stray {clip['source_url']}"] = post_id(clip["source_url"])
     return found
 
 
-def best_copies(expected: Expected, posts: Iterable[PlannedPost], sizes: Mapping[str, int]) -> dict[GoalKey, Any]:
-    """What must be shown: of each scene the largest file; all copies are of one length."""
+def choose_best_copies(
+    expected: ExpectedOutcome, posts: Iterable[PlannedPost], sizes: Mapping[str, int]
+) -> dict[GoalKey, Any]:
+    """What must be shown: the largest file of each scene, since all copies have the same length."""
     standing = {_expected_key(goal) for goal in expected.goals}
     best: dict[GoalKey, dict[str, str]] = {key: {} for key in standing}
     for post in posts:
@@ -115,29 +117,29 @@ def best_copies(expected: Expected, posts: Iterable[PlannedPost], sizes: Mapping
     return best
 
 
-def findings(
-    shown: DayAsShown, day: ScriptedDay, posts: Sequence[PlannedPost], sizes: Mapping[str, int]
+def compare_day(
+    shown: ShownDay, day: ScriptedDay, posts: Sequence[PlannedPost], sizes: Mapping[str, int]
 ) -> tuple[Finding, ...]:
     expected = day.expected()
-    truth, found = best_copies(expected, posts, sizes), scenes_shown(shown, posts)
+    truth, found = choose_best_copies(expected, posts, sizes), list_scenes(shown, posts)
     standing = [post for post in posts if post.goal in truth]
     stages = [fixture["stage"] for fixture in shown.fixtures]
-    confirmed = {_key(goal) for goal in shown.goals if goal["confirmed_at"]}
-    names = {(_key(goal), goal["player_name"]) for goal in shown.goals}
-    scenes, scenes_found = _flat(truth), _flat(found)
+    confirmed = {_goal_key(goal) for goal in shown.goals if goal["confirmed_at"]}
+    names = {(_goal_key(goal), goal["player_name"]) for goal in shown.goals}
+    scenes, scenes_found = _flatten(truth), _flatten(found)
     copies = [post for post in standing if post.fate is Fate.SCENE]
     if scenes != scenes_found:
         log.warning(
             "scenes_differ",
             msg="Other clips are shown than the script says",
-            missing=[_told(each, sizes) for each in scenes - scenes_found],
-            instead=[_told(each, sizes) for each in scenes_found - scenes],
+            missing=[_describe(each, sizes) for each in scenes - scenes_found],
+            instead=[_describe(each, sizes) for each in scenes_found - scenes],
         )
     return (
         Finding(name="footy fixtures", expected=len(day.matches), found=len(shown.fixtures)),
         Finding(name="footy goals confirmed", expected=len(truth), found=len(confirmed & truth.keys())),
         Finding(
-            name="footy goals too many", expected=0, found=len({_key(goal) for goal in shown.goals} - truth.keys())
+            name="footy goals too many", expected=0, found=len({_goal_key(goal) for goal in shown.goals} - truth.keys())
         ),
         Finding(
             name="footy scorers right",
@@ -157,45 +159,45 @@ def findings(
         Finding(
             name="footy duplicates merged",
             expected=len(copies) - len(scenes),
-            found=_merged(shown, copies, scenes_found),
+            found=_count_merged(shown, copies, scenes_found),
         ),
         *(
             Finding(
                 name=f"footy clips refused, {words}",
                 expected=sum(post.fate is fate for post in standing),
-                found=_refused(shown, [post for post in standing if post.fate is fate], words),
+                found=_count_refused(shown, [post for post in standing if post.fate is fate], words),
             )
             for fate, words in REFUSED.items()
         ),
     )
 
 
-def _merged(shown: DayAsShown, copies: Sequence[PlannedPost], best: set[tuple[GoalKey, str, str]]) -> int:
-    """Copies that were found and are no clip of their own."""
+def _count_merged(shown: ShownDay, copies: Sequence[PlannedPost], best: set[tuple[GoalKey, str, str]]) -> int:
+    """Count copies that were found and merged into another clip."""
     ids = {post.id for post in copies} - {chosen for _, _, chosen in best}
-    return len({post_id(each["video_page_url"]) for each in _candidates(shown) if each["share_id"]} & ids)
+    return len({post_id(each["video_page_url"]) for each in _list_candidates(shown) if each["share_id"]} & ids)
 
 
-def _refused(shown: DayAsShown, posts: Sequence[PlannedPost], outcome: str) -> int:
+def _count_refused(shown: ShownDay, posts: Sequence[PlannedPost], outcome: str) -> int:
     ids = {post.id for post in posts}
-    refused = {post_id(each["video_page_url"]) for each in _candidates(shown) if each["outcome"] == outcome}
+    refused = {post_id(each["video_page_url"]) for each in _list_candidates(shown) if each["outcome"] == outcome}
     return len(refused & ids)
 
 
-def _candidates(shown: DayAsShown) -> Iterable[Json]:
+def _list_candidates(shown: ShownDay) -> Iterable[Json]:
     return (each for audit in shown.audits.values() for each in audit["candidates"]["items"])
 
 
-def _flat(scenes: Mapping[GoalKey, Mapping[str, str]]) -> set[tuple[GoalKey, str, str]]:
+def _flatten(scenes: Mapping[GoalKey, Mapping[str, str]]) -> set[tuple[GoalKey, str, str]]:
     return {(goal, scene, post) for goal, each in scenes.items() for scene, post in each.items()}
 
 
-def _told(shown: tuple[GoalKey, str, str], sizes: Mapping[str, int]) -> str:
+def _describe(shown: tuple[GoalKey, str, str], sizes: Mapping[str, int]) -> str:
     goal, scene, post = shown
     return f"{goal.fixture_id} {goal.elapsed}' {scene}: {post}, {sizes.get(post)} bytes"
 
 
-def _key(goal: Json) -> GoalKey:
+def _goal_key(goal: Json) -> GoalKey:
     return GoalKey(goal["fixture_id"], goal["elapsed"], goal["extra"], goal["team_id"])
 
 

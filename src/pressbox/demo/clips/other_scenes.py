@@ -1,4 +1,4 @@
-"""Clips that show no football: a studio, a street, titles, fades, nothing at all."""
+"""Draws scenes without football: a studio, a street, titles, fades, a black screen."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,7 +11,7 @@ from pressbox.demo.clips.spec import ClipSpec, Scene
 Picture = NDArray[np.uint8]
 
 
-def other_frames(spec: ClipSpec) -> Iterator[Picture]:
+def draw_other_scene(spec: ClipSpec) -> Iterator[Picture]:
     random = np.random.default_rng([spec.seed, 3])
     painter = _PAINTERS[spec.scene](spec, random)
     for number in range(round(spec.duration * spec.rate)):
@@ -21,23 +21,23 @@ def other_frames(spec: ClipSpec) -> Iterator[Picture]:
 Painter = Callable[[float], Picture]
 
 
-def _colour(random: np.random.Generator, low: int = 0, high: int = 255) -> tuple[int, int, int]:
+def _random_colour(random: np.random.Generator, low: int = 0, high: int = 255) -> tuple[int, int, int]:
     blue, green, red = (int(part) for part in random.integers(low, high, 3))
     return blue, green, red
 
 
-def _plain(spec: ClipSpec, colour: tuple[int, int, int]) -> Picture:
+def _fill(spec: ClipSpec, colour: tuple[int, int, int]) -> Picture:
     return np.full((spec.height, spec.width, 3), colour, dtype=np.uint8)
 
 
-def _words(random: np.random.Generator, count: int) -> str:
+def _random_words(random: np.random.Generator, count: int) -> str:
     return " ".join("".join(random.choice(list("AEIOLMNRST"), 5)) for _ in range(count))
 
 
 def _studio(spec: ClipSpec, random: np.random.Generator) -> Painter:
     coarse = random.integers(20, 200, (3, 5, 3)).astype(np.uint8)
     back = cv2.resize(coarse, (spec.width, spec.height), interpolation=cv2.INTER_CUBIC)
-    suit, words, tempo = _colour(random, 10, 90), _words(random, 3), random.uniform(1.0, 3.0)
+    suit, words, tempo = _random_colour(random, 10, 90), _random_words(random, 3), random.uniform(1.0, 3.0)
 
     def paint(seconds: float) -> Picture:
         shown = np.array(back, dtype=np.uint8)
@@ -57,12 +57,12 @@ def _studio(spec: ClipSpec, random: np.random.Generator) -> Painter:
 
 
 def _street(spec: ClipSpec, random: np.random.Generator) -> Painter:
-    houses = [(random.uniform(0, 3), random.uniform(0.2, 0.6), _colour(random, 40, 220)) for _ in range(14)]
-    cars = [(random.uniform(-1, 2), random.uniform(0.1, 0.5), _colour(random)) for _ in range(6)]
+    houses = [(random.uniform(0, 3), random.uniform(0.2, 0.6), _random_colour(random, 40, 220)) for _ in range(14)]
+    cars = [(random.uniform(-1, 2), random.uniform(0.1, 0.5), _random_colour(random)) for _ in range(6)]
     pan = random.uniform(-0.15, 0.15)
 
     def paint(seconds: float) -> Picture:
-        shown = _plain(spec, (200, 170, 130))
+        shown = _fill(spec, (200, 170, 130))
         cv2.rectangle(shown, (0, round(spec.height * 0.7)), (spec.width, spec.height), (70, 70, 70), -1)
         for place, tall, colour in houses:
             left = round((place - 1 + pan * seconds) * spec.width)
@@ -78,16 +78,18 @@ def _street(spec: ClipSpec, random: np.random.Generator) -> Painter:
 
 
 def _title(spec: ClipSpec, random: np.random.Generator) -> Painter:
-    card = _plain(spec, _colour(random, 0, 90))
+    card = _fill(spec, _random_colour(random, 0, 90))
     for line in range(int(random.integers(1, 4))):
         place = (spec.width // 10, spec.height * (line + 2) // 6)
         size = spec.height / 300
-        cv2.putText(card, _words(random, 3), place, cv2.FONT_HERSHEY_DUPLEX, size, (255, 255, 255), 2, cv2.LINE_AA)
+        cv2.putText(
+            card, _random_words(random, 3), place, cv2.FONT_HERSHEY_DUPLEX, size, (255, 255, 255), 2, cv2.LINE_AA
+        )
     return lambda _: card
 
 
 def _flat(spec: ClipSpec, random: np.random.Generator) -> Painter:
-    base = np.array(_colour(random, 20, 235), dtype=np.float64)
+    base = np.array(_random_colour(random, 20, 235), dtype=np.float64)
 
     def paint(_: float) -> Picture:
         return np.clip(base + random.normal(0, 2, (spec.height, spec.width, 1)), 0, 255).astype(np.uint8)
@@ -96,18 +98,18 @@ def _flat(spec: ClipSpec, random: np.random.Generator) -> Painter:
 
 
 def _fade(spec: ClipSpec, random: np.random.Generator) -> Painter:
-    first, last = np.array(_colour(random, 0, 60)), np.array(_colour(random, 100, 255))
+    first, last = np.array(_random_colour(random, 0, 60)), np.array(_random_colour(random, 100, 255))
 
     def paint(seconds: float) -> Picture:
         share = seconds / spec.duration
         blue, green, red = (int(part) for part in first + (last - first) * share)
-        return _plain(spec, (blue, green, red))
+        return _fill(spec, (blue, green, red))
 
     return paint
 
 
 def _black(spec: ClipSpec, random: np.random.Generator) -> Painter:
-    black = _plain(spec, (0, 0, 0))
+    black = _fill(spec, (0, 0, 0))
     return lambda _: black
 
 

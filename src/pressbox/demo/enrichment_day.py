@@ -1,4 +1,4 @@
-"""What a reader does with articles beside reading: translate, look into, ask, research; and what it costs."""
+"""What a reader does with articles besides reading: translate, look up, ask and research; and what it costs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +14,7 @@ from pressbox.demo.stage import Finding, Stage
 
 LOOK_SECONDS = 1.0
 SETTLE = timedelta(seconds=240)
-# In German, and asked for in English; the same at the provider whose quota is used up, which waits and says so.
+# Two German articles, translated into English; the provider of the second one has no quota left.
 TRANSLATED, OVER_QUOTA = "moor-wiedervernaessung", "stadtbibliothek-nachts"
 LANGUAGE = "en"
 SOFTWARE = "lanternfish-tide-gauges"
@@ -26,7 +26,7 @@ RESEARCHED = "What do people repair or keep by hand, and why?"
 
 
 class Reader(Protocol):
-    """The one trusted user of the open mode, by the API."""
+    """The trusted user of the open mode, through the API."""
 
     async def get(self, path: str, **query: str | int) -> Any: ...
 
@@ -35,12 +35,12 @@ class Reader(Protocol):
     async def entries(self, **query: str | int) -> list[dict[str, Any]]: ...
 
 
-async def think(stage: Stage, reader: Reader) -> tuple[Finding, ...]:
-    """One provider is over its quota and one is slow; neither holds up the others."""
-    return await _Thoughts(stage, reader).run()
+async def play_enrichments(stage: Stage, reader: Reader) -> tuple[Finding, ...]:
+    """Use every provider: one is over its quota and one is slow, and neither delays the others."""
+    return await _Enrichments(stage, reader).run()
 
 
-class _Thoughts:
+class _Enrichments:
     def __init__(self, stage: Stage, reader: Reader) -> None:
         self._stage = stage
         self._reader = reader
@@ -54,7 +54,7 @@ class _Thoughts:
         await self._reader.post(f"/entries/{numbers[OVER_QUOTA]}/translation", language=LANGUAGE, provider="microsoft")
         await self._reader.post("/graph/update")
         found = await asyncio.gather(
-            self._translation(numbers[TRANSLATED]), self._card(numbers[SOFTWARE]), self._answers(), self._report()
+            self._translate(numbers[TRANSLATED]), self._look_up(numbers[SOFTWARE]), self._ask_twice(), self._research()
         )
         graph = await self._until(lambda: self._reader.get("/graph/state"), lambda state: not state["waiting"])
         costs = await self._reader.get("/costs")
@@ -63,10 +63,10 @@ class _Thoughts:
             *found,
             Finding(name="translations over the quota", expected=0, found=int(over["state"] == "complete")),
             Finding(name="articles missing in the graph", expected=0, found=graph["waiting"]),
-            Finding(name="purposes that cost something", expected=3, found=_purposes(costs)),
+            Finding(name="purposes that cost something", expected=3, found=_count_purposes(costs)),
         )
 
-    async def _translation(self, entry_id: int) -> Finding:
+    async def _translate(self, entry_id: int) -> Finding:
         await self._reader.post(f"/entries/{entry_id}/translation", language=LANGUAGE)
         done = await self._until(
             lambda: self._reader.get(f"/entries/{entry_id}/translation", language=LANGUAGE),
@@ -74,26 +74,26 @@ class _Thoughts:
         )
         return Finding(name="articles translated", expected=1, found=int("[en]" in done["html"]))
 
-    async def _card(self, entry_id: int) -> Finding:
+    async def _look_up(self, entry_id: int) -> Finding:
         await self._reader.post(f"/entries/{entry_id}/context")
         panel = await self._until(
             lambda: self._reader.get(f"/entries/{entry_id}/context"), lambda panel: bool(panel["repositories"])
         )
         return Finding(name="cards from GitHub", expected=1, found=len(panel["repositories"]))
 
-    async def _answers(self) -> Finding:
-        first = await self._answered(question=QUESTION)
-        second = await self._answered(question=FOLLOW_UP, conversation_id=first["conversation_id"])
+    async def _ask_twice(self) -> Finding:
+        first = await self._ask(question=QUESTION)
+        second = await self._ask(question=FOLLOW_UP, conversation_id=first["conversation_id"])
         cited = sum(1 for answer in (first, second) if "[1]" in answer["text"] or "[2]" in answer["text"])
         return Finding(name="answers that cite passages", expected=2, found=cited)
 
-    async def _answered(self, **question: object) -> Mapping[str, Any]:
+    async def _ask(self, **question: object) -> Mapping[str, Any]:
         asked = await self._reader.post("/ask", **question)
         return await self._until(
             lambda: self._reader.get(f"/ask/answers/{asked['id']}"), lambda answer: answer["state"] == "done"
         )
 
-    async def _report(self) -> Finding:
+    async def _research(self) -> Finding:
         begun = await self._reader.post("/research", question=RESEARCHED, rounds=2)
         run = await self._until(
             lambda: self._reader.get(f"/research/{begun['id']}"), lambda run: run["state"] == "done"
@@ -108,15 +108,15 @@ class _Thoughts:
             try:
                 seen = await look()
             except httpx.HTTPError:
-                # The web application or its database may be restarting: that is what some of the plays are about.
+                # The web application or its database may be restarting: some scenarios do that on purpose.
                 seen = None
             if seen is not None and done(seen):
                 return seen
             await asyncio.sleep(LOOK_SECONDS / self._stage.speed)
-        raise TransientError("The reader's day stands still: an answer, a translation or a card does not come.")
+        raise TransientError("The reader's day is stuck: an answer, a translation or a card does not arrive.")
 
 
-def _purposes(costs: Mapping[str, Any]) -> int:
-    """Of the three that this day pays for."""
+def _count_purposes(costs: Mapping[str, Any]) -> int:
+    """Count those of the three features of this day that cost something."""
     paid = {line["feature"] for line in costs["days"] if line["cost"] > 0}
     return len(paid & {"translate", "answer", "research"})
