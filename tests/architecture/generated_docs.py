@@ -95,7 +95,7 @@ def workflows_page() -> str:
         if not manifest.queues:
             continue
         lines += ["", f"## {manifest.title}", "", manifest.summary]
-        for queue, classes in manifest.workflows.items():
+        for queue, classes in manifest.workflows().items():
             for found in classes:
                 definition = workflow._Definition.must_from_class(found)
                 lines += ["", f"### {definition.name}", "", f"Task queue `{queue}`.", "", inspect.getdoc(found) or ""]

@@ -229,7 +229,7 @@ def activities(manifest: AppManifest) -> dict[str, list[str]]:
 def workflows(manifest: AppManifest) -> dict[str, list[str]]:
     return {
         queue: sorted(workflow._Definition.must_from_class(found).name or "" for found in classes)
-        for queue, classes in manifest.workflows.items()
+        for queue, classes in manifest.workflows().items()
     }
 
 
@@ -272,7 +272,7 @@ def test_everything_is_registered_on_a_declared_queue(manifest: AppManifest) -> 
 
 def test_no_queue_topic_or_navigation_key_belongs_to_two_applications() -> None:
     queues = [queue.name for manifest in MANIFESTS for queue in manifest.queues]
-    topics = [topic.kind for manifest in MANIFESTS for topic in manifest.topics]
+    topics = [topic.kind for manifest in MANIFESTS for topic in manifest.topics()]
     keys = [manifest.navigation.key for manifest in MANIFESTS if manifest.navigation]
     for names in (queues, topics, keys, [manifest.name for manifest in MANIFESTS]):
         assert len(names) == len(set(names))

@@ -73,7 +73,7 @@ def hurried(options: ActivityConfig) -> ActivityConfig:
 
 def only(part: str, known: AppManifest) -> AppManifest:
     if part == "activities":
-        return replace(known, workflows={})
+        return replace(known, workflows=lambda: {})
     return replace(known, activities=lambda resources: called_locally(known.activities(resources)))
 
 

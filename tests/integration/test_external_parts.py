@@ -31,7 +31,7 @@ from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
 from pressbox.embedded.ports import free_port
 from pressbox.embedded.temporal_server import installed_binary
-from pressbox.maintenance.ids import SCHEDULE_ID
+from pressbox.maintenance.manifest import SCHEDULE_ID
 from tests.conftest import Parts, execute
 from tests.integration.objects.seaweed import S3Server, running_s3_server
 

@@ -231,7 +231,7 @@ async def working(client: Client, world: FakeWorld, heavy: Sequence[Callable[...
     queue = f"record-{secrets.token_hex(4)}"
     async with AsyncExitStack() as workers:
         for name, activities, workflows in (
-            (queue, world.plain_activities(), [workflow for group in APP.workflows.values() for workflow in group]),
+            (queue, world.plain_activities(), [workflow for group in APP.workflows().values() for workflow in group]),
             (heavy_queue(queue), [*world.heavy_activities(), *heavy], []),
             (index_queue(queue), world.index_activities(), []),
         ):

@@ -251,7 +251,7 @@ async def playing(client: Client, fixture_id: int) -> AsyncIterator[Play]:
             workflow_failure_exception_types=[PressboxError],
         )
 
-    types = [workflow for group in APP.workflows.values() for workflow in group]
+    types = [workflow for group in APP.workflows().values() for workflow in group]
     async with (
         worker(queue, world.plain_activities(workflows), types),
         worker(media_queue(queue), world.media_activities(workflows), []),

@@ -8,7 +8,8 @@ import asyncio
 import json
 import secrets
 import tempfile
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from pressbox.core.config import ObjectsSettings, TemporalSettings
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError
 from pressbox.core.objects.factory import open_store
+from pressbox.core.temporal.calls import activity_methods
 from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.demo.activities import DemoActivities
@@ -28,11 +30,10 @@ from pressbox.demo.workflows.tree import DemoTreeWorkflow
 from pressbox.embedded.home import Home
 from pressbox.embedded.temporal_server import EmbeddedTemporal
 from pressbox.maintenance.activities import MaintenanceActivities
-from pressbox.maintenance.contracts import MaintenanceWorkflowInput
+from pressbox.maintenance.contracts import Kind, MaintenanceWorkflowInput
 from pressbox.maintenance.settings import MaintenanceSettings
-from pressbox.maintenance.wiring import policy
-from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
-from tests.fakes.maintenance import FakeRecords, FakeScratch
+from pressbox.maintenance.workflow import MaintenanceWorkflow
+from tests.fakes.maintenance import FakeStore
 from tests.replay import (
     answer_cases,
     context_cases,
@@ -49,21 +50,25 @@ ANONYMOUS = {"identity": "recorder", "stackTrace": ""}
 HISTORIES = Path(__file__).parent / "histories"
 # Each plays its cases on a stage of its own.
 READER_CASES: tuple[Any, ...] = (curator_cases, context_cases, graph_cases, research_cases, translation_cases)
-MAINTENANCE_INPUT = MaintenanceWorkflowInput(policy=policy(MaintenanceSettings()))
+MAINTENANCE_INPUT = MaintenanceWorkflowInput(policy=MaintenanceSettings().policy)
 
 
-class BrokenRecords(FakeRecords):
-    async def prune_changes(self, before: object) -> int:
-        raise PermanentError("Planted for the recording.")
+class BrokenStore(FakeStore):
+    async def delete_rows(self, kind: Kind, before: datetime) -> int:
+        if kind is Kind.CHANGES:
+            raise PermanentError("Planted for the recording.")
+        return await super().delete_rows(kind, before)
 
 
-async def record(client: Client, case: str, workflow: type, input: Contract, activities: list[object]) -> None:
+async def record(
+    client: Client, case: str, workflow: type, input: Contract, activities: Sequence[Callable[..., Any]]
+) -> None:
     queue = f"record-{secrets.token_hex(4)}"
     async with Worker(
         client,
         task_queue=queue,
         workflows=[workflow],
-        activities=[*activities],  # type: ignore[list-item]
+        activities=[*activities],
         interceptors=[ErrorInterceptor()],
     ):
         handle = await client.start_workflow(
@@ -95,16 +100,9 @@ def anonymous(value: object) -> object:
     return [anonymous(item) for item in value] if isinstance(value, list) else value
 
 
-def maintenance(records: FakeRecords) -> list[object]:
-    prune = MaintenanceActivities(records, FakeScratch(["scratch/a", "scratch/b"]))
-    return [
-        prune.prune_sessions,
-        prune.prune_tokens,
-        prune.prune_rate_limits,
-        prune.prune_changes,
-        prune.prune_progress,
-        prune.prune_scratch_objects,
-    ]
+def maintenance(store: FakeStore) -> Sequence[Callable[..., Any]]:
+    store.scratch = ["scratch/a", "scratch/b"]
+    return activity_methods(MaintenanceActivities(store))
 
 
 async def record_reader(client: Client) -> None:
@@ -130,9 +128,9 @@ async def main() -> None:
             toy = [DemoActivities(open_store(ObjectsSettings(), home.path / "objects")).take_demo_step]
             tree = DemoTreeWorkflowInput(title="Toy", children=2, steps=2, pause=timedelta(0))
             await record(
-                client, "completed", MaintenanceWorkflow, MAINTENANCE_INPUT, maintenance(FakeRecords({"sessions": 2}))
+                client, "completed", MaintenanceWorkflow, MAINTENANCE_INPUT, maintenance(FakeStore({Kind.SESSIONS: 2}))
             )
-            await record(client, "failed", MaintenanceWorkflow, MAINTENANCE_INPUT, maintenance(BrokenRecords({})))
+            await record(client, "failed", MaintenanceWorkflow, MAINTENANCE_INPUT, maintenance(BrokenStore()))
             await record(client, "tree", DemoTreeWorkflow, tree, [*toy])
             failing = tree.model_copy(update={"failing": (2,)})
             await record(client, "tree-with-failing-leaf", DemoTreeWorkflow, failing, [*toy])

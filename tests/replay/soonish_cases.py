@@ -207,7 +207,7 @@ async def playing(client: Client, event_id: int) -> AsyncIterator[Play]:
     async with Worker(
         client,
         task_queue=queue,
-        workflows=[workflow for group in APP.workflows.values() for workflow in group],
+        workflows=[workflow for group in APP.workflows().values() for workflow in group],
         activities=world.activities,
         interceptors=[ErrorInterceptor()],
     ):

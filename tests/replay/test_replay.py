@@ -15,7 +15,7 @@ from pressbox.entry.manifests import APPLICATIONS
 
 HISTORIES = Path(__file__).parent / "histories"
 WORKFLOWS = [
-    workflow for manifest in (*APPLICATIONS, DEMO) for group in manifest.workflows.values() for workflow in group
+    workflow for manifest in (*APPLICATIONS, DEMO) for group in manifest.workflows().values() for workflow in group
 ]
 RECORDED = sorted(HISTORIES.glob("*/*.json"))
 

@@ -11,6 +11,6 @@ APP = AppManifest(
     title="Benchmarks",
     summary="The least work that can be measured.",
     queues=(TaskQueue(QUEUE),),
-    workflows={QUEUE: (BenchStepsWorkflow,)},
+    workflows=lambda: {QUEUE: (BenchStepsWorkflow,)},
     activities=lambda _: {QUEUE: (BenchActivities().take_bench_step,)},
 )

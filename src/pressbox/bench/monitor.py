@@ -192,7 +192,7 @@ MANIFEST = AppManifest(
     title="Monitor",
     summary="Measures polls.",
     queues=(TaskQueue(QUEUE),),
-    workflows={QUEUE: (MonitorWorkflow,)},
+    workflows=lambda: {QUEUE: (MonitorWorkflow,)},
     activities=lambda known: {QUEUE: FOOTY.activities(known)[FOOTY_QUEUE]},
 )
 

@@ -1,28 +1,31 @@
 """What an application is: a manifest. Worker, web, command line and schedules are loops over manifests.
 
-`Resources` is what a process has once it is connected; `entry/wiring.py` makes it. An application's own `wiring.py`
-turns it into activity objects and services.
+A manifest is cheap to import, because the command line reads all of them before it does anything: it names its parts,
+and the functions in it import what they need when they are called.
+
+`Resources` is what a process has once it is connected; `entry/wiring.py` makes it.
 """
+
+from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-
-import typer
-from fastapi import APIRouter
-from temporalio.client import Client
-from temporalio.common import SearchAttributeKey
-
-from pressbox.core.config import Group, Settings
-from pressbox.core.contracts import Contract
-from pressbox.core.db.database import Database
-from pressbox.core.http.client import GuardedClient
-from pressbox.core.objects.store import ObjectStore
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
 if TYPE_CHECKING:
+    import typer
+    from fastapi import APIRouter
+    from temporalio.client import Client
+
+    from pressbox.core.config import Group, Settings
+    from pressbox.core.contracts import Contract
+    from pressbox.core.db.database import Database
     from pressbox.core.health import PartHealth
+    from pressbox.core.http.client import GuardedClient
+    from pressbox.core.objects.store import ObjectStore
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,14 @@ class Resources:
     http: GuardedClient
 
 
-# How a command gets the resources: `context.obj` of every command is one of these.
-OpenResources = Callable[[], AbstractAsyncContextManager[Resources]]
+class OpenResources(Protocol):
+    """How a command gets the resources: `context.obj` of every command is one of these."""
+
+    def __call__(self) -> AbstractAsyncContextManager[Resources]: ...
+
+    def settings(self) -> Settings:
+        """The settings with the key of this instance, for a command that needs no running parts."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -92,36 +101,59 @@ class NavigationEntry:
     search: str = ""
 
 
-# The bound activity methods of each task queue.
+# A function is a command, a Typer is a group of them.
+Command = Union["typer.Typer", Callable[..., None]]
+
+
+def import_later(target: str) -> Callable[[], Command]:
+    """A command by its name, “module:attribute”."""
+
+    def load() -> Command:
+        module, _, attribute = target.partition(":")
+        found: Command = getattr(import_module(module), attribute)
+        return found
+
+    return load
+
+
+@dataclass(frozen=True)
+class CommandWord:
+    """A word of the program, such as `feeds` in `pressbox feeds list`. Help shows `summary` without loading it."""
+
+    name: str
+    summary: str
+    load: Callable[[], Command]
+
+
+# The workflow classes, and the bound activity methods, of each task queue.
+WorkflowsByQueue = Mapping[str, Sequence[type]]
 ActivitiesByQueue = Mapping[str, Sequence[Callable[..., Any]]]
 
 
 @dataclass(frozen=True)
 class AppManifest:
-    """One application.
-
-    `router` and `commands` are made when somebody asks: a worker carries no pages.
-    `health` gives parts of its own for the status page, such as outside services that it asks.
-    """
+    """One application. Whatever it does not have it leaves out."""
 
     name: str
     title: str
     summary: str
     # Where its `templates`, `static` and `translations` folders are found.
     package: str | None = None
-    settings: type[Group] | None = None
+    # Its settings are called PRESSBOX_NAME_….
+    settings: Callable[[], type[Group]] | None = None
     queues: tuple[TaskQueue, ...] = ()
-    workflows: Mapping[str, Sequence[type]] = field(default_factory=dict)
+    workflows: Callable[[], WorkflowsByQueue] = lambda: {}
     activities: Callable[[Resources], ActivitiesByQueue] = lambda _: {}
     schedules: Callable[[Settings], Sequence[ScheduleDeclaration]] = lambda _: ()
-    search_attributes: tuple[SearchAttributeKey[Any], ...] = ()
-    topics: tuple[LiveTopic, ...] = ()
+    # Modules that define tables.
+    tables: tuple[str, ...] = ()
+    topics: Callable[[], Sequence[LiveTopic]] = lambda: ()
     router: Callable[[], APIRouter] | None = None
     navigation: NavigationEntry | None = None
-    commands: Callable[[], typer.Typer] | None = None
-    health: Callable[[Resources], Awaitable[Sequence["PartHealth"]]] | None = None
-    # Beginnings of paths where only what a program sends by itself counts, and no cookie: whoever asks there need not
-    # be a page of ours.
+    commands: tuple[CommandWord, ...] = ()
+    # Parts of its own for the status page, such as outside services that it asks.
+    health: Callable[[Resources], Awaitable[Sequence[PartHealth]]] | None = None
+    # Beginnings of paths that no cookie opens, because whoever asks there need not be a page of ours.
     cookieless: tuple[str, ...] = ()
     # Patterns of paths that a browser must not load before somebody opens them.
     never_prefetched: tuple[str, ...] = ()

@@ -173,6 +173,11 @@ class Settings(Group):
     testing: TestingSettings = TestingSettings()
     applications: tuple[Group, ...] = Field((), description="The groups of the applications; see `group`.")
 
+    @property
+    def secrets(self) -> Path:
+        """The folder of what nobody else may read."""
+        return self.home.expanduser() / "secrets"
+
     def group(self, kind: type[AnyGroup]) -> AnyGroup:
         """The settings of an application."""
         return next((found for found in self.applications if isinstance(found, kind)), None) or kind()

@@ -1,60 +1,60 @@
 """The reader as an application: what its slices add up to."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-import typer
-from fastapi import APIRouter
-
-from pressbox.core.app import ActivitiesByQueue, AppManifest, NavigationEntry, Resources, ScheduleDeclaration, TaskQueue
-from pressbox.core.config import Settings
-from pressbox.curator.apps import wiring as apps
+from pressbox.core.app import (
+    ActivitiesByQueue,
+    AppManifest,
+    Command,
+    CommandWord,
+    LiveTopic,
+    NavigationEntry,
+    Resources,
+    ScheduleDeclaration,
+    TaskQueue,
+    WorkflowsByQueue,
+)
 from pressbox.curator.apps.reader_api.bases import COOKIELESS
-from pressbox.curator.ask import wiring as ask
-from pressbox.curator.cards import wiring as cards
-from pressbox.curator.cleanup import wiring as cleanup
-from pressbox.curator.context import wiring as context
-from pressbox.curator.distil import wiring as distil
-from pressbox.curator.evaluate import wiring as evaluate
-from pressbox.curator.graph import wiring as graph
-from pressbox.curator.ingest import wiring as ingest
-from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
-from pressbox.curator.library.slice import Slice
-from pressbox.curator.operations import wiring as operations
-from pressbox.curator.reading import wiring as reading
-from pressbox.curator.reading.access import PATH
-from pressbox.curator.reading.health import build_health
-from pressbox.curator.research import wiring as research
-from pressbox.curator.search import wiring as search
-from pressbox.curator.settings import CuratorSettings
-from pressbox.curator.sources import wiring as sources
-from pressbox.curator.translate import wiring as translate
-from pressbox.curator.wiring import service
+from pressbox.curator.names import HEAVY_QUEUE, INDEX_QUEUE, PATH, QUEUE
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from pressbox.core.config import Settings
+    from pressbox.core.health import PartHealth
+    from pressbox.curator.service import Curator
+    from pressbox.curator.settings import CuratorSettings
 
 # Most of these wait for a page, a host's turn or a model; what computes is bounded by the adapters.
 HEAVY_AT_ONCE = 32
 
-SLICES: tuple[Slice, ...] = (
-    ingest.SLICE,
-    distil.SLICE,
-    search.SLICE,
-    cleanup.SLICE,
-    operations.SLICE,
-    reading.SLICE,
-    sources.SLICE,
-    translate.SLICE,
-    context.SLICE,
-    cards.SLICE,
-    graph.SLICE,
-    evaluate.SLICE,
-    ask.SLICE,
-    research.SLICE,
-    apps.SLICE,
-)
+
+def settings() -> type[CuratorSettings]:
+    from pressbox.curator.settings import CuratorSettings
+
+    return CuratorSettings
+
+
+def service(resources: Resources) -> Curator:
+    from pressbox.curator.wiring import service
+
+    return service(resources)
+
+
+def workflows() -> WorkflowsByQueue:
+    from pressbox.curator.slices import SLICES
+
+    return {QUEUE: tuple(workflow for part in SLICES for workflow in part.workflows)}
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
+    from pressbox.curator.slices import SLICES
+
     merged: dict[str, list[Callable[..., Any]]] = defaultdict(list)
     for part in SLICES:
         for queue, functions in part.activities(resources).items():
@@ -63,7 +63,21 @@ def activities(resources: Resources) -> ActivitiesByQueue:
 
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
+    from pressbox.curator.slices import SLICES
+
     return [declared for part in SLICES for declared in part.schedules(settings)]
+
+
+def topics() -> Sequence[LiveTopic]:
+    from pressbox.curator.slices import SLICES
+
+    return [topic for part in SLICES for topic in part.topics]
+
+
+def command(name: str) -> Command:
+    from pressbox.curator.commands import build_commands
+
+    return build_commands(service, schedules)[name]
 
 
 def router() -> APIRouter:
@@ -72,27 +86,49 @@ def router() -> APIRouter:
     return build_router(service)
 
 
-def commands() -> typer.Typer:
-    from pressbox.curator.commands import build_commands
+async def health(resources: Resources) -> Sequence[PartHealth]:
+    from pressbox.curator.reading.health import build_health
+    from pressbox.curator.search.wiring import search_reader
 
-    return build_commands(service, schedules)
+    return await build_health(service, search_reader)(resources)
 
 
 APP = AppManifest(
     name="curator",
     package="pressbox.curator",
-    settings=CuratorSettings,
+    settings=settings,
     title="Reader",
     summary="Feeds, the articles behind them, their gist, and an answer to what you know about a subject.",
     queues=(TaskQueue(QUEUE), TaskQueue(HEAVY_QUEUE, HEAVY_AT_ONCE), TaskQueue(INDEX_QUEUE, 1)),
-    workflows={QUEUE: tuple(workflow for part in SLICES for workflow in part.workflows)},
+    workflows=workflows,
     activities=activities,
     schedules=schedules,
-    topics=tuple(topic for part in SLICES for topic in part.topics),
+    tables=(
+        "pressbox.curator.apps.rows",
+        "pressbox.curator.ask.store",
+        "pressbox.curator.cards.store",
+        "pressbox.curator.context.store",
+        "pressbox.curator.evaluate.store",
+        "pressbox.curator.graph.rows",
+        "pressbox.curator.library.rows",
+        "pressbox.curator.research.store",
+        "pressbox.curator.translate.rows",
+    ),
+    topics=topics,
     router=router,
-    commands=commands,
+    commands=(
+        CommandWord("feeds", "Sources of the reader: feeds and how they are.", partial(command, "feeds")),
+        CommandWord("apps", "Passwords for reader apps.", partial(command, "apps")),
+        CommandWord(
+            "ask",
+            "Ask about what you read; prints the answer with its sources, or the passages that fit best.",
+            partial(command, "ask"),
+        ),
+        CommandWord("trigger", "Start work of the reader now.", partial(command, "trigger")),
+        CommandWord("schedule", "When the reader works by itself.", partial(command, "schedule")),
+    ),
     navigation=NavigationEntry(title="Reader", path=PATH, key="r", icon="page", search=PATH),
-    health=build_health(service, search.search_reader),
+    health=health,
     cookieless=COOKIELESS,
     # Whoever opens an entry has read it.
     never_prefetched=(f"{PATH}/entries/*",),

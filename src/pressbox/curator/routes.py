@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Depends
 
 from pressbox.core.web.pages.access import giving
-from pressbox.curator.manifest import SLICES
 from pressbox.curator.reading.access import MakeService
+from pressbox.curator.slices import SLICES
 
 
 def build_router(make: MakeService) -> APIRouter:

@@ -1,15 +1,18 @@
 """Toy work as an application: part of an instance only where the demo runs."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-from pressbox.core.app import AppManifest, Resources, TaskQueue
-from pressbox.demo.activities import DemoActivities
+from pressbox.core.app import ActivitiesByQueue, AppManifest, Resources, TaskQueue, WorkflowsByQueue
 from pressbox.demo.ids import QUEUE
-from pressbox.demo.workflows.tree import DemoTreeWorkflow
 
 
-def activities(resources: Resources) -> Mapping[str, Sequence[Callable[..., Any]]]:
+def workflows() -> WorkflowsByQueue:
+    from pressbox.demo.workflows.tree import DemoTreeWorkflow
+
+    return {QUEUE: (DemoTreeWorkflow,)}
+
+
+def activities(resources: Resources) -> ActivitiesByQueue:
+    from pressbox.demo.activities import DemoActivities
+
     return {QUEUE: (DemoActivities(resources.objects).take_demo_step,)}
 
 
@@ -18,6 +21,6 @@ APP = AppManifest(
     title="Demo",
     summary="Toy work that fills the activity page.",
     queues=(TaskQueue(QUEUE),),
-    workflows={QUEUE: (DemoTreeWorkflow,)},
+    workflows=workflows,
     activities=activities,
 )

@@ -1,84 +1,82 @@
-"""The command line. Each command is loaded when it is used, so that `up` is quick and small."""
+"""The command line. Help is shown from the words alone: a command is loaded when it is used, and its libraries then."""
+
+from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-# Typer carries a click of its own, and these two types are exported nowhere else.
+# Typer carries a click of its own, and these types are exported nowhere else.
 from typer._click import Command, Context
+from typer._click.formatting import HelpFormatter
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from pressbox.core.app import CommandWord, import_later
+from pressbox.core.commands import build_group
 from pressbox.core.errors import InvalidInputError, PressboxError
-from pressbox.core.logs import redact
-from pressbox.entry.commands.process import prepared_settings
-from pressbox.entry.version import show_version
+from pressbox.entry.manifests import APPLICATIONS
 
 if TYPE_CHECKING:
     from pressbox.core.app import Resources
-
-_HERE = "pressbox.entry.commands"
-
-# Name → module and attribute: a function is a command, a Typer is a group of them.
-COMMANDS = {
-    "up": (f"{_HERE}.up", "up"),
-    "demo": (f"{_HERE}.demo", "demo"),
-    "doctor": (f"{_HERE}.doctor", "doctor"),
-    "web": (f"{_HERE}.parts", "web"),
-    "worker": (f"{_HERE}.parts", "worker"),
-    "migrate": (f"{_HERE}.parts", "migrate"),
-    "schedules": (f"{_HERE}.schedules", "schedule_commands"),
-    "backup": (f"{_HERE}.backup", "backup"),
-    "restore": (f"{_HERE}.backup", "restore"),
-    "user": (f"{_HERE}.accounts", "user_commands"),
-    "token": (f"{_HERE}.accounts", "token_commands"),
-    "x": (f"{_HERE}.x", "x_commands"),
-    "bench": (f"{_HERE}.bench", "bench_commands"),
-}
-APPLICATIONS = ("footy", "soonish")
-# The groups of an application that are words of the program itself, as the document of the curator has them.
-WORDS = {"feeds": "curator", "apps": "curator", "ask": "curator", "trigger": "curator", "schedule": "curator"}
+    from pressbox.core.config import Settings
 
 
-class Commands(TyperGroup):
+def _own(name: str, summary: str, target: str) -> CommandWord:
+    return CommandWord(name, summary, import_later(f"pressbox.entry.commands.{target}"))
+
+
+WORDS = (
+    _own(
+        "up", "Start PostgreSQL, Temporal, worker and web, keep them running, and stop them on Ctrl-C.", "instance:up"
+    ),
+    _own(
+        "demo",
+        "See Pressbox alive within a minute: everything runs, nobody has to sign in, nothing outside is touched.",
+        "instance:demo",
+    ),
+    _own("doctor", "Check every part, and say how to fix what is wrong.", "instance:doctor"),
+    _own("web", "Serve the web application against parts that already run.", "instance:web"),
+    _own("worker", "Run workflows and activities against parts that already run.", "instance:worker"),
+    _own("migrate", "Bring the database to the version that this program needs.", "instance:migrate"),
+    _own("schedules", "Schedules of all applications.", "schedules:schedule_commands"),
+    _own("backup", "Write database, objects and workflows into one file.", "instance:backup"),
+    _own("restore", "Bring everything back from a backup.", "instance:restore"),
+    _own("user", "People who may sign in.", "accounts:user_commands"),
+    _own("token", "Tokens for programs and reader apps.", "accounts:token_commands"),
+    _own("bench", "Measure on this machine, beside peers and aims.", "bench:bench_commands"),
+    *(word for manifest in APPLICATIONS for word in manifest.commands),
+)
+
+
+class Program(TyperGroup):
     """Our own commands, then those of the applications."""
 
     def list_commands(self, ctx: Context) -> list[str]:
-        return [*COMMANDS, *APPLICATIONS, *WORDS]
+        return [word.name for word in WORDS]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
-        if cmd_name in APPLICATIONS:
-            return _application(cmd_name)
-        if cmd_name in WORDS:
-            group = _application(WORDS[cmd_name])
-            return group.commands[cmd_name] if isinstance(group, TyperGroup) else None
-        if cmd_name not in COMMANDS:
-            return None
-        module, attribute = COMMANDS[cmd_name]
-        return _named(cmd_name, getattr(import_module(module), attribute))
+        word = next((word for word in WORDS if word.name == cmd_name), None)
+        return get_group(build_group({word.name: word.load()})).commands[word.name] if word else None
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(word.name, word.summary) for word in WORDS])
 
 
-def _application(name: str) -> Command | None:
-    commands = import_module(f"pressbox.{name}.manifest").APP.commands
-    return _named(name, commands()) if commands is not None else None
+def show_version(wanted: bool) -> None:
+    if wanted:
+        from pressbox.entry.version import VERSION
 
-
-def _named(name: str, found: typer.Typer | Callable[..., None]) -> Command:
-    holder = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
-    if isinstance(found, typer.Typer):
-        holder.add_typer(found, name=name)
-    else:
-        holder.command(name)(found)
-    return get_group(holder).commands[name]
+        typer.echo(f"pressbox {VERSION}")
+        raise typer.Exit
 
 
 cli = typer.Typer(
     name="pressbox",
-    cls=Commands,
+    cls=Program,
     help="Follows matches, events and feeds for you, and tells you what matters. Durably, on your own machine.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -94,14 +92,27 @@ def root(
     ] = False,
 ) -> None:
     """Start everything with `pressbox up`; look at it with `pressbox doctor`."""
-    context.obj = _open_resources
+    context.obj = ThisInstance()
 
 
-def _open_resources() -> AbstractAsyncContextManager["Resources"]:
+class ThisInstance:
     """For the commands of applications, which may not import this layer."""
-    from pressbox.entry.wiring import open_resources, with_secret_key
 
-    return open_resources(with_secret_key(prepared_settings()))
+    def __call__(self) -> AbstractAsyncContextManager[Resources]:
+        from pressbox.entry.settings import prepare_settings
+        from pressbox.entry.wiring import open_resources, with_secret_key
+
+        return open_resources(with_secret_key(prepare_settings()))
+
+    def settings(self) -> Settings:
+        from pressbox.embedded.home import Home
+        from pressbox.entry.settings import prepare_settings
+        from pressbox.entry.wiring import with_secret_key
+
+        settings = prepare_settings()
+        # Nothing of Pressbox may have run on this machine before.
+        Home(settings.home).create()
+        return with_secret_key(settings)
 
 
 def main() -> None:
@@ -115,5 +126,7 @@ def main() -> None:
 
 
 def _fail(error: PressboxError, code: int) -> None:
+    from pressbox.core.logs import redact
+
     typer.echo(redact(error.message), err=True)
     sys.exit(code)

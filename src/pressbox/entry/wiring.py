@@ -16,7 +16,6 @@ from pressbox.core.logs import redact
 from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.schedules import ScheduleOutcome, declared_schedules, reconcile
-from pressbox.core.temporal.search_attributes import register_search_attributes
 from pressbox.embedded.home import Endpoints, Home
 from pressbox.entry.manifests import manifests
 
@@ -82,10 +81,6 @@ def with_secret_key(settings: Settings) -> Settings:
 
 
 async def apply_schedules(settings: Settings, endpoints: Endpoints) -> dict[str, ScheduleOutcome]:
-    """Register search attributes and make the schedules those that are declared."""
-    applications = manifests(settings)
+    """Make the schedules those that are declared."""
     async with open_resources(settings, endpoints) as resources:
-        await register_search_attributes(
-            resources.temporal, [key for manifest in applications for key in manifest.search_attributes]
-        )
-        return dict(await reconcile(resources, declared_schedules(resources, applications)))
+        return dict(await reconcile(resources, declared_schedules(resources, manifests(settings))))

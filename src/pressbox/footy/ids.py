@@ -20,6 +20,7 @@ UPKEEP_WORKFLOW = "footy-upkeep"
 # The registered names of what adapters start: they do not see the workflows themselves.
 INGEST = "IngestWorkflow"
 MONITOR = "MonitorWorkflow"
+UPKEEP = "UpkeepWorkflow"
 RAG = "RAGWorkflow"
 UPLOAD_WORKFLOW = "UploadWorkflow"
 ADD_VIDEOS_SIGNAL = "add_videos"

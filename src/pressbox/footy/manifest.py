@@ -1,52 +1,97 @@
 """Matches as an application."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-import typer
-from fastapi import APIRouter
-
-from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration, TaskQueue
-from pressbox.core.config import Settings
-from pressbox.footy.contracts.ingest import IngestWorkflowInput
-from pressbox.footy.contracts.monitor import MonitorWorkflowInput
-from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
+from pressbox.core.app import (
+    ActivitiesByQueue,
+    AppManifest,
+    CommandWord,
+    LiveTopic,
+    NavigationEntry,
+    Resources,
+    ScheduleDeclaration,
+    TaskQueue,
+    WorkflowsByQueue,
+    import_later,
+)
 from pressbox.footy.ids import (
+    INGEST,
     INGEST_SCHEDULE,
     INGEST_WORKFLOW,
     MEDIA_QUEUE,
+    MONITOR,
     MONITOR_SCHEDULE,
     MONITOR_WORKFLOW,
     PATH,
     QUEUE,
+    UPKEEP,
     UPKEEP_SCHEDULE,
     UPKEEP_WORKFLOW,
 )
-from pressbox.footy.settings import FootySettings
-from pressbox.footy.web.health import check_health
-from pressbox.footy.web.topics import TOPICS
-from pressbox.footy.wiring import activities
-from pressbox.footy.workflows.download import DownloadWorkflow
-from pressbox.footy.workflows.ingest import IngestWorkflow
-from pressbox.footy.workflows.monitor import MonitorWorkflow
-from pressbox.footy.workflows.rag import RAGWorkflow
-from pressbox.footy.workflows.twitter import TwitterWorkflow
-from pressbox.footy.workflows.upkeep import UpkeepWorkflow
-from pressbox.footy.workflows.upload import UploadWorkflow
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from pressbox.core.config import Settings
+    from pressbox.core.health import PartHealth
+    from pressbox.footy.settings import FootySettings
 
 # More would only wait for a decoder or for the judge, and the time of an activity runs while it waits.
 MEDIA_AT_ONCE = 4
 SHORTEST_POLL = timedelta(seconds=1)
 
 
+def settings() -> type[FootySettings]:
+    from pressbox.footy.settings import FootySettings
+
+    return FootySettings
+
+
+def workflows() -> WorkflowsByQueue:
+    from pressbox.footy.workflows.download import DownloadWorkflow
+    from pressbox.footy.workflows.ingest import IngestWorkflow
+    from pressbox.footy.workflows.monitor import MonitorWorkflow
+    from pressbox.footy.workflows.rag import RAGWorkflow
+    from pressbox.footy.workflows.twitter import TwitterWorkflow
+    from pressbox.footy.workflows.upkeep import UpkeepWorkflow
+    from pressbox.footy.workflows.upload import UploadWorkflow
+
+    return {
+        QUEUE: (
+            IngestWorkflow,
+            MonitorWorkflow,
+            RAGWorkflow,
+            TwitterWorkflow,
+            DownloadWorkflow,
+            UploadWorkflow,
+            UpkeepWorkflow,
+        )
+    }
+
+
+def activities(resources: Resources) -> ActivitiesByQueue:
+    from pressbox.footy.wiring import activities
+
+    return activities(resources)
+
+
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
+    from pressbox.footy.contracts.ingest import IngestWorkflowInput
+    from pressbox.footy.contracts.monitor import MonitorWorkflowInput
+    from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
+    from pressbox.footy.settings import FootySettings
+
     footy = settings.group(FootySettings)
     rules = footy.policy
     poll = timedelta(seconds=footy.monitor_seconds / footy.speed)
     return (
         ScheduleDeclaration(
             id=INGEST_SCHEDULE,
-            workflow=IngestWorkflow.__name__,
+            workflow=INGEST,
             workflow_id=INGEST_WORKFLOW,
             task_queue=QUEUE,
             input=IngestWorkflowInput(policy=rules),
@@ -57,7 +102,7 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
         ),
         ScheduleDeclaration(
             id=MONITOR_SCHEDULE,
-            workflow=MonitorWorkflow.__name__,
+            workflow=MONITOR,
             workflow_id=MONITOR_WORKFLOW,
             task_queue=QUEUE,
             input=MonitorWorkflowInput(policy=rules),
@@ -69,7 +114,7 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
         ),
         ScheduleDeclaration(
             id=UPKEEP_SCHEDULE,
-            workflow=UpkeepWorkflow.__name__,
+            workflow=UPKEEP,
             workflow_id=UPKEEP_WORKFLOW,
             task_queue=QUEUE,
             input=UpkeepWorkflowInput(policy=rules),
@@ -85,35 +130,35 @@ def router() -> APIRouter:
     return build_router()
 
 
-def commands() -> typer.Typer:
-    from pressbox.footy.cli import commands
+def topics() -> Sequence[LiveTopic]:
+    from pressbox.footy.web.topics import TOPICS
 
-    return commands
+    return TOPICS
+
+
+async def health(resources: Resources) -> Sequence[PartHealth]:
+    from pressbox.footy.web.health import check_health
+
+    return await check_health(resources)
 
 
 APP = AppManifest(
     name="footy",
     package="pressbox.footy",
-    settings=FootySettings,
+    settings=settings,
     title="Matches",
     summary="Live fixtures, confirmed goals and the best clip of each, while the match is on.",
     queues=(TaskQueue(QUEUE), TaskQueue(MEDIA_QUEUE, MEDIA_AT_ONCE)),
-    workflows={
-        QUEUE: (
-            IngestWorkflow,
-            MonitorWorkflow,
-            RAGWorkflow,
-            TwitterWorkflow,
-            DownloadWorkflow,
-            UploadWorkflow,
-            UpkeepWorkflow,
-        )
-    },
+    workflows=workflows,
     activities=activities,
     schedules=schedules,
-    topics=TOPICS,
+    tables=("pressbox.footy.adapters.rows",),
+    topics=topics,
     router=router,
-    commands=commands,
+    commands=(
+        CommandWord("footy", "Fixtures, goals and their clips.", import_later("pressbox.footy.cli:commands")),
+        CommandWord("x", "Search X with a browser that you logged in.", import_later("pressbox.footy.x.cli:commands")),
+    ),
     navigation=NavigationEntry(title="Matches", path=PATH, key="m", icon="ball", search=f"{PATH}/search"),
-    health=check_health,
+    health=health,
 )

@@ -1,6 +1,7 @@
-"""What crosses Temporal for maintenance."""
+"""What crosses Temporal for maintenance: names, inputs, results and progress."""
 
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from pydantic import Field
 
@@ -8,12 +9,34 @@ from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
 
 
+class Kind(StrEnum):
+    """What grows old, in the order in which it is removed."""
+
+    SESSIONS = "sessions"
+    TOKENS = "tokens"
+    RATE_LIMITS = "rate limits"
+    CHANGES = "changes"
+    PROGRESS = "progress"
+    SCRATCH = "scratch objects"
+
+
 class MaintenancePolicy(Contract):
-    """How long things are kept. The service puts settings here; the workflow never reads any."""
+    """How long things are kept. The schedule puts settings here; the workflow never reads any."""
 
     keep_changes: timedelta
     keep_progress: timedelta
     keep_scratch: timedelta
+
+    def cutoffs(self, now: datetime) -> dict[Kind, datetime]:
+        """Everything of a kind from before its instant goes. Sessions, tokens and limits carry their own end."""
+        return {
+            Kind.SESSIONS: now,
+            Kind.TOKENS: now,
+            Kind.RATE_LIMITS: now,
+            Kind.CHANGES: now - self.keep_changes,
+            Kind.PROGRESS: now - self.keep_progress,
+            Kind.SCRATCH: now - self.keep_scratch,
+        }
 
 
 class MaintenanceWorkflowInput(Contract):
@@ -37,7 +60,7 @@ class ScratchCursor(Contract):
 
 
 class MaintenanceProgress(Progress):
-    """Counts what was removed, by step."""
+    """Counts what was removed, by kind."""
 
     removed: dict[str, int] = Field(default_factory=dict)
 

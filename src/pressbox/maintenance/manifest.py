@@ -1,25 +1,70 @@
-"""Maintenance as an application: the pattern that the others follow."""
+"""Maintenance as an application: the pattern that the others follow.
+
+contracts.py   what crosses Temporal: frozen, with pure decisions
+activities.py  the effects, each with its timeouts and retries beside it, on a port
+workflow.py    what happens, in which order
+store.py       the port on PostgreSQL and the object store
+settings.py    what an administrator chooses
+manifest.py    what the application is; the only line elsewhere is in `entry/manifests.py`
+"""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from pressbox.core.app import AppManifest, ScheduleDeclaration, TaskQueue
-from pressbox.core.config import Settings
-from pressbox.maintenance.contracts import MaintenanceWorkflowInput
-from pressbox.maintenance.ids import QUEUE, SCHEDULE_ID, WORKFLOW_ID
-from pressbox.maintenance.settings import MaintenanceSettings
-from pressbox.maintenance.wiring import activities, policy
-from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
+from pressbox.core.app import (
+    ActivitiesByQueue,
+    AppManifest,
+    Resources,
+    ScheduleDeclaration,
+    TaskQueue,
+    WorkflowsByQueue,
+)
+
+if TYPE_CHECKING:
+    from pressbox.core.config import Settings
+    from pressbox.maintenance.settings import MaintenanceSettings
+
+QUEUE = "core"
+SCHEDULE_ID = "core-maintenance"
+WORKFLOW_ID = "core-maintenance"
+
+
+def settings() -> type[MaintenanceSettings]:
+    from pressbox.maintenance.settings import MaintenanceSettings
+
+    return MaintenanceSettings
+
+
+def workflows() -> WorkflowsByQueue:
+    from pressbox.maintenance.workflow import MaintenanceWorkflow
+
+    return {QUEUE: (MaintenanceWorkflow,)}
+
+
+def activities(resources: Resources) -> ActivitiesByQueue:
+    from pressbox.core.temporal.calls import activity_methods
+    from pressbox.maintenance.activities import MaintenanceActivities
+    from pressbox.maintenance.store import MaintenanceStore
+
+    store = MaintenanceStore(resources.database, resources.objects)
+    return {QUEUE: activity_methods(MaintenanceActivities(store))}
 
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
+    from pressbox.maintenance.contracts import MaintenanceWorkflowInput
+    from pressbox.maintenance.settings import MaintenanceSettings
+    from pressbox.maintenance.workflow import MaintenanceWorkflow
+
     return (
         ScheduleDeclaration(
             id=SCHEDULE_ID,
             workflow=MaintenanceWorkflow.__name__,
             workflow_id=WORKFLOW_ID,
             task_queue=QUEUE,
-            input=MaintenanceWorkflowInput(policy=policy(settings.group(MaintenanceSettings))),
+            input=MaintenanceWorkflowInput(policy=settings.group(MaintenanceSettings).policy),
             summary="Removes expired sessions, tokens, scratch objects, old changes and old progress",
             every=timedelta(hours=1),
         ),
@@ -28,11 +73,11 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
 
 APP = AppManifest(
     name="maintenance",
-    settings=MaintenanceSettings,
     title="Maintenance",
     summary="Keeps the instance small.",
+    settings=settings,
     queues=(TaskQueue(QUEUE),),
-    workflows={QUEUE: (MaintenanceWorkflow,)},
+    workflows=workflows,
     activities=activities,
     schedules=schedules,
 )

@@ -1,8 +1,11 @@
 """Settings of maintenance: PRESSBOX_MAINTENANCE_…"""
 
+from datetime import timedelta
+
 from pydantic import Field
 
 from pressbox.core.config import Group
+from pressbox.maintenance.contracts import MaintenancePolicy
 
 
 class MaintenanceSettings(Group):
@@ -11,3 +14,11 @@ class MaintenanceSettings(Group):
     changes_minutes: int = Field(60, ge=1, description="Minutes that a browser can be away and still catch up.")
     progress_days: int = Field(7, ge=1, description="Days that finished workflows stay on the activity page.")
     scratch_hours: int = Field(24, ge=1, description="Hours that scratch objects are kept.")
+
+    @property
+    def policy(self) -> MaintenancePolicy:
+        return MaintenancePolicy(
+            keep_changes=timedelta(minutes=self.changes_minutes),
+            keep_progress=timedelta(days=self.progress_days),
+            keep_scratch=timedelta(hours=self.scratch_hours),
+        )

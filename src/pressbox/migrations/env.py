@@ -3,14 +3,12 @@
 from alembic import context
 from sqlalchemy import text
 
-from pressbox.migrations.models import metadata
-
 connection = context.config.attributes["connection"]
 connection.execute(text("CREATE SCHEMA IF NOT EXISTS core"))
 connection.commit()
 context.configure(
     connection=connection,
-    target_metadata=metadata,
+    target_metadata=None,
     version_table_schema="core",
     include_schemas=True,
     transaction_per_migration=True,

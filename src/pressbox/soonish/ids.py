@@ -1,5 +1,6 @@
 """Every id that soonish uses in Temporal, made from keys that never change."""
 
+PATH = "/events"
 QUEUE = "soonish"
 RECONCILE_SCHEDULE = "soonish-reconcile"
 RECONCILE_WORKFLOW = "soonish-reconcile"

@@ -1,26 +1,65 @@
-"""The manifest of soonish: events, announcements and reminders."""
+"""Events as an application."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-import typer
-from fastapi import APIRouter
+from pressbox.core.app import (
+    ActivitiesByQueue,
+    AppManifest,
+    Command,
+    CommandWord,
+    LiveTopic,
+    NavigationEntry,
+    Resources,
+    ScheduleDeclaration,
+    TaskQueue,
+    WorkflowsByQueue,
+)
+from pressbox.soonish.ids import PATH, QUEUE, RECONCILE_SCHEDULE, RECONCILE_WORKFLOW
 
-from pressbox.core.app import AppManifest, NavigationEntry, ScheduleDeclaration, TaskQueue
-from pressbox.core.config import Settings
-from pressbox.soonish.contracts import ReconcileWorkflowInput
-from pressbox.soonish.ids import QUEUE, RECONCILE_SCHEDULE, RECONCILE_WORKFLOW
-from pressbox.soonish.settings import SoonishSettings
-from pressbox.soonish.web.access import PATH
-from pressbox.soonish.web.topics import TOPICS
-from pressbox.soonish.wiring import activities, policy, rotate_keys, service
-from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
-from pressbox.soonish.workflows.event import EventWorkflow
-from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
-from pressbox.soonish.workflows.reminder import ReminderWorkflow
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from pressbox.core.config import Settings
+    from pressbox.soonish.service.soonish import Soonish
+    from pressbox.soonish.settings import SoonishSettings
+
+
+def settings() -> type[SoonishSettings]:
+    from pressbox.soonish.settings import SoonishSettings
+
+    return SoonishSettings
+
+
+def service(resources: Resources) -> Soonish:
+    from pressbox.soonish.wiring import service
+
+    return service(resources)
+
+
+def workflows() -> WorkflowsByQueue:
+    from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
+    from pressbox.soonish.workflows.event import EventWorkflow
+    from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
+    from pressbox.soonish.workflows.reminder import ReminderWorkflow
+
+    return {QUEUE: (EventWorkflow, BroadcastWorkflow, ReminderWorkflow, ReconcileWorkflow)}
+
+
+def activities(resources: Resources) -> ActivitiesByQueue:
+    from pressbox.soonish.wiring import activities
+
+    return activities(resources)
 
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
+    from pressbox.soonish.contracts import ReconcileWorkflowInput
+    from pressbox.soonish.wiring import policy
+    from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
+
     return (
         ScheduleDeclaration(
             id=RECONCILE_SCHEDULE,
@@ -34,30 +73,43 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     )
 
 
+def topics() -> Sequence[LiveTopic]:
+    from pressbox.soonish.web.topics import TOPICS
+
+    return TOPICS
+
+
 def router() -> APIRouter:
     from pressbox.soonish.web.routes import build_router
 
     return build_router(service)
 
 
-def commands() -> typer.Typer:
+def commands() -> Command:
     from pressbox.soonish.cli import build_commands
 
     return build_commands(service, rotate_keys)
 
 
+async def rotate_keys(resources: Resources) -> int:
+    from pressbox.soonish.wiring import rotate_keys
+
+    return await rotate_keys(resources)
+
+
 APP = AppManifest(
     name="soonish",
     package="pressbox.soonish",
-    settings=SoonishSettings,
+    settings=settings,
     title="Events",
     summary="Events, announcements to their subscribers, and reminders that move with the date.",
     queues=(TaskQueue(QUEUE),),
-    workflows={QUEUE: (EventWorkflow, BroadcastWorkflow, ReminderWorkflow, ReconcileWorkflow)},
+    workflows=workflows,
     activities=activities,
     schedules=schedules,
-    topics=TOPICS,
+    tables=("pressbox.soonish.adapters.rows",),
+    topics=topics,
     router=router,
-    commands=commands,
+    commands=(CommandWord("soonish", "Events, announcements and reminders.", commands),),
     navigation=NavigationEntry(title="Events", path=PATH, key="e", icon="bell"),
 )

@@ -13,13 +13,14 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.worker import Worker
 
 from pressbox.core.errors import InvalidInputError
+from pressbox.core.temporal.calls import activity_methods
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.core.temporal.faults import Action, Fault, FaultInterceptor, every_fault, plant, planted
 from pressbox.maintenance.activities import MaintenanceActivities
-from pressbox.maintenance.contracts import MaintenancePolicy, MaintenanceWorkflowInput, MaintenanceWorkflowResult
-from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
+from pressbox.maintenance.contracts import Kind, MaintenancePolicy, MaintenanceWorkflowInput, MaintenanceWorkflowResult
+from pressbox.maintenance.workflow import MaintenanceWorkflow
 from tests.architecture.test_registration import ACTIVITIES
-from tests.fakes.maintenance import FakeRecords, FakeScratch
+from tests.fakes.maintenance import FakeStore
 
 INPUT = MaintenanceWorkflowInput(
     policy=MaintenancePolicy(
@@ -29,15 +30,13 @@ INPUT = MaintenanceWorkflowInput(
 
 
 @asynccontextmanager
-async def maintenance_with(client: Client, faults: Path, records: FakeRecords) -> AsyncIterator[str]:
-    prune = MaintenanceActivities(records, FakeScratch([]))
+async def maintenance_with(client: Client, faults: Path, store: FakeStore) -> AsyncIterator[str]:
     queue = f"test-{secrets.token_hex(4)}"
-    methods = [getattr(prune, name) for name in ACTIVITIES["core"]]
     async with Worker(
         client,
         task_queue=queue,
         workflows=[MaintenanceWorkflow],
-        activities=methods,
+        activities=activity_methods(MaintenanceActivities(store)),
         interceptors=[ErrorInterceptor(), FaultInterceptor(faults)],
     ):
         yield queue
@@ -58,22 +57,22 @@ async def test_failing_once_before_and_after_every_effect_changes_nothing(tempor
     faults = every_fault(ACTIVITIES["core"], Action.FAIL)
     for fault in faults:
         plant(tmp_path, fault)
-    records = FakeRecords({"sessions": 2, "changes": 3})
-    async with maintenance_with(temporal, tmp_path, records) as queue:
+    store = FakeStore({Kind.SESSIONS: 2, Kind.CHANGES: 3})
+    async with maintenance_with(temporal, tmp_path, store) as queue:
         await run(temporal, queue)
     assert planted(tmp_path) == (), "every planted fault has struck"
-    assert records.old == {}, "everything was pruned"
-    asked = [name for name, _ in records.asked]
-    assert asked.count("sessions") == 2, "one failure after the effect repeats the effect once"
+    assert store.rows == {}, "everything was pruned"
+    asked = [kind for kind, _ in store.asked]
+    assert asked.count(Kind.SESSIONS) == 2, "one failure after the effect repeats the effect once"
 
 
 async def test_a_refusal_is_not_retried(temporal: Client, tmp_path: Path) -> None:
     plant(tmp_path, Fault.parse("prune_tokens.before.refuse"))
-    records = FakeRecords({})
-    async with maintenance_with(temporal, tmp_path, records) as queue:
+    store = FakeStore()
+    async with maintenance_with(temporal, tmp_path, store) as queue:
         with pytest.raises(WorkflowFailureError):
             await run(temporal, queue)
-    assert "tokens" not in [name for name, _ in records.asked]
+    assert Kind.TOKENS not in [kind for kind, _ in store.asked]
 
 
 async def test_a_planted_fault_strikes_once_although_many_look(tmp_path: Path) -> None:

@@ -1,14 +1,24 @@
 """Migrations and models say the same."""
 
+from importlib import import_module
+
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection
 
+from pressbox.core.db.base import Base
 from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import MIGRATIONS, current, head, upgrade
-from pressbox.migrations.models import metadata
+from pressbox.entry.manifests import APPLICATIONS
+
+CORE_TABLES = (
+    "pressbox.core.accounts.rows",
+    "pressbox.core.db.changes",
+    "pressbox.core.progress.rows",
+    "pressbox.core.temporal.rows",
+)
 
 
 async def test_models_and_migrations_describe_the_same_tables(database: Database) -> None:
@@ -16,7 +26,10 @@ async def test_models_and_migrations_describe_the_same_tables(database: Database
         context = MigrationContext.configure(
             connection, opts={"include_schemas": True, "version_table_schema": "core", "compare_server_default": True}
         )
-        return list(compare_metadata(context, metadata))
+        return list(compare_metadata(context, Base.metadata))
+
+    for module in (*CORE_TABLES, *(module for manifest in APPLICATIONS for module in manifest.tables)):
+        import_module(module)
 
     async with database.engine.connect() as connection:
         assert await connection.run_sync(difference) == []

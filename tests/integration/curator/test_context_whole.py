@@ -74,7 +74,7 @@ async def connected(
 @pytest.fixture
 async def queue(connected: Resources) -> AsyncIterator[str]:
     name, wirings = f"test-{secrets.token_hex(4)}", (context.activities(connected), cards.activities(connected))
-    workflows = [workflow for group in APP.workflows.values() for workflow in group]
+    workflows = [workflow for group in APP.workflows().values() for workflow in group]
     async with AsyncExitStack() as stack:
         for task_queue, wired, kinds in ((name, QUEUE, workflows), (heavy_queue(name), HEAVY_QUEUE, [])):
             worker = Worker(

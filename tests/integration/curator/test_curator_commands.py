@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 from pressbox.core.accounts.models import User
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources, ScheduleDeclaration
+from pressbox.core.commands import build_group
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
@@ -72,7 +73,7 @@ def run(settings: Settings, started: Started) -> Run:
     def make(resources: Resources) -> Curator:
         return Library(resources, workflows=started).service
 
-    commands = build_commands(make, declared)
+    commands = build_group(build_commands(make, declared))
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Resources]:

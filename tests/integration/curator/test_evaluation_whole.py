@@ -72,7 +72,7 @@ async def connected(
 async def queue(connected: Resources) -> AsyncIterator[str]:
     """Workers with everything that the settings wire, on queues of their own."""
     name, functions = f"test-{secrets.token_hex(4)}", APP.activities(connected)
-    workflows = [workflow for group in APP.workflows.values() for workflow in group]
+    workflows = [workflow for group in APP.workflows().values() for workflow in group]
     async with AsyncExitStack() as stack:
         for task_queue, wired, kinds in (
             (name, QUEUE, workflows),

@@ -15,6 +15,7 @@ from temporalio.worker import Worker
 from typer.testing import CliRunner, Result
 
 from pressbox.core.app import Resources
+from pressbox.core.commands import build_group
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.commands import build_commands
@@ -111,7 +112,7 @@ def test_the_graph_is_triggered_and_scheduled_with_the_words_of_the_document(
         database=DatabaseSettings(url=database_url),
         temporal=TemporalSettings(address=parts.temporal_address),
     )
-    commands = build_commands(service, schedules)
+    commands = build_group(build_commands(service, schedules))
 
     def run(*words: str) -> Result:
         with capture_logs():

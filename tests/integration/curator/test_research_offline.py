@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
+from pressbox.core.commands import build_group
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.curator.commands import build_commands
 from pressbox.curator.research import wiring as researching
@@ -105,9 +106,10 @@ def test_the_command_starts_research_within_bounds(own_settings: Settings) -> No
 
     user_id = asyncio.run(with_person())
     wanted = ("trigger", "deep-research", QUESTION, "--rounds", "2", "--tokens", "5000", "--minutes", "3", "--json")
+    commands = build_group(build_commands(make, lambda _: []))
     with capture_logs():
-        result = CliRunner().invoke(build_commands(make, lambda _: []), wanted, obj=opened)
-        refused = CliRunner().invoke(build_commands(make, lambda _: []), (*wanted[:3], "--rounds", "99"), obj=opened)
+        result = CliRunner().invoke(commands, wanted, obj=opened)
+        refused = CliRunner().invoke(commands, (*wanted[:3], "--rounds", "99"), obj=opened)
     assert result.exit_code == 0, result.exception
     told = json.loads(result.stdout)
     assert (told["workflow_id"], told["state"]) == (f"research-{told['run_id']}", "queued")

@@ -18,7 +18,7 @@ from pressbox.embedded.diagnosis import diagnose, last_error
 from pressbox.embedded.home import Home
 from pressbox.embedded.instance_lock import InstanceLock
 from pressbox.embedded.ports import free_port
-from pressbox.entry.commands.doctor import doctor
+from pressbox.entry.commands.instance import doctor
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -16,7 +16,7 @@ from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError, InvalidInputError, NotFoundError
 from pressbox.entry.wiring import open_resources
-from pressbox.footy.manifest import APP
+from pressbox.footy.cli import commands
 from pressbox.footy.settings import FootySettings
 from tests.conftest import Parts
 from tests.integration.footy.footy_world import World
@@ -42,9 +42,8 @@ def run(settings: Settings) -> Run:
             async with open_resources(known) as resources:
                 yield resources
 
-        assert APP.commands is not None
         with capture_logs():
-            return CliRunner().invoke(APP.commands(), arguments, obj=opened)
+            return CliRunner().invoke(commands, arguments, obj=opened)
 
     return invoke
 

@@ -80,7 +80,7 @@ class Day:
         return Worker(
             self.client,
             task_queue=queue,
-            workflows=[each for group in APP.workflows.values() for each in group] if with_workflows else [],
+            workflows=[each for group in APP.workflows().values() for each in group] if with_workflows else [],
             activities=activities,
             interceptors=[ErrorInterceptor()],
             workflow_failure_exception_types=[PressboxError],

@@ -17,12 +17,12 @@ from pressbox.core.app import Resources
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 from pressbox.entry.wiring import open_resources
+from pressbox.soonish.cli import build_commands
 from pressbox.soonish.domain.channels import ChannelInput
 from pressbox.soonish.domain.views import Viewer
-from pressbox.soonish.manifest import APP
+from pressbox.soonish.manifest import rotate_keys, service
 from pressbox.soonish.service.inputs import Preferences
 from pressbox.soonish.settings import SoonishSettings
-from pressbox.soonish.wiring import service
 from tests.conftest import Parts
 
 Run = Callable[..., Result]
@@ -51,9 +51,8 @@ def opening(settings: Settings) -> Callable[[], object]:
 @pytest.fixture
 def run(settings: Settings) -> Run:
     def invoke(*arguments: str, known: Settings = settings) -> Result:
-        assert APP.commands is not None
         with capture_logs():
-            return CliRunner().invoke(APP.commands(), arguments, obj=opening(known))
+            return CliRunner().invoke(build_commands(service, rotate_keys), arguments, obj=opening(known))
 
     return invoke
 

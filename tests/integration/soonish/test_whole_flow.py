@@ -88,7 +88,7 @@ async def day(resources: Resources, temporal: Client) -> AsyncIterator[Day]:
     async with Worker(
         temporal,
         task_queue=QUEUE,
-        workflows=APP.workflows[QUEUE],
+        workflows=APP.workflows()[QUEUE],
         activities=activities_on(connected, sender, reminder_schedules(connected)),
         interceptors=[ErrorInterceptor()],
     ):

@@ -25,7 +25,7 @@ def run(parts: Parts, database_url: str, tmp_path: Path, monkeypatch: pytest.Mon
         database=DatabaseSettings(url=SecretStr(database_url)),
         temporal=TemporalSettings(address=parts.temporal_address),
     )
-    monkeypatch.setattr(commands, "prepared_settings", lambda: settings)
+    monkeypatch.setattr(commands, "prepare_settings", lambda: settings)
     runner = CliRunner()
 
     def invoke(*arguments: str, typed: str = "") -> Result:

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from temporalio import workflow
@@ -17,11 +17,12 @@ from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate
 from pressbox.core.progress.interceptor import ProgressInterceptor
 from pressbox.core.progress.report import report
+from pressbox.core.temporal.calls import activity_methods
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.maintenance.activities import MaintenanceActivities
-from pressbox.maintenance.contracts import MaintenancePolicy, MaintenanceWorkflowInput
-from pressbox.maintenance.workflows.maintenance import MaintenanceWorkflow
-from tests.fakes.maintenance import FakeRecords, FakeScratch
+from pressbox.maintenance.contracts import Kind, MaintenancePolicy, MaintenanceWorkflowInput
+from pressbox.maintenance.workflow import MaintenanceWorkflow
+from tests.fakes.maintenance import FakeStore
 
 INPUT = MaintenanceWorkflowInput(
     policy=MaintenancePolicy(
@@ -44,23 +45,13 @@ class RoutineWorkflow:
 
 
 @asynccontextmanager
-async def maintenance_worker(
-    client: Client, records: FakeRecords, scratch: FakeScratch, reports: list[ProgressUpdate]
-) -> AsyncIterator[str]:
-    prune = MaintenanceActivities(records, scratch)
+async def maintenance_worker(client: Client, store: FakeStore, reports: list[ProgressUpdate]) -> AsyncIterator[str]:
     queue = f"test-{secrets.token_hex(4)}"
     async with Worker(
         client,
         task_queue=queue,
         workflows=[MaintenanceWorkflow],
-        activities=[
-            prune.prune_sessions,
-            prune.prune_tokens,
-            prune.prune_rate_limits,
-            prune.prune_changes,
-            prune.prune_progress,
-            prune.prune_scratch_objects,
-        ],
+        activities=activity_methods(MaintenanceActivities(store)),
         interceptors=[ErrorInterceptor(), ProgressInterceptor(reports.append)],
     ):
         yield queue
@@ -80,8 +71,8 @@ async def run(client: Client, queue: str) -> dict[str, int]:
 
 async def test_every_kind_is_pruned_once_and_counted(temporal: Client) -> None:
     reports: list[ProgressUpdate] = []
-    records = FakeRecords({"sessions": 3, "changes": 5})
-    async with maintenance_worker(temporal, records, FakeScratch(["scratch/a", "scratch/b"]), reports) as queue:
+    store = FakeStore({Kind.SESSIONS: 3, Kind.CHANGES: 5}, ["scratch/a", "scratch/b"])
+    async with maintenance_worker(temporal, store, reports) as queue:
         removed = await run(temporal, queue)
     assert removed == {
         "sessions": 3,
@@ -91,14 +82,14 @@ async def test_every_kind_is_pruned_once_and_counted(temporal: Client) -> None:
         "progress": 0,
         "scratch objects": 2,
     }
-    before = dict(records.asked)
-    assert before["sessions"] - before["changes"] == timedelta(hours=1)
-    assert before["sessions"] - before["progress"] == timedelta(days=7)
+    before = dict(store.asked)
+    assert before[Kind.SESSIONS] - before[Kind.CHANGES] == timedelta(hours=1)
+    assert before[Kind.SESSIONS] - before[Kind.PROGRESS] == timedelta(days=7)
 
 
 async def test_progress_rises_and_ends_completed(temporal: Client) -> None:
     reports: list[ProgressUpdate] = []
-    async with maintenance_worker(temporal, FakeRecords({}), FakeScratch([]), reports) as queue:
+    async with maintenance_worker(temporal, FakeStore(), reports) as queue:
         await run(temporal, queue)
     done = [report.done for report in reports]
     assert done == sorted(done)
@@ -107,33 +98,35 @@ async def test_progress_rises_and_ends_completed(temporal: Client) -> None:
 
 
 async def test_a_database_that_is_away_for_a_moment_is_waited_for(temporal: Client) -> None:
-    class Flaky(FakeRecords):
-        async def prune_tokens(self, before):  # type: ignore[no-untyped-def]
-            self.asked.append(("tokens", before))
-            if len([name for name, _ in self.asked if name == "tokens"]) < 3:
+    class Flaky(FakeStore):
+        async def delete_rows(self, kind: Kind, before: datetime) -> int:
+            found = await super().delete_rows(kind, before)
+            if kind is Kind.TOKENS and [asked for asked, _ in self.asked].count(kind) < 3:
                 raise TransientError("The database does not answer.")
-            return 4
+            return 4 if kind is Kind.TOKENS else found
 
-    records = Flaky({})
-    async with maintenance_worker(temporal, records, FakeScratch([]), []) as queue:
+    store = Flaky()
+    async with maintenance_worker(temporal, store, []) as queue:
         removed = await run(temporal, queue)
     assert removed["tokens"] == 4
-    instants = {before for name, before in records.asked if name == "tokens"}
+    instants = {before for kind, before in store.asked if kind is Kind.TOKENS}
     assert len(instants) == 1, "a retry must prune up to the same instant"
 
 
 async def test_a_permanent_error_fails_the_workflow_with_its_reason(temporal: Client) -> None:
-    class Broken(FakeRecords):
-        async def prune_changes(self, before):  # type: ignore[no-untyped-def]
-            self.asked.append(("changes", before))
-            raise PermanentError("The table is not ours.")
+    class Broken(FakeStore):
+        async def delete_rows(self, kind: Kind, before: datetime) -> int:
+            found = await super().delete_rows(kind, before)
+            if kind is Kind.CHANGES:
+                raise PermanentError("The table is not ours.")
+            return found
 
     reports: list[ProgressUpdate] = []
-    records = Broken({})
-    async with maintenance_worker(temporal, records, FakeScratch([]), reports) as queue:
+    store = Broken()
+    async with maintenance_worker(temporal, store, reports) as queue:
         with pytest.raises(WorkflowFailureError):
             await run(temporal, queue)
-    assert [name for name, _ in records.asked].count("changes") == 1, "a permanent error is not retried"
+    assert [kind for kind, _ in store.asked].count(Kind.CHANGES) == 1, "a permanent error is not retried"
     assert (reports[-1].state, reports[-1].error) == (ProgressState.FAILED, "The table is not ours.")
     assert reports[-1].done == 3
 

@@ -45,7 +45,7 @@ def _worker(
     return Worker(
         resources.temporal,
         task_queue=queue.name,
-        workflows=manifest.workflows.get(queue.name, ()),
+        workflows=manifest.workflows().get(queue.name, ()),
         activities=manifest.activities(resources).get(queue.name, ()),
         activity_executor=ThreadPoolExecutor(activities, thread_name_prefix=f"activity-{queue.name}"),
         interceptors=interceptors,

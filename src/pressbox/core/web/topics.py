@@ -17,4 +17,4 @@ WORKFLOW_TOPIC = LiveTopic(WORKFLOW_CHANGED, _load_workflow)
 
 
 def live_topics(manifests: Sequence[AppManifest]) -> Mapping[str, LiveTopic]:
-    return {topic.kind: topic for topic in (WORKFLOW_TOPIC, *(t for manifest in manifests for t in manifest.topics))}
+    return {topic.kind: topic for topic in (WORKFLOW_TOPIC, *(t for manifest in manifests for t in manifest.topics()))}

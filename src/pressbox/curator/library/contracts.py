@@ -9,10 +9,10 @@ from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
 from pressbox.curator.library.domain.entries import EntryStatus
 from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.names import HEAVY_QUEUE as HEAVY_QUEUE
+from pressbox.curator.names import INDEX_QUEUE as INDEX_QUEUE
+from pressbox.curator.names import QUEUE as QUEUE
 
-QUEUE = "curator"
-HEAVY_QUEUE = "curator-heavy"
-INDEX_QUEUE = "curator-index"
 CLEANUP_SCHEDULE = "curator-cleanup"
 CLEANUP_WORKFLOW = "curator-cleanup"
 ENTRIES_CLEANUP = "EntriesCleanupWorkflow"

@@ -11,9 +11,9 @@ from pressbox.core.config import Settings
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.web.identity import SignedInIdentity, is_secure
 from pressbox.core.web.security import CONTENT_SECURITY_POLICY
+from pressbox.curator.names import PATH as PATH
 from pressbox.curator.service import Curator
 
-PATH = "/reader"
 LARGEST_ID = 2**63 - 1
 EntryId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 FeedId = Annotated[int, Path(ge=1, le=LARGEST_ID)]

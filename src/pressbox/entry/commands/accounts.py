@@ -1,30 +1,31 @@
 """`pressbox user` and `pressbox token`: accounts from the terminal of whoever runs this machine."""
 
+from __future__ import annotations
+
 import asyncio
-import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, TypeVar
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from pressbox.core.accounts.models import NewToken, Role, Scope, TokenView, User
-from pressbox.core.accounts.passwords import LONGEST_BYTES, validate_password
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.accounts.setup import setup_address
+from pressbox.core.accounts.models import Role, Scope
+from pressbox.core.clock import utc_now
+from pressbox.core.commands import Json, print_json
 from pressbox.core.errors import InvalidInputError
-from pressbox.core.logs import redact
-from pressbox.entry.commands.process import prepared_settings
-from pressbox.entry.wiring import find_endpoints, open_resources
+from pressbox.entry.settings import prepare_settings
+
+if TYPE_CHECKING:
+    from pressbox.core.accounts.models import NewToken, TokenView, User
+    from pressbox.core.accounts.service import AccountService
 
 user_commands = typer.Typer(help="People who may sign in.", no_args_is_help=True)
 token_commands = typer.Typer(help="Tokens for programs and reader apps.", no_args_is_help=True)
 
 Email = Annotated[str, typer.Argument(help="E-mail address of the user.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input instead of asking for it.")
 ]
@@ -50,7 +51,7 @@ def list_users(as_json: Json = False) -> None:
     """Show all users."""
     users = _run(lambda accounts: accounts.users())
     if as_json:
-        typer.echo(json.dumps([asdict(user) for user in users], default=_iso))
+        print_json([asdict(user) for user in users])
         return
     for user in users:
         state = "disabled" if user.disabled_at else "active"
@@ -89,7 +90,10 @@ def set_password(email: Email, password_stdin: PasswordStdin = False) -> None:
 @user_commands.command("setup-link")
 def setup_link() -> None:
     """Print a new link that makes the first administrator; older ones become void."""
-    settings = prepared_settings()
+    from pressbox.core.accounts.setup import setup_address
+    from pressbox.entry.wiring import find_endpoints
+
+    settings = prepare_settings()
     web_url = find_endpoints(settings).web_url or f"http://{settings.web.host}:{settings.web.port}"
     secret = _run(lambda accounts: accounts.create_setup_link())
     if secret is None:
@@ -107,14 +111,14 @@ def add_token(
     as_json: Json = False,
 ) -> None:
     """Make a token and print it, this once."""
-    expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
+    expires_at = utc_now() + timedelta(days=days) if days else None
 
     async def make(accounts: AccountService, user: User) -> NewToken:
         return await accounts.add_token(user.id, name, scope, expires_at=expires_at)
 
     created = _run(_for_user(email, make))
     if as_json:
-        typer.echo(json.dumps({"token": created.secret, **asdict(created.view)}, default=_iso))
+        print_json({"token": created.secret, **asdict(created.view)})
         return
     typer.echo(created.secret)
     typer.echo("Copy it now: it cannot be shown again.", err=True)
@@ -129,7 +133,7 @@ def list_tokens(email: Email, as_json: Json = False) -> None:
 
     views = _run(_for_user(email, read))
     if as_json:
-        typer.echo(json.dumps([asdict(view) for view in views], default=_iso))
+        print_json([asdict(view) for view in views])
         return
     for view in views:
         used = f"used {view.last_used_at:%Y-%m-%d}" if view.last_used_at else "never used"
@@ -153,7 +157,10 @@ def _run(act: Callable[[AccountService], Awaitable[Result]]) -> Result:
 
 @asynccontextmanager
 async def _accounts() -> AsyncIterator[AccountService]:
-    settings = prepared_settings()
+    from pressbox.core.accounts.service import AccountService
+    from pressbox.entry.wiring import open_resources
+
+    settings = prepare_settings()
     async with open_resources(settings) as resources:
         yield AccountService(resources.database, settings)
 
@@ -168,6 +175,9 @@ def _for_user(
 
 
 def _read_password(from_stdin: bool) -> str:
+    from pressbox.core.accounts.passwords import LONGEST_BYTES, validate_password
+    from pressbox.core.logs import redact
+
     if from_stdin:
         # One line; a longer one than any password is not read to its end.
         password = sys.stdin.readline(LONGEST_BYTES + 2).rstrip("\r\n")
@@ -177,8 +187,3 @@ def _read_password(from_stdin: bool) -> str:
         raise InvalidInputError("There is no terminal to ask for the password. Use --password-stdin.")
     redact.add(password)
     return validate_password(password)
-
-
-def _iso(value: object) -> str:
-    assert isinstance(value, datetime)
-    return value.isoformat()

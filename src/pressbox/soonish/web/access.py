@@ -13,7 +13,6 @@ from pressbox.core.web.identity import Identity, client_of
 from pressbox.soonish.domain.views import Viewer
 from pressbox.soonish.service.soonish import Soonish
 
-PATH = "/events"
 RowId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 After = Annotated[int, Query(ge=0, le=2**63 - 1, description="The last id of the page before.")]
 PageSize = Annotated[int, Query(ge=1, le=500)]

@@ -12,8 +12,9 @@ from pressbox.core.web.api_models import RequestBody
 from pressbox.core.web.identity import SignedInIdentity
 from pressbox.soonish.domain.events import Visibility
 from pressbox.soonish.domain.views import EventView, InvitationView, NewInvitation
+from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.inputs import EventInput
-from pressbox.soonish.web.access import PATH, RowId, Service, base_url, make_viewer
+from pressbox.soonish.web.access import RowId, Service, base_url, make_viewer
 from pressbox.soonish.web.calendar import CALENDAR_NAME, calendar_response
 
 router = APIRouter(prefix="/api/soonish", tags=["events"])

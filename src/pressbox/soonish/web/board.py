@@ -16,18 +16,9 @@ from pressbox.core.web.identity import Identity, SignedInIdentity, is_secure
 from pressbox.core.web.rendering import render
 from pressbox.soonish.domain.delivery import DeliveryState
 from pressbox.soonish.domain.views import EventView, MessageView
+from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
-from pressbox.soonish.web.access import (
-    FORM_ERRORS,
-    PATH,
-    After,
-    RowId,
-    Service,
-    base_url,
-    error_field,
-    error_text,
-    redirect,
-)
+from pressbox.soonish.web.access import FORM_ERRORS, After, RowId, Service, base_url, error_field, error_text, redirect
 from pressbox.soonish.web.forms import AnnouncementForm
 from pressbox.soonish.web.topics import EVENT, NOTIFICATION
 

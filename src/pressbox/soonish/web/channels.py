@@ -12,8 +12,9 @@ from pressbox.core.web.identity import Identity, SignedInIdentity
 from pressbox.core.web.rendering import render
 from pressbox.soonish.domain.channels import ChannelInput, ChannelView
 from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
-from pressbox.soonish.web.access import FORM_ERRORS, PATH, RowId, Service, error_field, error_text, redirect
+from pressbox.soonish.web.access import FORM_ERRORS, RowId, Service, error_field, error_text, redirect
 from pressbox.soonish.web.forms import Text, split_tags
 
 CHANNELS = f"{PATH}/channels"

@@ -14,11 +14,11 @@ from pressbox.core.web.rendering import render
 from pressbox.core.web.times import ZONE_COOKIE
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS
 from pressbox.soonish.domain.views import EventView
+from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.inputs import Preferences
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.web.access import (
     FORM_ERRORS,
-    PATH,
     Service,
     base_url,
     client_address,

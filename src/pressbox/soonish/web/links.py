@@ -9,8 +9,9 @@ from pressbox.core.web.rendering import render
 from pressbox.soonish.domain.links import Purpose
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import Holder
+from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
-from pressbox.soonish.web.access import PATH, RowId, Service, base_url, path_of, redirect
+from pressbox.soonish.web.access import RowId, Service, base_url, path_of, redirect
 from pressbox.soonish.web.calendar import CALENDAR_NAME, calendar_response
 from pressbox.soonish.web.forms import PreferencesForm, Text
 from pressbox.soonish.web.subscription_page import SubscriptionPage

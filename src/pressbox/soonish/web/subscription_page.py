@@ -10,8 +10,9 @@ from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.rendering import render
 from pressbox.soonish.domain.views import Holder, Viewer
+from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
-from pressbox.soonish.web.access import FORM_ERRORS, PATH, error_field, error_text, redirect
+from pressbox.soonish.web.access import FORM_ERRORS, error_field, error_text, redirect
 from pressbox.soonish.web.forms import PreferencesForm, offset_choices, offset_seconds, parse_duration
 
 MESSAGES = {

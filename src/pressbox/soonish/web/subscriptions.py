@@ -8,7 +8,8 @@ from fastapi.responses import HTMLResponse, Response
 from pressbox.core.web.identity import Identity, SignedInIdentity
 from pressbox.core.web.rendering import render
 from pressbox.soonish.domain.views import Holder
-from pressbox.soonish.web.access import PATH, RowId, Service, redirect
+from pressbox.soonish.ids import PATH
+from pressbox.soonish.web.access import RowId, Service, redirect
 from pressbox.soonish.web.forms import PreferencesForm, Text, offset_seconds
 from pressbox.soonish.web.subscription_page import SubscriptionPage
 

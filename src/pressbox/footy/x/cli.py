@@ -1,58 +1,63 @@
-"""`pressbox x serve` and `pressbox x login`: the browser search service of X."""
+"""`pressbox x serve` and `pressbox x login`: the browser search service of X.
+
+It may run on a machine of its own, so it needs settings and a home, and no running parts.
+"""
+
+from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import typer
-import uvicorn
 
-from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
-from pressbox.core.http.proxy import GuardedProxy
-from pressbox.core.sealing import Seal
-from pressbox.embedded.home import Home
-from pressbox.entry.commands.process import prepared_settings
-from pressbox.entry.wiring import with_secret_key
-from pressbox.footy.settings import FootySettings
-from pressbox.footy.x.service import build_service
-from pressbox.footy.x.session import PURPOSE, StoredSession
 
 if TYPE_CHECKING:
+    from pressbox.core.app import OpenResources
+    from pressbox.core.config import Settings
+    from pressbox.core.http.proxy import GuardedProxy
     from pressbox.footy.x.browser import XBrowser
 
-x_commands = typer.Typer(help="Search X with a browser that you logged in.", no_args_is_help=True)
+commands = typer.Typer(help="Search X with a browser that you logged in.", no_args_is_help=True)
 
 
-@x_commands.command("serve")
-def serve() -> None:
+@commands.command("serve")
+def serve(context: typer.Context) -> None:
     """Answer searches: POST /search with the token of PRESSBOX_FOOTY_X_BROWSER_TOKEN, GET /health without."""
-    settings = prepared_settings()
+    from pressbox.footy.settings import FootySettings
+
+    settings = _settings(context)
     token = settings.group(FootySettings).x_browser_token
     if token is None:
         raise ConfigurationError(
             "The service needs a token: set PRESSBOX_FOOTY_X_BROWSER_TOKEN here and where Pressbox runs."
         )
-    asyncio.run(_serve(_with_home(settings), token.get_secret_value()))
+    asyncio.run(_serve(settings, token.get_secret_value()))
 
 
-@x_commands.command("login")
-def login() -> None:
+@commands.command("login")
+def login(context: typer.Context) -> None:
     """Log in once, in a visible window; the session is kept encrypted in the home folder."""
-    settings = _with_home(prepared_settings())
+    settings = _settings(context)
     typer.echo("Log in to X in the window that opens. This command ends by itself.")
     if not asyncio.run(_login(settings)):
         raise ConfigurationError("Nobody logged in within ten minutes. Nothing was kept; try again.")
     typer.echo("The login is kept. Start the service with `pressbox x serve`.")
 
 
-def _with_home(settings: Settings) -> Settings:
-    """The service may run on a machine of its own, where nothing of Pressbox has run before."""
-    Home(settings.home).create()
-    return with_secret_key(settings)
+def _settings(context: typer.Context) -> Settings:
+    program: OpenResources = context.obj
+    return program.settings()
 
 
 async def _serve(settings: Settings, token: str) -> None:
+    import uvicorn
+
+    from pressbox.core.http.proxy import GuardedProxy
+    from pressbox.footy.settings import FootySettings
+    from pressbox.footy.x.service import build_service
+
     footy = settings.group(FootySettings)
     async with GuardedProxy(settings.http) as proxy, _browser(settings, proxy).running() as browser:
         if not browser.authenticated:
@@ -67,11 +72,17 @@ async def _serve(settings: Settings, token: str) -> None:
 
 
 async def _login(settings: Settings) -> bool:
+    from pressbox.core.http.proxy import GuardedProxy
+
     async with GuardedProxy(settings.http) as proxy, _browser(settings, proxy).running(visible=True) as browser:
         return await browser.login()
 
 
-def _browser(settings: Settings, proxy: GuardedProxy) -> "XBrowser":
+def _browser(settings: Settings, proxy: GuardedProxy) -> XBrowser:
+    from pressbox.core.sealing import Seal
+    from pressbox.footy.settings import FootySettings
+    from pressbox.footy.x.session import PURPOSE, StoredSession
+
     try:
         from pressbox.footy.x.browser import XBrowser
     except ImportError as error:
@@ -80,6 +91,6 @@ def _browser(settings: Settings, proxy: GuardedProxy) -> "XBrowser":
             " (`playwright install chromium`, or the package of your system)."
         ) from error
     key = settings.secret_key.get_secret_value() if settings.secret_key else ""
-    url = settings.group(FootySettings).x_page_url
-    session = StoredSession(Home(settings.home).secrets, Seal(key, PURPOSE), (urlsplit(url).hostname or "").lower())
-    return XBrowser(url, session, proxy, settings.group(FootySettings).x_chromium)
+    footy = settings.group(FootySettings)
+    session = StoredSession(settings.secrets, Seal(key, PURPOSE), (urlsplit(footy.x_page_url).hostname or "").lower())
+    return XBrowser(footy.x_page_url, session, proxy, footy.x_chromium)

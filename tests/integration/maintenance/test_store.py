@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy import func, select, update
 
 from pressbox.core.accounts.rows import RateLimitRow, SessionRow, TokenRow, UserRow
@@ -10,8 +11,8 @@ from pressbox.core.db.base import Base
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
 from pressbox.core.progress.rows import ProgressRow
-from pressbox.maintenance.adapters.records import SqlRecords
-from pressbox.maintenance.adapters.scratch import ObjectScratch
+from pressbox.maintenance.contracts import Kind
+from pressbox.maintenance.store import MaintenanceStore
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 PAST, FUTURE = NOW - timedelta(hours=1), NOW + timedelta(hours=1)
@@ -22,7 +23,12 @@ async def count(database: Database, row: type[Base]) -> int:
         return await work.session.scalar(select(func.count()).select_from(row)) or 0
 
 
-async def test_only_what_has_expired_goes(database: Database) -> None:
+@pytest.fixture
+def store(resources: Resources) -> MaintenanceStore:
+    return MaintenanceStore(resources.database, resources.objects)
+
+
+async def test_only_what_has_expired_goes(database: Database, store: MaintenanceStore) -> None:
     async with database.unit_of_work() as work:
         user = UserRow(email="reader@example.org", password_hash="x", role="member")
         work.session.add(user)
@@ -36,26 +42,24 @@ async def test_only_what_has_expired_goes(database: Database) -> None:
                     token_hash=bytes([number]), hint="", user_id=user.id, name="", scopes=["read"], expires_at=limit
                 )
             )
-    records = SqlRecords(database)
-    assert await records.prune_sessions(NOW) == 1
-    assert await records.prune_tokens(NOW) == 1
-    assert await records.prune_rate_limits(NOW) == 1
-    assert await records.prune_sessions(NOW) == 0, "a retry removes nothing more"
+    for kind in (Kind.SESSIONS, Kind.TOKENS, Kind.RATE_LIMITS):
+        assert await store.delete_rows(kind, NOW) == 1
+        assert await store.delete_rows(kind, NOW) == 0, "a retry removes nothing more"
     assert (await count(database, SessionRow), await count(database, TokenRow)) == (1, 2)
 
 
-async def test_the_newest_change_is_kept_whatever_its_age(database: Database) -> None:
+async def test_the_newest_change_is_kept_whatever_its_age(database: Database, store: MaintenanceStore) -> None:
     for key in ("a", "b", "c"):
         async with database.unit_of_work() as work:
             work.changed("thing", key)
     async with database.unit_of_work() as work:
         await work.session.execute(update(ChangeRow).values(created_at=PAST))
-    assert await SqlRecords(database).prune_changes(NOW) == 2
+    assert await store.delete_rows(Kind.CHANGES, NOW) == 2
     async with database.unit_of_work() as work:
         assert await work.session.scalar(select(ChangeRow.key)) == "c"
 
 
-async def test_running_workflows_are_never_forgotten(database: Database) -> None:
+async def test_running_workflows_are_never_forgotten(database: Database, store: MaintenanceStore) -> None:
     async with database.unit_of_work() as work:
         for name, closed in (("old", PAST), ("new", FUTURE), ("running", None)):
             work.session.add(
@@ -75,17 +79,16 @@ async def test_running_workflows_are_never_forgotten(database: Database) -> None
                     closed_at=closed,
                 )
             )
-    assert await SqlRecords(database).prune_progress(NOW) == 1
+    assert await store.delete_rows(Kind.PROGRESS, NOW) == 1
     assert await count(database, ProgressRow) == 2
     assert await count(database, ChangeRow) == 1, "browsers hear that it is gone"
 
 
-async def test_only_old_scratch_objects_are_listed(resources: Resources) -> None:
+async def test_only_old_scratch_objects_are_listed(resources: Resources, store: MaintenanceStore) -> None:
     await resources.objects.put("scratch/a", b"1")
     await resources.objects.put("clips/b", b"2")
-    scratch = ObjectScratch(resources.objects)
-    assert [key async for key in scratch.older_than(datetime.now(UTC) - timedelta(minutes=1))] == []
-    assert [key async for key in scratch.older_than(datetime.now(UTC) + timedelta(minutes=1))] == ["scratch/a"]
-    await scratch.remove("scratch/a")
-    await scratch.remove("scratch/a")
+    assert [key async for key in store.list_scratch(datetime.now(UTC) - timedelta(minutes=1))] == []
+    assert [key async for key in store.list_scratch(datetime.now(UTC) + timedelta(minutes=1))] == ["scratch/a"]
+    await store.delete_scratch("scratch/a")
+    await store.delete_scratch("scratch/a")
     assert await resources.objects.info("clips/b") is not None

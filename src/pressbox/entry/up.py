@@ -1,10 +1,9 @@
-"""`pressbox up`: everything on one home, until Ctrl-C.
+"""Runs everything on one home, until Ctrl-C.
 
 What prepares the database and Temporal runs in a process that is gone afterwards; it loads while the servers start.
 """
 
 import asyncio
-from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
@@ -15,24 +14,13 @@ from pressbox.embedded.announcement import announcement
 from pressbox.embedded.home import Endpoints, Home
 from pressbox.embedded.log_follower import LogFollower
 from pressbox.embedded.supervisor import Running, Steps, Supervisor
-from pressbox.entry.commands.process import prepared_settings
 from pressbox.entry.preparation import Preparation
 from pressbox.entry.version import VERSION
 
 PARTS = ("postgres", "temporal", "worker", "web")
 
 
-def up(
-    demo: Annotated[bool, typer.Option("--demo", help="Also run the demo world.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Follow the logs of all parts.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print where everything is as JSON, once it is ready.")
-    ] = False,
-) -> None:
-    """Start PostgreSQL, Temporal, worker and web, keep them running, and stop them on Ctrl-C."""
-    settings = prepared_settings()
-    if demo:
-        settings = settings.model_copy(update={"demo": True})
+def run_up(settings: Settings, *, verbose: bool, as_json: bool) -> None:
     follower = LogFollower(Home(settings.home).logs, PARTS, _say_aside) if verbose else None
     with Preparation(_load) as preparation:
         if settings.database.url:

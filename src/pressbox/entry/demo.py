@@ -1,11 +1,10 @@
-"""`pressbox demo`: the product with a simulated outside world, on a home of its own."""
+"""The product with a simulated outside world, on a home of its own."""
 
 import asyncio
 import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -16,26 +15,14 @@ from pressbox.demo.instance import Instance, running_instance
 from pressbox.demo.player import Summary, choose_scenarios, play_forever, play_once
 from pressbox.demo.stage import Scenario, Stage
 from pressbox.demo.world import WorldPorts, open_world
-from pressbox.entry.commands.process import prepared_settings
+from pressbox.entry.settings import prepare_settings
 from pressbox.entry.wiring import open_resources
 
 
-def demo(
-    only: Annotated[list[str] | None, typer.Option(help="Play only this scenario; may be repeated.")] = None,
-    headless: Annotated[
-        bool, typer.Option("--headless", help="Play once to the end, print a summary, and exit 0 only if all was met.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    speed: Annotated[float, typer.Option(min=0.1, max=1000, help="Divide all waiting times by this.")] = 1.0,
-    fault: Annotated[
-        list[str] | None,
-        typer.Option(help="Plant a fault, as ACTIVITY.MOMENT.ACTION, e.g. take_demo_step.after.kill; may be repeated."),
-    ] = None,
-) -> None:
-    """See Pressbox alive within a minute: everything runs, nobody has to sign in, nothing outside is touched."""
-    scenarios = choose_scenarios(only or ())
-    faults = [Fault.parse(text) for text in fault or ()]
-    settings = prepared_settings()
+def run_demo(only: Sequence[str], faults: Sequence[str], *, headless: bool, as_json: bool, speed: float) -> None:
+    scenarios = choose_scenarios(only)
+    wanted = [Fault.parse(text) for text in faults]
+    settings = prepare_settings()
     if settings.database.url or settings.temporal.address:
         raise InvalidInputError(
             "The demo runs on its own embedded parts only. Unset PRESSBOX_DATABASE_URL and PRESSBOX_TEMPORAL_ADDRESS."
@@ -46,7 +33,7 @@ def demo(
         home.chmod(0o711)
     ports = WorldPorts.choose()
     planted_in = home.parent / f"{home.name}-faults"
-    for item in faults:
+    for item in wanted:
         plant(planted_in, item)
     try:
         with running_instance(

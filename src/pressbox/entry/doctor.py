@@ -1,13 +1,12 @@
-"""`pressbox doctor`: checks every part and says how to fix what is wrong."""
+"""Checks every part and says how to fix what is wrong."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
+from pressbox.core.commands import print_json
 from pressbox.core.config import Settings, load_settings, unknown_variables
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.health import HealthState, PartHealth, check_parts, worst
@@ -20,11 +19,10 @@ _WORDS = {HealthState.OK: "ok", HealthState.WARNING: "warning", HealthState.FAIL
 _COLOURS = {HealthState.OK: "green", HealthState.WARNING: "yellow", HealthState.FAILED: "red"}
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False) -> None:
-    """Check every part, and say how to fix what is wrong. Exit code 1 when something failed."""
+def run_doctor(*, as_json: bool) -> None:
     parts = _examine()
     if as_json:
-        typer.echo(json.dumps([asdict(part) for part in parts], default=str))
+        print_json([asdict(part) for part in parts])
     else:
         _print(parts)
     if worst(parts) is HealthState.FAILED:

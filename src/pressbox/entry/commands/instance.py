@@ -1,0 +1,123 @@
+"""The commands that run and keep an instance, from `up` to `restore`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pressbox.core.commands import Json
+from pressbox.core.errors import InvalidInputError
+from pressbox.entry.settings import prepare_settings
+
+if TYPE_CHECKING:
+    from pressbox.embedded.archive import ArchiveManifest
+
+
+def up(
+    demo: Annotated[bool, typer.Option("--demo", help="Also run the demo world.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Follow the logs of all parts.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print where everything is as JSON, once it is ready.")
+    ] = False,
+) -> None:
+    """Start PostgreSQL, Temporal, worker and web, keep them running, and stop them on Ctrl-C."""
+    from pressbox.entry.up import run_up
+
+    settings = prepare_settings()
+    run_up(settings.model_copy(update={"demo": True}) if demo else settings, verbose=verbose, as_json=as_json)
+
+
+def demo(
+    only: Annotated[list[str] | None, typer.Option(help="Play only this scenario; may be repeated.")] = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Play once to the end, print a summary, and exit 0 only if all was met.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    speed: Annotated[float, typer.Option(min=0.1, max=1000, help="Divide all waiting times by this.")] = 1.0,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(help="Plant a fault, as ACTIVITY.MOMENT.ACTION, e.g. take_demo_step.after.kill; may be repeated."),
+    ] = None,
+) -> None:
+    """See Pressbox alive within a minute: everything runs, nobody has to sign in, nothing outside is touched."""
+    from pressbox.entry.demo import run_demo
+
+    run_demo(only or (), fault or (), headless=headless, as_json=as_json, speed=speed)
+
+
+def doctor(as_json: Json = False) -> None:
+    """Check every part, and say how to fix what is wrong. Exit code 1 when something failed."""
+    from pressbox.entry.doctor import run_doctor
+
+    run_doctor(as_json=as_json)
+
+
+def web() -> None:
+    """Serve the web application against parts that already run."""
+    from pressbox.entry.web import run_web
+
+    run_web(prepare_settings())
+
+
+def worker(
+    queue: Annotated[list[str] | None, typer.Option(help="Poll only this task queue; may be repeated.")] = None,
+) -> None:
+    """Run workflows and activities against parts that already run."""
+    from pressbox.entry.worker import run_worker
+
+    asyncio.run(run_worker(prepare_settings(), queue or ()))
+
+
+def migrate() -> None:
+    """Bring the database to the version that this program needs."""
+    from pressbox.core.db.migrate import upgrade
+    from pressbox.entry.wiring import find_endpoints
+
+    upgrade(find_endpoints(prepare_settings()).database_url)
+    typer.echo("The database is up to date.")
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The archive to write, for example pressbox.tar.gz.")],
+    without_secret_key: Annotated[
+        bool, typer.Option("--without-secret-key", help="Leave the instance's secret key out; keep it yourself.")
+    ] = False,
+) -> None:
+    """Write database, objects and workflows into one file. Works while Pressbox runs."""
+    from pressbox.embedded.backup import write_backup
+    from pressbox.entry.version import VERSION
+
+    if file.is_dir():
+        raise InvalidInputError(f"{file} is a folder. Give the name of the file to write.", field="file")
+    manifest = write_backup(prepare_settings(), file, product_version=VERSION, with_secret_key=not without_secret_key)
+    typer.echo(f"Wrote {file} ({file.stat().st_size / 1000:,.0f} kB): {_contents(manifest)}.")
+    for missing in manifest.not_included:
+        typer.echo(f"Not in it: {missing}.")
+    if manifest.secret_key_included:
+        typer.echo("The secret key is in it: keep the file as safe as the instance itself.")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="An archive that `pressbox backup` wrote.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace what this home holds now.")] = False,
+) -> None:
+    """Bring everything back from a backup. Pressbox must not run meanwhile."""
+    from pressbox.embedded.restore import restore_backup
+    from pressbox.entry.version import VERSION
+
+    manifest = restore_backup(prepare_settings(), file, product_version=VERSION, force=force)
+    typer.echo(f"Restored {file}, made at {manifest.created:%Y-%m-%d %H:%M} UTC: {_contents(manifest)}.")
+    for missing in manifest.not_included:
+        typer.echo(f"It did not contain {missing}.")
+    typer.echo("Start it with: pressbox up")
+
+
+def _contents(manifest: ArchiveManifest) -> str:
+    objects = sum(member.name.startswith("objects/") for member in manifest.members)
+    parts = ["the database", f"{objects} object{'s' if objects != 1 else ''}"]
+    if manifest.has("temporal.db"):
+        parts.append("Temporal's state")
+    return ", ".join(parts)

@@ -1,0 +1,60 @@
+"""Old rows in PostgreSQL, and old scratch objects."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+
+from sqlalchemy import delete, func, select
+
+from pressbox.core.accounts.rows import RateLimitRow, SessionRow, TokenRow
+from pressbox.core.db.changes import ChangeRow
+from pressbox.core.db.database import Database
+from pressbox.core.objects.store import ObjectStore
+from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
+from pressbox.maintenance.contracts import Kind
+
+SCRATCH_PREFIX = "scratch/"
+# The newest change stays whatever its age: it tells a cursor that is still good from one that is too old.
+NEWEST_CHANGE = select(func.max(ChangeRow.id)).scalar_subquery()
+
+
+class MaintenanceStore:
+    def __init__(self, database: Database, objects: ObjectStore) -> None:
+        self._database = database
+        self._objects = objects
+
+    async def delete_rows(self, kind: Kind, before: datetime) -> int:
+        match kind:
+            case Kind.SESSIONS:
+                statement = delete(SessionRow).where(SessionRow.expires_at < before).returning(SessionRow.user_id)
+            case Kind.TOKENS:
+                statement = delete(TokenRow).where(TokenRow.expires_at < before).returning(TokenRow.id)
+            case Kind.RATE_LIMITS:
+                statement = delete(RateLimitRow).where(RateLimitRow.expires_at < before).returning(RateLimitRow.count)
+            case Kind.CHANGES:
+                old = (ChangeRow.created_at < before, ChangeRow.id < NEWEST_CHANGE)
+                statement = delete(ChangeRow).where(*old).returning(ChangeRow.id)
+            case Kind.PROGRESS:
+                return await self._delete_progress(before)
+            case Kind.SCRATCH:
+                raise ValueError("Scratch objects are not rows.")
+        async with self._database.unit_of_work() as work:
+            return len((await work.session.execute(statement)).all())
+
+    async def _delete_progress(self, before: datetime) -> int:
+        old = delete(ProgressRow).where(ProgressRow.closed_at < before).returning(ProgressRow.workflow_id)
+        async with self._database.unit_of_work() as work:
+            deleted = (await work.session.scalars(old)).all()
+            for workflow_id in deleted:
+                work.changed(WORKFLOW_CHANGED, workflow_id)
+        return len(deleted)
+
+    async def list_scratch(self, before: datetime) -> AsyncIterator[str]:
+        async for item in self._objects.list(SCRATCH_PREFIX):
+            if item.modified_at < before:
+                yield item.key
+
+    async def delete_scratch(self, key: str) -> None:
+        await self._objects.delete(key)
+
+    async def delete_unfinished(self, before: datetime) -> int:
+        return await self._objects.remove_unfinished(before)
