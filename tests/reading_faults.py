@@ -19,7 +19,7 @@ from pressbox.core.config import HttpSettings, Settings, child_environment
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import planted
-from pressbox.curator.cleanup.contracts import EntriesCleanupInput
+from pressbox.curator.cleanup.contracts import ENTRIES_CLEANUP, EntriesCleanupInput
 from pressbox.curator.ingest.contracts import (
     PREVIEW_FETCH,
     REPROCESS_ENTRIES,
@@ -29,7 +29,7 @@ from pressbox.curator.ingest.contracts import (
     SingleFeedIngestionInput,
     preview_key,
 )
-from pressbox.curator.library.contracts import ENTRIES_CLEANUP, HEAVY_QUEUE, INDEX_QUEUE, QUEUE
+from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.search.contracts import (
     EMBEDDING_BACKFILL,

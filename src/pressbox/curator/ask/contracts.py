@@ -2,7 +2,7 @@
 
 from pressbox.core.contracts import Contract
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, Waits
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 ANSWER = "AnswerWorkflow"
@@ -38,7 +38,7 @@ class RetrievedPassages(Contract):
     state: AnswerState = AnswerState.SEARCHING
 
 
-class WrittenAnswer(Waits):
+class WrittenAnswer(DeferrableResult):
     state: AnswerState = AnswerState.DONE
     method: AnswerMethod | None = None
     trace_id: str = ""

@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.curator.ask.domain.answers import AnswerMethod
     from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import call_until_available
     from pressbox.curator.text.plain_text import shorten
 
@@ -33,11 +33,11 @@ class AnswerWorkflow:
     @workflow.init
     def __init__(self, input: AnswerInput) -> None:
         # Steps: find passages, write.
-        self._shown = Shown(AnswerProgress(title="Answering a question", total=2, routine=True))
+        self._progress = ProgressReporter(AnswerProgress(title="Answering a question", total=2, routine=True))
 
     @workflow.query
     def get_progress(self) -> AnswerProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: AnswerInput) -> AnswerOutput:
@@ -51,20 +51,20 @@ class AnswerWorkflow:
             raise
 
     async def _answer(self, input: AnswerInput) -> AnswerOutput:
-        self._shown.show(current_step="search")
+        self._progress.update(current_step="search")
         found = await call(AnswerActivities.retrieve_passages, input)
         if not found.state.is_open:
-            self._shown.done(done=2)
+            self._progress.complete(done=2)
             return AnswerOutput(state=found.state, passages=found.count)
-        self._shown.show(done=1, current_step="write", passages=found.count)
+        self._progress.update(done=1, current_step="write", passages=found.count)
         written = await call_until_available(
-            AnswerActivities.write_answer, input, self._shown.show, keep_waiting=_has_room
+            AnswerActivities.write_answer, input, self._progress.update, keep_waiting=_has_room
         )
         if written.state.is_open:
             # Days without a model: what was found stays found.
             workflow.continue_as_new(input)
         await _start_evaluation(input, written)
-        self._shown.done(done=2, message="")
+        self._progress.complete(done=2, message="")
         return AnswerOutput(state=written.state, passages=found.count)
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import Field
 
 from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState, Waits
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult, EntryProgressState
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 CONTEXT_COLLECTION = "ContextCollectionWorkflow"
@@ -121,7 +121,7 @@ class SearchGithubInput(Contract):
     policy: CuratorPolicy = CuratorPolicy()
 
 
-class GithubCandidates(Waits):
+class GithubCandidates(DeferrableResult):
     candidates: tuple[RepositoryFacts, ...] = ()
 
 
@@ -132,7 +132,7 @@ class RerankGithubInput(Contract):
     policy: CuratorPolicy = CuratorPolicy()
 
 
-class GithubChoice(Waits):
+class GithubChoice(DeferrableResult):
     """None of them is an answer too. `by`: a model's name, or rules."""
 
     chosen: RepositoryFacts | None = None
@@ -144,7 +144,7 @@ class FetchReadmeInput(Contract):
     policy: CuratorPolicy = CuratorPolicy()
 
 
-class FetchedReadme(Waits):
+class FetchedReadme(DeferrableResult):
     """Sanitised HTML in the object store; no key when there is no README."""
 
     key: str = ""

@@ -5,6 +5,15 @@ from datetime import datetime
 from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress
 
+CLEANUP_SCHEDULE = "curator-cleanup"
+CLEANUP_WORKFLOW = "curator-cleanup"
+ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
+
+
+CLEANUP_SCHEDULE = "curator-cleanup"
+CLEANUP_WORKFLOW = "curator-cleanup"
+ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
+
 
 class EntriesCleanupInput(CamelContract):
     older_than_days: int = 7

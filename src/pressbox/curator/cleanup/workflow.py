@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
         EntriesCleanupOutput,
         EntriesCleanupProgress,
     )
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.search.workflows.indexing import forget_removed
 
 MOST_ROUNDS = 500
@@ -29,11 +29,11 @@ class EntriesCleanupWorkflow:
 
     @workflow.init
     def __init__(self, input: EntriesCleanupInput) -> None:
-        self._shown = Shown(EntriesCleanupProgress(title="Old articles", routine=input.routine))
+        self._progress = ProgressReporter(EntriesCleanupProgress(title="Old articles", routine=input.routine))
 
     @workflow.query
     def get_progress(self) -> EntriesCleanupProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: EntriesCleanupInput) -> EntriesCleanupOutput:
@@ -43,10 +43,10 @@ class EntriesCleanupWorkflow:
             wanted = CleanupInput(before=before, dry_run=input.dry_run)
             cleaned = await call(CleanupActivities.cleanup_old_entries, wanted)
             deleted += cleaned.deleted
-            self._shown.show(done=deleted, deleted=deleted, message=f"{deleted} deleted")
+            self._progress.update(done=deleted, deleted=deleted, message=f"{deleted} deleted")
             if input.dry_run or not cleaned.more:
                 break
         if not input.dry_run:
             await forget_removed()
-        self._shown.done(message="Nothing was deleted" if input.dry_run else f"{deleted} deleted")
+        self._progress.complete(message="Nothing was deleted" if input.dry_run else f"{deleted} deleted")
         return EntriesCleanupOutput(deleted_count=deleted, cutoff_date=before)

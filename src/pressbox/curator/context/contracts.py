@@ -1,7 +1,7 @@
 """Messages about what an entry is about."""
 
 from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, Waits
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 EXTRACT_ENTRY_CONTEXT = "ExtractEntryContextWorkflow"
@@ -60,7 +60,7 @@ class ExtractContextInput(Contract):
     policy: CuratorPolicy = CuratorPolicy()
 
 
-class ExtractedContext(Waits):
+class ExtractedContext(DeferrableResult):
     """The context itself lies in the object store under `key`; empty when there was no text any more."""
 
     key: str = ""

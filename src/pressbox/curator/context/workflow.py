@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
         SaveContextInput,
         SavedContext,
     )
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import call_until_available
 
 NO_TEXT = "This entry is gone, or has no text."
@@ -35,11 +35,11 @@ class ExtractEntryContextWorkflow:
     @workflow.init
     def __init__(self, input: ExtractEntryContextInput) -> None:
         first = ExtractEntryContextProgress(title="Context of an article", entry_id=input.entry_id)
-        self._shown = Shown(first, input.parent_workflow_id)
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> ExtractEntryContextProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: ExtractEntryContextInput) -> ExtractEntryContextOutput:
@@ -47,16 +47,16 @@ class ExtractEntryContextWorkflow:
         if not facts.found:
             raise NotFoundError(NO_TEXT)
         if facts.known and not input.again:
-            self._shown.done()
+            self._progress.complete()
             return ExtractEntryContextOutput(entry_id=input.entry_id, extracted=True, software=facts.software)
-        self._shown.show(title=facts.title or self._shown.now.title, current_step="extract")
+        self._progress.update(title=facts.title or self._progress.current.title, current_step="extract")
         found, saved = await self._found(input)
         for _ in range(MORE_TRIES):
             if saved.saved:
                 break
             # Edited meanwhile: what counts is what it says now.
             found, saved = await self._found(input)
-        self._shown.done(message="" if saved.saved else ANOTHER_TEXT)
+        self._progress.complete(message="" if saved.saved else ANOTHER_TEXT)
         return ExtractEntryContextOutput(
             entry_id=input.entry_id,
             extracted=saved.saved,
@@ -67,10 +67,10 @@ class ExtractEntryContextWorkflow:
 
     async def _found(self, input: ExtractEntryContextInput) -> tuple[ExtractedContext, SavedContext]:
         wanted = ExtractContextInput(entry_id=input.entry_id, policy=input.policy)
-        found = await call_until_available(ContextActivities.extract_entry_context, wanted, self._shown.show)
+        found = await call_until_available(ContextActivities.extract_entry_context, wanted, self._progress.update)
         if not found.key:
             raise NotFoundError(NO_TEXT)
-        self._shown.show(current_step="save", message="")
+        self._progress.update(current_step="save", message="")
         return found, await call(
             ContextActivities.save_entry_context, SaveContextInput(entry_id=input.entry_id, key=found.key)
         )

@@ -10,9 +10,8 @@ from pressbox.curator.distil.contracts import DistilSelection
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.domain.entries import Distilled, DistilState, EntryStatus, FetchState, ToDistil
-from pressbox.curator.library.index_hash import refresh_shown
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
-from pressbox.curator.library.store import SqlStore
+from pressbox.curator.library.store import SqlStore, refresh_shown_hash
 from pressbox.curator.text.lines import clamp_range, split_lines
 from pressbox.curator.text.plain_text import make_storable
 
@@ -67,7 +66,7 @@ class SqlDistilStore(SqlStore):
                     _tell(work, entry)
             await work.session.flush()
             if saved:
-                await refresh_shown(work.session, saved)
+                await refresh_shown_hash(work.session, saved)
         return saved
 
     async def distil_again(self, entry_ids: Sequence[int]) -> None:

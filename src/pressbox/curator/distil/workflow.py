@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.distil.evaluation import start_evaluation
     from pressbox.curator.library.contracts import EntryIds, EntryProgressState
     from pressbox.curator.library.domain.entries import EntryStatus
-    from pressbox.curator.library.progress import Articles, Shown
+    from pressbox.curator.library.progress import EntryStates, ProgressReporter
     from pressbox.curator.models.waiting import WAITING, sleep_until
     from pressbox.curator.search.activities.embedding import EmbeddingActivities
     from pressbox.curator.search.activities.index import IndexActivities
@@ -48,13 +48,13 @@ class ContentDistillationWorkflow:
         self._policy = input.policy
         self._judged = False
         self._state = input.state
-        self._articles = Articles()
+        self._articles = EntryStates()
         of = f" of {input.feed_name}" if input.feed_name else ""
-        self._shown = Shown(ContentDistillationProgress(title=f"Summaries{of}"), input.parent_workflow_id)
+        self._progress = ProgressReporter(ContentDistillationProgress(title=f"Summaries{of}"), input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> ContentDistillationProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: ContentDistillationInput) -> ContentDistillationOutput:
@@ -72,7 +72,7 @@ class ContentDistillationWorkflow:
         if page.more:
             state = self._add(after_entry_id=page.entries[-1].entry_id - self._state.after_entry_id)
             workflow.continue_as_new(input.model_copy(update={"state": state}))
-        self._shown.done(message=f"{self._state.distilled} summarised")
+        self._progress.complete(message=f"{self._state.distilled} summarised")
         return ContentDistillationOutput(distilled=self._state.distilled, failed=self._state.failed)
 
     async def _select(self) -> DistilSelection:
@@ -142,7 +142,7 @@ class ContentDistillationWorkflow:
 
     def _show(self, **changes: object) -> None:
         state = self._state
-        self._shown.show(
+        self._progress.update(
             done=state.distilled + state.failed,
             total=state.total,
             total_entries=state.total,

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, Waits
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult
 
 EVALUATION = "EvaluationWorkflow"
 
@@ -30,13 +30,13 @@ class Score(Contract):
     score: float
 
 
-class EvaluationResult(Waits):
+class EvaluationResult(DeferrableResult):
     """Of the activity; without scores there was nothing to judge, or it comes back at `retry_at`."""
 
     scores: tuple[Score, ...] = ()
 
 
-class SummarizationEvaluationResult(Waits):
+class SummarizationEvaluationResult(DeferrableResult):
     """`scores` are averages over the `evaluated` items; those that are gone or say nothing do not count."""
 
     scores: tuple[Score, ...] = ()

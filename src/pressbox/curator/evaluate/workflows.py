@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
         EvaluationProgress,
         SummarizationEvaluationOutput,
     )
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import call_until_available
 
 TITLES = {EvaluationMode.DIALOGUE: "Judging an answer", EvaluationMode.RESEARCH: "Judging a report"}
@@ -28,22 +28,22 @@ class EvaluationWorkflow:
 
     @workflow.init
     def __init__(self, input: EvaluationInput) -> None:
-        self._shown = Shown(EvaluationProgress(title=TITLES[input.mode], total=1, routine=True))
+        self._progress = ProgressReporter(EvaluationProgress(title=TITLES[input.mode], total=1, routine=True))
 
     @workflow.query
     def get_progress(self) -> EvaluationProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: EvaluationInput) -> EvaluationOutput:
-        self._shown.show(current_step="judge")
+        self._progress.update(current_step="judge")
         result = await call_until_available(
-            EvaluationActivities.evaluate_ragas, input, self._shown.show, keep_waiting=_has_room
+            EvaluationActivities.evaluate_ragas, input, self._progress.update, keep_waiting=_has_room
         )
         if result.retry_at is not None:
             # Days without a budget.
             workflow.continue_as_new(input)
-        self._shown.done(done=1, message="", scores=result.scores)
+        self._progress.complete(done=1, message="", scores=result.scores)
         return EvaluationOutput(trace_id=input.trace_id, scores=result.scores)
 
 
@@ -58,22 +58,22 @@ class SummarizationEvaluationWorkflow:
     @workflow.init
     def __init__(self, input: SummarizationEvaluationInput) -> None:
         total = min(len(input.items), input.max_samples)
-        self._shown = Shown(EvaluationProgress(title="Judging summaries", total=total, routine=True))
+        self._progress = ProgressReporter(EvaluationProgress(title="Judging summaries", total=total, routine=True))
 
     @workflow.query
     def get_progress(self) -> EvaluationProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: SummarizationEvaluationInput) -> SummarizationEvaluationOutput:
-        self._shown.show(current_step="judge")
+        self._progress.update(current_step="judge")
         result = await call_until_available(
-            EvaluationActivities.evaluate_summarization, input, self._shown.show, keep_waiting=_has_room
+            EvaluationActivities.evaluate_summarization, input, self._progress.update, keep_waiting=_has_room
         )
         if result.retry_at is not None:
             # Days without a budget: what was judged is kept.
             workflow.continue_as_new(input)
-        self._shown.done(done=result.evaluated, message="", scores=result.scores)
+        self._progress.complete(done=result.evaluated, message="", scores=result.scores)
         return SummarizationEvaluationOutput(
             trace_id=input.trace_id, scores=result.scores, evaluated_count=result.evaluated
         )

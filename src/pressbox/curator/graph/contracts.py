@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState, Waits
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult, EntryProgressState
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 GRAPH_SCHEDULE = "curator-graph"
@@ -90,7 +90,7 @@ class GraphAddition(Contract):
     reason: str = ""
 
 
-class GraphBatchResult(Waits):
+class GraphBatchResult(DeferrableResult):
     """`added` and `failed` are dealt with, `gone` have no text; with `retry_at` the others wait."""
 
     added: tuple[GraphAddition, ...] = ()

@@ -12,9 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.curator.feeds.domain import FeedEntry
 from pressbox.curator.ingest.domain.identity import article_address, choose_guid, feed_hash, has_page, says_the_same
 from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash, shown_hash
-from pressbox.curator.library.index_hash import refresh_shown
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SeenGuidRow, StoryRow
-from pressbox.curator.library.story_reading import inherit_reading
+from pressbox.curator.library.store import inherit_read_state, refresh_shown_hash
 from pressbox.curator.text.plain_text import count_words, make_storable, to_plain_text
 
 _UNDATED = datetime.min.replace(tzinfo=UTC)
@@ -99,7 +98,7 @@ async def _insert(session: AsyncSession, feed: FeedRow, entries: dict[str, FeedE
         for guid, entry in entries.items()
     ]
     await session.execute(insert(EntryBodyRow), bodies)
-    await inherit_reading(session, EntryRow.id.in_(ids.values()))
+    await inherit_read_state(session, EntryRow.id.in_(ids.values()))
 
 
 def _stated(entry: FeedEntry) -> dict[str, object]:
@@ -166,7 +165,7 @@ async def _update(session: AsyncSession, feed: FeedRow, changed: dict[int, FeedE
         _edit(row, body, changed[row.id], full_text=feed.full_text)
         row.updated_at = now
     await session.flush()
-    await refresh_shown(session, list(changed))
+    await refresh_shown_hash(session, list(changed))
 
 
 def _edit(row: EntryRow, body: EntryBodyRow, entry: FeedEntry, *, full_text: bool) -> None:

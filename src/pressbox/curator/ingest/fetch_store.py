@@ -12,12 +12,11 @@ from pressbox.curator.ingest.domain.identity import is_video
 from pressbox.curator.ingest.ports import EntrySource
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash
+from pressbox.curator.library.domain.feeds import load_rules
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
-from pressbox.curator.library.index_hash import refresh_shown
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, FeedStateRow
-from pressbox.curator.library.store import SqlStore
-from pressbox.curator.sources.feed_views import rules_of
+from pressbox.curator.library.store import SqlStore, refresh_shown_hash
 from pressbox.curator.text.plain_text import count_words, make_storable
 
 _LONGEST_REASON = 500
@@ -67,7 +66,7 @@ class SqlFetchStore(SqlStore):
             feed_id=feed.id,
             url=entry.url,
             feed_html=feed_html,
-            rules=rules_of(feed.extraction_rules),
+            rules=load_rules(feed.extraction_rules),
             full_text=feed.full_text and not is_video(entry.url) and entry.url not in files,
             title=entry.title,
             tries=entry.fetch_tries,
@@ -88,7 +87,7 @@ class SqlFetchStore(SqlStore):
             entry.fetch_tries, entry.fetch_reason, entry.next_fetch_at = 0, "", None
             entry.updated_at = now if changed else entry.updated_at
             await work.session.flush()
-            await refresh_shown(work.session, [entry_id])
+            await refresh_shown_hash(work.session, [entry_id])
             _tell(work, entry)
             return changed
 

@@ -1,4 +1,4 @@
-"""What every message of the curator shares: camelCase on the wire, and the document's fields of progress."""
+"""What all messages of the curator share: task queues, camelCase on the wire, the fields of every progress."""
 
 from datetime import datetime
 
@@ -13,29 +13,25 @@ from pressbox.curator.names import HEAVY_QUEUE as HEAVY_QUEUE
 from pressbox.curator.names import INDEX_QUEUE as INDEX_QUEUE
 from pressbox.curator.names import QUEUE as QUEUE
 
-CLEANUP_SCHEDULE = "curator-cleanup"
-CLEANUP_WORKFLOW = "curator-cleanup"
-ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
-
 
 def heavy_queue(queue: str) -> str:
-    """Where the workflows of a queue have models and processors used: `curator` → `curator-heavy`."""
+    """The queue for models and heavy computation that belongs to a queue: `curator` → `curator-heavy`."""
     return f"{queue}-heavy"
 
 
 def index_queue(queue: str) -> str:
-    """Where the search index is written: `curator` → `curator-index`."""
+    """The queue that writes the search index: `curator` → `curator-index`."""
     return f"{queue}-index"
 
 
 class CamelContract(Contract):
-    """Inputs and results of workflows: the document's names on the wire, ours in the code."""
+    """Base of the inputs and results of workflows: camelCase on the wire, snake_case in the code."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
 
 
 class CuratorProgress(Progress):
-    """Base of the progress of every workflow here, with the document's fields."""
+    """Base of the progress of every workflow."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
 
@@ -61,8 +57,8 @@ class EntryIds(Contract):
     policy: CuratorPolicy = CuratorPolicy()
 
 
-class Waits(Contract):
-    """Base of results of activities that need somebody who may be away: come back at `retry_at`, nothing is lost."""
+class DeferrableResult(Contract):
+    """Base of results of activities that a model or a budget may put off until `retry_at`. Nothing is lost."""
 
     retry_at: datetime | None = None
     reason: str = ""

@@ -1,4 +1,4 @@
-"""How the curator's workflows tell of themselves: one progress in memory, reported whenever it changes."""
+"""How the curator's workflows report their progress."""
 
 from typing import Generic, TypeVar
 
@@ -10,17 +10,16 @@ from pressbox.curator.library.domain.entries import EntryStatus
 
 ProgressT = TypeVar("ProgressT", bound=CuratorProgress)
 
-RUNNING = "running"
 COMPLETED = "completed"
 
 
-class Shown(Generic[ProgressT]):
-    """`now` is the progress as people see it."""
+class ProgressReporter(Generic[ProgressT]):
+    """Holds the `current` progress of a workflow and reports every change of it."""
 
     def __init__(self, first: ProgressT, parent_workflow_id: str = "") -> None:
         info = workflow.info()
         parent = parent_workflow_id or (info.parent.workflow_id if info.parent else "")
-        self.now: ProgressT = first.model_copy(
+        self.current: ProgressT = first.model_copy(
             update={
                 "workflow_id": info.workflow_id,
                 "workflow_type": info.workflow_type.removesuffix("Workflow"),
@@ -30,17 +29,17 @@ class Shown(Generic[ProgressT]):
             }
         )
 
-    def show(self, **changes: object) -> None:
-        self.now = self.now.model_copy(update={**changes, "updated_at": workflow.now()})
-        report(self.now)
+    def update(self, **changes: object) -> None:
+        self.current = self.current.model_copy(update={**changes, "updated_at": workflow.now()})
+        report(self.current)
 
-    def done(self, **changes: object) -> None:
-        """The last word; the end itself is announced by the interceptor."""
-        self.show(**changes, status=COMPLETED, current_step="")
+    def complete(self, **changes: object) -> None:
+        """Report the last state; the interceptor announces the end itself."""
+        self.update(**changes, status=COMPLETED, current_step="")
 
 
-class Articles:
-    """The states of single articles inside a run."""
+class EntryStates:
+    """The states of single entries inside a run."""
 
     def __init__(self) -> None:
         self.states: dict[str, EntryProgressState] = {}

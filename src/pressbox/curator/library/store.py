@@ -1,8 +1,54 @@
-"""What the stores of entries share."""
+"""What the stores of several slices share."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, and_, func, literal, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from pressbox.core.db.database import Database
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow, EntryStateRow, SubscriptionRow
+
+_SEPARATOR = literal("\x1f")
 
 
 class SqlStore:
     def __init__(self, database: Database) -> None:
         self._database = database
+
+
+async def refresh_shown_hash(session: AsyncSession, entry_ids: Sequence[int]) -> None:
+    """Hash what readers and the search index see of entries, as `shown_hash` does: what differs is indexed again."""
+    parts = (EntryRow.title, EntryRow.author, EntryRow.summary, EntryBodyRow.filtered_content)
+    shown = EntryBodyRow.feed_content.expression
+    for part in reversed(parts):
+        shown = part + _SEPARATOR + shown
+    await session.execute(
+        update(EntryRow)
+        .where(EntryRow.id == EntryBodyRow.entry_id, EntryRow.id.in_(entry_ids))
+        .values(shown_hash=func.md5(shown))
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def inherit_read_state(session: AsyncSession, copies: ColumnElement[bool], user_id: int | None = None) -> None:
+    """Mark these entries as read for subscribers (or one of them) who read another copy of the same story."""
+    known = aliased(EntryRow, name="known")
+    read = (
+        select(EntryStateRow.user_id, EntryRow.id, func.min(EntryStateRow.read_at))
+        .select_from(EntryRow)
+        .join(known, and_(known.story_id == EntryRow.story_id, known.id != EntryRow.id))
+        .join(EntryStateRow, EntryStateRow.entry_id == known.id)
+        .join(
+            SubscriptionRow,
+            and_(SubscriptionRow.user_id == EntryStateRow.user_id, SubscriptionRow.feed_id == EntryRow.feed_id),
+        )
+        .where(copies, EntryStateRow.read_at.is_not(None))
+        .group_by(EntryStateRow.user_id, EntryRow.id)
+        .order_by(EntryStateRow.user_id, EntryRow.id)
+    )
+    if user_id is not None:
+        read = read.where(EntryStateRow.user_id == user_id)
+    statement = insert(EntryStateRow).from_select(["user_id", "entry_id", "read_at"], read)
+    await session.execute(statement.on_conflict_do_nothing())

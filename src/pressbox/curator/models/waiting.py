@@ -18,12 +18,12 @@ from temporalio import workflow
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.temporal.calls import Method, call
-from pressbox.curator.library.contracts import Waits
+from pressbox.curator.library.contracts import DeferrableResult
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.text.plain_text import shorten
 
 InputT = TypeVar("InputT", bound=Contract)
-WaitsT = TypeVar("WaitsT", bound=Waits)
+WaitsT = TypeVar("WaitsT", bound=DeferrableResult)
 
 # A wrong key is among them: a person has to correct it, and until then nothing is lost and the reason is shown.
 UNAVAILABLE = (TransientError, ConfigurationError)

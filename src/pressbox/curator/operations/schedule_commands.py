@@ -14,10 +14,9 @@ from pressbox.core.contracts import Contract
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.core.temporal import schedules
 from pressbox.core.temporal.schedules import ScheduleView, Times
-from pressbox.curator.cleanup.contracts import EntriesCleanupInput
+from pressbox.curator.cleanup.contracts import CLEANUP_SCHEDULE, EntriesCleanupInput
 from pressbox.curator.graph.contracts import GRAPH_SCHEDULE, GlobalGraphUpdateInput
 from pressbox.curator.ingest.contracts import INGEST_SCHEDULE
-from pressbox.curator.library.contracts import CLEANUP_SCHEDULE
 from pressbox.curator.operations.command_context import Json, Result, print_json, with_resources
 
 Declared = Callable[[Settings], Sequence[ScheduleDeclaration]]

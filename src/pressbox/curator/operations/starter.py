@@ -9,7 +9,7 @@ from temporalio.client import Client, WorkflowFailureError
 from pressbox.core.app import Resources
 from pressbox.core.errors import TransientError
 from pressbox.core.temporal.client import reaching_temporal
-from pressbox.curator.cleanup.contracts import EntriesCleanupInput
+from pressbox.curator.cleanup.contracts import CLEANUP_WORKFLOW, ENTRIES_CLEANUP, EntriesCleanupInput
 from pressbox.curator.distil.contracts import (
     CONTENT_DISTILLATION,
     DISTIL_LEFTOVERS_WORKFLOW,
@@ -33,7 +33,7 @@ from pressbox.curator.ingest.contracts import (
     preview_workflow_id,
     reprocess_workflow_id,
 )
-from pressbox.curator.library.contracts import CLEANUP_WORKFLOW, ENTRIES_CLEANUP, QUEUE
+from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.starter import Starter

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, Waits
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.research.domain.research import EndedBy, ResearchState
 
@@ -64,7 +64,7 @@ class ResearchStepInput(Contract):
     policy: CuratorPolicy = Field(default_factory=CuratorPolicy)
 
 
-class ResearchStepDone(Waits):
+class ResearchStepDone(DeferrableResult):
     """`tokens` are all of the run so far; `to_read` the places of the steps that a round still has to read."""
 
     tokens: int = 0

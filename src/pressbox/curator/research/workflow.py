@@ -10,7 +10,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import Method, call, failure_reason, start_detached
     from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import SHORTEST_WAIT, WAITING
     from pressbox.curator.research.activities import ResearchActivities
     from pressbox.curator.research.contracts import (
@@ -50,11 +50,11 @@ class DeepResearchWorkflow:
         self._round = 0
         self._done = ResearchStepDone()
         # What a person asks is theirs to know: the activity page is for everybody.
-        self._shown = Shown(DeepResearchProgress(title="Research"), input.parent_workflow_id)
+        self._progress = ProgressReporter(DeepResearchProgress(title="Research"), input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> DeepResearchProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.signal
     def stop_requested(self) -> None:
@@ -79,7 +79,7 @@ class DeepResearchWorkflow:
                 await self._close(state, "" if cancelled else failure_reason(error))
                 raise
             if self._stop:
-                self._shown.show(current_step="", message="stopped")
+                self._progress.update(current_step="", message="stopped")
                 return self._output(ResearchState.STOPPED)
 
     async def _work(self) -> DeepResearchOutput:
@@ -94,7 +94,7 @@ class DeepResearchWorkflow:
         self._show("write")
         written = await self._step(ResearchActivities.write_research, ended_by=ended_by)
         await self._evaluate(written.trace_id)
-        self._shown.done(done=self._bounds.rounds, message=f"{written.sources} sources")
+        self._progress.complete(done=self._bounds.rounds, message=f"{written.sources} sources")
         return self._output(ResearchState.DONE, ended_by)
 
     async def _rounds(self) -> EndedBy:
@@ -172,7 +172,7 @@ class DeepResearchWorkflow:
         return bound_reached(limits, self._done.tokens, self._worked())
 
     def _show(self, step: str, **changes: object) -> None:
-        self._shown.show(
+        self._progress.update(
             **{
                 "current_step": step,
                 "message": step,

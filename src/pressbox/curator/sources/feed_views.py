@@ -1,6 +1,5 @@
 """From rows to feeds as a subscriber sees them: one statement for any number of them."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +8,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
+from pressbox.curator.library.domain.feeds import CrawlOutcome, load_rules
 from pressbox.curator.library.domain.views import FeedHealth, FeedView, SourceLine
 from pressbox.curator.library.rows import CategoryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
 
@@ -47,10 +46,6 @@ async def all_feeds(session: AsyncSession) -> list[FeedView]:
     """Every feed of the instance, in nobody's name."""
     bare = _columns(outer=True).outerjoin(SubscriptionRow, SubscriptionRow.id.is_(None))
     return [_view(row) for row in await session.execute(bare.order_by(func.lower(FeedRow.title), FeedRow.id))]
-
-
-def rules_of(stored: Sequence[dict[str, Any]]) -> tuple[ExtractionRule, ...]:
-    return tuple(ExtractionRule(rule["kind"], rule["expression"], rule["keep"]) for rule in stored)
 
 
 def _statement() -> Select[Any]:
@@ -127,7 +122,7 @@ def _view(row: Row[Any]) -> FeedView:
         subscribers=row.subscribers,
         paused_at=row.paused_at,
         full_text=row.full_text,
-        rules=rules_of(row.extraction_rules or ()),
+        rules=load_rules(row.extraction_rules or ()),
         interval=_seconds(row.interval_seconds),
         entry_limit=row.entry_limit,
         health=_health(row),

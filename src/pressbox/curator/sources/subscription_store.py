@@ -35,7 +35,7 @@ from pressbox.curator.library.rows import (
     StoryRow,
     SubscriptionRow,
 )
-from pressbox.curator.library.story_reading import inherit_reading
+from pressbox.curator.library.store import inherit_read_state
 from pressbox.curator.library.visibility import kept_by
 from pressbox.curator.reading.label_store import label_views
 from pressbox.curator.reading.ports import Followed, Following
@@ -274,7 +274,7 @@ async def _subscribe(work: UnitOfWork, user_id: int, values: Sequence[dict[str, 
     ordered = sorted(values, key=lambda value: str(value["feed_id"]))
     added = list(await work.session.scalars(statement.returning(SubscriptionRow.feed_id), ordered))
     if added:
-        await inherit_reading(work.session, EntryRow.feed_id.in_(added), user_id)
+        await inherit_read_state(work.session, EntryRow.feed_id.in_(added), user_id)
         work.changed(PERSON_CHANGED, str(user_id))
     return added
 

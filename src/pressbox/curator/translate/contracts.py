@@ -6,7 +6,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState, Waits
+from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult, EntryProgressState
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 TRANSLATE_LEFTOVERS_WORKFLOW = "curator-translate-leftovers"
@@ -93,7 +93,7 @@ class TranslateArticlesInput(Contract):
     policy: CuratorPolicy = CuratorPolicy()
 
 
-class TranslatedArticles(Waits):
+class TranslatedArticles(DeferrableResult):
     """`waiting` are the entries to retry at `retry_at`; what is translated of them is kept."""
 
     translated: tuple[int, ...] = ()

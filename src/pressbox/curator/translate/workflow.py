@@ -9,7 +9,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.distil.activities import SettingsActivities
     from pressbox.curator.library.contracts import EntryProgressState
     from pressbox.curator.library.domain.entries import EntryStatus
-    from pressbox.curator.library.progress import Articles, Shown
+    from pressbox.curator.library.progress import EntryStates, ProgressReporter
     from pressbox.curator.models.waiting import WAITING, sleep_until
     from pressbox.curator.translate.activities import TranslationActivities
     from pressbox.curator.translate.contracts import (
@@ -50,13 +50,13 @@ class TranslationWorkflow:
         self._input = input
         self._state = input.state
         self._language = input.target_language
-        self._articles = Articles()
+        self._articles = EntryStates()
         first = TranslationProgress(title="Translations", provider=input.provider)
-        self._shown = Shown(first, input.parent_workflow_id)
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> TranslationProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: TranslationInput) -> TranslationOutput:
@@ -68,13 +68,13 @@ class TranslationWorkflow:
         for entry in page.entries:
             self._articles.put(entry.entry_id, EntryStatus.PENDING, entry.title)
         if len(page.entries) == 1 and len(input.entry_ids) == 1:
-            self._shown.show(title=f"Translation: {page.entries[0].title}")
+            self._progress.update(title=f"Translation: {page.entries[0].title}")
         self._show(current_step="translate")
         for begin in range(0, len(page.entries), BATCH):
             await self._translate_batch(page.entries[begin : begin + BATCH])
         if page.more and self._state.total < input.most_entries:
             self._continue(self._state.model_copy(update={"after": page.after}))
-        self._shown.done(message=f"{self._state.translated} translated")
+        self._progress.complete(message=f"{self._state.translated} translated")
         return TranslationOutput(translated=self._state.translated, failed=self._state.failed)
 
     async def _select(self) -> TranslationSelection:
@@ -130,7 +130,7 @@ class TranslationWorkflow:
 
     def _show(self, **changes: object) -> None:
         state = self._state
-        self._shown.show(
+        self._progress.update(
             done=state.translated + state.failed,
             total=state.total,
             total_entries=state.total,

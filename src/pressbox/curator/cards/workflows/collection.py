@@ -27,7 +27,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
     from pressbox.curator.library.domain.entries import EntryStatus
-    from pressbox.curator.library.progress import Articles, Shown
+    from pressbox.curator.library.progress import EntryStates, ProgressReporter
     from pressbox.curator.models.waiting import call_until_available
     from pressbox.curator.text.plain_text import shorten
 
@@ -50,15 +50,15 @@ class ContextCollectionWorkflow:
     def __init__(self, input: ContextCollectionInput) -> None:
         self._input = input
         self._state = input.state
-        self._articles = Articles()
+        self._articles = EntryStates()
         first = ContextCollectionProgress(
             title="Context of articles", total=len(input.entry_ids), total_entries=len(input.entry_ids)
         )
-        self._shown = Shown(first, input.parent_workflow_id)
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> ContextCollectionProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: ContextCollectionInput) -> ContextCollectionOutput:
@@ -75,7 +75,7 @@ class ContextCollectionWorkflow:
         if self._state.done < len(input.entry_ids):
             workflow.continue_as_new(input.model_copy(update={"state": self._state}))
         state = self._state
-        self._shown.done(message=f"{state.extracted} done, {state.enriched} cards, {state.failed} failed")
+        self._progress.complete(message=f"{state.extracted} done, {state.enriched} cards, {state.failed} failed")
         return ContextCollectionOutput(
             extracted=state.extracted, failed=state.failed, candidates=state.candidates, enriched=state.enriched
         )
@@ -152,7 +152,7 @@ class ContextCollectionWorkflow:
         self._show()
 
     def _show(self, **changes: object) -> None:
-        self._shown.show(
+        self._progress.update(
             done=self._state.done,
             successful_extractions=self._state.extracted,
             enrichment_candidates_count=self._state.candidates,

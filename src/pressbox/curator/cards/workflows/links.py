@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
         FetchLinksInput,
         LinkResult,
     )
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.text.plain_text import shorten
 
 
@@ -31,21 +31,21 @@ class FetchEntryLinksWorkflow:
     @workflow.init
     def __init__(self, input: FetchEntryLinksInput) -> None:
         first = FetchEntryLinksProgress(title="Pages behind links", entry_id=input.entry_id, total=len(input.urls))
-        self._shown = Shown(first, input.parent_workflow_id)
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> FetchEntryLinksProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: FetchEntryLinksInput) -> FetchEntryLinksOutput:
         results: list[LinkResult] = []
         for url in input.urls:
-            self._shown.show(current_step="fetch", message=shorten(url))
+            self._progress.update(current_step="fetch", message=shorten(url))
             results.append(await self._fetch_page(input, url))
             fetched = sum(result.fetched for result in results)
-            self._shown.show(done=len(results), links_fetched=fetched, links=tuple(results))
-        self._shown.done(message="")
+            self._progress.update(done=len(results), links_fetched=fetched, links=tuple(results))
+        self._progress.complete(message="")
         done = sum(result.fetched for result in results)
         return FetchEntryLinksOutput(fetched=done, failed=len(results) - done)
 
@@ -69,15 +69,15 @@ class DeleteEnrichmentWorkflow:
     @workflow.init
     def __init__(self, input: DeleteEnrichmentInput) -> None:
         first = DeleteEnrichmentProgress(title="A card goes", enrichment_id=input.enrichment_id)
-        self._shown = Shown(first, input.parent_workflow_id)
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> DeleteEnrichmentProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: DeleteEnrichmentInput) -> DeleteEnrichmentOutput:
         wanted = DeleteInput(enrichment_id=input.enrichment_id)
         done = await call(LinkedPageActivities.delete_enrichment, wanted)
-        self._shown.done()
+        self._progress.complete()
         return DeleteEnrichmentOutput(deleted=done.deleted)

@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
         GraphRebuildProgress,
     )
     from pressbox.curator.graph.workflows.update import LARGEST_BATCH, add_in_rounds
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.search.activities.index import IndexSelection
     from pressbox.curator.search.contracts import IndexBatchInput
 
@@ -36,11 +36,13 @@ class GraphRebuildWorkflow:
     def __init__(self, input: GraphRebuildInput) -> None:
         self._input = input
         self._state = input.state
-        self._shown = Shown(GraphRebuildProgress(title="Graph of entities, built anew", clean=input.clean))
+        self._progress = ProgressReporter(
+            GraphRebuildProgress(title="Graph of entities, built anew", clean=input.clean)
+        )
 
     @workflow.query
     def get_progress(self) -> GraphRebuildProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: GraphRebuildInput) -> GraphRebuildOutput:
@@ -55,7 +57,7 @@ class GraphRebuildWorkflow:
         if input.clean:
             await call(GraphActivities.swap_global_graph, GraphGeneration(number=self._state.generation))
         await call(GraphActivities.prune_global_graph, GraphPruneInput())
-        self._shown.done(message="")
+        self._progress.complete(message="")
         return GraphRebuildOutput(added=self._state.added, failed=self._state.failed)
 
     async def _batch(self) -> bool:
@@ -83,7 +85,7 @@ class GraphRebuildWorkflow:
         self._show(current_step="add", message=f"{self._state.added} articles")
 
     def _show(self, **changes: object) -> None:
-        self._shown.show(
+        self._progress.update(
             done=self._state.added,
             entries_added=self._state.added,
             entries_failed=self._state.failed,

@@ -18,7 +18,7 @@ with workflow.unsafe.imports_passed_through():
         SelectForGraphInput,
     )
     from pressbox.curator.library.domain.entries import EntryStatus
-    from pressbox.curator.library.progress import Articles, Shown
+    from pressbox.curator.library.progress import EntryStates, ProgressReporter
     from pressbox.curator.models.waiting import WAITING, sleep_until
 
 BATCHES_PER_RUN = 40
@@ -40,12 +40,12 @@ class GlobalGraphUpdateWorkflow:
     def __init__(self, input: GlobalGraphUpdateInput) -> None:
         self._input = input
         self._state = input.state
-        self._articles = Articles()
-        self._shown = Shown(GlobalGraphUpdateProgress(title="Graph of entities", routine=input.routine))
+        self._articles = EntryStates()
+        self._progress = ProgressReporter(GlobalGraphUpdateProgress(title="Graph of entities", routine=input.routine))
 
     @workflow.query
     def get_progress(self) -> GlobalGraphUpdateProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: GlobalGraphUpdateInput) -> GlobalGraphUpdateOutput:
@@ -55,7 +55,7 @@ class GlobalGraphUpdateWorkflow:
         else:
             workflow.continue_as_new(input.model_copy(update={"state": self._state}))
         await call(GraphActivities.prune_global_graph, GraphPruneInput())
-        self._shown.done(message="")
+        self._progress.complete(message="")
         return GlobalGraphUpdateOutput(added=self._state.added, failed=self._state.failed)
 
     async def _batch(self) -> bool:
@@ -68,7 +68,7 @@ class GlobalGraphUpdateWorkflow:
         found = await call(GraphActivities.get_entries_for_graph_update, wanted)
         if not found.entries:
             return False
-        self._articles = Articles()
+        self._articles = EntryStates()
         for entry in found.entries:
             self._articles.put(entry.entry_id, EntryStatus.PENDING, entry.title)
         self._show(current_step="add", message="")
@@ -94,7 +94,7 @@ class GlobalGraphUpdateWorkflow:
     def _show(self, **changes: object) -> None:
         waiting = sum(one.status is EntryStatus.PENDING for one in self._articles.states.values())
         dealt_with = self._state.added + self._state.failed
-        self._shown.show(
+        self._progress.update(
             done=dealt_with,
             total=dealt_with + waiting,
             total_entries=dealt_with + waiting,

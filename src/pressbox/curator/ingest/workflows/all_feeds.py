@@ -29,7 +29,7 @@ with workflow.unsafe.imports_passed_through():
         feed_workflow_id,
     )
     from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.search.contracts import EMBEDDING_WORKFLOW, EmbeddingBackfillInput
     from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
     from pressbox.curator.search.workflows.indexing import catch_up
@@ -52,11 +52,11 @@ class AllFeedsIngestionWorkflow:
         self._policy = input.policy
         self._started = 0
         first = AllFeedsIngestionProgress(title="All sources", routine=input.routine and not input.state.pages)
-        self._shown = Shown(first)
+        self._progress = ProgressReporter(first)
 
     @workflow.query
     def get_progress(self) -> AllFeedsIngestionProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: AllFeedsIngestionInput) -> AllFeedsIngestionOutput:
@@ -72,7 +72,7 @@ class AllFeedsIngestionWorkflow:
             state = self._state.model_copy(update={"after_feed_id": page.feed_ids[-1]})
             workflow.continue_as_new(input.model_copy(update={"state": state}))
         await self._finish(left)
-        self._shown.done(message="")
+        self._progress.complete(message="")
         state = self._state
         return AllFeedsIngestionOutput(
             feeds=state.feeds_completed, feeds_failed=state.feeds_failed, entries_created=state.entries_created
@@ -168,7 +168,7 @@ class AllFeedsIngestionWorkflow:
     def _show(self, **changes: object) -> None:
         state = self._state
         pages = max(math.ceil(state.feeds_total / self._policy.page_size), state.pages)
-        self._shown.show(
+        self._progress.update(
             done=state.feeds_completed,
             # Feeds with leftovers come on top of those that were due.
             total=max(state.feeds_total, state.feeds_completed),

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
         FetchContentResult,
     )
     from pressbox.curator.library.domain.entries import EntryStatus
-    from pressbox.curator.library.progress import Articles, Shown
+    from pressbox.curator.library.progress import EntryStates, ProgressReporter
 
 
 @workflow.defn
@@ -31,17 +31,17 @@ class DomainFetchWorkflow:
     @workflow.init
     def __init__(self, input: DomainFetchInput) -> None:
         self._input = input
-        self._articles = Articles()
+        self._articles = EntryStates()
         for entry in input.entries:
             self._articles.put(entry.entry_id, EntryStatus.PENDING, entry.title)
         first = DomainFetchProgress(title=input.domain, domain=input.domain, total=len(input.entries))
-        self._shown = Shown(first, input.parent_workflow_id)
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
         self._fetched: list[int] = []
         self._failed = 0
 
     @workflow.query
     def get_progress(self) -> DomainFetchProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: DomainFetchInput) -> DomainFetchOutput:
@@ -57,7 +57,7 @@ class DomainFetchWorkflow:
                 self._failed += 1
                 self._articles.put(entry.entry_id, EntryStatus.ERROR, error=result.reason)
             self._show()
-        self._shown.done(message="")
+        self._progress.complete(message="")
         return DomainFetchOutput(fetched_ids=tuple(self._fetched), failed=self._failed)
 
     async def _fetch(self, entry: EntryToFetch) -> FetchContentResult:
@@ -85,7 +85,7 @@ class DomainFetchWorkflow:
             workflow.logger.warning("Entry %s waits for its summary: %s", entry.entry_id, failure_reason(error))
 
     def _show(self, **changes: object) -> None:
-        self._shown.show(
+        self._progress.update(
             done=len(self._fetched) + self._failed,
             entries_fetched=len(self._fetched),
             entries_failed=self._failed,

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
         ReprocessEntriesProgress,
     )
     from pressbox.curator.library.domain.entries import EntryStatus
-    from pressbox.curator.library.progress import Articles, Shown
+    from pressbox.curator.library.progress import EntryStates, ProgressReporter
 
 
 @workflow.defn
@@ -30,16 +30,16 @@ class ReprocessEntriesWorkflow:
     @workflow.init
     def __init__(self, input: ReprocessEntriesInput) -> None:
         self._input = input
-        self._articles = Articles()
+        self._articles = EntryStates()
         self._fetched = self._failed = 0
         first = ReprocessEntriesProgress(
-            title="Articles once more", total=len(input.entry_ids), total_entries=len(input.entry_ids)
+            title="EntryStates once more", total=len(input.entry_ids), total_entries=len(input.entry_ids)
         )
-        self._shown = Shown(first, input.parent_workflow_id)
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> ReprocessEntriesProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: ReprocessEntriesInput) -> ReprocessEntriesOutput:
@@ -52,7 +52,7 @@ class ReprocessEntriesWorkflow:
             if input.fetch:
                 await self._fetch(found.entries)
         distilled = await self._distil(existing) if input.distill and existing else 0
-        self._shown.done(done=len(input.entry_ids), entries_distilled=distilled)
+        self._progress.complete(done=len(input.entry_ids), entries_distilled=distilled)
         return ReprocessEntriesOutput(fetched=self._fetched, distilled=distilled, failed=self._failed)
 
     async def _fetch(self, entries: tuple[EntryToFetch, ...]) -> None:
@@ -88,7 +88,7 @@ class ReprocessEntriesWorkflow:
         return done.distilled
 
     def _show(self, **changes: object) -> None:
-        self._shown.show(
+        self._progress.update(
             done=self._fetched + self._failed,
             entries_fetched=self._fetched,
             entry_progress=self._articles.copy(),

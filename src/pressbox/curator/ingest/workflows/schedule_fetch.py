@@ -26,7 +26,7 @@ with workflow.unsafe.imports_passed_through():
         domain_workflow_id,
     )
     from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
 
 
 @workflow.defn
@@ -56,19 +56,19 @@ class ScheduleFetchWorkflow:
             total_domains=len(self._by_domain),
             skipped_count=input.skipped,
         )
-        self._shown = Shown(first, input.parent_workflow_id)
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> ScheduleFetchProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.signal
     def articles_arrived(self, arrived: ArrivedArticles) -> None:
         fresh = [entry_id for entry_id in arrived.entry_ids if entry_id not in self._told]
         self._told.update(fresh)
         self._arrived += fresh
-        self._shown.show(
-            done=max(len(self._told) + self._failed, self._shown.now.done), entries_fetched=len(self._told)
+        self._progress.update(
+            done=max(len(self._told) + self._failed, self._progress.current.done), entries_fetched=len(self._told)
         )
 
     @workflow.run
@@ -81,7 +81,7 @@ class ScheduleFetchWorkflow:
         await fetching
         while self._arrived:
             await self._distil()
-        self._shown.done(message="")
+        self._progress.complete(message="")
         return ScheduleFetchOutput(fetched=self._fetched, failed=self._failed, distilled=self._distilled)
 
     async def _fetch_all(self) -> None:
@@ -113,7 +113,7 @@ class ScheduleFetchWorkflow:
             if self._input.auto_distill:
                 self.articles_arrived(ArrivedArticles(entry_ids=done.fetched_ids))
         self._domains_done += 1
-        self._shown.show(
+        self._progress.update(
             done=self._fetched + self._failed,
             domains_completed=self._domains_done,
             entries_fetched=self._fetched,
@@ -156,4 +156,4 @@ class ScheduleFetchWorkflow:
                 raise
             return
         self._distilled += done.distilled
-        self._shown.show(entries_distilled=self._distilled)
+        self._progress.update(entries_distilled=self._distilled)

@@ -29,7 +29,7 @@ with workflow.unsafe.imports_passed_through():
         fetch_workflow_id,
     )
     from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
 
 PROCESSED_TOGETHER = 4
 
@@ -49,11 +49,11 @@ class SingleFeedIngestionWorkflow:
         self._seen: set[int] = set()
         self._fetched = self._distilled = self._failed = self._created = 0
         first = SingleFeedIngestionProgress(title=f"Feed {input.feed_id}", feed_id=input.feed_id, total=0)
-        self._shown = Shown(first, input.parent_workflow_id)
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> SingleFeedIngestionProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: SingleFeedIngestionInput) -> SingleFeedIngestionOutput:
@@ -70,7 +70,7 @@ class SingleFeedIngestionWorkflow:
             found, round = await self._select(feed_id), round + 1
         if input.auto_distill:
             await self._distil_what_needs_no_fetch(feed_id)
-        self._shown.done(message=reason)
+        self._progress.complete(message=reason)
         return SingleFeedIngestionOutput(
             feed_id=feed_id,
             entries_created=self._created,
@@ -87,14 +87,14 @@ class SingleFeedIngestionWorkflow:
         wanted = CrawlFeedInput(feed_id=self._input.feed_id, policy=self._input.policy)
         crawled = await call(CrawlActivities.crawl_single_feed, wanted)
         self._created = crawled.created
-        self._show(feed_name=crawled.feed_name, title=crawled.feed_name or self._shown.now.title)
+        self._show(feed_name=crawled.feed_name, title=crawled.feed_name or self._progress.current.title)
         return crawled.feed_id, crawled.reason
 
     async def _select(self, feed_id: int) -> EntriesToFetch:
         wanted = FeedReference(feed_id=feed_id, policy=self._input.policy)
         found = await call(CrawlActivities.get_entries_to_fetch, wanted)
-        name = found.feed_name or self._shown.now.feed_name
-        self._show(feed_name=name, title=name or self._shown.now.title, skipped_count=found.skipped)
+        name = found.feed_name or self._progress.current.feed_name
+        self._show(feed_name=name, title=name or self._progress.current.title, skipped_count=found.skipped)
         return found
 
     async def _fetch(self, feed_id: int, entries: list[EntryToFetch], round: int) -> None:
@@ -103,8 +103,8 @@ class SingleFeedIngestionWorkflow:
                 ScheduleFetchWorkflow.run,
                 ScheduleFetchInput(
                     entries=tuple(entries),
-                    feed_name=self._shown.now.feed_name,
-                    skipped=self._shown.now.skipped_count,
+                    feed_name=self._progress.current.feed_name,
+                    skipped=self._progress.current.skipped_count,
                     auto_distill=self._input.auto_distill,
                     parent_workflow_id=workflow.info().workflow_id,
                     policy=self._input.policy,
@@ -151,14 +151,14 @@ class SingleFeedIngestionWorkflow:
         self._show(current_step="distil", total=total, total_entries=total)
         distillation = ContentDistillationInput(
             entry_ids=tuple(entry_ids),
-            feed_name=self._shown.now.feed_name,
+            feed_name=self._progress.current.feed_name,
             parent_workflow_id=workflow.info().workflow_id,
             policy=self._input.policy,
         )
         await start_detached(ContentDistillationWorkflow, distillation, feed_distil_workflow_id(feed_id))
 
     def _show(self, **changes: object) -> None:
-        self._shown.show(
+        self._progress.update(
             done=self._fetched + self._failed,
             contents_fetched=self._fetched,
             entries_distilled=self._distilled,

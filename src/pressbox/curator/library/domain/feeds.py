@@ -1,7 +1,9 @@
 """What feeds and their entries share everywhere: the outcome of a crawl, enclosures, extraction rules. Pure types."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class CrawlOutcome(StrEnum):
@@ -38,3 +40,8 @@ class ExtractionRule:
     kind: str  # css or xpath
     expression: str
     keep: bool
+
+
+def load_rules(stored: Sequence[Mapping[str, Any]]) -> tuple[ExtractionRule, ...]:
+    """Read the rules of a feed as its row holds them."""
+    return tuple(ExtractionRule(rule["kind"], rule["expression"], rule["keep"]) for rule in stored)

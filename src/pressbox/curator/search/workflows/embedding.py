@@ -5,7 +5,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call
     from pressbox.curator.library.contracts import EntryIds
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.search.activities.embedding import EmbeddingActivities
     from pressbox.curator.search.contracts import (
         EmbeddingBackfillInput,
@@ -31,11 +31,11 @@ class EmbeddingBackfillWorkflow:
     def __init__(self, input: EmbeddingBackfillInput) -> None:
         self._state = input.state
         first = EmbeddingProgress(title="Vectors for related articles", computed=input.state.computed)
-        self._shown = Shown(first.model_copy(update={"routine": input.routine}))
+        self._progress = ProgressReporter(first.model_copy(update={"routine": input.routine}))
 
     @workflow.query
     def get_progress(self) -> EmbeddingProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: EmbeddingBackfillInput) -> EmbeddingBackfillOutput:
@@ -44,7 +44,7 @@ class EmbeddingBackfillWorkflow:
                 break
         else:
             workflow.continue_as_new(input.model_copy(update={"state": self._state}))
-        self._shown.done(message="")
+        self._progress.complete(message="")
         return EmbeddingBackfillOutput(computed=self._state.computed)
 
     async def _compute(self, size: int) -> bool:
@@ -56,5 +56,5 @@ class EmbeddingBackfillWorkflow:
         computed = self._state.computed + done.computed
         self._state = self._state.model_copy(update={"after_entry_id": found.last_entry_id, "computed": computed})
         total = self._state.computed + max(found.remaining - len(found.entry_ids), 0)
-        self._shown.show(done=computed, total=total, total_entries=total, computed=computed)
+        self._progress.update(done=computed, total=total, total_entries=total, computed=computed)
         return True

@@ -4,7 +4,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.search.activities.index import IndexActivities
     from pressbox.curator.search.contracts import (
         IndexProgress,
@@ -29,11 +29,13 @@ class SearchPruneWorkflow:
     @workflow.init
     def __init__(self, input: SearchPruneInput) -> None:
         self._state = input.state
-        self._shown = Shown(IndexProgress(title="Search index without what is gone", removed=input.state.removed))
+        self._progress = ProgressReporter(
+            IndexProgress(title="Search index without what is gone", removed=input.state.removed)
+        )
 
     @workflow.query
     def get_progress(self) -> IndexProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: SearchPruneInput) -> SearchPruneOutput:
@@ -42,7 +44,7 @@ class SearchPruneWorkflow:
                 break
         else:
             workflow.continue_as_new(input.model_copy(update={"state": self._state}))
-        self._shown.done(message="")
+        self._progress.complete(message="")
         return SearchPruneOutput(removed=self._state.removed)
 
     async def _prune(self, size: int) -> bool:
@@ -55,5 +57,5 @@ class SearchPruneWorkflow:
             wanted = RemoveDocumentsInput(document_ids=found.document_ids)
             removed += (await call(IndexActivities.remove_documents_from_index, wanted)).removed
         self._state = self._state.model_copy(update={"after_document_id": found.last_document_id, "removed": removed})
-        self._shown.show(done=removed, removed=removed, message=f"{removed} removed")
+        self._progress.update(done=removed, removed=removed, message=f"{removed} removed")
         return True

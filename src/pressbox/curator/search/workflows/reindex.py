@@ -4,7 +4,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call
-    from pressbox.curator.library.progress import Shown
+    from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
     from pressbox.curator.search.contracts import (
         Generation,
@@ -31,11 +31,11 @@ class SearchReindexWorkflow:
     @workflow.init
     def __init__(self, input: SearchReindexInput) -> None:
         self._state = input.state
-        self._shown = Shown(IndexProgress(title="Search index, built anew", indexed=input.state.indexed))
+        self._progress = ProgressReporter(IndexProgress(title="Search index, built anew", indexed=input.state.indexed))
 
     @workflow.query
     def get_progress(self) -> IndexProgress:
-        return self._shown.now
+        return self._progress.current
 
     @workflow.run
     async def run(self, input: SearchReindexInput) -> SearchReindexOutput:
@@ -50,7 +50,7 @@ class SearchReindexWorkflow:
             workflow.continue_as_new(input.model_copy(update={"state": self._state}))
         await call(IndexActivities.swap_search_index, generation)
         await catch_up(min(input.batch_size, LARGEST_BATCH))
-        self._shown.done(message="")
+        self._progress.complete(message="")
         return SearchReindexOutput(indexed=self._state.indexed)
 
     async def _index(self, generation: Generation, size: int) -> bool:
@@ -62,5 +62,5 @@ class SearchReindexWorkflow:
         done = await call(IndexActivities.index_entries_batch, batch)
         indexed = self._state.indexed + done.indexed
         self._state = self._state.model_copy(update={"after_entry_id": page.last_entry_id, "indexed": indexed})
-        self._shown.show(done=indexed, indexed=indexed, message=f"{indexed} articles")
+        self._progress.update(done=indexed, indexed=indexed, message=f"{indexed} articles")
         return True
