@@ -11,7 +11,7 @@ from pressbox.core.errors import PressboxError, TransientError
 from pressbox.curator.ask.domain.answers import AnswerState, AnswerTask, Ending, Turn
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.models.ports import OnText, Question, Reply, UnusableAnswerError
-from pressbox.curator.search.domain.retrieval import FoundBy, Passage
+from pressbox.curator.search.domain.passages import FoundBy, Passage
 from pressbox.curator.search.ports import IndexDocument
 from tests.fakes.reader import MODEL, NOW, Library
 

@@ -30,8 +30,7 @@ from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
 from pressbox.curator.models.pay_once import PayOnce
 from pressbox.curator.models.ports import Order, PaidAnswer, PaidCall, Reservation
-from pressbox.curator.search.activities.embedding import EmbeddingActivities
-from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
+from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
 from pressbox.curator.search.contracts import EmbeddingSelection
 from pressbox.curator.search.ports import IndexDocument
 from tests.fakes.footy import FakeObjects
@@ -212,26 +211,26 @@ class FakeEntries:
     async def note_distil_failure(self, entry_id: int, reason: str, now: datetime) -> None:
         self.all[entry_id].distil_state, self.all[entry_id].reason = DistilState.FAILED, reason
 
-    async def documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]:
+    async def load_documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]:
         return [_document(self.all[entry_id]) for entry_id in entry_ids if entry_id in self.all]
 
     async def ids_after(self, after_entry_id: int, limit: int) -> Sequence[int]:
         return [entry_id for entry_id in sorted(self.all) if entry_id > after_entry_id][:limit]
 
-    async def unindexed(self, limit: int) -> Sequence[int]:
+    async def unindexed_ids(self, limit: int) -> Sequence[int]:
         return [key for key, entry in self.all.items() if entry.indexed_hash != entry.shown_hash][:limit]
 
-    async def note_indexed(self, hashes: Mapping[int, str]) -> None:
+    async def mark_indexed(self, hashes: Mapping[int, str]) -> None:
         for entry_id, shown in hashes.items():
             self.all[entry_id].indexed_hash = shown
 
-    async def removed(self, limit: int) -> Sequence[int]:
+    async def removed_ids(self, limit: int) -> Sequence[int]:
         return self.gone[:limit]
 
-    async def note_removed(self, entry_ids: Sequence[int]) -> None:
+    async def forget_removed(self, entry_ids: Sequence[int]) -> None:
         self.gone = [entry_id for entry_id in self.gone if entry_id not in entry_ids]
 
-    async def existing(self, entry_ids: Sequence[int]) -> frozenset[int]:
+    async def existing_ids(self, entry_ids: Sequence[int]) -> frozenset[int]:
         return frozenset(entry_ids) & self.all.keys()
 
     async def select_for_embedding(self, model: str, after_entry_id: int, limit: int) -> EmbeddingSelection:
@@ -243,7 +242,7 @@ class FakeEntries:
         page = tuple(missing[:limit])
         return EmbeddingSelection(entry_ids=page, last_entry_id=page[-1] if page else None, remaining=len(missing))
 
-    async def texts_to_embed(self, entry_ids: Sequence[int]) -> Mapping[int, str]:
+    async def load_texts(self, entry_ids: Sequence[int]) -> Mapping[int, str]:
         return {key: self.all[key].text or self.all[key].title for key in entry_ids if key in self.all}
 
     async def save_embeddings(self, model: str, vectors: Mapping[int, Sequence[float]]) -> int:

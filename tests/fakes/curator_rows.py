@@ -28,8 +28,7 @@ from pressbox.curator.library.rows import (
     LabelRow,
     SubscriptionRow,
 )
-from pressbox.curator.search.embedding_store import SqlEmbeddingStore
-from pressbox.curator.search.index_store import SqlIndexStore
+from pressbox.curator.search.store import SqlEmbeddingStore, SqlIndexStore
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 POLICY = CuratorPolicy()

@@ -21,7 +21,7 @@ from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphNod
 from pressbox.curator.graph.store import PostgresGraph, SqlGraphQueue
 from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
-from pressbox.curator.search.activities.index import IndexSelection
+from pressbox.curator.search.activities import IndexSelection
 from tests.fakes.curator_rows import Rows
 
 NOW = datetime(2027, 4, 1, 12, 0, tzinfo=UTC)

@@ -26,7 +26,7 @@ from pressbox.curator.research.domain.research import (
 from pressbox.curator.research.model import ModelResearcher
 from pressbox.curator.research.offline import OfflineResearcher
 from pressbox.curator.research.ports import Draft, Researcher
-from pressbox.curator.search.domain.retrieval import FoundBy, Passage
+from pressbox.curator.search.domain.passages import FoundBy, Passage
 from pressbox.curator.text.sentences import extract_terms
 from pressbox.demo.simulators.model import ModelRequest, Script, count_tokens
 from pressbox.demo.simulators.research_script import ResearchScript

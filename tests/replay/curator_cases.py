@@ -41,9 +41,7 @@ from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
 from pressbox.curator.manifest import APP
 from pressbox.curator.search.contracts import EmbeddingBackfillInput, SearchPruneInput, SearchReindexInput
-from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
-from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
-from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
+from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, SearchPruneWorkflow, SearchReindexWorkflow
 from tests.fakes.curator import FakeFeed, FakeWorld
 from tests.waiting import until
 

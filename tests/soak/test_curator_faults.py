@@ -12,8 +12,7 @@ from pressbox.curator.cleanup.activities import CleanupActivities
 from pressbox.curator.distil.activities import DistilActivities
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
-from pressbox.curator.search.activities.embedding import EmbeddingActivities
-from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
+from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
 from tests.conftest import Parts
 from tests.reading_faults import disturbed
 

@@ -21,16 +21,16 @@ from pressbox.bench.instance import temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, this_machine
 from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import upgrade
-from pressbox.curator.ask.wiring import retriever_over
 from pressbox.curator.context.offline import OfflineContextExtractor
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.graph.ports import GraphDocument
 from pressbox.curator.graph.wiring import graph_store
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.parser_pool import ParserPool
-from pressbox.curator.search.domain.retrieval import FoundBy
-from pressbox.curator.search.embedding_store import SqlEmbeddingStore
+from pressbox.curator.search.domain.passages import FoundBy
+from pressbox.curator.search.store import SqlEmbeddingStore
 from pressbox.curator.search.wiring import embedder, search_index
+from pressbox.curator.search.wiring import retriever as build_retriever
 from pressbox.curator.settings import CuratorSettings
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
@@ -130,7 +130,7 @@ async def _quality(
         say("Vectors of all pages")
         store, numbers = SqlEmbeddingStore(database), list(range(1, len(found) + 1))
         for begin in range(0, len(numbers), CuratorPolicy().embedding_batch):
-            texts = await store.texts_to_embed(numbers[begin : begin + CuratorPolicy().embedding_batch])
+            texts = await store.load_texts(numbers[begin : begin + CuratorPolicy().embedding_batch])
             await store.save_embeddings(
                 vectors.model, dict(zip(texts, await vectors.embed(list(texts.values())), strict=True))
             )
@@ -142,10 +142,10 @@ async def _quality(
             )
             await graph.add([GraphDocument(source, await finder.extract(source))])
         say("Questions")
-        retriever = retriever_over(database, folder, vectors, graph_reader)
+        retriever = build_retriever(database, folder, vectors, graph_reader)
         qualities = {}
         for name, ways in WAYS.items():
-            ranked = [await retriever.entries(user_id, one.question, ways) for one in asked]
+            ranked = [await retriever.find_entries(user_id, one.question, ways) for one in asked]
             keys = [[found[entry.entry_id - 1].key for entry in entries] for entries in ranked]
             qualities[name] = Quality.of(keys, asked)
         return qualities, Quality.of(await asyncio.to_thread(_peer, url, found, asked), asked)
@@ -180,7 +180,7 @@ async def _timed(
     say("Vectors and their index")
     library.fill_vectors(url, vectors.model, entries, len(vector))
     await SqlEmbeddingStore(database).save_embeddings(vectors.model, {1: vector})
-    retriever = retriever_over(database, folder, vectors, graph_store(database)[2])
+    retriever = build_retriever(database, folder, vectors, graph_store(database)[2])
     try:
         async with database.engine.connect() as connection:
             await connection.exec_driver_sql("ANALYZE")
@@ -189,7 +189,7 @@ async def _timed(
         await retriever.find(user_id, texts[0])
         say(f"{len(texts)} questions at {entries:,} entries")
         return {
-            "entries": [await _seconds(retriever.entries(user_id, text)) for text in texts],
+            "entries": [await _seconds(retriever.find_entries(user_id, text)) for text in texts],
             "passages": [await _seconds(retriever.find(user_id, text)) for text in texts],
         }
     finally:

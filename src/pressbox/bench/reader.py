@@ -19,7 +19,7 @@ from pressbox.bench.reader_library import CATEGORIES, fill, mark_read
 from pressbox.bench.report import Figure, Report, Say, this_machine
 from pressbox.core.db.database import Database
 from pressbox.curator.reading.access import PATH
-from pressbox.curator.search.embedding_store import SqlEmbeddingStore
+from pressbox.curator.search.store import SqlEmbeddingStore
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.instance import Instance

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from pressbox.core.accounts.models import Role
-from pressbox.curator.search.embedders.bundled import MODEL
+from pressbox.curator.search.embedders import BUNDLED_MODEL
 from tests.browser.conftest import PHONE, OpenPage, Site, Watch, Work, arrived, has_no_sideways_scroll
 from tests.fakes.newsstand import RICH, Newsstand
 
@@ -279,7 +279,9 @@ async def test_recommended_changes_when_articles_are_marked_up(page: Page, site:
     ids = [await stand.entry(feed_id, f"Article {number}") for number in range(20)]
     for number, entry_id in enumerate(ids):
         # Even ones are about the sea, odd ones about bread.
-        await stand.vector(entry_id, MODEL, *((1.0, 0.0, number / 100) if number % 2 else (0.0, 1.0, number / 100)))
+        await stand.vector(
+            entry_id, BUNDLED_MODEL, *((1.0, 0.0, number / 100) if number % 2 else (0.0, 1.0, number / 100))
+        )
     await open_reader(page, site, "/reader?list=all&sort=recommended")
     await expect(page.locator("#list-note")).to_contain_text("Nothing is marked yet")
     assert (await titles(page))[:4] == ["Article 0", "Article 1", "Article 2", "Article 3"]

@@ -9,7 +9,7 @@ from sqlalchemy import delete
 from pressbox.curator.ask.contracts import answer_workflow_id
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView, Ending
 from pressbox.curator.ask.store import ConversationRow, SqlAnswers, SqlConversations
-from pressbox.curator.search.domain.retrieval import FoundBy, Passage
+from pressbox.curator.search.domain.passages import FoundBy, Passage
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
 from tests.fakes.newsstand import RICH, Newsstand

@@ -24,7 +24,7 @@ from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.manifest import APP
 from pressbox.curator.routes import build_router
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
 from tests.fakes.asking import StartedAnswers, passage, written
 from tests.fakes.reader import NOW, Library
 from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords

@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 
 from pressbox.core.errors import ConfigurationError
-from pressbox.curator.search.embedders.bundled import DIMENSIONS, BundledEmbedder
-from pressbox.curator.search.embedders.fastembed import FastEmbedEmbedder
-from pressbox.curator.search.embedders.texts import LONGEST, beginning
+from pressbox.curator.search.embedders import (
+    BUNDLED_DIMENSIONS,
+    LONGEST_TEXT,
+    BundledEmbedder,
+    FastEmbedEmbedder,
+    truncate,
+)
 from tests.waiting import until
 
 
@@ -42,7 +46,7 @@ async def test_the_same_thing_in_three_languages_is_nearer_than_another_thing(em
 
 async def test_every_text_has_a_vector_of_length_one(embedder: BundledEmbedder) -> None:
     vectors = await embedder.embed(["", " ", "x", "word " * 20_000])
-    assert [len(vector) for vector in vectors] == [DIMENSIONS] * 4
+    assert [len(vector) for vector in vectors] == [BUNDLED_DIMENSIONS] * 4
     assert all(math.isclose(math.hypot(*vector), 1.0, abs_tol=1e-3) for vector in vectors)
     assert await embedder.embed([]) == ()
 
@@ -65,13 +69,13 @@ async def test_a_model_that_nobody_uses_is_let_go_and_loaded_again() -> None:
 
 
 def test_a_long_text_is_cut_where_a_sentence_ends() -> None:
-    cut = beginning("One sentence of some length stands here. " * 100)
-    assert LONGEST - 300 < len(cut) <= LONGEST
+    cut = truncate("One sentence of some length stands here. " * 100)
+    assert LONGEST_TEXT - 300 < len(cut) <= LONGEST_TEXT
     assert cut.endswith("here.")
-    assert beginning("文は句点で終わる。" * 1000).endswith("。")
-    assert beginning("word " * 1000).endswith("word")
-    assert len(beginning("x" * 5000)) == LONGEST
-    assert beginning(" short ") == "short"
+    assert truncate("文は句点で終わる。" * 1000).endswith("。")
+    assert truncate("word " * 1000).endswith("word")
+    assert len(truncate("x" * 5000)) == LONGEST_TEXT
+    assert truncate(" short ") == "short"
 
 
 async def test_fastembed_without_a_folder_says_which_setting_is_missing() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from pressbox.curator.evaluate.offline import OfflineEvaluator
-from pressbox.curator.search.embedders.bundled import BundledEmbedder
+from pressbox.curator.search.embedders import BundledEmbedder
 from tests.fakes.evaluating import judged
 
 # What an article says, the same in other words, and what it does not say.

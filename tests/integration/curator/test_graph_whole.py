@@ -27,8 +27,8 @@ from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import schedules
-from pressbox.curator.search.activities.index import IndexSelection
-from pressbox.curator.search.index_store import SqlIndexStore
+from pressbox.curator.search.activities import IndexSelection
+from pressbox.curator.search.store import SqlIndexStore
 from pressbox.curator.wiring import service
 from pressbox.entry.wiring import open_resources
 from tests.conftest import TEST_KEY, Parts

@@ -7,11 +7,10 @@ import pytest
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import NotFoundError, TransientError
-from pressbox.curator.search.domain.retrieval import FoundBy
+from pressbox.curator.search.domain.passages import FoundBy
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.index.writer import TantivyIndex
-from pressbox.curator.search.retrieval_store import RetrievalArticles
-from pressbox.curator.search.retriever import HybridRetriever
+from pressbox.curator.search.retriever import HybridRetriever, SqlArticles
 from tests.fakes.asking import SubjectEmbedder, written
 from tests.fakes.reader import Library
 
@@ -45,7 +44,7 @@ def index(tmp_path: Path) -> Path:
 
 def retriever(library: Library, index: Path, *near: int, embedder: SubjectEmbedder | None = None) -> HybridRetriever:
     graph = Neighbours(*near) if near else None
-    articles = RetrievalArticles(library.database)
+    articles = SqlArticles(library.database)
     return HybridRetriever(articles, TantivyReader(index), embedder or SubjectEmbedder(), graph)
 
 
@@ -144,7 +143,7 @@ async def test_an_index_out_of_order_does_not_take_the_other_ways_with_it(librar
     for file in index.glob("*/meta.json"):
         file.write_text("broken")
     with pytest.raises(TransientError):
-        await TantivyReader(index).any_of(["bridge"], [1], 5)
+        await TantivyReader(index).search_any(["bridge"], [1], 5)
     (found, *_) = await retriever(library, index).find(anna, "bridge")
     assert found.found_by == (FoundBy.VECTORS,)
 

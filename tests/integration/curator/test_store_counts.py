@@ -190,8 +190,8 @@ async def test_a_feed_that_moved_to_another_becomes_one_with_it(rows: Rows, unch
     await rows.do(both, [second], starred_at=NOW, note="mine")
     await rows.do(both, [twin], read_at=NOW)
     await rows.add(SeenGuidRow(feed_id=old, guid="guid-9"))
-    documents = await rows.documents.documents([first, second, third, twin])
-    await rows.documents.note_indexed({document.entry_id: document.shown_hash for document in documents})
+    documents = await rows.documents.load_documents([first, second, third, twin])
+    await rows.documents.mark_indexed({document.entry_id: document.shown_hash for document in documents})
 
     if unchanged:
         moved = Crawl(CrawlOutcome.UNCHANGED, moved_to=NEW_HOME)
@@ -212,9 +212,9 @@ async def test_a_feed_that_moved_to_another_becomes_one_with_it(rows: Rows, unch
     for user in (anna, ben, both):
         assert await rows.unread(user, new) == await rows.really_unread(user, new)
     assert await rows.unread(anna, new) == len(kept) - 2
-    assert list(await rows.documents.removed(10)) == [second]
+    assert list(await rows.documents.removed_ids(10)) == [second]
     # The index filters by feed: what came over is indexed again.
-    assert {first, third} <= set(await rows.documents.unindexed(10))
+    assert {first, third} <= set(await rows.documents.unindexed_ids(10))
 
 
 async def test_a_feed_that_nobody_reads_wakes_up_when_another_moves_to_it(rows: Rows) -> None:

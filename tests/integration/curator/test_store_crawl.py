@@ -274,7 +274,7 @@ async def test_an_edited_entry_changes_in_place_and_is_done_again(rows: Rows) ->
     assert changed.distil_state == DistilState.WAITING
     assert untouched.distil_state == DistilState.DISTILLED
     assert (await rows.body(first)).filtered_content == "Other words."
-    assert list(await rows.documents.unindexed(10)) == [first]
+    assert list(await rows.documents.unindexed_ids(10)) == [first]
 
 
 async def test_an_edited_entry_is_fetched_again_and_distilled_only_when_its_article_changed(rows: Rows) -> None:
@@ -396,5 +396,5 @@ async def distil(rows: Rows, *entry_ids: int) -> None:
         Distilled(one.entry_id, "In short.", 0, 0, "en", "model", "1", content_hash=one.content_hash) for one in waiting
     ]
     assert await rows.summaries.save_distilled(answers, NOW) == list(entry_ids)
-    documents = await rows.documents.documents(entry_ids)
-    await rows.documents.note_indexed({document.entry_id: document.shown_hash for document in documents})
+    documents = await rows.documents.load_documents(entry_ids)
+    await rows.documents.mark_indexed({document.entry_id: document.shown_hash for document in documents})

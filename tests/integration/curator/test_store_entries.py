@@ -62,10 +62,10 @@ async def test_a_crash_between_two_steps_loses_nothing(rows: Rows) -> None:
     assert await successor().summaries.save_distilled([answer(number, waiting.content_hash)], NOW) == [number]
     assert await rows.feeds.with_work([feed], NOW) == []
     assert await successor().summaries.to_distil([number]) == []
-    assert list(await successor().documents.unindexed(10)) == [number]
-    (document,) = await successor().documents.documents([number])
-    await successor().documents.note_indexed({number: document.shown_hash})
-    assert list(await successor().documents.unindexed(10)) == []
+    assert list(await successor().documents.unindexed_ids(10)) == [number]
+    (document,) = await successor().documents.load_documents([number])
+    await successor().documents.mark_indexed({number: document.shown_hash})
+    assert list(await successor().documents.unindexed_ids(10)) == []
     assert (await successor().embeddings.select_for_embedding(MODEL, 0, 10)).entry_ids == (number,)
     await successor().embeddings.save_embeddings(MODEL, {number: [1.0, 0.0]})
     assert (await successor().embeddings.select_for_embedding(MODEL, 0, 10)).entry_ids == ()
@@ -173,10 +173,10 @@ async def test_pages_hear_of_every_step_of_an_entry(rows: Rows) -> None:
 
 async def test_an_entry_that_changed_while_it_was_indexed_is_indexed_again(rows: Rows) -> None:
     (number,) = await crawled(rows, 1)
-    (document,) = await rows.documents.documents([number])
+    (document,) = await rows.documents.load_documents([number])
     await rows.fetched(number, "Changed meanwhile.")
-    await rows.documents.note_indexed({number: document.shown_hash})
-    assert list(await rows.documents.unindexed(10)) == [number]
+    await rows.documents.mark_indexed({number: document.shown_hash})
+    assert list(await rows.documents.unindexed_ids(10)) == [number]
 
 
 async def test_the_database_and_the_code_agree_on_what_is_shown(rows: Rows) -> None:
@@ -193,14 +193,14 @@ async def test_documents_hold_text_and_every_word_once(rows: Rows) -> None:
     fetched, fed = await crawled(rows, 1, 2)
     await rows.fetched(fetched, "The article.")
     await rows.fetches.note_fetch_failure(fed, "No.", None, NOW)
-    one, two = await rows.documents.documents([fetched, fed])
+    one, two = await rows.documents.load_documents([fetched, fed])
     assert (one.filtered_content, one.feed_content) == (
         "The article.",
         "What the feed says of the article with the name b1.",
     )
     assert (two.filtered_content, two.feed_content) == ("What the feed says of the article with the name c2.", "")
     assert list(await rows.documents.ids_after(0, 1)) == [fetched]
-    assert await rows.documents.existing([fetched, fed, 10**9]) == {fetched, fed}
+    assert await rows.documents.existing_ids([fetched, fed, 10**9]) == {fetched, fed}
 
 
 async def test_vectors_are_made_of_the_best_text_and_made_anew_when_it_changed(rows: Rows) -> None:
@@ -211,7 +211,7 @@ async def test_vectors_are_made_of_the_best_text_and_made_anew_when_it_changed(r
         await rows.summaries.save_distilled([answer(number)], NOW)
     chosen = await rows.embeddings.select_for_embedding(MODEL, 0, 1)
     assert (chosen.entry_ids, chosen.last_entry_id, chosen.remaining) == ((first,), first, 2)
-    assert await rows.embeddings.texts_to_embed([first, second]) == {
+    assert await rows.embeddings.load_texts([first, second]) == {
         first: f"Article {first}.",
         second: f"Article {second}.",
     }
@@ -286,9 +286,9 @@ async def test_cleanup_takes_only_what_every_subscriber_read_and_nobody_kept(row
     assert sorted(await rows.all(select(SeenGuidRow.guid))) == ["guid-1", "guid-7"]
     assert await rows.all(select(EntryEmbeddingRow.entry_id)) == []
     assert len(await rows.all(select(StoryRow.id))) == 6
-    assert list(await rows.documents.removed(10)) == [old, down]
-    await rows.documents.note_removed([old])
-    assert list(await rows.documents.removed(10)) == [down]
+    assert list(await rows.documents.removed_ids(10)) == [old, down]
+    await rows.documents.forget_removed([old])
+    assert list(await rows.documents.removed_ids(10)) == [down]
     again = await rows.crawl(feed, read(*(entry(number) for number in range(1, 9))), LATER)
     assert (again.created, again.updated) == (0, 0)
     assert (await rows.unread(anna, feed), await rows.unread(ben, feed)) == (0, 1)

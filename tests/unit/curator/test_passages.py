@@ -6,10 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.search.domain.passages import LONGEST, LONGEST_SENTENCE, Window, lexical_scores, stem_of, windows
-from pressbox.curator.search.domain.questions import content_terms, search_words
-from pressbox.curator.search.domain.ranking import Excerpt, chosen, lexically_best, lexically_scored, ranked
-from pressbox.curator.search.domain.retrieval import FoundBy, fused
+from pressbox.curator.search.domain.passages import (
+    LONGEST,
+    LONGEST_SENTENCE,
+    Excerpt,
+    FoundBy,
+    Window,
+    choose_excerpts,
+    fuse_rankings,
+    lexical_scores,
+    preselect_excerpts,
+    rank_excerpts,
+    score_excerpts,
+    split_into_windows,
+    stem,
+)
+from pressbox.curator.search.domain.query import content_terms, expand_follow_up
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 JAPANESE = "東京の天気は晴れです。明日は雨が降るでしょう。気温は二十度になる見込みです。" * 20
@@ -32,15 +44,15 @@ def test_the_words_of_a_question_that_carry_meaning_are_what_is_looked_for(
 
 
 def test_a_short_question_after_another_one_is_looked_for_with_its_words() -> None:
-    assert "Elbe" in search_words("And who pays for it?", ["What about the bridge over the Elbe?"])
+    assert "Elbe" in expand_follow_up("And who pays for it?", ["What about the bridge over the Elbe?"])
     long = "How many people work for the harbour authority of Rotterdam since the merger of 2015?"
-    assert search_words(long, ["What about the bridge over the Elbe?"]) == long
-    assert search_words("And now?", []) == "And now?"
+    assert expand_follow_up(long, ["What about the bridge over the Elbe?"]) == long
+    assert expand_follow_up("And now?", []) == "And now?"
 
 
 @given(st.text(alphabet=st.sampled_from("ab .!?\n。「」東京とx"), max_size=3_000))
 def test_windows_are_in_order_within_the_text_and_leave_no_letter_out(text: str) -> None:
-    found = windows(text)
+    found = split_into_windows(text)
     assert all(0 <= one.start < one.end <= len(text) for one in found)
     assert all(one.of(text) == one.of(text).strip() for one in found)
     starts = [one.start for one in found]
@@ -51,11 +63,11 @@ def test_windows_are_in_order_within_the_text_and_leave_no_letter_out(text: str)
 
 def test_a_window_is_about_a_paragraph_and_begins_and_ends_with_a_sentence() -> None:
     text = " ".join(f"Sentence number {number} says something of interest about it." for number in range(100))
-    found = windows(text)
+    found = split_into_windows(text)
     assert all(one.of(text).startswith("Sentence") and one.of(text).endswith(".") for one in found)
     assert all(len(one.of(text)) <= LONGEST for one in found)
-    assert all(one.of(JAPANESE).endswith("。") and one.end - one.start <= 300 for one in windows(JAPANESE))
-    assert max(one.end - one.start for one in windows("x" * 10_000)) == LONGEST_SENTENCE
+    assert all(one.of(JAPANESE).endswith("。") and one.end - one.start <= 300 for one in split_into_windows(JAPANESE))
+    assert max(one.end - one.start for one in split_into_windows("x" * 10_000)) == LONGEST_SENTENCE
 
 
 def test_a_passage_with_the_rare_word_is_better_than_one_with_the_common_word() -> None:
@@ -66,20 +78,20 @@ def test_a_passage_with_the_rare_word_is_better_than_one_with_the_common_word() 
 
 
 def test_another_form_of_a_word_counts_for_less_than_the_word_itself() -> None:
-    assert stem_of("bridge") == stem_of("bridges") == "bridg"
+    assert stem("bridge") == stem("bridges") == "bridg"
     exact, other, none = lexical_scores(("eruptions",), ["eruptions", "eruption", "bananas"], [""] * 3)
     assert exact > other > none == 0
-    assert stem_of("sun") == stem_of("2024") == stem_of("東京の天気") == ""
+    assert stem("sun") == stem("2024") == stem("東京の天気") == ""
 
 
 def test_what_several_ways_find_comes_before_what_one_of_them_finds_first() -> None:
-    order = fused({FoundBy.FULL_TEXT: [1, 2, 3], FoundBy.VECTORS: [4, 2, 5], FoundBy.GRAPH: [2]})
+    order = fuse_rankings({FoundBy.FULL_TEXT: [1, 2, 3], FoundBy.VECTORS: [4, 2, 5], FoundBy.GRAPH: [2]})
     assert order[0].entry_id == 2
     assert order[0].found_by == (FoundBy.FULL_TEXT, FoundBy.VECTORS, FoundBy.GRAPH)
     assert {one.entry_id for one in order[1:3]} == {1, 4}
-    assert fused({}) == []
+    assert fuse_rankings({}) == []
     # The same entry twice in one ranking is one place.
-    assert fused({FoundBy.FULL_TEXT: [7, 7, 8]})[1].score == fused({FoundBy.FULL_TEXT: [7, 8]})[1].score
+    assert fuse_rankings({FoundBy.FULL_TEXT: [7, 7, 8]})[1].score == fuse_rankings({FoundBy.FULL_TEXT: [7, 8]})[1].score
 
 
 def excerpt(entry_id: int, start: int, words: float = 0.5, standing: float = 0.5) -> Excerpt:
@@ -88,21 +100,21 @@ def excerpt(entry_id: int, start: int, words: float = 0.5, standing: float = 0.5
 
 def test_passages_come_from_several_entries_and_never_overlap() -> None:
     order = [(excerpt(1, start), 1 - start / 1000) for start in (0, 50, 100, 200)] + [(excerpt(2, 0), 0.1)]
-    kept = [(one.entry_id, one.window.start) for one, _ in chosen(order, 3, per_entry=2)]
+    kept = [(one.entry_id, one.window.start) for one, _ in choose_excerpts(order, 3, per_entry=2)]
     assert kept == [(1, 0), (1, 100), (2, 0)]
-    assert len(chosen(order, 8, per_entry=8)) == 4
+    assert len(choose_excerpts(order, 8, per_entry=8)) == 4
 
 
 def test_meaning_decides_between_passages_with_the_same_words() -> None:
     ones = [excerpt(1, 0), excerpt(2, 0)]
-    assert ranked(ones, [0.0, 1.0], [[1.0, 0.0], [0.0, 1.0]])[0][0].entry_id == 2
-    assert [one.entry_id for one, _ in ranked(ones, None, None)] == [1, 2]
+    assert rank_excerpts(ones, [0.0, 1.0], [[1.0, 0.0], [0.0, 1.0]])[0][0].entry_id == 2
+    assert [one.entry_id for one, _ in rank_excerpts(ones, None, None)] == [1, 2]
 
 
 def test_the_opening_of_an_entry_in_another_language_is_looked_at_though_it_shares_no_word() -> None:
     shared = [excerpt(1, start, words=0.9) for start in range(0, 5_000, 100)]
     foreign = [excerpt(2, start, words=0.0) for start in range(0, 500, 100)]
-    looked_at = lexically_best([*shared, *foreign], 10)
+    looked_at = preselect_excerpts([*shared, *foreign], 10)
     assert (2, 0) in {(one.entry_id, one.window.start) for one in looked_at}
     assert len(looked_at) == 10
 
@@ -112,5 +124,5 @@ def test_the_title_speaks_for_its_passages() -> None:
         Excerpt(1, Window(0, 9), "It fell.", "The bridge", 1.0),
         Excerpt(2, Window(0, 9), "It fell.", "A cake", 1.0),
     ]
-    first, second = lexically_scored(("bridge",), ones)
+    first, second = score_excerpts(("bridge",), ones)
     assert first.words > second.words == 0

@@ -46,7 +46,7 @@ from pressbox.curator.research.domain.research import (
     write_position,
 )
 from pressbox.curator.research.report import render_report
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 

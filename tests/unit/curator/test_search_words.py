@@ -4,13 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.search.domain.highlights import Highlighter, snippet_html, whole_html
-from pressbox.curator.search.domain.query import Field, begins_near, is_near, near_to, parse_query
+from pressbox.curator.search.domain.highlights import Highlighter, snippet_html, text_html
+from pressbox.curator.search.domain.query import (
+    Field,
+    has_prefix_with_typo,
+    is_one_typo_away,
+    parse_query,
+    typo_matcher,
+)
 from pressbox.curator.text.words import compose, fold, fold_lengths, split_words, to_index_terms
 
 
 def marked(query: str, text: str) -> str:
-    return whole_html(Highlighter(parse_query(query)).marked(compose(text)))
+    return text_html(Highlighter(parse_query(query)).find(compose(text)))
 
 
 @pytest.mark.parametrize(
@@ -57,14 +63,14 @@ def test_folding_changes_the_length_only_where_it_says_so(text: str) -> None:
 
 def test_a_query_has_words_phrases_fields_and_exclusions() -> None:
     query = parse_query('Goal "late winner" -offside author:Ada title:"Match report" -"own goal"')
-    wanted = [(clause.field, clause.exact, [word.text for word in clause.words]) for clause in query.wanted]
+    wanted = [(clause.field, clause.exact, [word.text for word in clause.words]) for clause in query.included]
     assert wanted == [
         (Field.ANY, False, ["goal"]),
         (Field.ANY, True, ["late", "winner"]),
         (Field.AUTHOR, False, ["ada"]),
         (Field.TITLE, True, ["match", "report"]),
     ]
-    assert [[word.text for word in clause.words] for clause in query.unwanted] == [["offside"], ["own", "goal"]]
+    assert [[word.text for word in clause.words] for clause in query.excluded] == [["offside"], ["own", "goal"]]
 
 
 @pytest.mark.parametrize("text", ["", " ", '"', '""', "-", "author:", ":", "(((", "AND", "\ud800", "„", "*:*"])
@@ -81,7 +87,7 @@ def test_a_quote_that_is_never_closed_ends_with_the_query() -> None:
 @given(st.text())
 def test_anything_can_be_typed_and_marked(text: str) -> None:
     query = parse_query(text)
-    html = snippet_html(Highlighter(query).marked(compose(f"before {text} after <b>&")))
+    html = snippet_html(Highlighter(query).find(compose(f"before {text} after <b>&")))
     assert html.replace("<mark>", "").replace("</mark>", "").count("<") == 0
     assert html.count("<mark>") == html.count("</mark>")
 
@@ -100,16 +106,16 @@ def test_anything_can_be_typed_and_marked(text: str) -> None:
     ],
 )
 def test_one_slip_is_near_and_two_are_not(typed: str, other: str, near: bool) -> None:
-    assert is_near(typed, other) is near
-    assert is_near(other, typed) is near
+    assert is_one_typo_away(typed, other) is near
+    assert is_one_typo_away(other, typed) is near
     (word,) = split_words(typed)
-    assert near_to(word)(other) is near
+    assert typo_matcher(word)(other) is near
 
 
 @given(st.text("abc", min_size=4, max_size=9), st.text("abc", min_size=3, max_size=9))
 def test_the_quick_look_never_misses_a_near_word(typed: str, other: str) -> None:
     (word,) = split_words(typed)
-    assert near_to(word)(other) is (begins_near if len(typed) >= 7 else is_near)(typed, other)
+    assert typo_matcher(word)(other) is (has_prefix_with_typo if len(typed) >= 7 else is_one_typo_away)(typed, other)
 
 
 @given(st.text("aßx ﬁ½é東", max_size=12), st.text("aßx ﬁ½é東", max_size=12))
@@ -120,8 +126,8 @@ def test_marks_stand_around_the_characters_that_were_found(before: str, after: s
 
 
 def test_a_slip_at_the_beginning_of_a_long_word_is_near() -> None:
-    assert begins_near("bundesverfasung", "bundesverfassungsgericht")
-    assert not begins_near("bundesverwaltung", "bundesverfassungsgericht")
+    assert has_prefix_with_typo("bundesverfasung", "bundesverfassungsgericht")
+    assert not has_prefix_with_typo("bundesverwaltung", "bundesverfassungsgericht")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +153,7 @@ def test_hits_are_marked_and_the_rest_is_escaped(query: str, text: str, html: st
 def test_a_snippet_shows_the_passage_with_most_of_the_words() -> None:
     filler = "nothing of interest stands here at all. " * 20
     text = f"The lamp. {filler}The lamp beside the river shone. {filler}"
-    html = snippet_html(Highlighter(parse_query("lamp river")).marked(text))
+    html = snippet_html(Highlighter(parse_query("lamp river")).find(text))
     assert "<mark>lamp</mark> beside the <mark>river</mark>" in html
     assert html.startswith("… ")
     assert html.endswith(" …")

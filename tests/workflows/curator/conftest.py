@@ -30,9 +30,7 @@ from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWor
 from pressbox.curator.library.contracts import heavy_queue, index_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.operations.starter import TemporalWorkflows
-from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
-from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
-from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
+from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, SearchPruneWorkflow, SearchReindexWorkflow
 from tests.fakes.curator import FakeWorld
 
 WORKFLOWS = [

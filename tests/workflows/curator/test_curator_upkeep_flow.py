@@ -5,9 +5,7 @@ from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.search.contracts import EmbeddingBackfillInput, SearchPruneInput, SearchReindexInput
-from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
-from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
-from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
+from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, SearchPruneWorkflow, SearchReindexWorkflow
 from tests.workflows.curator.conftest import Stage
 
 

@@ -32,8 +32,8 @@ from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.domain import trace_id
 from pressbox.curator.models.ports import Feature, PaidModel, Question, Reply, UnusableAnswerError
 from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
-from pressbox.curator.search.domain.questions import search_words
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
+from pressbox.curator.search.domain.query import expand_follow_up
 from pressbox.curator.search.ports import Retriever
 
 PASSAGES = 8
@@ -115,7 +115,7 @@ class AnswerActivities:
         await self._answers.finish(input.answer_id, Ending(AnswerState.FAILED, reason=input.reason), self._now())
 
     async def _find_passages(self, task: AnswerTask) -> tuple[Passage, ...]:
-        words = search_words(task.question, earlier_questions(task.turns))
+        words = expand_follow_up(task.question, earlier_questions(task.turns))
         return tuple(await self._retriever.find(task.user_id, words, entry_id=task.entry_id, limit=PASSAGES))
 
     async def _ask(self, model: PaidModel, task: AnswerTask) -> Reply:

@@ -15,7 +15,7 @@ from pressbox.curator.ask.domain.answers import AnswerView, ConversationLine, Co
 from pressbox.curator.ask.service import AskService
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED
 from pressbox.curator.reading.access import LARGEST_ID, Reader, Service
-from pressbox.curator.search.domain.questions import LONGEST_QUESTION
+from pressbox.curator.search.domain.query import LONGEST_QUESTION
 
 router = APIRouter(prefix="/api/curator/ask", tags=["ask"])
 

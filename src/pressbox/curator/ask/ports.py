@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from pressbox.curator.ask.domain.answers import AnswerTask, Ending
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
 
 
 class Answers(Protocol):

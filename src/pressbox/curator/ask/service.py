@@ -20,7 +20,7 @@ from pressbox.curator.ask.ports import AnswerWorkflows
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.starter import PATIENCE, Starter
-from pressbox.curator.search.domain.questions import LONGEST_QUESTION
+from pressbox.curator.search.domain.query import LONGEST_QUESTION
 
 HISTORY = 50
 MOST_HISTORY = 200

@@ -41,7 +41,7 @@ from pressbox.curator.library.domain.changes import ANSWER_CHANGED, PERSON_CHANG
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import demand_visible, visible_to
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
 
 
 class ConversationRow(Base):

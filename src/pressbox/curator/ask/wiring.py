@@ -1,12 +1,10 @@
 """Asking: what is retrieved, who answers, and where answers are kept."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from fastapi import APIRouter
 
 from pressbox.core.app import ActivitiesByQueue, Resources
-from pressbox.core.db.database import Database
 from pressbox.curator.ask.activities import AnswerActivities
 from pressbox.curator.ask.service import AnswerStarter, AskService
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
@@ -16,25 +14,18 @@ from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import has_model, paid_model
-from pressbox.curator.search.index.reader import TantivyReader
-from pressbox.curator.search.ports import Embedder, GraphReader
-from pressbox.curator.search.retrieval_store import RetrievalArticles
 from pressbox.curator.search.retriever import HybridRetriever
 from pressbox.curator.search.wiring import embedder, index_path
+from pressbox.curator.search.wiring import retriever as search_retriever
 from pressbox.curator.settings import CuratorSettings, policy
 
 
 def retriever(resources: Resources) -> HybridRetriever:
     """For workers only: it holds the embedding model in memory while questions come."""
     settings = resources.settings
-    return retriever_over(
+    return search_retriever(
         resources.database, index_path(settings), embedder(settings.group(CuratorSettings)), graph_reader(resources)
     )
-
-
-def retriever_over(database: Database, index: Path, vectors: Embedder, graph: GraphReader | None) -> HybridRetriever:
-    """On these parts: benchmarks measure it."""
-    return HybridRetriever(RetrievalArticles(database), TantivyReader(index), vectors, graph)
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:

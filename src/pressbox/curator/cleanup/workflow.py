@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
         EntriesCleanupProgress,
     )
     from pressbox.curator.library.progress import ProgressReporter
-    from pressbox.curator.search.workflows.indexing import forget_removed
+    from pressbox.curator.search.workflows import remove_orphans
 
 MOST_ROUNDS = 500
 
@@ -47,6 +47,6 @@ class EntriesCleanupWorkflow:
             if input.dry_run or not cleaned.more:
                 break
         if not input.dry_run:
-            await forget_removed()
+            await remove_orphans()
         self._progress.complete(message="Nothing was deleted" if input.dry_run else f"{deleted} deleted")
         return EntriesCleanupOutput(deleted_count=deleted, cutoff_date=before)

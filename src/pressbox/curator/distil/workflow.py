@@ -24,8 +24,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import EntryStates, ProgressReporter
     from pressbox.curator.models.waiting import WAITING, sleep_until
-    from pressbox.curator.search.activities.embedding import EmbeddingActivities
-    from pressbox.curator.search.activities.index import IndexActivities
+    from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities
     from pressbox.curator.search.contracts import IndexBatchInput
 
 # A page of entries with their titles is one message, which stays below 10 kB.

@@ -28,8 +28,7 @@ from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWor
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
-from pressbox.curator.search.embedding_store import SqlEmbeddingStore
-from pressbox.curator.search.index_store import SqlIndexStore
+from pressbox.curator.search.store import SqlEmbeddingStore, SqlIndexStore
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, policy
 

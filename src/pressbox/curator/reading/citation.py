@@ -8,7 +8,7 @@ from pressbox.curator.ask.domain.answers import AnswerView
 from pressbox.curator.reading.access import PATH
 from pressbox.curator.reading.marks import ID, marked
 from pressbox.curator.reading.panes import Asked, Panes
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
 
 _TWO_NUMBERS = re.compile(r"(\d{1,15})-(\d{1,15})")
 

@@ -27,7 +27,7 @@ from pressbox.curator.reading.selection import (
     read_position,
     scope_of,
 )
-from pressbox.curator.search.similarity import by_taste, nearest, taste_of
+from pressbox.curator.search.similarity import find_related, load_taste, order_by_taste
 
 # Recommendations are made among this many of the newest entries of a list.
 RECOMMENDED_AMONG = 2000
@@ -52,7 +52,7 @@ class SqlReadingLists:
     ) -> EntryPage:
         place = read_place(after)
         async with self._database.unit_of_work() as work:
-            taste, marked = await taste_of(work.session, user_id, model)
+            taste, marked = await load_taste(work.session, user_id, model)
         if taste is None or isinstance(place, Position):
             # A list that began without a taste goes on as it began.
             page = await self.entries(user_id, replace(selection, sort=Sort.NEWEST), after, limit)
@@ -64,7 +64,7 @@ class SqlReadingLists:
             top = place.top if place else await _top(session, whole)
             newest = placed(whole, Sort.NEWEST, top).limit(RECOMMENDED_AMONG)
             offset = place.offset if place else 0
-            wanted = by_taste(user_id, newest, model, taste).offset(offset).limit(limit + 1)
+            wanted = order_by_taste(user_id, newest, model, taste).offset(offset).limit(limit + 1)
             ids = list(await session.scalars(wanted))
             items = await entry_items(session, user_id, ids[:limit], scope)
         following = str(RankedPlace(offset + limit, top)) if len(ids) > limit and top else None
@@ -114,7 +114,7 @@ class SqlReadingLists:
                 here = Position(entry.published_at, entry_id)
                 chosen = await scope_of(session, user_id, selection, followed)
                 before, after = await _neighbours(session, user_id, selection, chosen, here)
-            near = await nearest(session, entry_id, model, list(scope.titles), limit) if model is not None else []
+            near = await find_related(session, entry_id, model, list(scope.titles), limit) if model is not None else []
             item, *related = await entry_items(session, user_id, [entry_id, *near], scope)
         article = _article(item, entry, body, site_url, note or "")
         return replace(article, previous_id=before, next_id=after), related
@@ -122,7 +122,7 @@ class SqlReadingLists:
     async def related(self, user_id: int, entry_id: int, model: str, limit: int) -> Sequence[EntryItem]:
         async with self._database.unit_of_work() as work:
             scope = await scope_of(work.session, user_id, Selection())
-            ids = await nearest(work.session, entry_id, model, list(scope.titles), limit)
+            ids = await find_related(work.session, entry_id, model, list(scope.titles), limit)
             return await entry_items(work.session, user_id, ids, scope)
 
 

@@ -1,4 +1,4 @@
-"""The search index and vectors."""
+"""Messages about the search index and vectors."""
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ class SearchReindexInput(CamelContract):
 
 
 class IndexState(CamelContract):
-    """A generation is built aside and swapped in when it is whole."""
+    """Carried over continue-as-new. A generation is built beside the one in use and swapped in when it is complete."""
 
     generation: str = ""
     cleared: bool = False
@@ -34,7 +34,7 @@ class IndexProgress(CuratorProgress):
 
 
 class IndexBatchInput(Contract):
-    """These entries, or without any those that are not indexed as they are shown; into `generation` or what is used."""
+    """These entries, or those whose document is out of date; into `generation`, or into the one in use."""
 
     entry_ids: tuple[int, ...] = ()
     generation: str = ""
@@ -43,7 +43,7 @@ class IndexBatchInput(Contract):
 
 
 class Generation(Contract):
-    """Empty: none was begun yet."""
+    """Without a name, none is begun yet."""
 
     name: str = ""
 
@@ -83,7 +83,7 @@ class OrphanedDocuments(Contract):
 
 
 class RemoveDocumentsInput(Contract):
-    """Without ids: those of entries that are gone."""
+    """Without ids: the documents of removed entries."""
 
     document_ids: tuple[int, ...] = ()
     limit: int = 1000

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from pressbox.curator.search.contracts import EmbeddingSelection
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
 
 
 class Embedder(Protocol):
@@ -26,7 +26,7 @@ class IndexDocument:
     feed_content: str
     author: str
     published_at: datetime
-    # What `note_indexed` is told: an entry that changed meanwhile stays to be indexed.
+    # Given to `mark_indexed`: an entry that changes meanwhile is still to be indexed.
     shown_hash: str = ""
 
 
@@ -59,37 +59,39 @@ class SearchReader(Protocol):
 
 
 class IndexStore(Protocol):
-    """The documents of the search index, as the database has them, and which of them are stale."""
+    """The documents of the search index as the database has them, and which of them are out of date."""
 
-    async def documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]: ...
+    async def load_documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]: ...
 
     async def ids_after(self, after_entry_id: int, limit: int) -> Sequence[int]:
-        """All entries, in ascending order."""
+        """Return the ids of all entries after this one, in ascending order."""
         ...
 
-    async def unindexed(self, limit: int) -> Sequence[int]: ...
-
-    async def note_indexed(self, hashes: Mapping[int, str]) -> None:
-        """By entry, the `shown_hash` of the document that is in the index now."""
+    async def unindexed_ids(self, limit: int) -> Sequence[int]:
+        """Return entries whose document is missing or out of date."""
         ...
 
-    async def removed(self, limit: int) -> Sequence[int]:
-        """Entries that are gone and whose documents may still be in the index."""
+    async def mark_indexed(self, hashes: Mapping[int, str]) -> None:
+        """Record, by entry, the `shown_hash` of the document that is in the index."""
         ...
 
-    async def note_removed(self, entry_ids: Sequence[int]) -> None:
-        """Their documents are gone too."""
+    async def removed_ids(self, limit: int) -> Sequence[int]:
+        """Return removed entries whose documents may still be in the index."""
         ...
 
-    async def existing(self, entry_ids: Sequence[int]) -> frozenset[int]: ...
+    async def forget_removed(self, entry_ids: Sequence[int]) -> None:
+        """Record that their documents are gone too."""
+        ...
+
+    async def existing_ids(self, entry_ids: Sequence[int]) -> frozenset[int]: ...
 
 
 class EmbeddingStore(Protocol):
-    """Vectors of entries, and the entries that have none of the present model."""
+    """Vectors of entries, and the entries that lack one of the present model."""
 
     async def select_for_embedding(self, model: str, after_entry_id: int, limit: int) -> EmbeddingSelection: ...
 
-    async def texts_to_embed(self, entry_ids: Sequence[int]) -> Mapping[int, str]: ...
+    async def load_texts(self, entry_ids: Sequence[int]) -> Mapping[int, str]: ...
 
     async def save_embeddings(self, model: str, vectors: Mapping[int, Sequence[float]]) -> int: ...
 
@@ -106,5 +108,5 @@ class Retriever(Protocol):
     async def find(
         self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8
     ) -> Sequence[Passage]:
-        """Best first, only of what the person reads; with `entry_id` only of that entry."""
+        """Return the best passages of what the person reads; with `entry_id`, only of that entry."""
         ...

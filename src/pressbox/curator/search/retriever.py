@@ -1,131 +1,219 @@
-"""Retrieval in two steps: entries by full text, vectors and graph together, then the passages of the best of them."""
+"""Hybrid retrieval: finds entries by full text, vectors and the graph, then the best passages of the best entries."""
 
 import asyncio
 from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import aliased
 
 from pressbox.core.errors import ConfigurationError, PressboxError, TransientError
 from pressbox.core.logs import get_logger
-from pressbox.curator.search.domain.passages import Window, windows
-from pressbox.curator.search.domain.questions import LONGEST_QUESTION, content_terms
-from pressbox.curator.search.domain.ranking import Excerpt, chosen, lexically_best, lexically_scored, ranked
-from pressbox.curator.search.domain.retrieval import Candidate, FoundBy, Passage, fused
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SubscriptionRow
+from pressbox.curator.library.store import SqlStore
+from pressbox.curator.library.visibility import demand_visible, visible_to
+from pressbox.curator.search.domain.passages import (
+    Candidate,
+    Excerpt,
+    FoundBy,
+    Passage,
+    Window,
+    choose_excerpts,
+    fuse_rankings,
+    preselect_excerpts,
+    rank_excerpts,
+    score_excerpts,
+    split_into_windows,
+)
+from pressbox.curator.search.domain.query import LONGEST_QUESTION, content_terms
 from pressbox.curator.search.ports import Embedder, GraphReader
-from pressbox.curator.search.retrieval_store import Article, RetrievalArticles
+from pressbox.curator.search.similarity import find_nearest
 
 log = get_logger(__name__)
 
-# How many entries each way of finding names, and of how many of all of them the passages are looked at.
-ENTRIES_PER_WAY = 50
+# How many entries each search returns, and how many of the best are read for passages.
+ENTRIES_PER_SEARCH = 50
 ENTRIES_READ = 12
-# An embedding costs milliseconds: only the passages that may be chosen get one.
+# An embedding takes milliseconds: only passages that may be chosen get one.
 EXCERPTS_COMPARED = 40
-ALL_WAYS = frozenset(FoundBy)
+# Of a book only the beginning is read.
+LONGEST_TEXT = 200_000
+ALL_SEARCHES = frozenset(FoundBy)
 
 
-class WordSearch(Protocol):
-    async def any_of(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]: ...
+class TermSearch(Protocol):
+    async def search_any(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]: ...
 
 
 class HybridRetriever:
-    """A way of finding that is out of order is left out, with a word in the log: the others still answer.
+    """A search that fails is left out with a warning in the log; the others still answer.
 
-    When these find nothing, nobody can say that there is nothing, and the trouble is raised.
+    When these find nothing, its error is raised: nobody can say then that there is nothing to find.
     """
 
     def __init__(
         self,
-        articles: RetrievalArticles,
-        search: WordSearch,
+        articles: "SqlArticles",
+        terms: TermSearch,
         embedder: Embedder,
         graph: GraphReader | None = None,
     ) -> None:
         self._articles = articles
-        self._search = search
+        self._terms = terms
         self._embedder = embedder
         self._graph = graph
 
     async def find(
         self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8
     ) -> Sequence[Passage]:
-        asked = question[:LONGEST_QUESTION]
-        troubles: list[PressboxError] = []
-        vector = await self._vector(asked, troubles)
+        question = question[:LONGEST_QUESTION]
+        errors: list[PressboxError] = []
+        vector = await self._embed(question, errors)
         if entry_id is not None:
-            await self._articles.demand(user_id, entry_id)
+            await self._articles.demand_visible(user_id, entry_id)
             candidates = [Candidate(entry_id, 1.0, ())]
         else:
-            candidates = await self._candidates(user_id, asked, vector, ALL_WAYS, troubles)
-        articles = _one_of_each_story(await self._articles.articles(user_id, [one.entry_id for one in candidates]))
-        return await self._passages(asked, vector, articles[:ENTRIES_READ], candidates, limit)
+            candidates = await self._find_candidates(user_id, question, vector, ALL_SEARCHES, errors)
+        articles = _one_per_story(await self._articles.load(user_id, [one.entry_id for one in candidates]))
+        return await self._find_passages(question, vector, articles[:ENTRIES_READ], candidates, limit)
 
-    async def entries(self, user_id: int, question: str, ways: Collection[FoundBy] = ALL_WAYS) -> Sequence[Candidate]:
-        """Entries alone, by some of the ways: benchmarks compare them."""
-        troubles: list[PressboxError] = []
-        vector = await self._vector(question, troubles) if FoundBy.VECTORS in ways else None
-        return await self._candidates(user_id, question, vector, ways, troubles)
+    async def find_entries(
+        self, user_id: int, question: str, searches: Collection[FoundBy] = ALL_SEARCHES
+    ) -> Sequence[Candidate]:
+        """Return entries alone, by some of the searches: benchmarks compare them."""
+        errors: list[PressboxError] = []
+        vector = await self._embed(question, errors) if FoundBy.VECTORS in searches else None
+        return await self._find_candidates(user_id, question, vector, searches, errors)
 
-    async def _candidates(
+    async def _find_candidates(
         self,
         user_id: int,
         question: str,
         vector: Sequence[float] | None,
-        ways: Collection[FoundBy],
-        troubles: list[PressboxError],
+        searches: Collection[FoundBy],
+        errors: list[PressboxError],
     ) -> list[Candidate]:
         feed_ids = await self._articles.feed_ids(user_id)
-        looked: dict[FoundBy, Awaitable[Sequence[int]]] = {}
-        if FoundBy.FULL_TEXT in ways:
-            looked[FoundBy.FULL_TEXT] = self._search.any_of(content_terms(question), feed_ids, ENTRIES_PER_WAY)
-        if FoundBy.VECTORS in ways and vector is not None:
-            looked[FoundBy.VECTORS] = self._articles.near(vector, self._embedder.model, feed_ids, ENTRIES_PER_WAY)
-        if FoundBy.GRAPH in ways and self._graph is not None:
-            looked[FoundBy.GRAPH] = self._graph.entries_near(user_id, question, ENTRIES_PER_WAY)
-        results = await asyncio.gather(*(_if_it_works(way, found, troubles) for way, found in looked.items()))
-        candidates = fused(dict(zip(looked, results, strict=True)))
-        if troubles and not candidates:
-            raise troubles[0]
+        running: dict[FoundBy, Awaitable[Sequence[int]]] = {}
+        if FoundBy.FULL_TEXT in searches:
+            running[FoundBy.FULL_TEXT] = self._terms.search_any(content_terms(question), feed_ids, ENTRIES_PER_SEARCH)
+        if FoundBy.VECTORS in searches and vector is not None:
+            running[FoundBy.VECTORS] = self._articles.find_nearest(
+                vector, self._embedder.model, feed_ids, ENTRIES_PER_SEARCH
+            )
+        if FoundBy.GRAPH in searches and self._graph is not None:
+            running[FoundBy.GRAPH] = self._graph.entries_near(user_id, question, ENTRIES_PER_SEARCH)
+        results = await asyncio.gather(*(_search(name, search, errors) for name, search in running.items()))
+        candidates = fuse_rankings(dict(zip(running, results, strict=True)))
+        if errors and not candidates:
+            raise errors[0]
         return candidates
 
-    async def _vector(self, text: str, troubles: list[PressboxError]) -> Sequence[float] | None:
+    async def _embed(self, text: str, errors: list[PressboxError]) -> Sequence[float] | None:
         try:
             (vector,) = await self._embedder.embed([text])
         except (TransientError, ConfigurationError) as error:
             log.warning("retrieval_limited", msg="Questions are answered without vectors", reason=error.message)
-            troubles.append(error)
+            errors.append(error)
             return None
         return vector
 
-    async def _passages(
+    async def _find_passages(
         self,
         question: str,
         vector: Sequence[float] | None,
-        articles: Sequence[Article],
+        articles: Sequence["Article"],
         candidates: Sequence[Candidate],
         limit: int,
     ) -> Sequence[Passage]:
         terms = content_terms(question)
         by_entry = {one.entry_id: one for one in candidates}
-        # Windows of long texts are work for a processor.
+        # Splitting long texts is work for a processor.
         excerpts = await asyncio.to_thread(_excerpts, articles, by_entry, terms)
-        best = lexically_best(excerpts, EXCERPTS_COMPARED)
+        best = preselect_excerpts(excerpts, EXCERPTS_COMPARED)
         vectors = None if vector is None or not best else await self._embedder.embed([one.text for one in best])
-        several = len(articles) > 1
-        order = chosen(ranked(best, vector, vectors), limit, per_entry=2 if several else limit)
-        known = {article.entry_id: article for article in articles}
-        return [_passage(known[one.entry_id], one, score, by_entry) for one, score in order]
+        per_entry = 2 if len(articles) > 1 else limit
+        chosen = choose_excerpts(rank_excerpts(best, vector, vectors), limit, per_entry=per_entry)
+        by_id = {article.entry_id: article for article in articles}
+        return [_passage(by_id[one.entry_id], one, score, by_entry) for one, score in chosen]
 
 
-async def _if_it_works(way: FoundBy, found: Awaitable[Sequence[int]], troubles: list[PressboxError]) -> Sequence[int]:
+@dataclass(frozen=True)
+class Article:
+    """`text` is the filtered content, so that positions in it are positions there; "" when there is none."""
+
+    entry_id: int
+    feed_id: int
+    story_id: int | None
+    title: str
+    feed_title: str
+    url: str
+    published_at: datetime
+    summary: str
+    text: str
+
+
+class SqlArticles(SqlStore):
+    """What retrieval reads from PostgreSQL."""
+
+    async def feed_ids(self, user_id: int) -> Sequence[int]:
+        statement = select(SubscriptionRow.feed_id).where(SubscriptionRow.user_id == user_id)
+        async with self._database.unit_of_work() as work:
+            return list(await work.session.scalars(statement))
+
+    async def find_nearest(
+        self, vector: Sequence[float], model: str, feed_ids: Sequence[int], limit: int
+    ) -> Sequence[int]:
+        if not feed_ids:
+            return ()
+        async with self._database.unit_of_work() as work:
+            return list(await find_nearest(work.session, vector, model, feed_ids, limit))
+
+    async def demand_visible(self, user_id: int, entry_id: int) -> None:
+        async with self._database.unit_of_work() as work:
+            await demand_visible(work.session, user_id, entry_id)
+
+    async def load(self, user_id: int, entry_ids: Sequence[int]) -> Sequence[Article]:
+        """Return those of these entries that the person may see, in the order given."""
+        if not entry_ids:
+            return ()
+        own = aliased(SubscriptionRow)
+        feed_title = func.coalesce(func.nullif(own.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
+        statement = (
+            select(
+                EntryRow.id,
+                EntryRow.feed_id,
+                EntryRow.story_id,
+                EntryRow.title,
+                feed_title,
+                EntryRow.url,
+                EntryRow.published_at,
+                EntryRow.summary,
+                func.coalesce(func.left(EntryBodyRow.filtered_content, LONGEST_TEXT), ""),
+            )
+            .join(FeedRow, FeedRow.id == EntryRow.feed_id)
+            .outerjoin(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
+            .outerjoin(own, and_(own.feed_id == EntryRow.feed_id, own.user_id == user_id))
+            .where(EntryRow.id.in_(entry_ids), visible_to(user_id))
+        )
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.execute(statement)).tuples().all()
+        found = {row[0]: Article(*row) for row in rows}
+        return [found[entry_id] for entry_id in entry_ids if entry_id in found]
+
+
+async def _search(name: FoundBy, search: Awaitable[Sequence[int]], errors: list[PressboxError]) -> Sequence[int]:
     try:
-        return await found
+        return await search
     except (TransientError, ConfigurationError) as error:
-        log.warning("retrieval_limited", msg=f"Questions are answered without {way.value}", reason=error.message)
-        troubles.append(error)
+        log.warning("retrieval_limited", msg=f"Questions are answered without {name.value}", reason=error.message)
+        errors.append(error)
         return ()
 
 
-def _one_of_each_story(articles: Sequence[Article]) -> list[Article]:
+def _one_per_story(articles: Sequence[Article]) -> list[Article]:
     kept, stories = [], set()
     for article in articles:
         if article.story_id is None or article.story_id not in stories:
@@ -140,17 +228,18 @@ def _excerpts(
     best = max((one.score for one in candidates.values()), default=1.0)
     found = []
     for article in articles:
-        standing = candidates[article.entry_id].score / best
-        places = windows(article.text)
-        if places:
+        entry_score = candidates[article.entry_id].score / best
+        windows = split_into_windows(article.text)
+        if windows:
             found += [
-                Excerpt(article.entry_id, place, place.of(article.text), article.title, standing) for place in places
+                Excerpt(article.entry_id, window, window.of(article.text), article.title, entry_score)
+                for window in windows
             ]
         else:
-            # Nothing but a headline, or what the feed said of it.
+            # There is only a headline, or the summary of the feed.
             text = article.summary or article.title
-            found.append(Excerpt(article.entry_id, Window(0, 0), text, article.title, standing))
-    return lexically_scored(terms, found)
+            found.append(Excerpt(article.entry_id, Window(0, 0), text, article.title, entry_score))
+    return score_excerpts(terms, found)
 
 
 def _passage(article: Article, excerpt: Excerpt, score: float, candidates: Mapping[int, Candidate]) -> Passage:

@@ -1,24 +1,21 @@
-"""The embedder, the index and the activities that keep both up to date."""
+"""The embedder, the index, the retriever, and the activities that keep index and vectors up to date."""
 
 from functools import cache
 from pathlib import Path
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.config import Settings
+from pressbox.core.db.database import Database
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
-from pressbox.curator.search.activities.embedding import EmbeddingActivities
-from pressbox.curator.search.activities.index import IndexActivities, IndexSelection
-from pressbox.curator.search.embedders.bundled import BundledEmbedder
-from pressbox.curator.search.embedders.fastembed import FastEmbedEmbedder
-from pressbox.curator.search.embedding_store import SqlEmbeddingStore
+from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
+from pressbox.curator.search.embedders import BundledEmbedder, FastEmbedEmbedder
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.index.writer import TantivyIndex
-from pressbox.curator.search.index_store import SqlIndexStore
-from pressbox.curator.search.ports import Embedder, SearchIndex, SearchReader
-from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
-from pressbox.curator.search.workflows.prune import SearchPruneWorkflow
-from pressbox.curator.search.workflows.reindex import SearchReindexWorkflow
+from pressbox.curator.search.ports import Embedder, GraphReader, SearchIndex, SearchReader
+from pressbox.curator.search.retriever import HybridRetriever, SqlArticles
+from pressbox.curator.search.store import SqlEmbeddingStore, SqlIndexStore
+from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, SearchPruneWorkflow, SearchReindexWorkflow
 from pressbox.curator.settings import CuratorSettings, EmbedderKind
 
 
@@ -51,17 +48,21 @@ def _embedder(kind: EmbedderKind, model: str, path: Path | None) -> Embedder:
     return BundledEmbedder() if kind is EmbedderKind.BUNDLED else FastEmbedEmbedder(model, path)
 
 
+def retriever(database: Database, index: Path, vectors: Embedder, graph: GraphReader | None = None) -> HybridRetriever:
+    return HybridRetriever(SqlArticles(database), TantivyReader(index), vectors, graph)
+
+
 def search_reader(resources: Resources) -> TantivyReader:
     return TantivyReader(index_path(resources.settings))
 
 
 def search_index(path: Path) -> tuple[SearchIndex, SearchReader]:
-    """To write and to search in this folder: benchmarks measure both."""
+    """The writer and the reader of an index in this folder, for benchmarks."""
     return TantivyIndex(path), TantivyReader(path)
 
 
 def index_path(settings: Settings) -> Path:
-    """Shared by the web and by the one worker of the queue `curator-index`."""
+    """The folder that the web and the one worker of the queue `curator-index` share."""
     return settings.group(CuratorSettings).index_path or settings.home / "index"
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
 
 LONGEST_TITLE = 80
 

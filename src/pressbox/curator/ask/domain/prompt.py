@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Sequence
 
 from pressbox.curator.ask.domain.answers import AnswerTask, Turn
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
 
 # Changed with every change of the words below: then all is new work.
 PROMPT_VERSION = "answer-1"

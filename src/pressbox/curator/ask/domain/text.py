@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pressbox.curator.ask.domain.answers import AnswerView, ConversationView
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
 
 LONGEST_ANSWER = 12_000
 

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.curator.graph.workflows.update import LARGEST_BATCH, add_in_rounds
     from pressbox.curator.library.progress import ProgressReporter
-    from pressbox.curator.search.activities.index import IndexSelection
+    from pressbox.curator.search.activities import IndexSelection
     from pressbox.curator.search.contracts import IndexBatchInput
 
 BATCHES_PER_RUN = 100

@@ -36,6 +36,6 @@ class LeftoverActivities:
         return Leftovers(
             feed_ids=tuple(await self._feeds.leftovers(input.without, input.limit, self._now())),
             undistilled=bool((await self._summaries.select_for_distillation((), 0, 1)).entries),
-            unindexed=bool(await self._index.unindexed(1) or await self._index.removed(1)),
+            unindexed=bool(await self._index.unindexed_ids(1) or await self._index.removed_ids(1)),
             unembedded=bool(embedding.entry_ids),
         )

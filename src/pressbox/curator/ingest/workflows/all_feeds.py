@@ -31,8 +31,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
     from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.search.contracts import EMBEDDING_WORKFLOW, EmbeddingBackfillInput
-    from pressbox.curator.search.workflows.embedding import EmbeddingBackfillWorkflow
-    from pressbox.curator.search.workflows.indexing import catch_up
+    from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, catch_up
 
 
 @workflow.defn

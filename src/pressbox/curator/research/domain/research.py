@@ -8,7 +8,7 @@ from enum import StrEnum
 from pressbox.curator.context.domain.context import entity_key
 from pressbox.curator.library.domain.urls import canonical_url
 from pressbox.curator.research.domain.extracts import Span
-from pressbox.curator.search.domain.retrieval import Passage
+from pressbox.curator.search.domain.passages import Passage
 
 LONGEST_QUESTION = 500
 MOST_QUESTIONS = 4

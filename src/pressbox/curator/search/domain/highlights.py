@@ -1,7 +1,4 @@
-"""Where a query's words stand in a text, and the passage that shows most of them, as escaped HTML with <mark>.
-
-Pure.
-"""
+"""Finds the words of a query in a text, and the snippet with most of them, as escaped HTML with <mark>. Pure."""
 
 import re
 from bisect import bisect_right
@@ -14,18 +11,18 @@ from pressbox.curator.search.domain.query import (
     Clause,
     Field,
     SearchQuery,
+    allows_prefix,
+    allows_typo,
     halves,
-    may_be_misspelt,
-    may_begin_a_word,
-    near_to,
+    typo_matcher,
 )
 from pressbox.curator.text.words import LETTER, Word, fold, fold_lengths
 
 SNIPPET_LENGTH = 240
-# How far before the first hit a snippet begins.
+# How far before its first word a snippet begins.
 LEAD = 60
 MOST_SPANS = 50
-# Half of a shorter word stands in too many others.
+# Half of a shorter word is in too many others.
 SHORTEST_HALVED = 7
 
 _GAP = re.compile(r"[\W_]*")
@@ -37,7 +34,7 @@ _BLANKS = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Span:
-    """Part of a text that answers to clause number `clause`."""
+    """The part of a text that matches clause number `clause`."""
 
     start: int
     end: int
@@ -45,8 +42,8 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Marked:
-    """A text with what was found in it."""
+class Highlights:
+    """A text with the spans that were found in it."""
 
     text: str
     spans: tuple[Span, ...]
@@ -57,50 +54,50 @@ class Marked:
 
 
 class Highlighter:
-    """Made once for a query, used for all of its hits. Words are looked for as such: patterns take ten times as long.
+    """Made once for a query and used for all of its hits. It searches strings, since patterns take ten times as long.
 
-    With `slips`, words that are nearly the same are marked where none is exactly.
+    With `typos`, words with a typo are marked where no exact one is found.
     """
 
-    def __init__(self, query: SearchQuery, *, slips: bool = True) -> None:
-        self._clauses = query.wanted
-        self._slips = slips
-        # The same words come again in every hit.
-        self._near: list[dict[str, bool]] = [{} for _ in self._clauses]
+    def __init__(self, query: SearchQuery, *, typos: bool = True) -> None:
+        self._clauses = query.included
+        self._typos = typos
+        # By clause, whether a word matches it: the same words occur in every hit.
+        self._matches: list[dict[str, bool]] = [{} for _ in self._clauses]
 
     @property
     def clauses(self) -> int:
         return len(self._clauses)
 
-    def marked(self, text: str, field: Field = Field.ANY) -> Marked:
-        """`text` as the index stores it, that is composed."""
+    def find(self, text: str, field: Field = Field.ANY) -> Highlights:
+        """Find the query in a text as the index stores it, that is composed."""
         plain = fold(text)
         spans: list[Span] = []
         for number, clause in enumerate(self._clauses):
             if clause.field in (Field.ANY, field):
-                places = list(islice(_places(plain, clause), MOST_SPANS)) or self._near_places(plain, number)
+                places = list(islice(_find_clause(plain, clause), MOST_SPANS)) or self._find_typos(plain, number)
                 spans += [Span(start, end, number) for start, end in places]
-        return Marked(text, _merged(_in_original(text, spans)))
+        return Highlights(text, _drop_overlaps(_to_original(text, spans)))
 
-    def _near_places(self, plain: str, number: int) -> Sequence[tuple[int, int]]:
+    def _find_typos(self, plain: str, number: int) -> Sequence[tuple[int, int]]:
         words = self._clauses[number].words
-        if not self._slips or not any(may_be_misspelt(word) for word in words):
+        if not self._typos or not any(allows_typo(word) for word in words):
             return ()
-        known, tests = self._near[number], [near_to(word) for word in words]
-        there = _candidates(plain, words)
-        known.update({other: any(test(other) for test in tests) for other in there - known.keys()})
-        near = [Clause((Word(other, 0, unspaced=False),), exact=True) for other in there if known[other]]
-        return [place for one in near for place in islice(_places(plain, one), MOST_SPANS)]
+        known, matchers = self._matches[number], [typo_matcher(word) for word in words]
+        candidates = _typo_candidates(plain, words)
+        known.update({other: any(matches(other) for matches in matchers) for other in candidates - known.keys()})
+        similar = [Clause((Word(other, 0, unspaced=False),), exact=True) for other in candidates if known[other]]
+        return [place for one in similar for place in islice(_find_clause(plain, one), MOST_SPANS)]
 
 
-def whole_html(marked: Marked) -> str:
-    return _html(marked.text, 0, len(marked.text), marked.spans)
+def text_html(found: Highlights) -> str:
+    return _html(found.text, 0, len(found.text), found.spans)
 
 
-def snippet_html(marked: Marked, length: int = SNIPPET_LENGTH) -> str:
-    """The passage with the most different words of the query; the beginning when there is none."""
-    start = _best_start(marked, length)
-    text = marked.text
+def snippet_html(found: Highlights, length: int = SNIPPET_LENGTH) -> str:
+    """Return the part with the most different words of the query, or the beginning when there is none."""
+    start = _best_start(found, length)
+    text = found.text
     if start > 0:
         blank = text.find(" ", start, start + 20)
         start = blank + 1 if blank >= 0 else start
@@ -108,13 +105,13 @@ def snippet_html(marked: Marked, length: int = SNIPPET_LENGTH) -> str:
     if end < len(text):
         blank = text.rfind(" ", max(start, end - 20), end)
         end = blank if blank > start else end
-    inside = [span for span in marked.spans if span.start >= start and span.end <= end]
+    inside = [span for span in found.spans if span.start >= start and span.end <= end]
     shown = _BLANKS.sub(" ", _html(text, start, end, inside)).strip()
     return f"{'… ' if start > 0 else ''}{shown}{' …' if end < len(text) else ''}"
 
 
-def _best_start(marked: Marked, length: int) -> int:
-    spans = marked.spans
+def _best_start(found: Highlights, length: int) -> int:
+    spans = found.spans
     best, start = 0, 0
     for at, span in enumerate(spans):
         begin = 0 if span.end <= length else max(0, span.start - LEAD)
@@ -132,8 +129,8 @@ def _html(text: str, start: int, end: int, spans: Sequence[Span]) -> str:
     return "".join((*parts, escape(text[at:end])))
 
 
-def _places(plain: str, clause: Clause) -> Iterator[tuple[int, int]]:
-    """Where the clause stands in a folded text."""
+def _find_clause(plain: str, clause: Clause) -> Iterator[tuple[int, int]]:
+    """Find a clause in a folded text."""
     first = clause.words[0].text
     at = plain.find(first)
     while at >= 0:
@@ -144,12 +141,12 @@ def _places(plain: str, clause: Clause) -> Iterator[tuple[int, int]]:
 
 
 def _end(plain: str, at: int, clause: Clause) -> int | None:
-    """Where the clause that may begin here ends; None when it is something else."""
+    """Return where a clause that begins here ends, or None when it is something else."""
     before: Word | None = None
     for word in clause.words:
         if before is not None:
             gap = _end_of(_GAP, plain, at)
-            # Between scripts there need not be anything.
+            # Words in scripts without spaces need nothing between them.
             if gap == at and not (before.unspaced or word.unspaced):
                 return None
             at = gap
@@ -157,15 +154,15 @@ def _end(plain: str, at: int, clause: Clause) -> int | None:
             return None
         at += len(word.text)
         if not word.unspaced and _is_letter(plain, at):
-            if word is not clause.words[-1] or clause.exact or not may_begin_a_word(word):
+            if word is not clause.words[-1] or clause.exact or not allows_prefix(word):
                 return None
             at = _end_of(_REST, plain, at)
         before = word
     return at
 
 
-def _candidates(plain: str, words: Sequence[Word]) -> set[str]:
-    """Words of the text among which the near ones are: few, where the words are long enough."""
+def _typo_candidates(plain: str, words: Sequence[Word]) -> set[str]:
+    """Return the words of the text that may match with a typo: few, when the words are long enough."""
     if any(len(word.text) < SHORTEST_HALVED for word in words):
         return set(_WORDS.findall(plain))
     return {found for word in words for half in halves(word) for found in _words_with(plain, half)}
@@ -190,27 +187,27 @@ def _end_of(pattern: re.Pattern[str], plain: str, at: int) -> int:
     return at if found is None else found.end()
 
 
-def _in_original(text: str, spans: Sequence[Span]) -> Sequence[Span]:
-    """From places in the folded text to places in the text: `ß` is two letters there and one here."""
+def _to_original(text: str, spans: Sequence[Span]) -> Sequence[Span]:
+    """Turn positions in the folded text into positions in the text: `ß` is two letters there and one here."""
     lengths = fold_lengths(text)
     if not spans or not lengths:
         return spans
-    # Where folded characters begin that are not one, and how far the rest is moved from there on.
-    begins, moved = [-1], [0]
+    # Where characters begin that fold to several or none, and by how much they shift the rest.
+    begins, shifts = [-1], [0]
     for odd in re.finditer(f"[{re.escape(''.join(lengths))}]", text):
-        begins.append(odd.start() + moved[-1])
-        moved.append(moved[-1] + lengths[odd[0]] - 1)
+        begins.append(odd.start() + shifts[-1])
+        shifts.append(shifts[-1] + lengths[odd[0]] - 1)
 
     def original(place: int) -> int:
         at = bisect_right(begins, place) - 1
-        # Inside of what one character became, it is that character.
-        return max(place - moved[at], begins[at] - moved[at - 1]) if at else place
+        # A position inside such a character is that character.
+        return max(place - shifts[at], begins[at] - shifts[at - 1]) if at else place
 
     return [Span(original(span.start), original(span.end - 1) + 1, span.clause) for span in spans]
 
 
-def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """In order, none over another."""
+def _drop_overlaps(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Return the spans in order, without those that overlap an earlier one."""
     done: list[Span] = []
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         if not done or span.start >= done[-1].end:

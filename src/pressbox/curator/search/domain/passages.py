@@ -1,33 +1,72 @@
-"""From a text to the passages that may answer a question: windows of whole sentences, with exact places. Pure."""
+"""Passages that may answer a question: which entries, which windows of their texts, and in which order. Pure."""
 
 import math
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
 
 from pressbox.curator.text.words import compose, to_index_terms
 
-# About a paragraph. Scripts without spaces say in one character what others say in a syllable or two.
+# About a paragraph. In scripts without spaces, one character is about a syllable or two.
 LONGEST, LONGEST_UNSPACED = 700, 280
-# What runs on without an end is cut.
+# A longer sentence is cut.
 LONGEST_SENTENCE = 1_500
-# A text of a whole book is not looked through to its end.
+# The text of a whole book is not read to its end.
 MOST_WINDOWS = 600
-# Words that begin alike count as the same: plurals, cases, and most of what a stem would join.
+# Words with the same stem count as related: plurals, cases and so on.
 SHORTEST_STEM = 4
 # Endings of the languages that most feeds are written in, the longest first.
 _ENDINGS = re.compile("(?:ungen|ment|ions|ing|ern|ies|aux|ed|en|er|em|es|os|as|e|s|n)$")
-# A longer word that begins so is mostly another one.
+# A word that is longer by more is mostly another word.
 _LONGER = 4
-NEAR = 0.5
-_TITLE_COUNTS = 0.4
-# How many times a word is said matters less and less.
+RELATED_WEIGHT = 0.5
+_TITLE_WEIGHT = 0.4
+# Every repetition of a word counts less.
 _SATURATION = 1.2
+
+# What each is worth: the words of the passage, its meaning, and the score of its entry.
+WORDS_WEIGHT, MEANING_WEIGHT, ENTRY_WEIGHT = 0.45, 0.4, 0.15
+# How fast a rank loses worth: with 60, the first is worth about twice the fiftieth.
+RANK_CONSTANT = 60
 
 _ENDS = re.compile("(?<=[.!?…])[\"'”’»)\\]]*\\s+|(?<=[。！？｡])[」』）】”]*|\n+")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+
+
+class FoundBy(StrEnum):
+    FULL_TEXT = "full text"
+    VECTORS = "vectors"
+    GRAPH = "graph"
+
+
+@dataclass(frozen=True)
+class Passage:
+    """`start` and `end` are characters of the entry's `filtered_content`; `text` is what lies between them."""
+
+    entry_id: int
+    feed_id: int
+    title: str
+    feed_title: str
+    url: str
+    published_at: datetime
+    start: int
+    end: int
+    text: str
+    score: float = 0.0
+    found_by: tuple[FoundBy, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An entry that may answer. Its `score` compares only with others of the same ranking."""
+
+    entry_id: int
+    score: float
+    found_by: tuple[FoundBy, ...]
 
 
 @dataclass(frozen=True)
@@ -44,15 +83,39 @@ class Window:
         return self.start < other.end and other.start < self.end
 
 
-def windows(text: str) -> list[Window]:
-    """The whole text in windows that overlap by a sentence, so that what belongs together is together in one."""
+@dataclass(frozen=True)
+class Excerpt:
+    """A window of an entry's text. `entry_score` and `words` are from 0 to 1."""
+
+    entry_id: int
+    window: Window
+    text: str
+    title: str
+    entry_score: float
+    words: float = 0.0
+
+
+def fuse_rankings(rankings: Mapping[FoundBy, Sequence[int]], constant: int = RANK_CONSTANT) -> list[Candidate]:
+    """Join rankings by reciprocal rank fusion: what several searches find comes first, and no scores are compared."""
+    scores: dict[int, float] = {}
+    found: dict[int, list[FoundBy]] = {}
+    for search, ranking in rankings.items():
+        for rank, entry_id in enumerate(dict.fromkeys(ranking), start=1):
+            scores[entry_id] = scores.get(entry_id, 0.0) + 1 / (constant + rank)
+            found.setdefault(entry_id, []).append(search)
+    order = sorted(scores, key=lambda entry_id: (-scores[entry_id], entry_id))
+    return [Candidate(entry_id, scores[entry_id], tuple(found[entry_id])) for entry_id in order]
+
+
+def split_into_windows(text: str) -> list[Window]:
+    """Split a text into windows that overlap by a sentence, so that neighbouring sentences share a window."""
     longest = LONGEST_UNSPACED if _is_unspaced(text) else LONGEST
     found: list[Window] = []
     held: list[Window] = []
     for sentence in _sentences(text):
         if held and sentence.end - held[0].start > longest:
             found.append(Window(held[0].start, held[-1].end))
-            # A long sentence is not said twice.
+            # A long sentence is not repeated.
             held = held[-1:] if len(held) > 1 and _size(held[-1]) < longest // 3 else []
         held.append(sentence)
         if len(found) >= MOST_WINDOWS:
@@ -62,27 +125,91 @@ def windows(text: str) -> list[Window]:
     return found
 
 
-def lexical_scores(terms: Sequence[str], texts: Sequence[str], titles: Sequence[str]) -> list[float]:
-    """How well each text answers to the terms, from 0 to 1; what its title says counts for less.
+def score_excerpts(terms: Sequence[str], excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    scores = lexical_scores(terms, [one.text for one in excerpts], [one.title for one in excerpts])
+    return [replace(one, words=score) for one, score in zip(excerpts, scores, strict=True)]
 
-    A term that few of the texts have tells most, as in BM25; the texts are each other's collection.
+
+def preselect_excerpts(excerpts: Sequence[Excerpt], limit: int) -> list[Excerpt]:
+    """Select the excerpts whose meaning is compared. Of each entry the best and the first are always among them: the
+    opening says what it is about, in whatever language the question is.
     """
-    counted = [_Counted.of(text) for text in texts]
-    headed = {title: _Counted.of(title) for title in set(titles)}
-    weights = {term: _rarity(sum(one.times(term) > 0 for one in counted), len(counted)) for term in terms}
+    by_entry: dict[int, list[Excerpt]] = {}
+    for one in excerpts:
+        by_entry.setdefault(one.entry_id, []).append(one)
+    certain = [
+        one
+        for ones in by_entry.values()
+        for one in dict.fromkeys((ones[0], max(ones, key=lambda each: (each.words, -each.window.start))))
+    ]
+    rest = sorted((one for one in excerpts if one not in set(certain)), key=lambda one: -(one.words + one.entry_score))
+    return [*certain, *rest][: max(limit, len(by_entry))]
+
+
+def rank_excerpts(
+    excerpts: Sequence[Excerpt], question: Sequence[float] | None, vectors: Sequence[Sequence[float]] | None
+) -> list[tuple[Excerpt, float]]:
+    """Return the excerpts with their scores, best first. Without vectors the words decide."""
+    meanings = [0.0] * len(excerpts)
+    if question is not None and vectors is not None:
+        meanings = [max(0.0, cosine(question, vector)) for vector in vectors]
+    best_words = max((one.words for one in excerpts), default=0.0) or 1.0
+    best_meaning = max(meanings, default=0.0) or 1.0
+    scored = [
+        (
+            one,
+            WORDS_WEIGHT * one.words / best_words
+            + MEANING_WEIGHT * meaning / best_meaning
+            + ENTRY_WEIGHT * one.entry_score,
+        )
+        for one, meaning in zip(excerpts, meanings, strict=True)
+    ]
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0].entry_id, pair[0].window.start))
+
+
+def choose_excerpts(
+    ranking: Sequence[tuple[Excerpt, float]], limit: int, per_entry: int
+) -> list[tuple[Excerpt, float]]:
+    """Choose the best that do not overlap, and of each entry only so many."""
+    kept: list[tuple[Excerpt, float]] = []
+    counts: Counter[int] = Counter()
+    for one, score in ranking:
+        if len(kept) == limit:
+            break
+        same_entry = (other for other, _ in kept if other.entry_id == one.entry_id)
+        if counts[one.entry_id] >= per_entry or any(one.window.overlaps(other.window) for other in same_entry):
+            continue
+        kept.append((one, score))
+        counts[one.entry_id] += 1
+    return kept
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    lengths = math.hypot(*one) * math.hypot(*other)
+    return sum(a * b for a, b in zip(one, other, strict=True)) / lengths if lengths else 0.0
+
+
+def lexical_scores(terms: Sequence[str], texts: Sequence[str], titles: Sequence[str]) -> list[float]:
+    """Score each text by its terms, from 0 to 1; terms in its title count less.
+
+    Rare terms count most, as in BM25; the texts themselves are the collection.
+    """
+    counts = [_TermCounts.of(text) for text in texts]
+    title_counts = {title: _TermCounts.of(title) for title in set(titles)}
+    weights = {term: _rarity(sum(one.count(term) > 0 for one in counts), len(counts)) for term in terms}
     best = sum(weights.values()) or 1.0
     return [
         sum(
-            weight * max(_worth(one.times(term)), _TITLE_COUNTS * (headed[title].times(term) > 0))
+            weight * max(_saturate(one.count(term)), _TITLE_WEIGHT * (title_counts[title].count(term) > 0))
             for term, weight in weights.items()
         )
         / best
-        for one, title in zip(counted, titles, strict=True)
+        for one, title in zip(counts, titles, strict=True)
     ]
 
 
-def stem_of(term: str) -> str:
-    """The beginning that other forms of a word share; "" for words that are too short to have one."""
+def stem(term: str) -> str:
+    """Return the beginning that other forms of a word share, or "" for words that are too short."""
     if len(term) < SHORTEST_STEM or not term.isalpha() or _UNSPACED.match(term):
         return ""
     ending = _ENDINGS.search(term)
@@ -90,32 +217,32 @@ def stem_of(term: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Counted:
-    """How often a text says which term; in order, so that those with one beginning are side by side."""
+class _TermCounts:
+    """How often a text has each term; sorted, so that those with the same stem are neighbours."""
 
     terms: Counter[str]
     order: list[str]
 
     @classmethod
-    def of(cls, text: str) -> "_Counted":
+    def of(cls, text: str) -> "_TermCounts":
         terms = Counter(to_index_terms(compose(text)).split())
         return cls(terms, sorted(terms))
 
-    def times(self, term: str) -> float:
-        exact, stem = self.terms[term], stem_of(term)
-        if not stem:
+    def count(self, term: str) -> float:
+        exact, root = self.terms[term], stem(term)
+        if not root:
             return exact
-        near = 0
-        for place in range(bisect_left(self.order, stem), len(self.order)):
+        related = 0
+        for place in range(bisect_left(self.order, root), len(self.order)):
             other = self.order[place]
-            if not other.startswith(stem):
+            if not other.startswith(root):
                 break
-            near += self.terms[other] if other != term and len(other) <= len(term) + _LONGER else 0
-        return exact + NEAR * near
+            related += self.terms[other] if other != term and len(other) <= len(term) + _LONGER else 0
+        return exact + RELATED_WEIGHT * related
 
 
-def _worth(times: float) -> float:
-    return times * (1 + _SATURATION) / (times + _SATURATION) / (1 + _SATURATION) if times else 0.0
+def _saturate(count: float) -> float:
+    return count * (1 + _SATURATION) / (count + _SATURATION) / (1 + _SATURATION) if count else 0.0
 
 
 def _rarity(having: int, count: int) -> float:

@@ -1,30 +1,38 @@
-"""What a person typed into the search field, understood. Anything can be typed; nothing is an error.
+"""Search queries and questions: what people type, parsed. Pure.
 
-    words            all of them, also as the beginning of longer words, and nearly so when that finds little
+A query is what somebody types into the search field. Anything can be typed; nothing is an error.
+
+    words            all of them, also as prefixes of longer words, and with a typo when that finds little
     "two words"      exactly these, one after the other
-    -word  -"…"      without
+    -word  -"…"      without these
     author:name  title:word
 
-Pure.
+A question is answered from passages; its terms are the words that carry meaning.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pressbox.curator.text.words import Word, split_words
+from pressbox.curator.text.stop_words import STOP_WORDS
+from pressbox.curator.text.words import Word, fold, split_pairs, split_words
 
 LONGEST_QUERY = 400
 MOST_CLAUSES = 16
 
-# A prefix of one or two letters is in nearly every text, and a short word has too many neighbours.
+# A prefix of one or two letters is in nearly every text, and a short word is one typo away from too many others.
 SHORTEST_PREFIX = 3
-SHORTEST_NEAR = 4
-SHORTEST_NEAR_PREFIX = 7
+SHORTEST_TYPO = 4
+SHORTEST_PREFIX_TYPO = 7
+
+LONGEST_QUESTION = 2_000
+MOST_TERMS = 24
+# A follow-up question of so few terms needs the question before it: "And in Germany?"
+FOLLOW_UP_TERMS = 6
 
 _PIECE = re.compile(
-    r"""(?P<without>-?)(?:(?P<field>author|title):)?(?:["“„«](?P<quoted>[^"“”„«»]*)(?:["“”»]|$)|(?P<plain>[^\s"“„«]+))""",
+    r"""(?P<excluded>-?)(?:(?P<field>author|title):)?(?:["“„«](?P<quoted>[^"“”„«»]*)(?:["“”»]|$)|(?P<plain>[^\s"“„«]+))""",
     re.IGNORECASE,
 )
 
@@ -37,11 +45,11 @@ class Field(StrEnum):
 
 @dataclass(frozen=True)
 class Clause:
-    """Words that stand one after the other; one word is the common case. `exact` was put in quotes."""
+    """Words that stand one after the other, mostly a single one. `exact` words were in quotes."""
 
     words: tuple[Word, ...]
     exact: bool = False
-    without: bool = False
+    excluded: bool = False
     field: Field = Field.ANY
 
 
@@ -50,12 +58,12 @@ class SearchQuery:
     clauses: tuple[Clause, ...]
 
     @property
-    def wanted(self) -> tuple[Clause, ...]:
-        return tuple(clause for clause in self.clauses if not clause.without)
+    def included(self) -> tuple[Clause, ...]:
+        return tuple(clause for clause in self.clauses if not clause.excluded)
 
     @property
-    def unwanted(self) -> tuple[Clause, ...]:
-        return tuple(clause for clause in self.clauses if clause.without)
+    def excluded(self) -> tuple[Clause, ...]:
+        return tuple(clause for clause in self.clauses if clause.excluded)
 
 
 def parse_query(text: str) -> SearchQuery:
@@ -65,40 +73,41 @@ def parse_query(text: str) -> SearchQuery:
         found = tuple(split_words(piece["plain"] if quoted is None else quoted))
         if found:
             field = Field(piece["field"].lower()) if piece["field"] else Field.ANY
-            clauses.append(Clause(found, quoted is not None, bool(piece["without"]), field))
+            clauses.append(Clause(found, quoted is not None, bool(piece["excluded"]), field))
     return SearchQuery(tuple(clauses[:MOST_CLAUSES]))
 
 
-def may_begin_a_word(word: Word) -> bool:
+def allows_prefix(word: Word) -> bool:
+    """True when longer words that begin with this one count as found."""
     return not word.unspaced and len(word.text) >= SHORTEST_PREFIX
 
 
-def may_be_misspelt(word: Word) -> bool:
-    """Numbers are not: 2024 is not 2025."""
-    return not word.unspaced and len(word.text) >= SHORTEST_NEAR and word.text.isalpha()
+def allows_typo(word: Word) -> bool:
+    """True when words with one typo count as found. Numbers never do: 2024 is not 2025."""
+    return not word.unspaced and len(word.text) >= SHORTEST_TYPO and word.text.isalpha()
 
 
-def may_begin_misspelt(word: Word) -> bool:
-    return may_be_misspelt(word) and len(word.text) >= SHORTEST_NEAR_PREFIX
+def allows_prefix_typo(word: Word) -> bool:
+    return allows_typo(word) and len(word.text) >= SHORTEST_PREFIX_TYPO
 
 
-def near_to(word: Word) -> Callable[[str], bool]:
-    """Whether another word may be meant by this one."""
+def typo_matcher(word: Word) -> Callable[[str], bool]:
+    """Return a test whether another word may be meant by this one."""
     typed = word.text
-    if not may_be_misspelt(word):
+    if not allows_typo(word):
         return typed.__eq__
     head, tail = halves(word)
-    closely = begins_near if may_begin_misspelt(word) else is_near
-    return lambda other: (other.startswith(head) or tail in other) and closely(typed, other)
+    matches = has_prefix_with_typo if allows_prefix_typo(word) else is_one_typo_away
+    return lambda other: (other.startswith(head) or tail in other) and matches(typed, other)
 
 
 def halves(word: Word) -> tuple[str, str]:
-    """One slip leaves the first or the second as it is. That is quickly seen, and seldom so."""
+    """Split a word. One typo leaves one half as it is, and few other words have that half, which is quick to test."""
     return word.text[: len(word.text) // 2], word.text[len(word.text) // 2 + 1 :]
 
 
-def is_near(typed: str, other: str) -> bool:
-    """Whether one letter more, less, another, or two exchanged make one of the other."""
+def is_one_typo_away(typed: str, other: str) -> bool:
+    """True when one letter more, less or different, or two swapped, turn one word into the other."""
     if typed == other:
         return True
     if abs(len(typed) - len(other)) > 1:
@@ -108,10 +117,44 @@ def is_near(typed: str, other: str) -> bool:
         return True
     rest, other_rest = typed[first:], other[first:]
     if len(rest) == len(other_rest):
-        exchanged = rest[:2] == other_rest[:2][::-1] and rest[2:] == other_rest[2:]
-        return rest[1:] == other_rest[1:] or exchanged
+        swapped = rest[:2] == other_rest[:2][::-1] and rest[2:] == other_rest[2:]
+        return rest[1:] == other_rest[1:] or swapped
     return rest[1:] == other_rest or rest == other_rest[1:]
 
 
-def begins_near(typed: str, other: str) -> bool:
-    return any(is_near(typed, other[:length]) for length in range(len(typed) - 1, len(typed) + 2))
+def has_prefix_with_typo(typed: str, other: str) -> bool:
+    return any(is_one_typo_away(typed, other[:length]) for length in range(len(typed) - 1, len(typed) + 2))
+
+
+# Words that ask say nothing about what is asked for.
+_ASKING = """
+    does did explain tell happened happen happens anything something know latest recent recently article articles
+    erkläre sag sage weshalb wieso warum woher wohin wodurch womit gibt geht ging gab welcher welches welchen welchem
+    worum artikel pourquoi comment quels quelles quelque cuál cuáles cómo cuándo dónde quién quali quale perché
+    waarom welk welke
+"""
+_IGNORED = frozenset(
+    fold(word) for word in (*_ASKING.split(), *(word for listed in STOP_WORDS.values() for word in listed))
+)
+# Hiragana hold a Japanese sentence together; what carries meaning is mostly written otherwise.
+_HIRAGANA = frozenset(chr(code) for code in range(0x3040, 0x30A0))
+
+
+def content_terms(question: str) -> tuple[str, ...]:
+    """Return the terms of a question as the index has them, each once. A question of stop words alone keeps them."""
+    found = [term for word in split_words(question[:LONGEST_QUESTION]) for term in _terms(word.text, word.unspaced)]
+    telling = [term for term in found if term not in _IGNORED and not _HIRAGANA.issuperset(term)]
+    return tuple(dict.fromkeys(telling or found))[:MOST_TERMS]
+
+
+def expand_follow_up(question: str, earlier: Sequence[str]) -> str:
+    """Return what to search for: the question, and when it is short, also the question before it."""
+    if not earlier or len(content_terms(question)) > FOLLOW_UP_TERMS:
+        return question
+    return f"{question}\n{earlier[-1]}"
+
+
+def _terms(text: str, unspaced: bool) -> tuple[str, ...]:
+    if unspaced:
+        return split_pairs(text)
+    return (text,) if len(text) > 1 or text.isdigit() else ()

@@ -1,13 +1,15 @@
-"""The folder of the search index: generations side by side, and a pointer to the one that is searched.
+"""The folder of the search index: generations side by side, and a pointer to the one in use.
 
-current           name of the generation that is searched, replaced atomically
-building          name of the one that is built aside
-1-20260102…/      generations: schema version, time, chance
+current           name of the generation in use, replaced atomically
+building          name of the generation that is being built
+1-20260102…/      a generation: schema version, time, random digits
 """
 
 import os
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,10 +18,10 @@ from pressbox.curator.search.index.schema import SCHEMA_VERSION
 
 CURRENT = "current"
 BUILDING = "building"
-# A rebuild that nobody finished in this time was given up, and is not written to any more.
+# A rebuild that takes longer was abandoned, and is not written to any more.
 LONGEST_BUILD = timedelta(days=1)
 
-REPAIR = "Run `pressbox trigger reindex --clean` to build it anew."
+REPAIR = "Run `pressbox trigger reindex --clean` to rebuild it."
 
 
 class IndexFolder:
@@ -27,7 +29,7 @@ class IndexFolder:
         self._path = path
 
     def current(self) -> str | None:
-        """The generation that is searched; None before the first entry was indexed."""
+        """Return the generation in use, or None before the first entry was indexed."""
         return self._read(CURRENT)
 
     def building(self) -> str | None:
@@ -40,10 +42,10 @@ class IndexFolder:
     def generation(self, name: str) -> Path:
         return self._path / name
 
-    def checked(self, name: str) -> Path:
-        """The folder of a generation of our own version."""
+    def open_generation(self, name: str) -> Path:
+        """Return the folder of a generation, which must have the present schema version."""
         if name.partition("-")[0] != SCHEMA_VERSION:
-            raise TransientError(f"The search index was made by another version of Pressbox. {REPAIR}")
+            raise TransientError(f"The search index was built by another version of Pressbox. {REPAIR}")
         return self.generation(name)
 
     def create(self) -> str:
@@ -51,19 +53,19 @@ class IndexFolder:
         self.generation(name).mkdir(parents=True)
         return name
 
-    def begin(self) -> str:
-        """A new generation that is built aside. What an earlier one left behind is removed by the next swap."""
+    def begin_build(self) -> str:
+        """Create a generation to build beside the one in use. The next switch removes what earlier ones left."""
         name = self.create()
         self._write(BUILDING, name)
         return name
 
-    def point_to(self, name: str) -> None:
-        """Searches go to this generation from now on; all others are removed."""
+    def switch_to(self, name: str) -> None:
+        """Use this generation from now on, and remove all others."""
         self._write(CURRENT, name)
         if self._read(BUILDING) == name:
             (self._path / BUILDING).unlink(missing_ok=True)
         for other in self._path.iterdir():
-            # Readers that still have it open keep their files until they let go of them.
+            # Readers that have it open keep its files until they close it.
             if other.is_dir() and other.name != name and other.name != self._read(BUILDING):
                 shutil.rmtree(other, ignore_errors=True)
 
@@ -74,7 +76,7 @@ class IndexFolder:
             return None
 
     def _write(self, pointer: str, name: str) -> None:
-        """Whole or not at all, also when the power fails."""
+        """Replace a pointer atomically, even when the power fails."""
         self._path.mkdir(parents=True, exist_ok=True)
         fresh = self._path / f"{pointer}.{os.getpid()}.new"
         with fresh.open("w", encoding="utf-8") as file:
@@ -87,3 +89,17 @@ class IndexFolder:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+@contextmanager
+def map_errors() -> Iterator[None]:
+    """Turn errors of tantivy into TransientError: another attempt may succeed, or a person repairs the index."""
+    try:
+        yield
+    # A damaged file makes tantivy panic, and its PanicException is not an Exception.
+    except BaseException as error:
+        if not isinstance(error, ValueError | OSError) and type(error).__name__ != "PanicException":
+            raise
+        if "LockBusy" in str(error):
+            raise TransientError("Another process is writing the search index; this one waits for its turn.") from error
+        raise TransientError(f"The search index cannot be used: {error}. {REPAIR}") from error

@@ -1,4 +1,4 @@
-"""The search index as web processes see it: always the newest commit of the generation in use, written by another."""
+"""Searches the index: always the newest commit of the generation in use, which another process writes."""
 
 import asyncio
 import threading
@@ -8,36 +8,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pressbox.core.errors import TransientError
-from pressbox.curator.search.domain.highlights import Highlighter, Marked, snippet_html, whole_html
-from pressbox.curator.search.domain.query import Field, SearchQuery, may_be_misspelt, may_begin_a_word, parse_query
-from pressbox.curator.search.index.errors import index_trouble
-from pressbox.curator.search.index.folder import IndexFolder
+from pressbox.curator.search.domain.highlights import Highlighter, Highlights, snippet_html, text_html
+from pressbox.curator.search.domain.query import Field, SearchQuery, allows_prefix, allows_typo, parse_query
+from pressbox.curator.search.index.folder import IndexFolder, map_errors
 from pressbox.curator.search.index.queries import QueryBuilder, Tolerance
-from pressbox.curator.search.index.schema import ID, PUBLISHED, SHOWN, Shown, shown_from
+from pressbox.curator.search.index.schema import ID, PUBLISHED, SHOWN, StoredText, read_stored
 from pressbox.curator.search.ports import Hit
 
 if TYPE_CHECKING:
     import tantivy
 
-# With fewer hits than this for the words as they were typed, longer words that begin with them count too; with fewer
-# than that, words that are nearly the same. Both cost more and mean less.
+# With fewer exact hits than this, prefixes count too; with fewer hits than that, words with a typo as well. Both are
+# slower and less relevant.
 ENOUGH_EXACT = 100
 ENOUGH = 10
-# Nobody turns to page one thousand, and a top list of that length costs memory.
-FURTHEST = 10_000
+# Nobody turns to page one thousand, and a list of that length costs memory.
+LARGEST_OFFSET = 10_000
 
-NOTHING: tuple[tuple[Hit, ...], int] = ((), 0)
+NO_HITS: tuple[tuple[Hit, ...], int] = ((), 0)
 
 
 @dataclass(frozen=True)
-class _Opened:
+class _OpenIndex:
     name: str
     stamp: tuple[int, int, int]
     index: "tantivy.Index"
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Results:
     hits: "Sequence[tuple[float, tantivy.DocAddress]]"
     total: int
     tolerance: Tolerance
@@ -47,119 +46,119 @@ class TantivyReader:
     def __init__(self, path: Path) -> None:
         self._folder = IndexFolder(path)
         self._opening = threading.Lock()
-        self._opened: _Opened | None = None
+        self._opened: _OpenIndex | None = None
 
     async def search(
         self, query: str, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
     ) -> tuple[Sequence[Hit], int]:
-        """Hits and how many there are in all. `feed_ids` None searches all feeds; nothing indexed yet finds nothing."""
+        """Return a page of hits and the number of all hits. Without `feed_ids` all feeds are searched."""
         parsed = parse_query(query)
         if not parsed.clauses or (feed_ids is not None and not feed_ids):
-            return NOTHING
+            return NO_HITS
         return await asyncio.to_thread(self._search, parsed, feed_ids, max(1, limit), max(0, offset), newest_first)
 
-    async def any_of(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
-        """Entries that have some of these terms, best first: for questions, whose words nobody chose to search by."""
+    async def search_any(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
+        """Return entries that have some of these terms, best first. For questions, which are not typed as queries."""
         if not terms or not feed_ids:
             return ()
-        return await asyncio.to_thread(self._any_of, terms, feed_ids, limit)
+        return await asyncio.to_thread(self._search_any, terms, feed_ids, limit)
 
-    def _any_of(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
-        index = self._newest()
+    def _search_any(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
+        index = self._open_newest()
         if index is None:
             return ()
-        with index_trouble():
+        with map_errors():
             searcher = index.searcher()
-            found = searcher.search(QueryBuilder(index.schema, feed_ids).any_of(terms), limit, count=False)
+            found = searcher.search(QueryBuilder(index.schema, feed_ids).build_any(terms), limit, count=False)
             return [int(searcher.doc(address).get_first(ID) or 0) for _, address in found.hits]
 
     def _search(
         self, query: SearchQuery, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
     ) -> tuple[Sequence[Hit], int]:
-        index = self._newest()
+        index = self._open_newest()
         if index is None:
-            return NOTHING
-        with index_trouble():
+            return NO_HITS
+        with map_errors():
             searcher = index.searcher()
-            found = _found(searcher, QueryBuilder(index.schema, feed_ids), query, limit, offset, newest_first)
-            highlighter = Highlighter(query, slips=found.tolerance >= Tolerance.SLIPS)
+            found = _search_page(searcher, QueryBuilder(index.schema, feed_ids), query, limit, offset, newest_first)
+            highlighter = Highlighter(query, typos=found.tolerance >= Tolerance.TYPOS)
             return [_hit(searcher, address, score, highlighter) for score, address in found.hits], found.total
 
-    def _newest(self) -> "tantivy.Index | None":
-        """The newest commit. Which one that is costs two looks at the file system, and no thread that polls."""
+    def _open_newest(self) -> "tantivy.Index | None":
+        """Open the newest commit. To know which one it is takes two file system calls and no polling thread."""
         with self._opening:
             try:
-                return self._refreshed()
+                return self._refresh()
             except TransientError:
-                # Perhaps the generation was swapped away between the look at the pointer and the opening.
+                # The generation may have been replaced after its pointer was read.
                 self._opened = None
-                return self._refreshed()
+                return self._refresh()
 
-    def _refreshed(self) -> "tantivy.Index | None":
+    def _refresh(self) -> "tantivy.Index | None":
         import tantivy
 
         name = self._folder.current()
         if name is None:
             return None
-        path = self._folder.checked(name)
-        with index_trouble():
+        path = self._folder.open_generation(name)
+        with map_errors():
             facts = (path / "meta.json").stat()
             stamp = (facts.st_ino, facts.st_mtime_ns, facts.st_size)
             if self._opened is None or self._opened.name != name:
                 index = tantivy.Index.open(str(path))
                 index.config_reader("manual")
                 index.reload()
-                self._opened = _Opened(name, stamp, index)
+                self._opened = _OpenIndex(name, stamp, index)
             elif self._opened.stamp != stamp:
                 self._opened.index.reload()
-                self._opened = _Opened(name, stamp, self._opened.index)
+                self._opened = _OpenIndex(name, stamp, self._opened.index)
             return self._opened.index
 
 
-def _found(
+def _search_page(
     searcher: "tantivy.Searcher",
     builder: QueryBuilder,
     query: SearchQuery,
     limit: int,
     offset: int,
     newest_first: bool,
-) -> _Found:
-    """A later step of tolerance is only taken when the one before found little."""
+) -> _Results:
+    """Take a later step of tolerance only when the one before finds little."""
 
-    def page(tolerance: Tolerance) -> _Found:
+    def page(tolerance: Tolerance) -> _Results:
         order = PUBLISHED if newest_first else None
         built = builder.build(query, tolerance)
-        found = searcher.search(built, limit, count=True, order_by_field=order, offset=min(offset, FURTHEST))
-        # Ordered by time, the value is a time and says nothing of how well it fits.
+        found = searcher.search(built, limit, count=True, order_by_field=order, offset=min(offset, LARGEST_OFFSET))
+        # Ordered by time, the value is a time and not a score.
         hits = [(0.0 if newest_first else float(value), address) for value, address in found.hits]
-        # The stub of the package does not know that a result has a count.
-        return _Found([] if offset > FURTHEST else hits, int(getattr(found, "count", 0) or 0), tolerance)
+        # The type stub of the package lacks the count.
+        return _Results([] if offset > LARGEST_OFFSET else hits, int(getattr(found, "count", 0) or 0), tolerance)
 
-    words = [word for clause in query.wanted for word in clause.words]
+    words = [word for clause in query.included for word in clause.words]
     found = page(Tolerance.EXACT)
-    if found.total < ENOUGH_EXACT and any(may_begin_a_word(word) for word in words):
-        found = page(Tolerance.BEGINNINGS)
-        if found.total < ENOUGH and any(may_be_misspelt(word) for word in words):
-            found = page(Tolerance.SLIPS if found.total else Tolerance.SLIPS_IN_QUOTES)
+    if found.total < ENOUGH_EXACT and any(allows_prefix(word) for word in words):
+        found = page(Tolerance.PREFIXES)
+        if found.total < ENOUGH and any(allows_typo(word) for word in words):
+            found = page(Tolerance.TYPOS if found.total else Tolerance.TYPOS_IN_QUOTES)
     return found
 
 
 def _hit(searcher: "tantivy.Searcher", address: "tantivy.DocAddress", score: float, highlighter: Highlighter) -> Hit:
     document = searcher.doc(address)
-    shown = shown_from(bytes(document.get_first(SHOWN) or b""))
+    shown = read_stored(bytes(document.get_first(SHOWN) or b""))
     entry_id = document.get_first(ID)
     assert isinstance(entry_id, int)
-    title = whole_html(highlighter.marked(shown.title, Field.TITLE))
-    return Hit(entry_id, score, title, snippet_html(_passage(shown, highlighter)))
+    title = text_html(highlighter.find(shown.title, Field.TITLE))
+    return Hit(entry_id, score, title, snippet_html(_best_text(shown, highlighter)))
 
 
-def _passage(shown: Shown, highlighter: Highlighter) -> Marked:
-    """The text in which most words of the query stand; the summary when it is none."""
-    best = Marked(shown.summary or shown.content or shown.feed_content, ())
+def _best_text(shown: StoredText, highlighter: Highlighter) -> Highlights:
+    """Return the text with most words of the query, or the summary when none has any."""
+    best = Highlights(shown.summary or shown.content or shown.feed_content, ())
     for text in filter(None, (shown.content, shown.summary, shown.feed_content)):
-        marked = highlighter.marked(text)
-        if len(marked.clauses) > len(best.clauses):
-            best = marked
+        found = highlighter.find(text)
+        if len(found.clauses) > len(best.clauses):
+            best = found
         if len(best.clauses) == highlighter.clauses:
             break
     return best

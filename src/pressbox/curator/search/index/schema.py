@@ -1,6 +1,6 @@
-"""What stands in the search index for one entry.
+"""The schema of the search index, and the document of an entry.
 
-The words are indexed as terms between blanks, made by `domain.words`; what is shown is stored once, apart from them.
+Words are indexed as terms between spaces, made by `text.words`; the texts that hits show are stored beside them.
 tantivy is imported where it is used: only searching and indexing pay for it.
 """
 
@@ -14,22 +14,22 @@ from pressbox.curator.text.words import compose, to_index_terms
 if TYPE_CHECKING:
     import tantivy
 
-# Part of every generation's name: an index of another version is not opened but rebuilt.
+# Part of every generation's name: an index of another version has to be rebuilt.
 SCHEMA_VERSION = "1"
 
 ID, FEED, PUBLISHED, SHOWN = "id", "feedId", "publishedAt", "shown"
-# All words of all fields once more, each once: beginnings and slips are then looked for in one dictionary, not in five.
+# All words of all fields, each once: prefixes and typos are searched in one dictionary instead of five.
 WORDS = "words"
 TITLE, SUMMARY, CONTENT, FEED_CONTENT, AUTHOR = "title", "summary", "filteredContent", "feedContent", "author"
 TEXT_FIELDS = (TITLE, SUMMARY, CONTENT, FEED_CONTENT, AUTHOR)
 
-# Beyond this no reader finds the passage, and no index needs it.
+# Nobody reads further, and no index needs more.
 LONGEST_TEXT = 200_000
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a hit shows, with the words of the query marked in it."""
+class StoredText:
+    """The texts that a hit shows, with the words of the query highlighted."""
 
     title: str
     summary: str
@@ -37,11 +37,11 @@ class Shown:
     feed_content: str
 
 
-def schema() -> "tantivy.Schema":
+def build_schema() -> "tantivy.Schema":
     import tantivy
 
     builder = tantivy.SchemaBuilder()
-    # Signed on purpose: deleting by a term of an unsigned field deletes nothing and says nothing.
+    # Signed on purpose: deleting by a term of an unsigned field silently deletes nothing.
     builder.add_integer_field(ID, stored=True, indexed=True, fast=True)
     builder.add_integer_field(FEED, indexed=True, fast=True)
     builder.add_integer_field(PUBLISHED, indexed=True, fast=True)
@@ -52,10 +52,10 @@ def schema() -> "tantivy.Schema":
     return builder.build()
 
 
-def to_tantivy(entry: IndexDocument) -> "tantivy.Document":
+def build_document(entry: IndexDocument) -> "tantivy.Document":
     import tantivy
 
-    shown = shown_of(entry)
+    shown = _text_to_store(entry)
     document = tantivy.Document()
     document.add_integer(ID, entry.entry_id)
     document.add_integer(FEED, entry.feed_id)
@@ -80,8 +80,8 @@ def to_tantivy(entry: IndexDocument) -> "tantivy.Document":
     return document
 
 
-def shown_of(entry: IndexDocument) -> Shown:
-    return Shown(
+def _text_to_store(entry: IndexDocument) -> StoredText:
+    return StoredText(
         title=compose(entry.title),
         summary=compose(entry.summary),
         content=compose(entry.filtered_content[:LONGEST_TEXT]),
@@ -89,6 +89,6 @@ def shown_of(entry: IndexDocument) -> Shown:
     )
 
 
-def shown_from(stored: bytes) -> Shown:
+def read_stored(stored: bytes) -> StoredText:
     title, summary, content, feed_content = json.loads(stored)
-    return Shown(title, summary, content, feed_content)
+    return StoredText(title, summary, content, feed_content)

@@ -1,12 +1,14 @@
-"""The effects on the search index. Those that write run on the queue `curator-index`, one at a time, in one process."""
+"""The effects on the search index and on vectors. Whatever writes the index runs on its own queue, one at a time."""
 
 from temporalio import activity
 
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import LONG, QUICK
-from pressbox.curator.library.contracts import index_queue
+from pressbox.curator.library.contracts import EntryIds, heavy_queue, index_queue
 from pressbox.curator.search.contracts import (
+    EmbeddedBatch,
+    EmbeddingSelection,
     Generation,
     IndexBatchInput,
     IndexBatchResult,
@@ -15,12 +17,13 @@ from pressbox.curator.search.contracts import (
     PruneInput,
     RemovedDocuments,
     RemoveDocumentsInput,
+    SelectForEmbeddingInput,
 )
-from pressbox.curator.search.ports import IndexStore, SearchIndex
+from pressbox.curator.search.ports import Embedder, EmbeddingStore, IndexStore, SearchIndex
 
 
 class IndexSelection:
-    """Which entries come next when everything is indexed anew."""
+    """Selects the entries of a complete rebuild, page by page."""
 
     def __init__(self, entries: IndexStore) -> None:
         self._entries = entries
@@ -40,13 +43,13 @@ class IndexActivities:
     @activity.defn
     @call_with(LONG, queue=index_queue)
     async def init_search_index(self, input: Generation) -> Generation:
-        """A new generation beside the one that is searched, unless this run has begun one."""
+        """Begin a new generation beside the one in use, unless this run has one already."""
         return input if input.name else Generation(name=await self._index.begin_generation())
 
     @activity.defn
     @call_with(LONG, queue=index_queue)
     async def clear_search_index(self, input: Generation) -> Generation:
-        """Search an empty index from now on, for when the present one is broken or wrong."""
+        """Search the empty generation from now on, because the present one is broken or wrong."""
         await self._index.swap(input.name)
         return input
 
@@ -59,22 +62,22 @@ class IndexActivities:
     @activity.defn
     @call_with(LONG, queue=index_queue)
     async def index_entries_batch(self, input: IndexBatchInput) -> IndexBatchResult:
-        """These entries, or without any the next ones that are not indexed as they are shown. Gone ones leave it."""
+        """Index these entries, or the next ones whose document is out of date."""
         async with Heartbeat():
-            wanted = input.entry_ids or tuple(await self._entries.unindexed(input.limit))
-            documents = await self._entries.documents(wanted)
+            wanted = input.entry_ids or tuple(await self._entries.unindexed_ids(input.limit))
+            documents = await self._entries.load_documents(wanted)
             await self._index.add(documents, input.generation)
-            # A generation that is never searched must not count: then nothing would bring these up again.
+            # Marked only in the generation in use: one that is never searched must not hide these entries.
             if not input.generation:
-                await self._entries.note_indexed({document.entry_id: document.shown_hash for document in documents})
+                await self._entries.mark_indexed({document.entry_id: document.shown_hash for document in documents})
         return IndexBatchResult(indexed=len(documents), last_entry_id=wanted[-1] if wanted else None)
 
     @activity.defn
     @call_with(LONG, queue=index_queue)
     async def get_orphaned_document_ids(self, input: PruneInput) -> OrphanedDocuments:
-        """Documents whose entry is gone. Asked in this order, an entry that arrives meanwhile is never among them."""
+        """Find documents whose entry is gone. The index is read first, so a new entry is never among them."""
         documents = await self._index.document_ids(input.after_document_id, input.limit)
-        existing = await self._entries.existing(documents)
+        existing = await self._entries.existing_ids(documents)
         return OrphanedDocuments(
             document_ids=tuple(number for number in documents if number not in existing),
             last_document_id=documents[-1] if documents else None,
@@ -83,11 +86,31 @@ class IndexActivities:
     @activity.defn
     @call_with(LONG, queue=index_queue)
     async def remove_documents_from_index(self, input: RemoveDocumentsInput) -> RemovedDocuments:
-        """These, or without any those of entries that were removed. One whose entry exists always stays."""
+        """Remove these documents, or those of removed entries. A document whose entry exists always stays."""
         async with Heartbeat():
-            wanted = input.document_ids or tuple(await self._entries.removed(input.limit))
-            existing = await self._entries.existing(wanted)
+            wanted = input.document_ids or tuple(await self._entries.removed_ids(input.limit))
+            existing = await self._entries.existing_ids(wanted)
             gone = [number for number in wanted if number not in existing]
             await self._index.remove(gone)
-            await self._entries.note_removed(wanted)
+            await self._entries.forget_removed(wanted)
         return RemovedDocuments(removed=len(gone), more=not input.document_ids and len(wanted) == input.limit)
+
+
+class EmbeddingActivities:
+    def __init__(self, entries: EmbeddingStore, embedder: Embedder) -> None:
+        self._entries = entries
+        self._embedder = embedder
+
+    @activity.defn
+    @call_with(QUICK)
+    async def get_entries_for_embedding(self, input: SelectForEmbeddingInput) -> EmbeddingSelection:
+        return await self._entries.select_for_embedding(self._embedder.model, input.after_entry_id, input.limit)
+
+    @activity.defn
+    @call_with(LONG, queue=heavy_queue)
+    async def compute_embeddings(self, input: EntryIds) -> EmbeddedBatch:
+        async with Heartbeat():
+            texts = await self._entries.load_texts(input.entry_ids)
+            vectors = await self._embedder.embed(tuple(texts.values())) if texts else ()
+            computed = await self._entries.save_embeddings(self._embedder.model, dict(zip(texts, vectors, strict=True)))
+        return EmbeddedBatch(computed=computed, skipped=len(input.entry_ids) - computed)

@@ -1,0 +1,179 @@
+"""What the search index and the vectors are made of, and which of them are missing or out of date."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import BigInteger, Text
+
+from pressbox.core.db.database import Database
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.rows import EntryBodyRow, EntryEmbeddingRow, EntryRow, RemovedEntryRow
+from pressbox.curator.library.store import SqlStore
+from pressbox.curator.search.contracts import EmbeddingSelection
+from pressbox.curator.search.ports import IndexDocument
+from pressbox.curator.text.plain_text import to_plain_text
+
+_MARK_INDEXED = text("""
+    UPDATE curator.entries AS e SET indexed_hash = n.hash
+    FROM unnest(:ids, :hashes) AS n (id, hash) WHERE e.id = n.id
+""").bindparams(bindparam("ids", type_=ARRAY(BigInteger)), bindparam("hashes", type_=ARRAY(Text)))
+
+# Models read only the beginning of a text.
+_LONGEST_TEXT = 8_000
+# The most that pgvector can index.
+_MOST_DIMENSIONS = 2_000
+# An entry first waits for its summary, which changes its vector; without a distiller, only this long.
+_SUMMARY_PATIENCE = text("interval '10 minutes'")
+_LOCK = 0x56_45_43_54  # "VECT": two that meet a new model together take turns
+
+
+class SqlIndexStore(SqlStore):
+    async def load_documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]:
+        statement = (
+            select(EntryRow, EntryBodyRow.filtered_content, EntryBodyRow.feed_content)
+            .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
+            .where(EntryRow.id.in_(entry_ids))
+            .order_by(EntryRow.id)
+        )
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.execute(statement)).tuples().all()
+        return [
+            IndexDocument(
+                entry_id=row.id,
+                feed_id=row.feed_id,
+                title=row.title,
+                summary=row.summary,
+                filtered_content=filtered_content,
+                # Where the feed's text is the article, its words are indexed already.
+                feed_content=to_plain_text(feed_content) if row.fetch_state == FetchState.FETCHED else "",
+                author=row.author,
+                published_at=row.published_at,
+                shown_hash=row.shown_hash,
+            )
+            for row, filtered_content, feed_content in rows
+        ]
+
+    async def ids_after(self, after_entry_id: int, limit: int) -> Sequence[int]:
+        return await self._ids(select(EntryRow.id).where(EntryRow.id > after_entry_id).order_by(EntryRow.id), limit)
+
+    async def unindexed_ids(self, limit: int) -> Sequence[int]:
+        outdated = EntryRow.indexed_hash.is_distinct_from(EntryRow.shown_hash)
+        return await self._ids(select(EntryRow.id).where(outdated).order_by(EntryRow.id), limit)
+
+    async def mark_indexed(self, hashes: Mapping[int, str]) -> None:
+        if not hashes:
+            return
+        # Whoever writes several entries locks them in the order of their ids, so that nobody waits in a circle.
+        ordered = dict(sorted(hashes.items()))
+        async with self._database.unit_of_work() as work:
+            locked = select(EntryRow.id).where(EntryRow.id.in_(ordered)).order_by(EntryRow.id)
+            await work.session.execute(locked.with_for_update(key_share=True))
+            await work.session.execute(_MARK_INDEXED, {"ids": list(ordered), "hashes": list(ordered.values())})
+
+    async def removed_ids(self, limit: int) -> Sequence[int]:
+        return await self._ids(select(RemovedEntryRow.entry_id).order_by(RemovedEntryRow.entry_id), limit)
+
+    async def forget_removed(self, entry_ids: Sequence[int]) -> None:
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(delete(RemovedEntryRow).where(RemovedEntryRow.entry_id.in_(entry_ids)))
+
+    async def existing_ids(self, entry_ids: Sequence[int]) -> frozenset[int]:
+        return frozenset(await self._ids(select(EntryRow.id).where(EntryRow.id.in_(entry_ids)), len(entry_ids)))
+
+    async def _ids(self, statement: Select[tuple[int]], limit: int) -> Sequence[int]:
+        async with self._database.unit_of_work() as work:
+            return (await work.session.scalars(statement.limit(limit))).all()
+
+
+class SqlEmbeddingStore(SqlStore):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        # Models whose database index is known to exist.
+        self._indexed: set[str] = set()
+
+    async def select_for_embedding(self, model: str, after_entry_id: int, limit: int) -> EmbeddingSelection:
+        missing = _lacks_vector(model)
+        page = select(EntryRow.id).where(missing, EntryRow.id > after_entry_id).order_by(EntryRow.id).limit(limit)
+        count = select(func.count()).select_from(EntryRow).where(missing, EntryRow.id > after_entry_id)
+        async with self._database.unit_of_work() as work:
+            ids = tuple(await work.session.scalars(page))
+            remaining = (await work.session.scalar(count) or 0) if len(ids) == limit else len(ids)
+        return EmbeddingSelection(entry_ids=ids, last_entry_id=ids[-1] if ids else None, remaining=remaining)
+
+    async def load_texts(self, entry_ids: Sequence[int]) -> Mapping[int, str]:
+        best = func.coalesce(
+            func.nullif(EntryBodyRow.filtered_content, ""), func.nullif(EntryRow.summary, ""), EntryRow.title
+        )
+        statement = (
+            select(EntryRow.id, func.left(best, _LONGEST_TEXT))
+            .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
+            .where(EntryRow.id.in_(entry_ids))
+            .order_by(EntryRow.id)
+        )
+        async with self._database.unit_of_work() as work:
+            return dict((await work.session.execute(statement)).tuples().all())
+
+    async def save_embeddings(self, model: str, vectors: Mapping[int, Sequence[float]]) -> int:
+        """Save vectors, except those of entries that are gone meanwhile."""
+        if not vectors:
+            return 0
+        async with self._database.unit_of_work() as work:
+            await self._ensure_index(work.session, model, len(next(iter(vectors.values()))))
+            held = select(EntryRow.id, EntryRow.shown_hash).where(EntryRow.id.in_(vectors)).order_by(EntryRow.id)
+            hashes = dict((await work.session.execute(held.with_for_update(read=True, key_share=True))).tuples().all())
+            if not hashes:
+                return 0
+            statement = insert(EntryEmbeddingRow)
+            await work.session.execute(
+                statement.on_conflict_do_update(
+                    index_elements=["entry_id", "model"],
+                    set_={"embedding": statement.excluded.embedding, "shown_hash": statement.excluded.shown_hash},
+                ),
+                [
+                    {"entry_id": entry_id, "model": model, "embedding": list(vectors[entry_id]), "shown_hash": shown}
+                    for entry_id, shown in hashes.items()
+                ],
+            )
+        return len(hashes)
+
+    async def _ensure_index(self, session: AsyncSession, model: str, dimensions: int) -> None:
+        """Create the partial index of a model with its first vectors, when that takes no time."""
+        if model in self._indexed or dimensions > _MOST_DIMENSIONS:
+            return
+        await session.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+        digest, quoted = (await session.execute(select(func.md5(model), func.quote_literal(model)))).tuples().one()
+        name = f"ix_entry_embeddings_{digest[:16]}"
+        if await session.scalar(select(func.to_regclass(f"curator.{name}"))) is not None:
+            self._indexed.add(model)
+            return
+        # Neither a name nor a predicate can be a parameter; the database itself has quoted the model.
+        await session.execute(
+            text(
+                f"CREATE INDEX {name} ON curator.entry_embeddings "
+                f"USING hnsw ((embedding::vector({int(dimensions)})) vector_cosine_ops) WHERE model = {quoted}"
+            )
+        )
+
+
+def _lacks_vector(model: str) -> ColumnElement[bool]:
+    """True for entries that have their text and no vector of what they show now."""
+    fresh = select(EntryEmbeddingRow.entry_id).where(
+        EntryEmbeddingRow.entry_id == EntryRow.id,
+        EntryEmbeddingRow.model == model,
+        EntryEmbeddingRow.shown_hash == EntryRow.shown_hash,
+    )
+    has_waited = EntryRow.updated_at < func.now() - _SUMMARY_PATIENCE
+    is_settled = or_(EntryRow.distil_state != DistilState.WAITING, has_waited)
+    return and_(EntryRow.fetch_state != FetchState.WAITING, is_settled, ~fresh.exists())
