@@ -146,7 +146,7 @@ async def test_cancel_asks_first(page: Page, site: Site, work: Work) -> None:
     dialog = page.get_by_role("dialog")
     await expect(dialog).to_contain_text("A long piece of work")
     assert await dialog.locator("form").get_attribute("action") == "/activity/long/cancel"
-    await dialog.get_by_role("button", name="Let it run").click()
+    await dialog.get_by_role("button", name="Keep it running").click()
     await expect(dialog).to_be_hidden()
 
 

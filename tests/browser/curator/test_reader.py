@@ -85,7 +85,7 @@ async def test_read_only_with_the_keyboard_next_open_star_mark_up_label_search_a
     await keys.press("u")
     await arrived(page, re.compile(r"/reader$"))
     await keys.press("A")
-    await expect(page.get_by_text("Everything is read.")).to_be_visible()
+    await expect(page.get_by_text("You are all caught up.")).to_be_visible()
     await page.wait_for_load_state()
     await keys.press("z")
     await expect(page.locator(".entry")).to_have_count(3)
@@ -224,7 +224,7 @@ async def test_summaries_appear_one_by_one_while_the_count_goes_on_also_after_a_
     await page.reload()
     await expect(page.locator("#works")).to_contain_text("fetch 3/5 · distil 2/5")
     await page.locator(f"#entry-{ids[1]} a").click()
-    await expect(page.get_by_text("The summary follows.")).to_be_visible()
+    await expect(page.get_by_text("The summary is on its way.")).to_be_visible()
     await stand.change(ids[1], summary="The second summary.", distil_state="distilled", distil_model="example-7b")
     await expect(page.locator(".gist")).to_contain_text("The second summary.")
     await expect(page.locator(".gist")).to_contain_text("written by example-7b")
@@ -267,8 +267,8 @@ async def test_article_pages_of_any_publisher_look_calm_and_pictures_can_be_swit
     assert shown == [None], "publishers do not learn where their pictures are looked at"
     watch.expected = ("Content Security Policy",)
     await page.goto(f"{site.url}/reader/sources")
-    await page.get_by_role("button", name="Load none").click()
-    await expect(page.get_by_text("This browser loads no pictures from publishers.")).to_be_visible()
+    await page.get_by_role("button", name="Stop loading pictures").click()
+    await expect(page.get_by_text("This browser does not load pictures from publishers.")).to_be_visible()
     await open_reader(page, site, f"/reader/entries/{entry_id}")
     await expect(page.locator('.article img[alt="One"]')).to_be_hidden()
     assert shown == [None], "switched off, none is asked for"
@@ -283,7 +283,7 @@ async def test_recommended_changes_when_articles_are_marked_up(page: Page, site:
             entry_id, BUNDLED_MODEL, *((1.0, 0.0, number / 100) if number % 2 else (0.0, 1.0, number / 100))
         )
     await open_reader(page, site, "/reader?list=all&sort=recommended")
-    await expect(page.locator("#list-note")).to_contain_text("Nothing is marked yet")
+    await expect(page.locator("#list-note")).to_contain_text("You have not marked anything yet")
     assert (await titles(page))[:4] == ["Article 0", "Article 1", "Article 2", "Article 3"]
     for entry_id in ids[10:20:2]:
         address, ours = f"{site.url}/reader/entries/{entry_id}/state", {"Origin": site.url}
@@ -344,7 +344,7 @@ async def test_a_source_in_trouble_says_why_and_when_it_is_tried_again(
     feed_id = await stand.feed("The Harbour Gazette")
     await page.goto(f"{site.url}/reader/sources")
     line = page.locator(f"#feed-{feed_id}")
-    await expect(line).to_contain_text("in order")
+    await expect(line).to_contain_text("fine")
     await stand.failure(feed_id, "rate limited", "It asked us to wait two hours.", 429)
     await expect(line).to_contain_text("asked us to wait")
     await line.get_by_role("link", name="The Harbour Gazette").click()
@@ -353,11 +353,11 @@ async def test_a_source_in_trouble_says_why_and_when_it_is_tried_again(
     await expect(page.get_by_role("row", name="asked us to wait (429)")).to_be_visible()
     await page.get_by_role("button", name="Pause").click()
     await expect(page.locator("#health")).to_contain_text("paused")
-    await page.get_by_role("button", name="Go on").click()
+    await page.get_by_role("button", name="Resume").click()
     await page.get_by_label("Or a new category").fill("Papers")
     await page.locator("#yours").get_by_role("button", name="Save").click()
     await expect(page.locator(".crumb")).to_contain_text("Papers")
-    await page.get_by_label("Look every so many minutes").fill("1")
+    await page.get_by_label("Check every … minutes").fill("1")
     await page.locator("#settings").get_by_role("button", name="Save").click()
     await expect(page.get_by_role("alert")).to_contain_text("An interval lies between 5 minutes and 30 days.")
 

@@ -17,7 +17,7 @@ async def test_an_app_gets_its_password_and_a_search_becomes_a_feed(page: Page, 
     await page.goto(f"{site.url}/reader/sources")
     await page.get_by_role("link", name="Your own apps").click()
     await page.get_by_label("Name").fill("phone")
-    await page.get_by_role("button", name="Make a password").click()
+    await page.get_by_role("button", name="Create password").click()
     secret = await page.locator("[data-new-password]").inner_text()
     wish = {"Email": "owner@localhost", "Passwd": secret}
     async with httpx.AsyncClient(base_url=site.url, trust_env=False) as app:
@@ -25,7 +25,7 @@ async def test_an_app_gets_its_password_and_a_search_becomes_a_feed(page: Page, 
         await page.goto(f"{site.url}/reader?list=feed&id={gazette}")
         await page.get_by_role("link", name="Feed", exact=True).click()
         await expect(page.get_by_text("Feed of “The Harbour Gazette”")).to_be_visible()
-        await page.get_by_role("button", name="Make it a feed").click()
+        await page.get_by_role("button", name="Create feed").click()
         address = await page.locator("#views li code").inner_text()
         assert "The ferry is late" in (await app.get(address)).text
     await expect(page.locator("[data-new-password]")).to_have_count(0)

@@ -76,12 +76,12 @@ async def test_start_research_see_its_steps_stop_resume_read_and_export_the_repo
         world.paid.hold = asyncio.Event()
         await page.goto(f"{site.url}/reader")
         await page.locator(".sources").get_by_role("link", name="Research").click()
-        await expect(page.get_by_text("Nothing was researched yet.")).to_be_visible()
+        await expect(page.get_by_text("Nothing has been researched yet.")).to_be_visible()
         await page.get_by_label("Question").fill(QUESTION)
-        await page.get_by_role("button", name="Start the research").click()
+        await page.get_by_role("button", name="Start research").click()
         await expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION)
         await page.evaluate("window.here = true")
-        await expect(page.locator("#step-0")).to_contain_text("Plans the research")
+        await expect(page.locator("#step-0")).to_contain_text("Planning the research")
         await page.get_by_role("button", name="Stop").click()
         await expect(page.locator("#research-stopping")).to_be_visible()
         world.paid.hold.set()
@@ -93,7 +93,7 @@ async def test_start_research_see_its_steps_stop_resume_read_and_export_the_repo
         await expect(page.locator("#report-text .cite").first).to_have_text("1")
         assert await page.evaluate("window.here") is True, "without a reload"
         await expect(page.locator(".round-name")).to_have_count(2)
-        await expect(page.locator("#steps")).to_contain_text("left out")
+        await expect(page.locator("#steps")).to_contain_text("skipped")
         await page.locator("#report-text a").first.click()
         await expect(page).to_have_url(re.compile(r"#source-1$"))
         async with page.expect_download() as download:
@@ -103,7 +103,7 @@ async def test_start_research_see_its_steps_stop_resume_read_and_export_the_repo
         assert saved.read_text().startswith(f"# {QUESTION}")
         await page.get_by_text("Delete", exact=True).click()
         await page.get_by_role("button", name="Delete this research").click()
-        await expect(page.get_by_text("Nothing was researched yet.")).to_be_visible()
+        await expect(page.get_by_text("Nothing has been researched yet.")).to_be_visible()
 
 
 async def test_pages_of_research_stand_in_both_schemes_and_widths(
@@ -115,7 +115,7 @@ async def test_pages_of_research_stand_in_both_schemes_and_widths(
         page = await open_page(DESKTOP, color_scheme="light", reduced_motion="reduce")
         await page.goto(f"{site.url}/reader/research")
         await page.get_by_label("Question").fill(QUESTION)
-        await page.get_by_role("button", name="Start the research").click()
+        await page.get_by_role("button", name="Start research").click()
         await expect(page.locator("#report-text")).to_be_visible()
         address = page.url
     for scheme, locale, name, viewport in (("light", "en-GB", "wide", DESKTOP), ("dark", "de-DE", "phone", PHONE)):

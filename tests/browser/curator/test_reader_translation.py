@@ -69,7 +69,7 @@ async def test_translate_an_entry_side_by_side_with_structure_links_and_code_kep
     await expect(page.get_by_role("link", name="Translation")).to_be_visible()
     await page.keyboard.press("t")
     await expect(page.locator("#own-language")).to_have_text(
-        "This article is in English already. Choose another language above."
+        "This article is already in English. Choose another language above."
     )
     await page.locator("select[name=to]").select_option("de")
     await page.get_by_role("button", name="Show").click()
@@ -117,7 +117,7 @@ async def test_a_paragraph_that_was_not_translated_is_marked_and_can_be_tried_ag
     assert "six in the morning" in await marked.inner_text()
     await page.screenshot(path=SCREENSHOTS / "reader-translation-marked-light-wide.png", full_page=True)
     bureau.deepl.mood = Mood.GOOD
-    await page.get_by_role("button", name="Try again what was not translated").click()
+    await page.get_by_role("button", name="Retry what was not translated").click()
     while await page.locator(".untranslated").count():
         await page.goto(bureau.tab(to="fr"))
     assert "pieces are not translated" not in await page.locator("article").inner_text()

@@ -247,7 +247,7 @@ async def test_while_the_model_is_away_the_page_says_so_and_gives_the_passages(
     await desk.save_passages(answer_id, [found])
     await desk.wait(answer_id, "The token budget of the day is used up.")
     page = (await anna.get(f"/reader/ask/{conversation}")).text
-    assert "The answer waits, and goes on by itself." in page
+    assert "The answer is waiting and will continue on its own." in page
     assert "The token budget of the day is used up." in page
     assert "<blockquote>The old bridge is closed &amp; empty.</blockquote>" in page
 
@@ -260,7 +260,7 @@ async def test_without_a_model_the_passages_are_the_answer_and_the_page_says_so(
     await desk.save_passages(answer_id, [found])
     await desk.finish(answer_id, Ending(AnswerState.DONE, AnswerMethod.PASSAGES), NOW)
     page = (await anna.get(f"/reader/ask/{conversation}")).text
-    assert "No model writes answers here." in page
+    assert "There is no model to write answers." in page
     assert "<blockquote>The old bridge" in page
 
 
@@ -273,8 +273,8 @@ async def test_an_answer_without_a_source_and_a_question_without_an_answer_are_l
     nothing, _ = await asked(anna, "What of Atlantis?", conversation_id=conversation)
     await desk.finish(nothing, Ending(AnswerState.DONE, AnswerMethod.PASSAGES), NOW)
     page = (await anna.get(f"/reader/ask/{conversation}")).text
-    assert "Nothing in this answer names a source." in page
-    assert "Nothing that you read speaks of this." in page
+    assert "This answer names no source." in page
+    assert "Nothing you read mentions this." in page
 
 
 async def test_a_question_that_cannot_be_begun_is_kept_with_the_reason(

@@ -190,8 +190,8 @@ async def test_the_page_shows_steps_report_and_sources_and_runs_nothing_that_str
     async with browsing(app, "reader") as (client, reader):
         run_id = await store.create(Draft(reader, QUESTION, Limits()), NOW)
         blank = await client.get(f"/reader/research/{run_id}")
-        assert "It has not begun yet." in blank.text
-        assert "It has not begun yet." in (await client.get(f"/reader/research/{run_id}/part")).text
+        assert "It has not started yet." in blank.text
+        assert "It has not started yet." in (await client.get(f"/reader/research/{run_id}/part")).text
         await researched(store, run_id, press(reader))
         page = await client.get(f"/reader/research/{run_id}")
         part = await client.get(f"/reader/research/{run_id}/part")

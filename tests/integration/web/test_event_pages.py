@@ -183,7 +183,7 @@ async def test_the_private_link_changes_mutes_reminds_and_leaves(
     await stranger.post(taken[1])
     assert "/cancel" not in (await stranger.get(manage)).text
     await stranger.post(f"{manage}/leave")
-    assert "You have left" in (await stranger.get(manage)).text
+    assert "You have unsubscribed" in (await stranger.get(manage)).text
 
 
 async def test_a_link_that_was_not_made_here_opens_nothing(stranger: httpx.AsyncClient) -> None:
@@ -258,7 +258,7 @@ async def test_a_member_subscribes_with_own_channels_and_not_with_those_of_other
         [],
         False,
     )
-    assert "You follow this" in (await other.get(f"/events/{slug}")).text
+    assert "You are subscribed" in (await other.get(f"/events/{slug}")).text
     reset = await other.patch(f"/api/soonish/subscriptions/{found['id']}", json={"offsets": None})
     assert reset.json()["default_offsets"] is True
     assert (await organiser.get(f"/events/subscriptions/{found['id']}")).status_code == 404

@@ -231,7 +231,7 @@ async def test_error_pages_help(signed_in: httpx.AsyncClient) -> None:
     answer = await signed_in.get("/nowhere")
     assert answer.status_code == 404
     assert "Nothing here" in answer.text
-    assert "To the first page" in answer.text
+    assert "Go to the home page" in answer.text
 
 
 async def test_the_api_reference_lists_every_operation(signed_in: httpx.AsyncClient, app: FastAPI) -> None:

@@ -96,5 +96,5 @@ def test_the_account_chooses_the_language_before_the_browser_does(
 
 def test_german_plurals_follow_the_number() -> None:
     german = translations("de", PACKAGES)
-    singular, plural = "%(number)s thing runs", "%(number)s things run"
+    singular, plural = "%(number)s task is running", "%(number)s tasks are running"
     assert german.ngettext(singular, plural, 1) != german.ngettext(singular, plural, 2)

@@ -34,7 +34,7 @@ PLACES = (
     Place("Status", "/status", "health parts versions schedules pause errors"),
     Place("Account", "/account", "password tokens sessions language sign out"),
     Place("API", "/api/docs", "openapi reference curl"),
-    Place("Styleguide", "/styleguide", "components colours type"),
+    Place("Style guide", "/styleguide", "components colours type"),
 )
 
 
