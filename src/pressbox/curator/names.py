@@ -1,6 +1,9 @@
-"""Names that the whole of the curator uses, and that its manifest gives away: task queues and the path of its pages."""
+"""Names that the manifest and the commands of the curator give away, so this is cheap to import."""
 
 PATH = "/reader"
 QUEUE = "curator"
 HEAVY_QUEUE = "curator-heavy"
 INDEX_QUEUE = "curator-index"
+INGEST_SCHEDULE = "curator-ingest"
+GRAPH_SCHEDULE = "curator-graph"
+CLEANUP_SCHEDULE = "curator-cleanup"

@@ -3,8 +3,6 @@
 Stores and settings are imported when a command runs, so that help is shown at once.
 """
 
-import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import UTC, date
@@ -13,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from pressbox.core.clock import utc_now
+from pressbox.core.commands import Json, print_json, run_with_resources
 from pressbox.core.errors import ConfigurationError, InvalidInputError
 
 if TYPE_CHECKING:
-    from pressbox.core.app import OpenResources, Resources
+    from pressbox.core.app import Resources
     from pressbox.footy.adapters.workflows import TemporalWorkflows
     from pressbox.footy.domain.views import AuditView, FixtureView, GoalHit, Page, TeamView
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Day = Annotated[str | None, typer.Option("--date", help="As 2027-05-01, in UTC.")]
 _PAGE = 200
 
@@ -40,7 +38,7 @@ def ingest(
         _require_ready(resources)
         return await _workflows(resources).start_ingest(fixture or ())
 
-    typer.echo(f"Started {_run(context, start)}.")
+    typer.echo(f"Started {run_with_resources(context, start)}.")
 
 
 @commands.command()
@@ -56,7 +54,7 @@ def monitor(
         _require_ready(resources)
         return await _workflows(resources).start_monitor()
 
-    typer.echo(f"Started {_run(context, start)}.")
+    typer.echo(f"Started {run_with_resources(context, start)}.")
 
 
 @commands.command()
@@ -70,9 +68,9 @@ def fixtures(context: typer.Context, day: Day = None, as_json: Json = False) -> 
         matches = MatchReader(resources.database)
         return await _load_all(lambda after: matches.load_fixtures(on, after=after, limit=_PAGE))
 
-    found = _run(context, load)
+    found = run_with_resources(context, load)
     if as_json:
-        _print_json([asdict(fixture) for fixture in found])
+        print_json([asdict(fixture) for fixture in found])
         return
     for fixture in found:
         typer.echo(_fixture_line(fixture))
@@ -89,9 +87,9 @@ def goals(context: typer.Context, day: Day = None, as_json: Json = False) -> Non
         reader = GoalReader(resources.database)
         return await _load_all(lambda after: reader.load_goals(on, after=after or 0, limit=_PAGE))
 
-    found = _run(context, load)
+    found = run_with_resources(context, load)
     if as_json:
-        _print_json([asdict(hit) for hit in found])
+        print_json([asdict(hit) for hit in found])
         return
     for hit in found:
         typer.echo(_goal_line(hit))
@@ -110,9 +108,9 @@ def why(
 
         return await GoalReader(resources.database).load_audit(event_id, limit=_PAGE)
 
-    found = _run(context, load)
+    found = run_with_resources(context, load)
     if as_json:
-        _print_json(asdict(found))
+        print_json(asdict(found))
         return
     for line in _audit_lines(found):
         typer.echo(line)
@@ -138,26 +136,16 @@ def aliases(
         return await _workflows(resources).refresh_aliases(team_id)
 
     if refresh:
-        typer.echo(f"Started {_run(context, look_anew)}.", err=as_json)
+        typer.echo(f"Started {run_with_resources(context, look_anew)}.", err=as_json)
         return
-    team = _run(context, load)
+    team = run_with_resources(context, load)
     if as_json:
-        _print_json(asdict(team))
+        print_json(asdict(team))
         return
     known = f"from {team.alias_source}, {team.fetched_at:%Y-%m-%d %H:%M} UTC" if team.fetched_at else "not looked up"
     typer.echo(f"{team.team_id} {team.name} ({known})")
     for alias in team.aliases:
         typer.echo(f"  {alias}")
-
-
-def _run(context: typer.Context, act: "Callable[[Resources], Awaitable[Result]]") -> Result:
-    open_resources: OpenResources = context.obj
-
-    async def run() -> Result:
-        async with open_resources() as resources:
-            return await act(resources)
-
-    return asyncio.run(run())
 
 
 def _workflows(resources: "Resources") -> "TemporalWorkflows":
@@ -231,12 +219,3 @@ def _audit_lines(audit: "AuditView") -> list[str]:
     if audit.candidates.after is not None:
         lines.append(f"  and more than these {len(audit.candidates.items)}; the page of the goal shows all")
     return lines
-
-
-def _print_json(value: object) -> None:
-    typer.echo(json.dumps(value, default=_plain))
-
-
-def _plain(value: object) -> str:
-    assert isinstance(value, date)
-    return value.isoformat()

@@ -1,28 +1,29 @@
 """`pressbox soonish`: commands for whoever runs this machine; they act in the name of the organisers."""
 
-import asyncio
-import json
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
-from typing import Annotated, Any, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.app import OpenResources, Resources
+from pressbox.core.commands import Json, print_json, run_with_resources
 from pressbox.core.errors import InvalidInputError
 from pressbox.soonish.domain.delivery import DeliveryState, Level
 from pressbox.soonish.domain.events import Visibility
 from pressbox.soonish.domain.times import format_time
-from pressbox.soonish.domain.views import EventView, MessageView
 from pressbox.soonish.service.inputs import Announcement, EventInput
-from pressbox.soonish.service.soonish import Soonish
+
+if TYPE_CHECKING:
+    from pressbox.core.app import Resources
+    from pressbox.soonish.domain.views import EventView, MessageView
+    from pressbox.soonish.service.soonish import Soonish
 
 Result = TypeVar("Result")
-MakeService = Callable[[Resources], Soonish]
+MakeService = Callable[["Resources"], "Soonish"]
 Slug = Annotated[str, typer.Argument(help="The id of the event that `events` shows.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 class EventCommands:
@@ -36,7 +37,7 @@ class EventCommands:
         """Show all events of this instance, the newest start first."""
         found = self._run(context, lambda service: service.events.list_all())
         if as_json:
-            _print_json([asdict(event) for event in found])
+            print_json([asdict(event) for event in found])
             return
         for event in found:
             typer.echo(_event_line(event))
@@ -68,12 +69,14 @@ class EventCommands:
         )
 
         async def make(resources: Resources) -> EventView:
+            from pressbox.core.accounts.service import AccountService
+
             user = await AccountService(resources.database, resources.settings).user_by_email(organiser)
             return await self._make(resources).events.create(user.id, stated)
 
-        event = _with_resources(context, make)
+        event = run_with_resources(context, make)
         if as_json:
-            _print_json(asdict(event))
+            print_json(asdict(event))
         else:
             typer.echo(_event_line(event))
 
@@ -116,7 +119,7 @@ class EventCommands:
 
         found = self._run(context, act)
         if as_json:
-            _print_json(found)
+            print_json(found)
             return
         for item in found:
             kinds = ", ".join(item["kinds"]) or "no usable channel"
@@ -143,7 +146,7 @@ class EventCommands:
 
         found = self._run(context, act)
         if as_json:
-            _print_json(found)
+            print_json(found)
             return
         for item in found:
             typer.echo(_message_line(item) if message is None else _delivery_line(item))
@@ -157,7 +160,7 @@ class EventCommands:
         """Show why somebody got a message, over which channel, and with what result."""
         found = self._run(context, lambda service: service.board.explain(delivery_id))
         if as_json:
-            _print_json(asdict(found))
+            print_json(asdict(found))
             return
         twice = ", one of them cut off and repeated" if found.maybe_twice else ""
         typer.echo(f"{found.title}\nEvent: {found.event_name}\nCause: {found.cause}\nRule: {found.rule or 'none'}")
@@ -166,7 +169,7 @@ class EventCommands:
 
     def rotate_key(self, context: typer.Context) -> None:
         """Encrypt all addresses with the present instance key, so that older keys are no longer needed."""
-        count = _with_resources(context, self._rotate)
+        count = run_with_resources(context, self._rotate)
         typer.echo(f"{count} addresses were encrypted with the present key.")
         typer.echo(
             "You can now remove PRESSBOX_SOONISH_OLD_SECRET_KEYS; links in old messages then stop working.",
@@ -177,7 +180,7 @@ class EventCommands:
         async def run(resources: Resources) -> Result:
             return await act(self._make(resources))
 
-        return _with_resources(context, run)
+        return run_with_resources(context, run)
 
 
 def build_commands(make: MakeService, rotate: Callable[[Resources], Awaitable[int]]) -> typer.Typer:
@@ -195,16 +198,6 @@ def build_commands(make: MakeService, rotate: Callable[[Resources], Awaitable[in
         commands.command()(command)
     commands.command("rotate-key")(group.rotate_key)
     return commands
-
-
-def _with_resources(context: typer.Context, act: Callable[[Resources], Awaitable[Result]]) -> Result:
-    open_resources: OpenResources = context.obj
-
-    async def run() -> Result:
-        async with open_resources() as resources:
-            return await act(resources)
-
-    return asyncio.run(run())
 
 
 async def _load_all(page: Callable[[int], Awaitable[Sequence[Any]]], key: str) -> list[dict[str, Any]]:
@@ -233,14 +226,3 @@ def _message_line(item: dict[str, Any]) -> str:
 def _delivery_line(item: dict[str, Any]) -> str:
     reason = f" ({item['reason']})" if item["reason"] else ""
     return f"{item['id']:<8} {item['name']:<30} {item['channel']:<24} {item['state']}{reason}, {item['tries']} tries"
-
-
-def _print_json(value: object) -> None:
-    typer.echo(json.dumps(value, default=_to_json))
-
-
-def _to_json(value: object) -> str | float:
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    assert isinstance(value, datetime)
-    return value.isoformat()

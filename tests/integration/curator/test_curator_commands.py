@@ -20,10 +20,10 @@ from pressbox.core.app import Resources, ScheduleDeclaration
 from pressbox.core.commands import build_group
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
-from pressbox.curator.cleanup.contracts import CLEANUP_SCHEDULE, EntriesCleanupInput
+from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.commands import build_commands
-from pressbox.curator.ingest.contracts import INGEST_SCHEDULE
 from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.names import CLEANUP_SCHEDULE, INGEST_SCHEDULE
 from pressbox.curator.service import Curator
 from pressbox.entry.wiring import open_resources
 from tests.conftest import Parts

@@ -20,13 +20,14 @@ from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.commands import build_commands
 from pressbox.curator.graph import wiring as graph
-from pressbox.curator.graph.contracts import GRAPH_REBUILD_WORKFLOW, GRAPH_SCHEDULE
+from pressbox.curator.graph.contracts import GRAPH_REBUILD_WORKFLOW
 from pressbox.curator.graph.service import GraphStarter
 from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
 from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import schedules
+from pressbox.curator.names import GRAPH_SCHEDULE
 from pressbox.curator.search.activities import IndexSelection
 from pressbox.curator.search.store import SqlIndexStore
 from pressbox.curator.wiring import service

@@ -1,11 +1,17 @@
 """`pressbox apps`: passwords for reader apps, from the terminal of whoever runs this machine."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pressbox.curator.operations.command_context import Json, MakeService, User, acting_for, print_json
+from pressbox.core.commands import Json, print_json
+from pressbox.curator.operations.command_context import User, acting_for
+
+if TYPE_CHECKING:
+    from pressbox.curator.operations.command_context import MakeService
 
 
 class AppCommands:

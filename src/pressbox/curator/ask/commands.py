@@ -1,15 +1,20 @@
 """`pressbox ask`: a question over everything that an account reads, answered in the terminal."""
 
+from __future__ import annotations
+
 import asyncio
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pressbox.core.app import Resources
-from pressbox.curator.ask.domain.answers import AnswerState, AnswerView
-from pressbox.curator.ask.domain.text import cited
-from pressbox.curator.operations.command_context import Json, MakeService, User, print_json, user_id, with_resources
+from pressbox.core.commands import Json, print_json, run_with_resources
+from pressbox.curator.operations.command_context import User, user_id
+
+if TYPE_CHECKING:
+    from pressbox.core.app import Resources
+    from pressbox.curator.ask.domain.answers import AnswerView
+    from pressbox.curator.operations.command_context import MakeService
 
 BETWEEN_LOOKS_SECONDS = 0.3
 
@@ -29,6 +34,7 @@ class AskCommand:
         as_json: Json = False,
     ) -> None:
         """Ask about what you read; prints the answer with its sources, or the passages that fit best."""
+        from pressbox.curator.ask.domain.answers import AnswerState
 
         async def run(resources: Resources) -> AnswerView:
             asking, owner = self._make(resources).asking, await user_id(resources, user)
@@ -39,7 +45,7 @@ class AskCommand:
                 answer = await asking.answer(owner, answer.id)
             return answer
 
-        answer = with_resources(context, run)
+        answer = run_with_resources(context, run)
         if as_json:
             print_json(asdict(answer))
         else:
@@ -49,6 +55,8 @@ class AskCommand:
 
 
 def show(answer: AnswerView) -> None:
+    from pressbox.curator.ask.domain.text import cited
+
     if answer.text:
         typer.echo(f"{answer.text}\n")
     elif answer.reason:

@@ -1,12 +1,16 @@
 """`pressbox trigger extract-context` and `collect-context`: what entries are about, found out now."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pressbox.core.app import Resources
-from pressbox.core.temporal import control
-from pressbox.curator.operations.command_context import Json, MakeService, print_json, with_resources
+from pressbox.core.commands import Json, print_json, run_with_resources
+
+if TYPE_CHECKING:
+    from pressbox.core.app import Resources
+    from pressbox.curator.operations.command_context import MakeService
 
 EntryIds = Annotated[list[int], typer.Argument(metavar="ENTRY_ID...", help="Entries by their ids.", min=1)]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it has ended, and show what came of it.")]
@@ -31,7 +35,7 @@ class ContextCommands:
             started = await self._make(resources).enriching.extract(entry_ids, again=again)
             return [await _told(resources, workflow_id, wait) for workflow_id in started]
 
-        _print(with_resources(context, run), wait, as_json)
+        _print(run_with_resources(context, run), wait, as_json)
 
     def collect_context(
         self,
@@ -47,12 +51,14 @@ class ContextCommands:
             started = await self._make(resources).enriching.collect(entry_ids, again=again)
             return [await _told(resources, started, wait)]
 
-        _print(with_resources(context, run), wait, as_json)
+        _print(run_with_resources(context, run), wait, as_json)
 
 
 async def _told(resources: Resources, workflow_id: str, wait: bool) -> dict[str, object]:
     if not wait:
         return {"workflow_id": workflow_id}
+    from pressbox.core.temporal import control
+
     return {"workflow_id": workflow_id, "result": await control.result(resources.temporal, workflow_id)}
 
 

@@ -5,12 +5,10 @@ from datetime import datetime
 from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress
 
-CLEANUP_SCHEDULE = "curator-cleanup"
 CLEANUP_WORKFLOW = "curator-cleanup"
 ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
 
 
-CLEANUP_SCHEDULE = "curator-cleanup"
 CLEANUP_WORKFLOW = "curator-cleanup"
 ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
 

@@ -6,11 +6,11 @@ from datetime import timedelta
 from pressbox.core.app import ActivitiesByQueue, Resources, ScheduleDeclaration
 from pressbox.core.config import Settings
 from pressbox.curator.cleanup.activities import CleanupActivities
-from pressbox.curator.cleanup.contracts import CLEANUP_SCHEDULE, CLEANUP_WORKFLOW, EntriesCleanupInput
+from pressbox.curator.cleanup.contracts import CLEANUP_WORKFLOW, EntriesCleanupInput
 from pressbox.curator.cleanup.store import SqlCleanupStore
 from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
-from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.slice import Slice
+from pressbox.curator.names import CLEANUP_SCHEDULE, QUEUE
 from pressbox.curator.settings import policy
 
 

@@ -6,7 +6,6 @@ from pressbox.core.contracts import Contract
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult, EntryProgressState
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
-GRAPH_SCHEDULE = "curator-graph"
 GRAPH_WORKFLOW = "curator-graph"
 GRAPH_REBUILD_WORKFLOW = "curator-graph-rebuild"
 GLOBAL_GRAPH_UPDATE = "GlobalGraphUpdateWorkflow"

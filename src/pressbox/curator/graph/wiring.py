@@ -10,7 +10,7 @@ from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.curator.context.wiring import context_extractor, contexts
 from pressbox.curator.graph.activities import GraphActivities
-from pressbox.curator.graph.contracts import GRAPH_SCHEDULE, GRAPH_WORKFLOW, GlobalGraphUpdateInput
+from pressbox.curator.graph.contracts import GRAPH_WORKFLOW, GlobalGraphUpdateInput
 from pressbox.curator.graph.lightrag import LightRagGraph
 from pressbox.curator.graph.neighbours import SqlGraphReader
 from pressbox.curator.graph.page_store import SqlGraphPages
@@ -23,6 +23,7 @@ from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import GRAPH_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import paid_model
+from pressbox.curator.names import GRAPH_SCHEDULE
 from pressbox.curator.search.ports import GraphReader
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, GraphKind, LightRagStorage, policy

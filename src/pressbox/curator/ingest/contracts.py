@@ -10,7 +10,6 @@ from pressbox.curator.library.contracts import CamelContract, CuratorProgress, E
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
-INGEST_SCHEDULE = "curator-ingest"
 INGEST_WORKFLOW = "curator-ingest"
 ALL_FEEDS_INGESTION = "AllFeedsIngestionWorkflow"
 SINGLE_FEED_INGESTION = "SingleFeedIngestionWorkflow"

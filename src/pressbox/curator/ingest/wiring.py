@@ -14,7 +14,7 @@ from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.ingest.activities.crawl import CrawlActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
 from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
-from pressbox.curator.ingest.contracts import INGEST_SCHEDULE, INGEST_WORKFLOW, AllFeedsIngestionInput
+from pressbox.curator.ingest.contracts import INGEST_WORKFLOW, AllFeedsIngestionInput
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore
 from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
@@ -28,6 +28,7 @@ from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWor
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
+from pressbox.curator.names import INGEST_SCHEDULE
 from pressbox.curator.search.store import SqlEmbeddingStore, SqlIndexStore
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, policy

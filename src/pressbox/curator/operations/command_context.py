@@ -1,34 +1,24 @@
-"""What the commands share: the connected parts, whom they act for, and how they print."""
+"""What the curator's commands share: the service, and the account that a command acts for."""
 
-import asyncio
-import json
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable
-from datetime import date, datetime, timedelta
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.app import OpenResources, Resources
+from pressbox.core.commands import run_with_resources
 from pressbox.core.errors import InvalidInputError
-from pressbox.curator.service import Curator
+
+if TYPE_CHECKING:
+    from pressbox.core.app import Resources
+    from pressbox.curator.service import Curator
 
 Result = TypeVar("Result")
-MakeService = Callable[[Resources], Curator]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+MakeService = Callable[["Resources"], "Curator"]
 User = Annotated[
     str | None, typer.Option("--user", help="E-mail address of the account; not needed when there is only one.")
 ]
-
-
-def with_resources(context: typer.Context, act: Callable[[Resources], Awaitable[Result]]) -> Result:
-    open_resources: OpenResources = context.obj
-
-    async def run() -> Result:
-        async with open_resources() as resources:
-            return await act(resources)
-
-    return asyncio.run(run())
 
 
 def acting_for(
@@ -39,11 +29,13 @@ def acting_for(
     async def run(resources: Resources) -> Result:
         return await act(make(resources), await user_id(resources, user))
 
-    return with_resources(context, run)
+    return run_with_resources(context, run)
 
 
 async def user_id(resources: Resources, email: str | None) -> int:
     """The account that is named, or the only one that there is."""
+    from pressbox.core.accounts.service import AccountService
+
     accounts = AccountService(resources.database, resources.settings)
     if email is not None:
         return (await accounts.user_by_email(email)).id
@@ -52,14 +44,3 @@ async def user_id(resources: Resources, email: str | None) -> int:
         known = "There is no account yet" if not users else "There are several accounts"
         raise InvalidInputError(f"{known}. Name one with --user; `pressbox user list` shows all.", field="user")
     return users[0].id
-
-
-def print_json(value: object) -> None:
-    typer.echo(json.dumps(value, default=_plain))
-
-
-def _plain(value: object) -> str | float:
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    assert isinstance(value, datetime | date)
-    return value.isoformat()

@@ -1,25 +1,27 @@
 """`pressbox schedule`: when feeds are read, the graph grows, old entries go. What is changed here stays changed."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 from zoneinfo import available_timezones
 
 import typer
 
-from pressbox.core.app import Resources, ScheduleDeclaration
-from pressbox.core.config import Settings
-from pressbox.core.contracts import Contract
+from pressbox.core.commands import Json, print_json, run_with_resources
 from pressbox.core.errors import InvalidInputError, NotFoundError
-from pressbox.core.temporal import schedules
-from pressbox.core.temporal.schedules import ScheduleView, Times
-from pressbox.curator.cleanup.contracts import CLEANUP_SCHEDULE, EntriesCleanupInput
-from pressbox.curator.graph.contracts import GRAPH_SCHEDULE, GlobalGraphUpdateInput
-from pressbox.curator.ingest.contracts import INGEST_SCHEDULE
-from pressbox.curator.operations.command_context import Json, Result, print_json, with_resources
+from pressbox.curator.names import CLEANUP_SCHEDULE, GRAPH_SCHEDULE, INGEST_SCHEDULE
 
-Declared = Callable[[Settings], Sequence[ScheduleDeclaration]]
+if TYPE_CHECKING:
+    from pressbox.core.app import Resources, ScheduleDeclaration
+    from pressbox.core.config import Settings
+    from pressbox.core.contracts import Contract
+    from pressbox.core.temporal.schedules import ScheduleView, Times
+
+Result = TypeVar("Result")
+Declared = Callable[["Settings"], Sequence["ScheduleDeclaration"]]
 Interval = Annotated[str | None, typer.Option(help="From one run to the next, such as 30m, 1h or 1d12h.")]
 Cron = Annotated[str | None, typer.Option(help='A cron expression, such as "0 3 * * *".')]
 Timezone = Annotated[str | None, typer.Option(help="For --cron, such as Asia/Tokyo; otherwise UTC.")]
@@ -51,6 +53,8 @@ class ScheduleCommands:
         days: Annotated[int | None, typer.Option(min=1, help="Only what is older than this many days.")] = None,
     ) -> None:
         """Choose when it runs, for good; without an option the times of the program and its settings again."""
+        from pressbox.curator.cleanup.contracts import EntriesCleanupInput
+
         input = None if days is None else EntriesCleanupInput(older_than_days=days)
         self._set(context, times_of(interval, cron, timezone), input)
 
@@ -63,11 +67,15 @@ class ScheduleCommands:
         batch_size: Annotated[int | None, typer.Option(min=1, max=10_000, help="Entries at a time.")] = None,
     ) -> None:
         """Choose when it runs, for good; without an option the times of the program and its settings again."""
+        from pressbox.curator.graph.contracts import GlobalGraphUpdateInput
+
         input = None if batch_size is None else GlobalGraphUpdateInput(batch_size=batch_size, routine=True)
         self._set(context, times_of(interval, cron, timezone), input)
 
     def show(self, context: typer.Context, as_json: Json = False) -> None:
         """Show when it runs, ran last and runs next."""
+        from pressbox.core.temporal import schedules
+
         view = self._run(context, schedules.view)
         if as_json:
             print_json(view.model_dump(mode="json"))
@@ -77,25 +85,35 @@ class ScheduleCommands:
 
     def pause(self, context: typer.Context) -> None:
         """Pause it until you resume it."""
+        from pressbox.core.temporal import schedules
+
         self._run(context, lambda resources, item: schedules.pause(resources.temporal, item.id))
         typer.echo(f"{self._schedule_id} is paused.")
 
     def resume(self, context: typer.Context) -> None:
         """Let it run again."""
+        from pressbox.core.temporal import schedules
+
         self._run(context, lambda resources, item: schedules.resume(resources.temporal, item.id))
         typer.echo(f"{self._schedule_id} runs again.")
 
     def delete(self, context: typer.Context) -> None:
         """Delete it for good; `set` makes it anew."""
+        from pressbox.core.temporal import schedules
+
         self._run(context, schedules.remove)
         typer.echo(f"{self._schedule_id} is deleted. `pressbox schedule {self._name} set` makes it anew.")
 
     def trigger(self, context: typer.Context) -> None:
         """Run it now, unless it is running."""
+        from pressbox.core.temporal import schedules
+
         self._run(context, lambda resources, item: schedules.run_now(resources.temporal, item.id))
         typer.echo(f"{self._schedule_id} was started.")
 
     def _set(self, context: typer.Context, times: Times | None, input: Contract | None) -> None:
+        from pressbox.core.temporal import schedules
+
         async def act(resources: Resources, item: ScheduleDeclaration) -> ScheduleView:
             await schedules.set_times(resources, item, times, input)
             return await schedules.view(resources, item)
@@ -115,7 +133,7 @@ class ScheduleCommands:
                 advice = f"Make it with: pressbox schedule {self._name} set"
                 raise NotFoundError(f"There is no schedule {self._schedule_id}. {advice}") from error
 
-        return with_resources(context, run)
+        return run_with_resources(context, run)
 
 
 def build_commands(declared: Declared) -> typer.Typer:
@@ -137,6 +155,8 @@ def build_commands(declared: Declared) -> typer.Typer:
 
 
 def times_of(interval: str | None, cron: str | None, timezone: str | None) -> Times | None:
+    from pressbox.core.temporal.schedules import Times
+
     if interval and cron:
         raise InvalidInputError("Choose --interval or --cron, not both.", field="interval")
     if timezone and not cron:

@@ -1,16 +1,20 @@
 """`pressbox trigger`: start one of the curator's workflows now."""
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pressbox.core.app import Resources
-from pressbox.core.temporal import control
+from pressbox.core.commands import Json, print_json, run_with_resources
 from pressbox.curator.cards.commands import ContextCommands
-from pressbox.curator.operations.command_context import Json, MakeService, print_json, with_resources
 from pressbox.curator.research.commands import ResearchCommand
-from pressbox.curator.service import Curator
+
+if TYPE_CHECKING:
+    from pressbox.core.app import Resources
+    from pressbox.curator.operations.command_context import MakeService
+    from pressbox.curator.service import Curator
 
 EntryIds = Annotated[list[int], typer.Argument(metavar="ENTRY_ID...", help="Entries by their ids.", min=1)]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it has ended, and show what came of it.")]
@@ -172,10 +176,12 @@ class TriggerCommands:
         self, context: typer.Context, act: Callable[[Curator], Awaitable[str]], wait: bool, as_json: bool
     ) -> None:
         async def run(resources: Resources) -> tuple[str, object]:
+            from pressbox.core.temporal import control
+
             started = await act(self._make(resources))
             return started, await control.result(resources.temporal, started) if wait else None
 
-        workflow_id, result = with_resources(context, run)
+        workflow_id, result = run_with_resources(context, run)
         if as_json:
             print_json({"workflow_id": workflow_id} | ({"result": result} if wait else {}))
             return

@@ -9,6 +9,7 @@ from pydantic import Field
 from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.curator.reading.access import LARGEST_ID, Reader, Service
 from pressbox.curator.reading.api_models import StartedAnswer
+from pressbox.curator.research.bounds import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
 from pressbox.curator.research.domain.research import (
     LONGEST_QUESTION,
     EndedBy,
@@ -20,7 +21,6 @@ from pressbox.curator.research.domain.research import (
     StepState,
     write_position,
 )
-from pressbox.curator.research.service import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
 
 router = APIRouter(prefix="/api/curator/research", tags=["research"])
 RunId = Annotated[int, Path(ge=1, le=LARGEST_ID)]

@@ -1,15 +1,19 @@
 """`pressbox trigger deep-research`: research on a question, for one account."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pressbox.core.app import Resources
-from pressbox.core.temporal import control
-from pressbox.curator.operations.command_context import Json, MakeService, User, print_json, user_id, with_resources
-from pressbox.curator.research.contracts import research_workflow_id
-from pressbox.curator.research.domain.research import Limits, Run
-from pressbox.curator.research.service import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
+from pressbox.core.commands import Json, print_json, run_with_resources
+from pressbox.curator.operations.command_context import User, user_id
+from pressbox.curator.research.bounds import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
+
+if TYPE_CHECKING:
+    from pressbox.core.app import Resources
+    from pressbox.curator.operations.command_context import MakeService
+    from pressbox.curator.research.domain.research import Run
 
 
 class ResearchCommand:
@@ -39,6 +43,10 @@ class ResearchCommand:
         """Research a question in rounds, and write a report with its sources."""
 
         async def run(resources: Resources) -> Run:
+            from pressbox.core.temporal import control
+            from pressbox.curator.research.contracts import research_workflow_id
+            from pressbox.curator.research.domain.research import Limits
+
             service, owner = self._make(resources).research, await user_id(resources, user)
             usual = service.limits
             limits = Limits(rounds or usual.rounds, tokens or usual.tokens, minutes or usual.minutes, links)
@@ -47,10 +55,12 @@ class ResearchCommand:
                 await control.result(resources.temporal, research_workflow_id(run_id))
             return await service.run(owner, run_id)
 
-        show(with_resources(context, run), wait, as_json)
+        show(run_with_resources(context, run), wait, as_json)
 
 
 def show(run: Run, waited: bool, as_json: bool) -> None:
+    from pressbox.curator.research.contracts import research_workflow_id
+
     if as_json:
         print_json(
             {

@@ -11,6 +11,7 @@ from pressbox.core.errors import ConflictError, InvalidInputError
 from pressbox.core.temporal.client import reaching_temporal
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.starter import PATIENCE, Starter
+from pressbox.curator.research.bounds import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
 from pressbox.curator.research.contracts import (
     DEEP_RESEARCH,
     RESEARCH_RESUMED,
@@ -21,9 +22,6 @@ from pressbox.curator.research.contracts import (
 from pressbox.curator.research.domain.research import LONGEST_QUESTION, Limits, ResearchState, Run
 from pressbox.curator.research.ports import Draft, ResearchRuns, ResearchWorkflows
 
-MOST_ROUNDS = 10
-LEAST_TOKENS, MOST_TOKENS = 1_000, 1_000_000
-LONGEST_MINUTES = 24 * 60
 RUNS_SHOWN = 50
 SHORTEST_QUESTION = 3
 

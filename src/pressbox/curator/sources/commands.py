@@ -1,27 +1,25 @@
 """`pressbox feeds`: sources from the terminal of whoever runs this machine."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pressbox.core.app import Resources
+from pressbox.core.commands import Json, print_json, run_with_resources
 from pressbox.core.errors import InvalidInputError
-from pressbox.curator.library.domain.views import FeedView, ImportView
-from pressbox.curator.operations.command_context import (
-    Json,
-    MakeService,
-    User,
-    acting_for,
-    print_json,
-    user_id,
-    with_resources,
-)
-from pressbox.curator.service import Curator
+from pressbox.curator.operations.command_context import User, acting_for, user_id
+
+if TYPE_CHECKING:
+    from pressbox.core.app import Resources
+    from pressbox.curator.library.domain.views import FeedView, ImportView
+    from pressbox.curator.operations.command_context import MakeService
+    from pressbox.curator.service import Curator
 
 
 class FeedCommands:
@@ -120,7 +118,7 @@ class FeedCommands:
                 return await service.sources.everything()
             return (await service.sources.sources(await user_id(resources, user))).feeds
 
-        return with_resources(context, all_feeds)
+        return run_with_resources(context, all_feeds)
 
 
 def build_commands(make: MakeService) -> typer.Typer:
