@@ -56,8 +56,8 @@ class Passage:
     start: int
     end: int
     text: str
-    score: float = 0.0
-    found_by: tuple[FoundBy, ...] = ()
+    score: float
+    found_by: tuple[FoundBy, ...]
 
 
 @dataclass(frozen=True)
