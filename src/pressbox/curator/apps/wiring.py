@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-
-from fastapi import APIRouter
+from typing import TYPE_CHECKING
 
 from pressbox.core.accounts.limits import RateLimits
 from pressbox.core.accounts.passwords import Passwords
@@ -18,6 +17,9 @@ from pressbox.curator.reading.service import ReadingService
 from pressbox.curator.reading.states import StateService
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
 
 def apps(resources: Resources, passwords: Passwords | None = None) -> AppService:
@@ -40,7 +42,7 @@ def views(resources: Resources, reading: ReadingService) -> ViewService:
     return ViewService(SqlViewFeeds(database), SqlSubscriptions(database), reading, SqlStreams(database))
 
 
-def routers() -> Sequence[APIRouter]:
+def routers() -> "Sequence[APIRouter]":
     from pressbox.curator.apps import pages
     from pressbox.curator.apps.reader_api import routes
 

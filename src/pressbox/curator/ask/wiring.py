@@ -1,8 +1,7 @@
 """Asking: what is retrieved, who answers, and where answers are kept."""
 
 from collections.abc import Sequence
-
-from fastapi import APIRouter
+from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.curator.ask.activities import AnswerActivities
@@ -18,6 +17,9 @@ from pressbox.curator.search.retriever import HybridRetriever
 from pressbox.curator.search.wiring import embedder, index_path
 from pressbox.curator.search.wiring import retriever as search_retriever
 from pressbox.curator.settings import CuratorSettings, policy
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
 
 def retriever(resources: Resources) -> HybridRetriever:
@@ -48,7 +50,7 @@ def service(resources: Resources) -> AskService:
     )
 
 
-def routers() -> Sequence[APIRouter]:
+def routers() -> "Sequence[APIRouter]":
     from pressbox.curator.ask import api, pages
 
     return api.router, pages.router

@@ -1,8 +1,7 @@
 """Cards: repositories from GitHub and pages behind links, and the tab of an article that shows them."""
 
 from collections.abc import Sequence
-
-from fastapi import APIRouter
+from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
@@ -23,6 +22,9 @@ from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.settings import CuratorSettings, policy
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
@@ -54,7 +56,7 @@ def service(resources: Resources) -> CardService:
     return CardService(SqlEnrichments(resources.database), starter)
 
 
-def routers() -> Sequence[APIRouter]:
+def routers() -> "Sequence[APIRouter]":
     from pressbox.curator.cards import api, pages
 
     return api.router, pages.router

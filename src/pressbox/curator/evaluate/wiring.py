@@ -1,8 +1,7 @@
 """Evaluation: who judges, which texts, where scores are stored, and Langfuse when it is set."""
 
 from collections.abc import Sequence
-
-from fastapi import APIRouter
+from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.db.database import Database
@@ -22,6 +21,9 @@ from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.research.store import ReportSubjects
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, EvaluatorKind, policy
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
@@ -66,7 +68,7 @@ def board(settings: CuratorSettings) -> ScoreBoard | None:
     return Langfuse(url, public, secret)
 
 
-def routers() -> Sequence[APIRouter]:
+def routers() -> "Sequence[APIRouter]":
     from pressbox.curator.evaluate import pages
 
     return (pages.router,)

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-
-from fastapi import APIRouter
+from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources, ScheduleDeclaration
 from pressbox.core.config import Settings
@@ -27,6 +26,9 @@ from pressbox.curator.names import GRAPH_SCHEDULE
 from pressbox.curator.search.ports import GraphReader
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, GraphKind, LightRagStorage, policy
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
 SHORTEST_INTERVAL = timedelta(seconds=5)
 STORAGES = {LightRagStorage.NETWORKX: "NetworkXStorage", LightRagStorage.MEMGRAPH: "MemgraphStorage"}
@@ -91,7 +93,7 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     return (update,)
 
 
-def routers() -> Sequence[APIRouter]:
+def routers() -> "Sequence[APIRouter]":
     from pressbox.curator.graph import api, pages
 
     return api.router, pages.router

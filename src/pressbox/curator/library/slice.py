@@ -1,13 +1,17 @@
 """What a slice adds to the application: the manifest loops over all of them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from fastapi import APIRouter
+from typing import TYPE_CHECKING, Any
 
 from pressbox.core.app import ActivitiesByQueue, LiveTopic, Resources, ScheduleDeclaration
-from pressbox.core.config import Settings
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from pressbox.core.config import Settings
 
 
 @dataclass(frozen=True)

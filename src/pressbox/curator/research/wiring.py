@@ -1,8 +1,7 @@
 """Research: who plans, reads and writes, what is retrieved and read, and where runs are kept."""
 
 from collections.abc import Sequence
-
-from fastapi import APIRouter
+from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
@@ -26,6 +25,9 @@ from pressbox.curator.research.service import ResearchService, ResearchStarter
 from pressbox.curator.research.store import SqlReadings, SqlResearch
 from pressbox.curator.research.workflow import DeepResearchWorkflow
 from pressbox.curator.settings import CuratorSettings, policy
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
@@ -65,7 +67,7 @@ def service(resources: Resources) -> ResearchService:
     return ResearchService(SqlResearch(resources.database), starter, limits, has_model=has_model(settings))
 
 
-def routers() -> Sequence[APIRouter]:
+def routers() -> "Sequence[APIRouter]":
     from pressbox.curator.research import api, pages
 
     return api.router, pages.router

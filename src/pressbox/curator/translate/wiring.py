@@ -1,8 +1,7 @@
 """The translators of the settings, and the activities, service and routes of translation."""
 
 from collections.abc import Mapping, Sequence
-
-from fastapi import APIRouter
+from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
@@ -21,6 +20,9 @@ from pressbox.curator.translate.service import TranslationService, TranslationSt
 from pressbox.curator.translate.store import SqlTranslations
 from pressbox.curator.translate.translators import ServiceTranslator, UnsetTranslator
 from pressbox.curator.translate.workflow import TranslationWorkflow
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
 REQUIRED_SETTINGS = {
     Provider.DEEPL: "DEEPL_API_KEY",
@@ -79,7 +81,7 @@ def configured_providers(settings: CuratorSettings) -> tuple[Provider, ...]:
     return tuple(one for one in dict.fromkeys((preferred, *is_configured)) if is_configured[one])
 
 
-def routers() -> Sequence[APIRouter]:
+def routers() -> "Sequence[APIRouter]":
     from pressbox.curator.translate import api, pages
 
     return api.router, pages.router
