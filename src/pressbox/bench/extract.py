@@ -18,7 +18,7 @@ from pressbox.core.errors import ConfigurationError, PermanentError
 from pressbox.curator.articles.extraction import PooledExtractor, extract_article
 from pressbox.curator.articles.html_tree import html_to_text
 from pressbox.curator.articles.ports import FetchedArticle, Page
-from pressbox.curator.distil.summary import summarise
+from pressbox.curator.distil.extractive import summarise
 from pressbox.curator.library.domain.entries import ToDistil
 from pressbox.curator.library.parser_pool import ParserPool
 

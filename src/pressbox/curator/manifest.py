@@ -112,7 +112,7 @@ APP = AppManifest(
         "pressbox.curator.graph.rows",
         "pressbox.curator.library.rows",
         "pressbox.curator.research.store",
-        "pressbox.curator.translate.rows",
+        "pressbox.curator.translate.store",
     ),
     topics=topics,
     router=router,

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from pressbox.core.errors import ConfigurationError, RateLimitedError, TransientError
-from pressbox.curator.distil.model import TOGETHER, ModelDistiller
+from pressbox.curator.distil.model import ARTICLES_PER_CALL, ModelDistiller
 from pressbox.curator.distil.prompt import LONGEST_ARTICLE
 from pressbox.curator.library.domain.entries import ToDistil
 from pressbox.demo.simulators.behaviour import Kind
@@ -69,8 +69,8 @@ async def test_several_articles_go_in_one_call_and_come_back_with_lines_summary_
 
 async def test_more_than_five_articles_are_several_calls() -> None:
     async with ModelService(script=write_distillation) as model, distiller_of(model) as distiller:
-        answers = await distiller.distil([entry(number) for number in range(1, TOGETHER + 3)], "", 4)
-        assert len(answers) == TOGETHER + 2
+        answers = await distiller.distil([entry(number) for number in range(1, ARTICLES_PER_CALL + 3)], "", 4)
+        assert len(answers) == ARTICLES_PER_CALL + 2
         assert len(model.asked) == 2
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressbox.curator.distil.summary import summarise
+from pressbox.curator.distil.extractive import summarise
 from pressbox.curator.library.domain.entries import ToDistil
 from pressbox.curator.text.key_sentences import summary_length
 from pressbox.curator.text.lines import clamp_range, find_main_lines, is_boilerplate, number_lines

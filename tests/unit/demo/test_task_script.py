@@ -23,7 +23,7 @@ def between(name: str, text: str) -> str:
 
 
 TASKS = {
-    "distil": (distilling.task("de", 4, MARK), between("1", f"Title: A ferry\n0: {TEXT}")),
+    "distil": (distilling.instructions("de", 4, MARK), between("1", f"Title: A ferry\n0: {TEXT}")),
     "answer": (
         answering.instructions(MARK),
         f"{between('PASSAGE 1', f'A ferry{chr(10)}{TEXT}')}\n\n{between('QUESTION', 'When does the ferry leave?')}",

@@ -1,4 +1,4 @@
-"""Distilling entries, and doing them again."""
+"""Messages of distilling, and the names under which it runs."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ SUMMARIZATION_EVALUATION = "SummarizationEvaluationWorkflow"
 
 
 def feed_distil_workflow_id(feed_id: int) -> str:
-    """For what needs no fetch: what the feed itself holds, and what an earlier run left."""
+    """Return the id of the run for entries that need no fetch: the feed has their text, or an earlier run left them."""
     return f"distil-feed-{feed_id}"
 
 
@@ -23,7 +23,7 @@ def distil_workflow_id(parent_id: str, number: int) -> str:
 
 
 def distil_claim(entry_id: int) -> str:
-    """Under which one run at a time distils an entry."""
+    """Return the key under which one run at a time distils an entry."""
     return f"distil-{entry_id}"
 
 
@@ -42,7 +42,7 @@ class ContentDistillationInput(CamelContract):
 
 
 class DistillationState(CamelContract):
-    """Carried over continue-as-new: one run per page of entries."""
+    """Carried over continue-as-new: one run for each page of entries."""
 
     after_entry_id: int = 0
     total: int = 0
@@ -75,7 +75,7 @@ class SelectForDistillationInput(Contract):
 
 
 class DistilledAnswer(Contract):
-    """A summary of a few sentences, bounded: small enough for a history, where bodies never are."""
+    """A summary of bounded length, small enough for a history; bodies never are in one."""
 
     entry_id: int
     content_hash: str
@@ -88,7 +88,7 @@ class DistilledAnswer(Contract):
 
 
 class DistilledBatch(Contract):
-    """`waiting` tells that the budget of the day is used up or no model answers: come back at `retry_at`."""
+    """`waiting` are the entries to retry at `retry_at`: the budget is used up, or the model is unavailable."""
 
     distilled: tuple[int, ...] = ()
     answers: tuple[DistilledAnswer, ...] = ()
@@ -105,16 +105,18 @@ class SaveDistilledInput(Contract):
 
 
 class SavedEntries(Contract):
-    """Not among them: those whose text changed meanwhile."""
+    """Entries whose text has changed meanwhile are not among them."""
 
     entry_ids: tuple[int, ...] = ()
 
 
 class AppSettings(Contract):
+    """What workflows need to know of the settings."""
+
     target_language: str
     distiller: str
     embedding_model: str
-    # Whether summaries that a model wrote are judged. Histories from before have no such answer.
+    # Whether the summaries of a model are scored. Old histories do not have this field.
     evaluation: bool = False
 
 
@@ -124,7 +126,7 @@ class SummarizationEvaluationItem(CamelContract):
 
 
 class SummarizationEvaluationInput(CamelContract):
-    """At most `max_samples` of the items are judged."""
+    """At most `max_samples` of the items are scored."""
 
     trace_id: str
     items: tuple[SummarizationEvaluationItem, ...]

@@ -1,4 +1,4 @@
-"""The distiller behind any OpenAI-compatible endpoint: several articles per call, what was paid for is not lost."""
+"""The distiller on any OpenAI-compatible endpoint: several articles in a call, and no paid answer is lost."""
 
 import secrets
 from collections import OrderedDict
@@ -9,23 +9,30 @@ from datetime import timedelta
 from pydantic import SecretStr
 
 from pressbox.core.models.chat import ChatModel, Endpoint, Said
-from pressbox.curator.distil.prompt import PROMPT_VERSION, Usable, material, repair, task, usable
+from pressbox.curator.distil.prompt import (
+    PROMPT_VERSION,
+    Summary,
+    instructions,
+    material,
+    read_summaries,
+    repair_request,
+)
 from pressbox.curator.library.domain.entries import Distilled, ToDistil
 from pressbox.curator.models.domain import estimate_tokens
 
-AT_ONCE = 2
-TOGETHER = 5
+CALLS_AT_ONCE = 2
+ARTICLES_PER_CALL = 5
 LONGEST_CALL = timedelta(seconds=120)
 TOKENS_PER_ARTICLE = 700
-KEPT = 500
+MOST_KEPT = 500
 _Key = tuple[str, str, int]
 
 
 class ModelDistiller:
-    """Trouble of the endpoint is a TransientError, a wrong setting a ConfigurationError; both leave everything undone.
+    """A problem of the endpoint is a TransientError, a wrong setting a ConfigurationError; nothing is done then.
 
-    An article that the model answers nonsense about, twice, has an answer of no use, with what it cost; the others are
-    not touched.
+    When the model answers nonsense about an article twice, the answer is unusable and has its cost; the other articles
+    are not affected.
     """
 
     def __init__(
@@ -39,10 +46,10 @@ class ModelDistiller:
             key_setting="PRESSBOX_CURATOR_MODEL_KEY",
             model_setting="PRESSBOX_CURATOR_MODEL_NAME",
         )
-        self._chat = ChatModel("distiller", endpoint, longest_call=longest_call, at_once=AT_ONCE)
-        # Answers of a call whose other half failed: the next try does not pay for them again.
+        self._chat = ChatModel("distiller", endpoint, longest_call=longest_call, at_once=CALLS_AT_ONCE)
+        # Answers of a call whose repair failed: the next attempt does not pay for them again.
         self._kept: OrderedDict[_Key, Distilled] = OrderedDict()
-        # Tokens of answers that were nonsense: they belong to the next one about the same text.
+        # Tokens of nonsense: they are counted with the next answer about the same text.
         self._wasted: OrderedDict[_Key, tuple[int, int]] = OrderedDict()
 
     @property
@@ -55,16 +62,16 @@ class ModelDistiller:
 
     async def distil(self, entries: Sequence[ToDistil], language: str, sentences: int) -> Sequence[Distilled]:
         keys = {entry.entry_id: (entry.content_hash, language, sentences) for entry in entries}
-        # The same text in two feeds is asked for once.
+        # The same text in two feeds is asked about once.
         asked = {keys[entry.entry_id]: entry for entry in entries if keys[entry.entry_id] not in self._kept}
         waiting = list(asked.values())
-        for begin in range(0, len(waiting), TOGETHER):
+        for begin in range(0, len(waiting), ARTICLES_PER_CALL):
             async with self._chat.turns:
-                await self._ask(waiting[begin : begin + TOGETHER], language, sentences)
+                await self._ask(waiting[begin : begin + ARTICLES_PER_CALL], language, sentences)
         found = {key: self._kept.pop(key) for key in set(keys.values()) if key in self._kept}
         for key, entry in asked.items():
             if key not in found:
-                found[key] = self._useless(entry, *self._wasted.pop(key, (0, 0)))
+                found[key] = self._unusable(entry, *self._wasted.pop(key, (0, 0)))
         return [replace(found[keys[entry.entry_id]], entry_id=entry.entry_id) for entry in entries]
 
     async def close(self) -> None:
@@ -74,11 +81,11 @@ class ModelDistiller:
         numbers = dict(enumerate(entries, start=1))
         mark = secrets.token_hex(8)
         messages: list[object] = [
-            {"role": "system", "content": task(language, sentences, mark)},
+            {"role": "system", "content": instructions(language, sentences, mark)},
             {"role": "user", "content": material(numbers, mark)},
         ]
-        said = await self._said(messages, len(entries))
-        found = usable(said.text, numbers)
+        said = await self._call(messages, len(entries))
+        found = read_summaries(said.text, numbers)
         self._keep(found, numbers, said, language, sentences)
         if not found:
             self._waste(entries, said, language, sentences)
@@ -86,24 +93,24 @@ class ModelDistiller:
         if missing:
             messages += [
                 {"role": "assistant", "content": said.text[:4000]},
-                {"role": "user", "content": repair(missing)},
+                {"role": "user", "content": repair_request(missing)},
             ]
-            again = await self._said(messages, len(missing))
+            again = await self._call(messages, len(missing))
             left = {number: numbers[number] for number in missing}
-            mended = usable(again.text, left)
-            self._keep(mended, numbers, again, language, sentences)
-            if not mended:
+            repaired = read_summaries(again.text, left)
+            self._keep(repaired, numbers, again, language, sentences)
+            if not repaired:
                 self._waste(tuple(left.values()), again, language, sentences)
 
-    async def _said(self, messages: Sequence[object], articles: int) -> Said:
+    async def _call(self, messages: Sequence[object], articles: int) -> Said:
         said = await self._chat.ask(messages, TOKENS_PER_ARTICLE * articles)
         if said.tokens_in or said.tokens_out:
             return said
-        # A budget needs numbers, also where the endpoint does not count.
+        # The budget needs numbers even when the endpoint does not count.
         return Said(said.text, estimate_tokens(*map(str, messages)), estimate_tokens(said.text))
 
     def _keep(
-        self, found: Mapping[int, Usable], numbers: Mapping[int, ToDistil], said: Said, language: str, sentences: int
+        self, found: Mapping[int, Summary], numbers: Mapping[int, ToDistil], said: Said, language: str, sentences: int
     ) -> None:
         for place, (number, answer) in enumerate(found.items()):
             entry = numbers[number]
@@ -111,7 +118,7 @@ class ModelDistiller:
             wasted_in, wasted_out = self._wasted.pop(key, (0, 0))
             self._kept[key] = Distilled(
                 entry_id=entry.entry_id,
-                summary=answer.summary,
+                summary=answer.text,
                 main_content_start_line=answer.start,
                 main_content_end_line=answer.end,
                 language=entry.language,
@@ -121,7 +128,7 @@ class ModelDistiller:
                 tokens_out=wasted_out + _share(said.tokens_out, place, len(found)),
                 content_hash=entry.content_hash,
             )
-        while len(self._kept) > KEPT:
+        while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
 
     def _waste(self, entries: Sequence[ToDistil], said: Said, language: str, sentences: int) -> None:
@@ -132,10 +139,10 @@ class ModelDistiller:
                 before_in + _share(said.tokens_in, place, len(entries)),
                 before_out + _share(said.tokens_out, place, len(entries)),
             )
-        while len(self._wasted) > KEPT:
+        while len(self._wasted) > MOST_KEPT:
             self._wasted.popitem(last=False)
 
-    def _useless(self, entry: ToDistil, tokens_in: int, tokens_out: int) -> Distilled:
+    def _unusable(self, entry: ToDistil, tokens_in: int, tokens_out: int) -> Distilled:
         return Distilled(
             entry.entry_id,
             "",
@@ -152,5 +159,5 @@ class ModelDistiller:
 
 
 def _share(tokens: int, place: int, of: int) -> int:
-    """Of what a call cost, so that all shares together are all of it."""
+    """Return one share of what a call cost; all shares add up to the whole."""
     return tokens // of + (1 if place < tokens % of else 0)

@@ -1,4 +1,4 @@
-"""What distilling needs: a distiller, and the entries that wait for it."""
+"""What distilling needs: a distiller, and the entries that wait for a summary."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,9 +9,9 @@ from pressbox.curator.library.domain.entries import Distilled, ToDistil
 
 
 class Distiller(Protocol):
-    """Summarises. A model that is down raises TransientError; nothing is marked done that is not.
+    """Summarises texts. A model that is down raises a TransientError, and nothing is done then.
 
-    What cannot be summarised is left out, or comes as an answer that is not `usable` when it was paid for.
+    A text that cannot be summarised is left out, or has an answer that is not `usable` if it was paid for.
     """
 
     @property
@@ -29,17 +29,17 @@ class DistilStore(Protocol):
     async def select_for_distillation(
         self, entry_ids: Sequence[int], after_entry_id: int, limit: int, *, feed_id: int | None = None
     ) -> DistilSelection:
-        """Those of these that wait for it and have a text; without ids all of a feed, or of all feeds."""
+        """Select those of these entries that wait and have a text; without ids, of one feed or of all feeds."""
         ...
 
     async def to_distil(self, entry_ids: Sequence[int]) -> Sequence[ToDistil]: ...
 
     async def save_distilled(self, distilled: Sequence[Distilled], now: datetime) -> Sequence[int]:
-        """Only where the content is still the one that was distilled; the ids that were saved."""
+        """Save summaries whose text is still the same, and return the ids of their entries."""
         ...
 
     async def distil_again(self, entry_ids: Sequence[int]) -> None:
-        """Let those with a text wait for a distillation again, whatever came of the last."""
+        """Let entries with a text wait for a summary again, whatever the last result was."""
         ...
 
     async def note_distil_failure(self, entry_id: int, reason: str, now: datetime) -> None: ...

@@ -1,7 +1,7 @@
-"""What a model is asked about articles, and the one form in which its answer counts.
+"""The prompt for summaries, and the one shape of an answer that counts.
 
-An article is data between marks that it cannot know, so that nothing in it can pass for a question of ours. The
-answer is read as JSON of exactly the shape asked for, and its summary is plain text.
+An article is data between random marks, which it cannot contain, so that nothing in it passes for an instruction. The
+answer is JSON of exactly the shape asked for, and its summary is plain text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from pressbox.core.models.chat import json_in
 from pressbox.curator.library.domain.entries import ToDistil
 from pressbox.curator.text.lines import clamp_range, number_lines, split_lines
 
-# Changed with every change of the words below: then all is new work.
+# Changes with every change of the prompt: then everything is new work.
 PROMPT_VERSION = "1"
 LONGEST_ARTICLE = 16_000
 LONGEST_SUMMARY = 2_000
@@ -31,7 +31,7 @@ Answer with JSON only: {{"articles": [{{"article": 1, "main_content_start_line":
 "summary": ""}}]}} with exactly one entry for each article."""
 
 
-class Answered(BaseModel):
+class _Answer(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
     article: int
@@ -41,18 +41,20 @@ class Answered(BaseModel):
 
 
 class _Answers(BaseModel):
-    # Each one is looked at alone: a bad one does not spoil the others.
+    # Each answer is validated alone: a bad one does not spoil the others.
     articles: list[object]
 
 
 @dataclass(frozen=True)
-class Usable:
+class Summary:
+    """A summary, and the lines of the article itself."""
+
     start: int
     end: int
-    summary: str
+    text: str
 
 
-def task(language: str, sentences: int, mark: str) -> str:
+def instructions(language: str, sentences: int, mark: str) -> str:
     named = f"the language with the code “{language}”" if language else "the language of the article"
     wanted = f"{sentences - 1} to {sentences}" if sentences > 2 else str(sentences)
     return _TASK.format(sentences=wanted, language=named, mark=mark)
@@ -66,7 +68,7 @@ def material(entries: Mapping[int, ToDistil], mark: str) -> str:
     )
 
 
-def repair(missing: Sequence[int]) -> str:
+def repair_request(missing: Sequence[int]) -> str:
     numbers = ", ".join(str(number) for number in missing)
     return (
         f"That was not the JSON asked for. Answer with it alone, for these articles: {numbers}. Lines must be numbers "
@@ -74,35 +76,35 @@ def repair(missing: Sequence[int]) -> str:
     )
 
 
-def usable(said: str, entries: Mapping[int, ToDistil]) -> dict[int, Usable]:
-    """The answers that can be used, by number. What is missing was left out, made up, or in another form."""
+def read_summaries(answer: str, entries: Mapping[int, ToDistil]) -> dict[int, Summary]:
+    """Return the usable summaries by number; whatever does not have the shape asked for is left out."""
     try:
-        answers = _Answers.model_validate(json_in(said)).articles
+        answers = _Answers.model_validate(json_in(answer)).articles
     except ValueError:
         return {}
-    found: dict[int, Usable] = {}
+    found: dict[int, Summary] = {}
     for one in answers:
         try:
-            answer = Answered.model_validate(one)
+            parsed = _Answer.model_validate(one)
         except ValidationError:
             continue
-        entry = entries.get(answer.article)
-        checked = None if entry is None else _checked(answer, entry)
-        if checked is not None:
-            found.setdefault(answer.article, checked)
+        entry = entries.get(parsed.article)
+        summary = None if entry is None else _check(parsed, entry)
+        if summary is not None:
+            found.setdefault(parsed.article, summary)
     return found
 
 
-def _checked(answer: Answered, entry: ToDistil) -> Usable | None:
+def _check(answer: _Answer, entry: ToDistil) -> Summary | None:
     lines = split_lines(entry.text)
     shown = number_lines(lines, LONGEST_ARTICLE).count("\n") + 1
     fits = clamp_range(answer.main_content_start_line, answer.main_content_end_line, shown)
     summary = " ".join("".join(one if one.isprintable() else " " for one in answer.summary).split())
     if fits is None or not summary:
         return None
-    # Who was shown only the beginning cannot know where it ends.
+    # A model that saw only the beginning cannot know where the article ends.
     end = len(lines) - 1 if fits[1] == shown - 1 else fits[1]
-    return Usable(fits[0], end, summary)
+    return Summary(fits[0], end, summary)
 
 
 def _title(entry: ToDistil) -> str:

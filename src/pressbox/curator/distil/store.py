@@ -19,8 +19,6 @@ _LONGEST_REASON = 500
 
 
 class SqlDistilStore(SqlStore):
-    """From a text to its summary."""
-
     async def select_for_distillation(
         self, entry_ids: Sequence[int], after_entry_id: int, limit: int, *, feed_id: int | None = None
     ) -> DistilSelection:
@@ -87,7 +85,7 @@ class SqlDistilStore(SqlStore):
             _tell(work, entry)
 
 
-# The text whose lines a distiller counts: always the whole one.
+# The whole text: its lines are the ones that a distiller counts.
 _WHOLE_TEXT = func.coalesce(func.nullif(EntryBodyRow.content_text, ""), EntryBodyRow.filtered_content)
 
 
@@ -103,7 +101,7 @@ def _put_answer(entry: EntryRow, body: EntryBodyRow, answer: Distilled) -> None:
     whole = body.content_text or body.filtered_content
     lines = split_lines(whole)
     stated = clamp_range(answer.main_content_start_line, answer.main_content_end_line, len(lines))
-    # Lines that are not there name no article: then all of it stays.
+    # With lines that do not exist the whole text stays.
     start, end = stated or (0, len(lines) - 1)
     article = "\n".join(lines[start : end + 1])
     body.filtered_content, body.content_text = (article, whole) if article.strip() not in ("", whole) else (whole, "")

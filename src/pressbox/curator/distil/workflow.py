@@ -1,4 +1,4 @@
-"""ContentDistillationWorkflow: from texts to summaries, searchable and comparable."""
+"""ContentDistillationWorkflow: summarises entries, and has them indexed and embedded."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,45 +7,57 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from pressbox.core.temporal.calls import call, call_best_effort, call_locally, failure_reason, timed_out
+    from pressbox.core.temporal.calls import (
+        call,
+        call_best_effort,
+        call_locally,
+        failure_reason,
+        start_detached,
+        timed_out,
+    )
     from pressbox.curator.distil.activities import DistilActivities, SettingsActivities
     from pressbox.curator.distil.contracts import (
+        SUMMARIZATION_EVALUATION,
         ContentDistillationInput,
         ContentDistillationOutput,
         ContentDistillationProgress,
         DistillationState,
+        DistilledAnswer,
         DistilledBatch,
         DistilSelection,
         SaveDistilledInput,
         SelectForDistillationInput,
+        SummarizationEvaluationInput,
+        SummarizationEvaluationItem,
+        summarization_evaluation_workflow_id,
     )
-    from pressbox.curator.distil.evaluation import start_evaluation
     from pressbox.curator.library.contracts import EntryIds, EntryProgressState
-    from pressbox.curator.library.domain.entries import EntryStatus
+    from pressbox.curator.library.domain.entries import EXTRACTIVE, EntryStatus
     from pressbox.curator.library.progress import EntryStates, ProgressReporter
+    from pressbox.curator.models.domain import entry_trace_id, trace_id
     from pressbox.curator.models.waiting import WAITING, sleep_until
     from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities
     from pressbox.curator.search.contracts import IndexBatchInput
 
 # A page of entries with their titles is one message, which stays below 10 kB.
 PAGE = 50
-GIVEN_UP = "Its worker died of it, several times."
+GIVEN_UP = "This text made the worker crash several times."
 
 
 @workflow.defn
 class ContentDistillationWorkflow:
-    """Summarises entries in batches, then has them indexed and compared; without ids everything that waits for it.
+    """Summarises entries in batches, then has them indexed and embedded; without ids, everything that waits.
 
-    Id `distil-…`; a child that outlives who started it, or started by hand. While no model answers, or the token budget
-    of the day is used up, it waits and goes on by itself. Entries are chosen by state and claimed for the time of one
-    batch, so that nothing is distilled twice, and nothing is marked that was not.
+    Id `distil-…`; a child that outlives its parent, or started by hand. While the model is unavailable or the token
+    budget of the day is used up, it waits and continues by itself. Entries are selected by state and claimed for one
+    batch, so that nothing is distilled twice.
     """
 
     @workflow.init
     def __init__(self, input: ContentDistillationInput) -> None:
         self._input = input
         self._policy = input.policy
-        self._judged = False
+        self._evaluates = False
         self._state = input.state
         self._articles = EntryStates()
         of = f" of {input.feed_name}" if input.feed_name else ""
@@ -58,7 +70,7 @@ class ContentDistillationWorkflow:
     @workflow.run
     async def run(self, input: ContentDistillationInput) -> ContentDistillationOutput:
         settings = await call_locally(SettingsActivities.get_app_settings)
-        self._judged = settings.evaluation
+        self._evaluates = settings.evaluation
         self._policy = input.policy.model_copy(update={"target_language": settings.target_language})
         page = await self._select()
         self._state = self._add(total=len(page.entries))
@@ -67,7 +79,7 @@ class ContentDistillationWorkflow:
         self._show()
         size = self._policy.distil_batch
         for begin in range(0, len(page.entries), size):
-            await self._distil_patiently(page.entries[begin : begin + size])
+            await self._distil_batch(page.entries[begin : begin + size])
         if page.more:
             state = self._add(after_entry_id=page.entries[-1].entry_id - self._state.after_entry_id)
             workflow.continue_as_new(input.model_copy(update={"state": state}))
@@ -80,8 +92,8 @@ class ContentDistillationWorkflow:
         )
         return await call(DistilActivities.get_entries_for_distillation, wanted)
 
-    async def _distil_patiently(self, entries: Sequence[EntryProgressState]) -> None:
-        """One batch to its end, however long no model answers."""
+    async def _distil_batch(self, entries: Sequence[EntryProgressState]) -> None:
+        """Distil one batch, and wait as long as the model is unavailable."""
         while entries:
             for entry in entries:
                 self._articles.put(entry.entry_id, EntryStatus.DISTILLING)
@@ -94,12 +106,12 @@ class ContentDistillationWorkflow:
             self._show(current_step=WAITING, message=f"{len(entries)} wait: {batch.reason}")
             await sleep_until(batch.retry_at)
             if workflow.info().is_continue_as_new_suggested():
-                # Days without a model: what still waits is selected again.
+                # After days of waiting: what is still missing is selected again.
                 state = self._state.model_copy(update={"total": self._state.distilled + self._state.failed})
                 workflow.continue_as_new(self._input.model_copy(update={"state": state}))
 
     async def _distil(self, entries: Sequence[EntryProgressState]) -> DistilledBatch:
-        """Where a batch fails as a whole, its entries are tried one by one: only the one that does it fails."""
+        """When a batch fails as a whole, try its entries one by one: only the one that breaks it fails."""
         wanted = EntryIds(entry_ids=tuple(entry.entry_id for entry in entries), policy=self._policy)
         try:
             return await call(DistilActivities.distill_entry_content, wanted)
@@ -108,9 +120,9 @@ class ContentDistillationWorkflow:
                 raise
             if len(entries) > 1:
                 parts = [await self._distil([entry]) for entry in entries]
-                return merged(parts)
+                return merge_batches(parts)
             if not timed_out(error):
-                # A part of ours is away, or refuses: that is no failure of the article.
+                # Something else is unavailable or refuses: the article is not to blame.
                 retry_at = workflow.now() + self._policy.model_pause
                 return DistilledBatch(waiting=wanted.entry_ids, retry_at=retry_at, reason=failure_reason(error))
             failed = entries[0].model_copy(update={"status": EntryStatus.ERROR, "error": GIVEN_UP})
@@ -126,7 +138,7 @@ class ContentDistillationWorkflow:
         for entry in batch.failed:
             self._articles.put(entry.entry_id, EntryStatus.ERROR, error=entry.error)
         self._state = self._add(distilled=len(saved), failed=len(batch.failed))
-        if self._judged:
+        if self._evaluates:
             await start_evaluation(batch.answers, saved, self._state.distilled)
         self._show(current_step="index")
         done = tuple(dict.fromkeys((*saved, *(entry.entry_id for entry in batch.failed))))
@@ -151,7 +163,7 @@ class ContentDistillationWorkflow:
         )
 
 
-def merged(parts: Sequence[DistilledBatch]) -> DistilledBatch:
+def merge_batches(parts: Sequence[DistilledBatch]) -> DistilledBatch:
     times = [part.retry_at for part in parts if part.retry_at is not None]
     return DistilledBatch(
         answers=tuple(answer for part in parts for answer in part.answers),
@@ -160,3 +172,22 @@ def merged(parts: Sequence[DistilledBatch]) -> DistilledBatch:
         retry_at=max(times, default=None),
         reason=next((part.reason for part in parts if part.reason), ""),
     )
+
+
+async def start_evaluation(answers: Sequence[DistilledAnswer], saved: Sequence[int], position: int) -> None:
+    """Start the evaluation of what a model wrote, without waiting for it.
+
+    The batch's trace id is made from the workflow, the position in its work and the summaries: the same work has the
+    same trace id, and another summary has another.
+    """
+    written = [answer for answer in answers if answer.entry_id in saved and answer.model != EXTRACTIVE]
+    if not written:
+        return
+    parts = [(answer.entry_id, answer.content_hash, answer.model, answer.summary) for answer in written]
+    batch = trace_id("distil", workflow.info().workflow_id, position, *(part for answer in parts for part in answer))
+    items = tuple(
+        SummarizationEvaluationItem(entry_id=answer.entry_id, trace_id=entry_trace_id(answer.entry_id, batch))
+        for answer in written
+    )
+    input = SummarizationEvaluationInput(trace_id=batch, items=items)
+    await start_detached(SUMMARIZATION_EVALUATION, input, summarization_evaluation_workflow_id(batch))

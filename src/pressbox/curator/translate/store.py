@@ -4,20 +4,41 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, func, literal, or_, select, tuple_
+from sqlalchemy import Boolean, ColumnElement, ForeignKey, Text, and_, exists, func, literal, or_, select, tuple_
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
+from pressbox.core.db.base import Base
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
 from pressbox.curator.library.domain.entries import FetchState, content_hash
-from pressbox.curator.library.rows import EntryBodyRow, EntryRow, SubscriptionRow
+from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.text.plain_text import make_storable
 from pressbox.curator.translate.contracts import TranslationCursor, TranslationSelection
 from pressbox.curator.translate.domain.blocks import BlockKind, find_blocks, plain_words, text_block
 from pressbox.curator.translate.domain.segments import BlockTranslation, UntranslatedReason
 from pressbox.curator.translate.ports import StoredTranslation, TranslationSource
-from pressbox.curator.translate.rows import EntryTranslationRow
+
+
+class EntryTranslationRow(Base):
+    """An entry in another language: `blocks` has the translation of each block, or the reason why there is none."""
+
+    __tablename__ = "entry_translations"
+    __table_args__ = (SCHEMA,)
+
+    entry_id: Mapped[int] = mapped_column(ForeignKey("curator.entries.id", ondelete="CASCADE"), primary_key=True)
+    language: Mapped[str] = mapped_column(Text, primary_key=True)
+    provider: Mapped[str] = mapped_column(Text)
+    model: Mapped[str] = mapped_column(Text, server_default="")
+    # Of the text that was translated: another text needs another translation.
+    content_hash: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text, server_default="")
+    blocks: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
+    # Nothing of that text is left to translate.
+    complete: Mapped[bool] = mapped_column(Boolean, server_default="false")
+    at: Mapped[datetime]
 
 
 class SqlTranslations(SqlStore):
