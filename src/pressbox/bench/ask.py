@@ -1,13 +1,13 @@
-"""`pressbox bench ask`: is the right page found for a question, by which way, and how long does it take.
+"""`pressbox bench ask`: how well each retrieval method finds the right page for a question, and how long it takes.
 
-Retrieval alone: no model writes anything here. How good written answers are needs a real model, and a real judge.
+Only retrieval is measured: the quality of written answers needs a real model and a real judge.
 """
 
 import asyncio
 import math
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,11 +16,10 @@ from typing import TypeVar
 import psycopg
 
 from pressbox.bench import ask_library as library
-from pressbox.bench.ask_library import Asked, Document
-from pressbox.bench.instance import temporary_home
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.ask_library import Document, Question
+from pressbox.bench.instance import temporary_database, temporary_home
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
 from pressbox.core.db.database import Database
-from pressbox.core.db.migrate import upgrade
 from pressbox.curator.context.offline import OfflineContextExtractor
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.graph.ports import GraphDocument
@@ -33,7 +32,6 @@ from pressbox.curator.search.wiring import embedder, search_index
 from pressbox.curator.search.wiring import retriever as build_retriever
 from pressbox.curator.settings import CuratorSettings
 from pressbox.embedded.home import Home
-from pressbox.embedded.postgres import EmbeddedPostgres
 
 Result = TypeVar("Result")
 
@@ -51,7 +49,7 @@ WAYS: Mapping[str, frozenset[FoundBy]] = {
     "hybrid without graph": WORDS_AND_VECTORS,
     "hybrid": frozenset(FoundBy),
 }
-# All words of the question, any of them: the plain way, without languages.
+# Any word of the question, without regard to language.
 _PEER = """
     SELECT entry.id FROM curator.entries AS entry JOIN curator.entry_bodies AS body ON body.entry_id = entry.id,
       CAST(replace(CAST(plainto_tsquery('simple', %(question)s) AS text), '&', '|') AS tsquery) AS query,
@@ -68,7 +66,7 @@ class Quality:
     ndcg: float
 
     @classmethod
-    def of(cls, ranked: Sequence[Sequence[str]], asked: Sequence[Asked]) -> "Quality":
+    def of(cls, ranked: Sequence[Sequence[str]], asked: Sequence[Question]) -> "Quality":
         pairs = list(zip(ranked, asked, strict=True))
         return cls(
             statistics.fmean(recall(keys, one.right) for keys, one in pairs),
@@ -77,7 +75,7 @@ class Quality:
 
 
 def recall(keys: Sequence[str], right: Sequence[str], best: int = BEST) -> float:
-    """Which part of what is right stands among the best."""
+    """The share of the right documents among the best."""
     return len(set(keys[:best]) & set(right)) / len(right)
 
 
@@ -87,38 +85,25 @@ def ndcg(keys: Sequence[str], right: Sequence[str], listed: int = LISTED) -> flo
 
 
 def run_ask(say: Say, data: Path = DATA, entries: int = ENTRIES, timed: int = TIMED) -> Report:
-    """Takes some minutes, most of them the index of vectors."""
-    machine = this_machine()
-    asked = library.questions()
+    """Takes some minutes, mostly for the vector index."""
+    machine = describe_machine()
+    asked = library.load_questions()
     with temporary_home() as home:
         home.create()
-        found = asyncio.run(library.documents(data))
+        found = asyncio.run(library.load_documents(data))
         say(f"{len(asked)} questions over {len(found)} pages")
-        qualities, peer = _in_database(home, lambda url: _quality(home, url, found, asked, say))
+        with temporary_database(home) as url:
+            qualities, peer = asyncio.run(_measure_quality(home, url, found, asked, say))
     with temporary_home() as home:
         home.create()
-        times = _in_database(home, lambda url: _timed(home, url, entries, asked, timed, say))
+        with temporary_database(home) as url:
+            times = asyncio.run(_measure_times(home, url, entries, asked, timed, say))
     figures = (*_quality_figures(qualities, peer, asked, len(found)), *_time_figures(times, entries))
     return Report(name="ask", measured_at=datetime.now(UTC), machine=machine, figures=figures)
 
 
-def _in_database(home: Home, work: Callable[[str], Awaitable[Result]]) -> Result:
-    postgres = EmbeddedPostgres(home)
-    # From this thread: it ends with the one that started it.
-    postgres.start()
-    try:
-        upgrade(postgres.url)
-
-        async def run() -> Result:
-            return await work(postgres.url)
-
-        return asyncio.run(run())
-    finally:
-        postgres.stop()
-
-
-async def _quality(
-    home: Home, url: str, found: Sequence[Document], asked: Sequence[Asked], say: Say
+async def _measure_quality(
+    home: Home, url: str, found: Sequence[Document], asked: Sequence[Question], say: Say
 ) -> tuple[Mapping[str, Quality], Quality]:
     user_id = library.fill(url, found)
     database, vectors = Database(url), embedder(CuratorSettings())
@@ -148,12 +133,12 @@ async def _quality(
             ranked = [await retriever.find_entries(user_id, one.question, ways) for one in asked]
             keys = [[found[entry.entry_id - 1].key for entry in entries] for entries in ranked]
             qualities[name] = Quality.of(keys, asked)
-        return qualities, Quality.of(await asyncio.to_thread(_peer, url, found, asked), asked)
+        return qualities, Quality.of(await asyncio.to_thread(_ask_peer, url, found, asked), asked)
     finally:
         await database.close()
 
 
-def _peer(url: str, found: Sequence[Document], asked: Sequence[Asked]) -> Sequence[Sequence[str]]:
+def _ask_peer(url: str, found: Sequence[Document], asked: Sequence[Question]) -> Sequence[Sequence[str]]:
     with psycopg.connect(url, autocommit=True) as connection:
         return [
             [found[row[0] - 1].key for row in connection.execute(_PEER, {"question": one.question}).fetchall()]
@@ -161,17 +146,17 @@ def _peer(url: str, found: Sequence[Document], asked: Sequence[Asked]) -> Sequen
         ]
 
 
-async def _timed(
-    home: Home, url: str, entries: int, asked: Sequence[Asked], timed: int, say: Say
+async def _measure_times(
+    home: Home, url: str, entries: int, asked: Sequence[Question], timed: int, say: Say
 ) -> Mapping[str, Sequence[float]]:
-    """Seconds of finding entries, and of the whole way to passages."""
+    """Seconds of finding entries, and of the whole retrieval of passages."""
     say(f"{entries:,} made articles into database and index")
-    user_id = library.fill(url, library.made(entries))
+    user_id = library.fill(url, library.make_documents(entries))
     database, vectors = Database(url), embedder(CuratorSettings())
     folder = home.path / "index"
     index, _ = search_index(folder)
     batch = []
-    for number, one in enumerate(library.made(entries), start=1):
+    for number, one in enumerate(library.make_documents(entries), start=1):
         batch.append(library.index_document(number, one))
         if len(batch) == CuratorPolicy().index_batch or number == entries:
             await index.add(batch)
@@ -185,25 +170,25 @@ async def _timed(
         async with database.engine.connect() as connection:
             await connection.exec_driver_sql("ANALYZE")
         texts = [one.question for one in asked][:timed]
-        # The first opens files and plans.
+        # The first query opens files and makes plans.
         await retriever.find(user_id, texts[0])
         say(f"{len(texts)} questions at {entries:,} entries")
         return {
-            "entries": [await _seconds(retriever.find_entries(user_id, text)) for text in texts],
-            "passages": [await _seconds(retriever.find(user_id, text)) for text in texts],
+            "entries": [await _measure_seconds(retriever.find_entries(user_id, text)) for text in texts],
+            "passages": [await _measure_seconds(retriever.find(user_id, text)) for text in texts],
         }
     finally:
         await database.close()
 
 
-async def _seconds(work: Awaitable[object]) -> float:
+async def _measure_seconds(work: Awaitable[object]) -> float:
     began = time.perf_counter()
     await work
     return time.perf_counter() - began
 
 
 def _quality_figures(
-    qualities: Mapping[str, Quality], peer: Quality, asked: Sequence[Asked], pages: int
+    qualities: Mapping[str, Quality], peer: Quality, asked: Sequence[Question], pages: int
 ) -> Sequence[Figure]:
     languages = len({one.language for one in asked})
     note = f"{len(asked)} questions in {languages} languages over {pages} real pages and entries"

@@ -1,4 +1,4 @@
-"""What `bench ask` asks about: real pages and feeds with questions written by hand, and made articles to fill up."""
+"""The documents and questions of `bench ask`: real pages and feeds, handwritten questions, made-up articles."""
 
 import json
 import random
@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
+from pressbox.bench.copy_rows import Row, copy_rows
 from pressbox.bench.library import articles
 from pressbox.core.errors import ConfigurationError, PressboxError
 from pressbox.curator.articles.html_tree import html_to_text
@@ -22,11 +23,10 @@ from pressbox.curator.text.plain_text import to_plain_text
 FEEDS = 500
 PUBLISHED = datetime(2026, 1, 1, tzinfo=UTC)
 _URL = "https://example.org/"
-Row = tuple[object, ...]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """A question with the keys of the documents that answer it."""
 
     language: str
@@ -36,7 +36,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Document:
-    """`key` is the folder of a page, or the file of a feed with the place of the entry in it."""
+    """`key` is the folder of a page, or the file of a feed and the position of the entry in it."""
 
     key: str
     title: str
@@ -44,40 +44,40 @@ class Document:
     language: str = ""
 
 
-def questions() -> Sequence[Asked]:
+def load_questions() -> Sequence[Question]:
     stored = json.loads((files("pressbox.bench") / "questions.json").read_text(encoding="utf-8"))
-    return [Asked(one["language"], one["question"], tuple(one["right"])) for one in stored]
+    return [Question(one["language"], one["question"], tuple(one["right"])) for one in stored]
 
 
-async def documents(data: Path) -> Sequence[Document]:
-    """Read from `data`, which holds `articles` and `feeds`; nothing of it is copied."""
+async def load_documents(data: Path) -> Sequence[Document]:
+    """Read the folders `articles` and `feeds` of `data`; nothing is copied."""
     feeds = sorted(path for path in (data / "feeds").glob("*") if path.is_file())
-    found = [*_pages(data / "articles"), *[one async for one in _entries(feeds)]]
+    found = [*_read_pages(data / "articles"), *[one async for one in _read_feeds(feeds)]]
     if not found:
         raise ConfigurationError(f"{data} has nothing to ask about. Give --data a folder with articles and feeds.")
     return found
 
 
-def _pages(folder: Path) -> Iterator[Document]:
+def _read_pages(folder: Path) -> Iterator[Document]:
     for page in sorted(folder.glob("*/expected.html")):
         told = json.loads((page.parent / "expected-metadata.json").read_text(encoding="utf-8"))
         text = html_to_text(page.read_text(encoding="utf-8", errors="replace"))
         yield Document(f"articles/{page.parent.name}", str(told.get("title") or ""), text)
 
 
-async def _entries(feeds: Sequence[Path]) -> AsyncIterator[Document]:
+async def _read_feeds(feeds: Sequence[Path]) -> AsyncIterator[Document]:
     parser = FeedParser()
     for file in feeds:
         try:
             parsed = await parser.parse(file.read_bytes(), "", _URL)
         except PressboxError:
-            # Some of the set are broken on purpose; nobody asks about them.
+            # Some feeds of the set are broken on purpose, and no question is about them.
             continue
         for place, entry in enumerate(parsed.entries):
             yield Document(f"{file.name}/{place}", entry.title, to_plain_text(entry.content))
 
 
-def made(count: int) -> Iterator[Document]:
+def make_documents(count: int) -> Iterator[Document]:
     return (Document(f"made/{one.number}", one.title, one.text, one.language) for one in articles(count))
 
 
@@ -90,7 +90,7 @@ def feed_of(entry_id: int) -> int:
 
 
 def fill(url: str, found: Iterable[Document]) -> int:
-    """A person who reads all of it; entries are numbered from one. Gives the person."""
+    """Add a person who reads everything, and the entries, numbered from one; returns the person."""
     with psycopg.connect(url, autocommit=True) as connection, connection.transaction():
         row = connection.execute(
             "INSERT INTO core.users (email, name, password_hash, role) "
@@ -99,16 +99,18 @@ def fill(url: str, found: Iterable[Document]) -> int:
         assert row is not None
         user_id = int(row[0])
         numbers = range(1, FEEDS + 1)
-        _copy(connection, "feeds", ("id", "url", "title"), ((one, f"{_URL}{one}", f"Feed {one}") for one in numbers))
-        _copy(connection, "subscriptions", ("user_id", "feed_id"), ((user_id, one) for one in numbers))
+        copy_rows(
+            connection, "feeds", ("id", "url", "title"), ((one, f"{_URL}{one}", f"Feed {one}") for one in numbers)
+        )
+        copy_rows(connection, "subscriptions", ("user_id", "feed_id"), ((user_id, one) for one in numbers))
         bodies: list[Row] = []
-        _copy(connection, "entries", _ENTRY, _entry_rows(found, bodies))
-        _copy(connection, "entry_bodies", ("entry_id", "filtered_content"), bodies)
+        copy_rows(connection, "entries", _ENTRY, _make_entry_rows(found, bodies))
+        copy_rows(connection, "entry_bodies", ("entry_id", "filtered_content"), bodies)
     return user_id
 
 
 def fill_vectors(url: str, model: str, entries: int, size: int) -> None:
-    """Any directions do, where an index is measured and not its answers. By COPY, before there is an index."""
+    """Add random vectors, because only the index is measured and not its answers; by COPY, before the index exists."""
     chance = random.Random(size)  # noqa: S311 - the same in every run
     numbers = [f"{chance.gauss(0, 1):.3f}" for _ in range(100_000)]
 
@@ -118,8 +120,8 @@ def fill_vectors(url: str, model: str, entries: int, size: int) -> None:
 
     with psycopg.connect(url, autocommit=True) as connection:
         rows = ((number, model, vector(), "") for number in range(1, entries + 1))
-        _copy(connection, "entry_embeddings", ("entry_id", "model", "embedding", "shown_hash"), rows)
-        # What an index of this size is built in; one that grows with its entries needs none of it.
+        copy_rows(connection, "entry_embeddings", ("entry_id", "model", "embedding", "shown_hash"), rows)
+        # Memory to build an index of this size at once; an index that grows with its entries does not need it.
         here = sql.Identifier(connection.info.dbname)
         connection.execute(sql.SQL("ALTER DATABASE {} SET maintenance_work_mem = '512MB'").format(here))
 
@@ -140,19 +142,10 @@ _ENTRY = (
 )
 
 
-def _entry_rows(found: Iterable[Document], bodies: list[Row]) -> Iterator[Row]:
+def _make_entry_rows(found: Iterable[Document], bodies: list[Row]) -> Iterator[Row]:
     states = (FetchState.FETCHED.value, DistilState.DISTILLED.value)
     for number, one in enumerate(found, start=1):
         text = one.text.replace("\x00", "")
         bodies.append((number, text))
         times = (PUBLISHED, PUBLISHED, PUBLISHED)
         yield number, feed_of(number), one.key, f"{_URL}{one.key}", one.title, one.language, *times, one.key, *states
-
-
-def _copy(connection: psycopg.Connection, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
-    statement = sql.SQL("COPY curator.{} ({}) FROM STDIN").format(
-        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
-    )
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for row in rows:
-            copy.write_row(row)

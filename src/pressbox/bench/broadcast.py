@@ -1,4 +1,4 @@
-"""`pressbox bench broadcast`: one message to ten thousand people, against one HTTP call after the other."""
+"""`pressbox bench broadcast`: one message to ten thousand people, compared with one HTTP call after the other."""
 
 import asyncio
 import time
@@ -11,8 +11,8 @@ import httpx
 from sqlalchemy import text
 
 from pressbox.bench.instance import measured_instance, temporary_home
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
-from pressbox.bench.simulator import simulator
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
+from pressbox.bench.simulator import run_simulator
 from pressbox.core.config import TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.temporal.client import connect
@@ -27,8 +27,8 @@ TIMES_FASTER_AIM = 25.0
 HISTORY_EVENTS_AIM = 2_000
 LONGEST_SECONDS = 900.0
 
-# One subscription was made as people make it; the others are copies with a number of their own. Without reminders:
-# ten thousand schedules are another benchmark.
+# One subscription is made through the API; the others are numbered copies of it. Without reminders, because ten
+# thousand schedules are another benchmark.
 _COPY = text("""
     WITH first AS (
         SELECT subscription.event_id, contact.*
@@ -54,7 +54,7 @@ _MESSAGE = text("""
 
 @dataclass(frozen=True)
 class Broadcast:
-    """What one message came to. `received` counts what arrived at the target."""
+    """The result of one message. `received` counts what arrived at the target."""
 
     seconds: float
     deliveries: int
@@ -66,16 +66,16 @@ class Broadcast:
 
 @dataclass(frozen=True)
 class Loops:
-    """Deliveries per second, one after the other: as the original does it, and with one client for all of them."""
+    """Deliveries per second, one after the other: with a client for each call, and with one client for all."""
 
     original: float
     kept_client: float
 
 
 def run_broadcast(say: Say, deliveries: int = DELIVERIES) -> Report:
-    """Takes a minute or two, on a home of its own that is removed afterwards."""
-    machine = this_machine()
-    with _target() as target, temporary_home() as home:
+    """Takes a minute or two, on a temporary home."""
+    machine = describe_machine()
+    with _run_target() as target, temporary_home() as home:
         allow = httpx.URL(target).netloc.decode()
         with measured_instance(home, PRESSBOX_HTTP_ALLOW=allow, PRESSBOX_SOONISH_APPRISE_API_URL="") as instance:
             ours, loops = asyncio.run(_measure(instance, target, deliveries, say))
@@ -88,16 +88,16 @@ async def _measure(instance: Instance, target: str, deliveries: int, say: Say) -
     try:
         async with client:
             say(f"One after the other: {SAMPLED} deliveries")
-            loops = Loops(await _one_after_the_other(target), await _one_after_the_other(target, kept=True))
+            loops = Loops(await _send_in_turn(target), await _send_in_turn(target, kept=True))
             say(f"{deliveries:,} subscribers")
-            slug = await _event(client, database, target, deliveries)
+            slug = await _create_event(client, database, target, deliveries)
             say(f"One message to {deliveries:,}")
-            return await _broadcast(client, database, instance, target, slug), loops
+            return await _measure_broadcast(client, database, instance, target, slug), loops
     finally:
         await database.close()
 
 
-async def _one_after_the_other(target: str, *, kept: bool = False) -> float:
+async def _send_in_turn(target: str, *, kept: bool = False) -> float:
     """The loop of the original document: a client for each call, or one that is kept, and the next call when the last
     one was answered."""
     message = {"title": "Room change", "message": "We meet in room 12.", "type": "info"}
@@ -109,12 +109,12 @@ async def _one_after_the_other(target: str, *, kept: bool = False) -> float:
     return SAMPLED / (time.perf_counter() - began)
 
 
-async def _event(client: httpx.AsyncClient, database: Database, target: str, people: int) -> str:
+async def _create_event(client: httpx.AsyncClient, database: Database, target: str, people: int) -> str:
     start = datetime.now(UTC) + timedelta(days=30)
-    event = await _posted(client, "/events", name="Measured", start_date=start.isoformat(), timezone="UTC")
+    event = await _post(client, "/events", name="Measured", start_date=start.isoformat(), timezone="UTC")
     slug = str(event["slug"])
     url = f"json://{httpx.URL(target).netloc.decode()}/bench"
-    joined = await _posted(client, f"/events/{slug}/subscriptions", url=url, offsets=[])
+    joined = await _post(client, f"/events/{slug}/subscriptions", url=url, offsets=[])
     subscription = joined["subscription"]
     assert isinstance(subscription, dict)
     async with database.unit_of_work() as work:
@@ -122,11 +122,11 @@ async def _event(client: httpx.AsyncClient, database: Database, target: str, peo
     return slug
 
 
-async def _broadcast(
+async def _measure_broadcast(
     client: httpx.AsyncClient, database: Database, instance: Instance, target: str, slug: str
 ) -> Broadcast:
     await client.delete(f"{target}/-/received")
-    message = await _posted(client, f"/events/{slug}/announce", text="We meet in room 12.")
+    message = await _post(client, f"/events/{slug}/announce", text="We meet in room 12.")
     number = int(str(message["id"]))
     async with asyncio.timeout(LONGEST_SECONDS):
         while True:
@@ -146,15 +146,15 @@ async def _broadcast(
     return Broadcast((finished - created).total_seconds(), deliveries, sent, again, received, len(history.events))
 
 
-async def _posted(client: httpx.AsyncClient, path: str, **body: object) -> dict[str, object]:
+async def _post(client: httpx.AsyncClient, path: str, **body: object) -> dict[str, object]:
     answer = (await client.post(path, json=body)).raise_for_status().json()
     assert isinstance(answer, dict)
     return answer
 
 
 @contextmanager
-def _target() -> Iterator[str]:
-    with simulator("pressbox.demo.simulators.notification_target") as url:
+def _run_target() -> Iterator[str]:
+    with run_simulator("pressbox.demo.simulators.notification_target") as url:
         slow = Behaviour(kind=Kind.SLOW, seconds=TARGET_SECONDS)
         httpx.put(f"{url}/-/behaviours", content=slow.model_dump_json(), trust_env=False).raise_for_status()
         yield url

@@ -1,4 +1,4 @@
-"""`pressbox bench clock`: how well the offline judge reads the clock of a scorebug, on pictures drawn for it."""
+"""`pressbox bench clock`: how well the offline judge reads the clock of a scorebug, on pictures drawn for this."""
 
 import asyncio
 import statistics
@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
-from pressbox.bench.scorebugs import Sample, Scorebug, drawn, scorebugs
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
+from pressbox.bench.scorebugs import Sample, Scorebug, draw, scorebugs
 from pressbox.footy.domain.clock import Doubt, possible_times
 from pressbox.footy.domain.judgements import FrameJudgement
 from pressbox.footy.ports.outside import Judge
@@ -24,7 +24,7 @@ WRONG_AIM = 0.01
 
 
 class Reading(StrEnum):
-    """RIGHT: the minute that is shown, or nothing where nothing is. WRONG: another minute. NONE: not read, or a
+    """RIGHT: the minute that is shown, or nothing if none is shown. WRONG: another minute. NONE: not read, or a
     stopped clock whose second timer was not read, which leaves open how much time has passed.
     """
 
@@ -58,29 +58,29 @@ class Closing(Protocol):
 
 def run_clock(say: Say, pictures: int = PICTURES) -> Report:
     """Takes some minutes on one processor; nothing is downloaded."""
-    machine = this_machine()
+    machine = describe_machine()
     done = asyncio.run(_measure(say, pictures))
     return Report(name="clock", measured_at=datetime.now(UTC), machine=machine, figures=_figures(done))
 
 
 async def _measure(say: Say, pictures: int) -> Sequence[Read]:
-    """With the judge that a worker has, in its own process."""
+    """Measure the judge that a worker has, in its own process."""
     offline = judge(FootySettings(judge=JudgeKind.OFFLINE))
     try:
-        # Starts the process, which loads its models.
-        await offline.judge([drawn(scorebugs(1)[0]).jpeg])
+        # Start the process, which loads its models.
+        await offline.judge([draw(scorebugs(1)[0]).jpeg])
         done: list[Read] = []
         for number, bug in enumerate(scorebugs(pictures)):
             if number % 40 == 0:
                 say(f"{number} of {pictures} scorebugs")
-            done.append(await _measured(drawn(bug), offline))
+            done.append(await _measure_sample(draw(bug), offline))
         return done
     finally:
         if isinstance(offline, Closing):
             await offline.close()
 
 
-async def _measured(sample: Sample, offline: Judge) -> Read:
+async def _measure_sample(sample: Sample, offline: Judge) -> Read:
     began = time.perf_counter()
     judged = await offline.judge([sample.jpeg])
     return Read(sample.bug, read_one(sample.bug, judged[0]), time.perf_counter() - began)
@@ -90,21 +90,21 @@ def _figures(done: Sequence[Read]) -> tuple[Figure, ...]:
     with_clock = [read for read in done if read.bug.minute is not None]
     without = [read for read in done if read.bug.minute is None]
     return (
-        _share("clocks read right", with_clock, Reading.RIGHT, aim=RIGHT_AIM, better=Better.HIGHER),
-        _share("pictures read wrong", done, Reading.WRONG, aim=WRONG_AIM),
-        _share("clocks not read", with_clock, Reading.NONE),
-        _share("clocks seen where there is none", without, Reading.WRONG, aim=WRONG_AIM),
-        *_times("a clock is found", [read for read in with_clock if read.reading is Reading.RIGHT]),
-        *_times("there is none", without),
-        *_by("notation", with_clock, lambda read: read.bug.notation),
-        *_by("place", with_clock, lambda read: read.bug.place),
-        *_by("contrast", with_clock, lambda read: read.bug.contrast),
-        *_by("quality", with_clock, lambda read: read.bug.quality),
-        *_by("font", with_clock, lambda read: read.bug.font),
+        _share_figure("clocks read right", with_clock, Reading.RIGHT, aim=RIGHT_AIM, better=Better.HIGHER),
+        _share_figure("pictures read wrong", done, Reading.WRONG, aim=WRONG_AIM),
+        _share_figure("clocks not read", with_clock, Reading.NONE),
+        _share_figure("clocks seen where there is none", without, Reading.WRONG, aim=WRONG_AIM),
+        *_time_figures("a clock is found", [read for read in with_clock if read.reading is Reading.RIGHT]),
+        *_time_figures("there is none", without),
+        *_group_figures("notation", with_clock, lambda read: read.bug.notation),
+        *_group_figures("place", with_clock, lambda read: read.bug.place),
+        *_group_figures("contrast", with_clock, lambda read: read.bug.contrast),
+        *_group_figures("quality", with_clock, lambda read: read.bug.quality),
+        *_group_figures("font", with_clock, lambda read: read.bug.font),
     )
 
 
-def _share(
+def _share_figure(
     name: str, reads: Sequence[Read], reading: Reading, *, aim: float | None = None, better: Better = Better.LOWER
 ) -> Figure:
     count = sum(read.reading is reading for read in reads)
@@ -118,7 +118,7 @@ def _share(
     )
 
 
-def _times(when: str, reads: Sequence[Read]) -> tuple[Figure, ...]:
+def _time_figures(when: str, reads: Sequence[Read]) -> tuple[Figure, ...]:
     seconds = [read.seconds for read in reads] or [0.0]
     return (
         Figure(
@@ -130,7 +130,7 @@ def _times(when: str, reads: Sequence[Read]) -> tuple[Figure, ...]:
     )
 
 
-def _by(what: str, reads: Sequence[Read], value: Callable[[Read], str]) -> tuple[Figure, ...]:
+def _group_figures(what: str, reads: Sequence[Read], value: Callable[[Read], str]) -> tuple[Figure, ...]:
     counts: Mapping[str, Counter[Reading]] = {kind: Counter() for kind in sorted({value(read) for read in reads})}
     for read in reads:
         counts[value(read)][read.reading] += 1

@@ -1,4 +1,4 @@
-"""What crosses Temporal in benchmarks."""
+"""Inputs and results of the benchmark workflow."""
 
 from pressbox.core.contracts import Contract
 
@@ -12,7 +12,7 @@ class BenchStepResult(Contract):
 
 
 class BenchStepsWorkflowInput(Contract):
-    """`steps` activities, and after each of them `reports` reports of progress."""
+    """Run `steps` activities and report progress `reports` times after each."""
 
     steps: int = 1
     reports: int = 0

@@ -1,4 +1,4 @@
-"""`pressbox bench crawl`: a thousand feeds, hardly any of them changed, beside one after the other with feedparser."""
+"""`pressbox bench crawl`: a thousand feeds, few of them changed, compared with one after the other by feedparser."""
 
 import asyncio
 import json
@@ -17,8 +17,8 @@ from sqlalchemy import TextClause, text
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.bench.instance import temporary_home
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
-from pressbox.bench.simulator import simulator
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
+from pressbox.bench.simulator import run_simulator
 from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
@@ -62,7 +62,7 @@ _ENTRIES = text("SELECT count(*) FROM curator.entries")
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured. Less is faster and says less."""
+    """How much is measured; less is faster and less exact."""
 
     feeds: int = 1_000
     sampled: int = 50
@@ -70,8 +70,8 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Crawled:
-    """Seconds of whole rounds over all feeds. `one_by_one` and `newsboat` are for as many feeds, unchanged."""
+class CrawlTimes:
+    """Seconds of whole rounds over all feeds. `one_by_one` and `newsboat` are for as many unchanged feeds."""
 
     feeds: int
     first: float
@@ -86,18 +86,18 @@ class Crawled:
     newsboat: float | None
 
 
-class EverywhereHere:
-    """A thousand names, all of them on loopback: so each is a host of its own, as in the world."""
+class LoopbackResolver:
+    """Resolves every name to loopback, so that each feed has its own host."""
 
     async def resolve(self, host: str, port: int) -> Sequence[Address]:
         return (ip_address("127.0.0.1"),)
 
 
 def run_crawl(say: Say, scale: Scale | None = None) -> Report:
-    """Takes a minute, on a home of its own that is removed afterwards."""
+    """Takes a minute, on a temporary home."""
     chosen = scale or Scale()
-    machine = this_machine()
-    with temporary_home() as home, simulator(FEED_HOST, *_amounts(chosen)) as address:
+    machine = describe_machine()
+    with temporary_home() as home, run_simulator(FEED_HOST, *_host_arguments(chosen)) as address:
         home.create()
         postgres = EmbeddedPostgres(home)
         postgres.start()
@@ -109,55 +109,55 @@ def run_crawl(say: Say, scale: Scale | None = None) -> Report:
     return Report(name="crawl", measured_at=datetime.now(UTC), machine=machine, figures=_figures(found))
 
 
-def _amounts(scale: Scale) -> tuple[str, str, str]:
+def _host_arguments(scale: Scale) -> tuple[str, str, str]:
     return str(scale.feeds), str(ENTRIES_EACH), str(scale.delay)
 
 
-async def _measure(home: Home, database_url: str, port: int, scale: Scale, say: Say) -> Crawled:
+async def _measure(home: Home, database_url: str, port: int, scale: Scale, say: Say) -> CrawlTimes:
     database = Database(database_url)
-    # Nobody listens there, and nobody is called: the activities are run here.
+    # Nothing listens there and nothing is called: the activities run in this process.
     temporal = await connect(TemporalSettings(), "127.0.0.1:9", lazy=True)
     store = open_store(ObjectsSettings(), home.objects)
     try:
-        async with GuardedClient(HttpSettings(allow=("127.0.0.0/8",)), resolver=EverywhereHere()) as http:
+        async with GuardedClient(HttpSettings(allow=("127.0.0.0/8",)), resolver=LoopbackResolver()) as http:
             resources = Resources(Settings(home=home.path), database, temporal, store, http)
-            return await _rounds(resources, port, scale, say)
+            return await _measure_rounds(resources, port, scale, say)
     finally:
         await database.close()
 
 
-async def _rounds(resources: Resources, port: int, scale: Scale, say: Say) -> Crawled:
+async def _measure_rounds(resources: Resources, port: int, scale: Scale, say: Say) -> CrawlTimes:
     database = resources.database
     async with database.unit_of_work() as work:
         await work.session.execute(_SUBSCRIBED, {"port": port, "feeds": scale.feeds})
     say(f"{scale.feeds:,} feeds for the first time")
-    first, _ = await _round(resources, scale.feeds)
-    before, began_with = _told(port, "counts"), await _number(database, _ENTRIES)
+    first, _ = await _run_round(resources, scale.feeds)
+    before, began_with = _control_host(port, "counts"), await _load_number(database, _ENTRIES)
     say("again, all of them unchanged")
-    unchanged = [await _round(resources, scale.feeds) for _ in range(ROUNDS)]
-    _told(port, f"change/{CHANGED_STEP}")
+    unchanged = [await _run_round(resources, scale.feeds) for _ in range(ROUNDS)]
+    _control_host(port, f"change/{CHANGED_STEP}")
     say("again, one in twenty changed")
-    changed, _ = await _round(resources, scale.feeds)
-    unconditional = _told(port, "counts").get("unconditional", 0) - before.get("unconditional", 0)
+    changed, _ = await _run_round(resources, scale.feeds)
+    unconditional = _control_host(port, "counts").get("unconditional", 0) - before.get("unconditional", 0)
     say(f"feedparser, one by one, {scale.sampled} feeds")
-    alone = await asyncio.to_thread(_one_by_one, port, scale.sampled)
-    return Crawled(
+    alone = await asyncio.to_thread(_crawl_in_turn, port, scale.sampled)
+    return CrawlTimes(
         feeds=scale.feeds,
         first=first,
         unchanged=median(seconds for seconds, _ in unchanged),
         unchanged_processor=median(processor for _, processor in unchanged),
         changed=changed,
-        news=await _number(database, _ENTRIES) - began_with,
+        news=await _load_number(database, _ENTRIES) - began_with,
         expected_news=len(range(0, scale.feeds, CHANGED_STEP)),
         unconditional=unconditional,
         one_by_one=alone / scale.sampled * scale.feeds,
         sampled=scale.sampled,
-        newsboat=await asyncio.to_thread(_newsboat, port, scale.feeds, say),
+        newsboat=await asyncio.to_thread(_run_newsboat, port, scale.feeds, say),
     )
 
 
-async def _round(resources: Resources, expected: int) -> tuple[float, float]:
-    """As the workflow does it: page by page, each by the activity that asks and stores. By the clock, and of work."""
+async def _run_round(resources: Resources, expected: int) -> tuple[float, float]:
+    """Crawl page by page as the workflow does; returns seconds of real time and of processor time."""
     named = {activity.__name__: activity for activity in activities(resources)[QUEUE]}
     policy, run = CuratorPolicy(), ActivityEnvironment().run
     began, worked, after, asked, failed = time.perf_counter(), time.process_time(), 0, 0, 0
@@ -175,18 +175,18 @@ async def _round(resources: Resources, expected: int) -> tuple[float, float]:
     return time.perf_counter() - began, time.process_time() - worked
 
 
-async def _number(database: Database, statement: TextClause) -> int:
+async def _load_number(database: Database, statement: TextClause) -> int:
     async with database.unit_of_work() as work:
         return int(await work.session.scalar(statement) or 0)
 
 
-def _told(port: int, what: str) -> dict[str, int]:
+def _control_host(port: int, what: str) -> dict[str, int]:
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/-/{what}") as answer:
         return dict(json.loads(answer.read()))
 
 
-def _one_by_one(port: int, sampled: int) -> float:
-    """The loop that everybody writes first, even with conditional requests; only the second round counts."""
+def _crawl_in_turn(port: int, sampled: int) -> float:
+    """Crawl in a simple loop, with conditional requests; only the second round counts."""
     import feedparser  # type: ignore[import-untyped]
 
     urls = [f"http://127.0.0.1:{port}/feed/{number}" for number in range(sampled)]
@@ -198,8 +198,8 @@ def _one_by_one(port: int, sampled: int) -> float:
     return time.perf_counter() - began
 
 
-def _newsboat(port: int, feeds: int, say: Say) -> float | None:
-    """The second reload, with as many threads as we ask at once; None where it is not installed."""
+def _run_newsboat(port: int, feeds: int, say: Say) -> float | None:
+    """Seconds of the second reload, with as many threads as we have requests at once; None if not installed."""
     program = shutil.which("newsboat")
     if program is None:
         return None
@@ -217,7 +217,7 @@ def _newsboat(port: int, feeds: int, say: Say) -> float | None:
         return time.perf_counter() - began
 
 
-def _figures(found: Crawled) -> tuple[Figure, ...]:
+def _figures(found: CrawlTimes) -> tuple[Figure, ...]:
     sampled = f"feedparser one by one, sampled on {found.sampled}"
     figures = (
         Figure(name=f"{found.feeds:,} feeds for the first time", value=found.first, unit="s"),

@@ -1,4 +1,4 @@
-"""An event moves while its reminders are firing: who was owed one, who got one, who got two."""
+"""Moves an event while its reminders are firing, and counts who got none, one or two."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from pressbox.core.db.database import Database
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.domain.reminders import WantedReminder, message_version
 
-# Reminders fire second by second over this time; in the middle of it the event moves by half of it.
+# Reminders fire every second for this time; in the middle of it the event moves by half of it.
 FIRING = timedelta(seconds=20)
 MOVE_BY = FIRING / 2
 SHORTEST_OFFSET = 60
-# Long enough to make the schedules before the first of them fires.
+# Long enough to create the schedules before the first one fires.
 PREPARING = timedelta(seconds=20)
 LONGEST_SECONDS = 120.0
 
@@ -63,21 +63,21 @@ class MovedWhileDue:
 
 
 async def measure_move_while_due(web_url: str, database: Database, port: int, *, people: int) -> MovedWhileDue:
-    """Through the instance's own API and worker. Who is reminded after the move has a moment that is still to come."""
+    """Measure through the API and the worker of the instance. Reminders after the move are still in the future."""
     client = httpx.AsyncClient(base_url=f"{web_url}/api/soonish", trust_env=False, timeout=60.0)
     async with client, NotificationTarget(port) as target:
         spread = int(FIRING.total_seconds())
         start = (datetime.now(UTC) + PREPARING).replace(microsecond=0) + timedelta(seconds=SHORTEST_OFFSET + spread)
-        slug, offsets = await _event(client, database, target, start, people, spread)
-        await _until_made(database, slug, people)
+        slug, offsets = await _create_event(client, database, target, start, people, spread)
+        await _wait_for_schedules(database, slug, people)
         await _sleep_until(start - timedelta(seconds=SHORTEST_OFFSET) - FIRING / 2)
         moved = start + MOVE_BY
-        await _patched(client, slug, start_date=moved.isoformat())
+        await _patch_event(client, slug, start_date=moved.isoformat())
         owed = datetime.now(UTC)
         after = [WantedReminder(subscription, offset, moved) for subscription, offset in offsets]
         expected = {message_version(item) for item in after if item.fire_at > owed}
         await _sleep_until(max(item.fire_at for item in after))
-        sent = await _until_sent(database, slug, expected)
+        sent = await _wait_for_messages(database, slug, expected)
         before = {message_version(WantedReminder(item.subscription_id, item.offset, start)) for item in after}
         received = [item for item in target.received if "starts in" in item.title]
         return MovedWhileDue(
@@ -89,7 +89,7 @@ async def measure_move_while_due(web_url: str, database: Database, port: int, *,
         )
 
 
-async def _event(
+async def _create_event(
     client: httpx.AsyncClient, database: Database, target: NotificationTarget, start: datetime, people: int, spread: int
 ) -> tuple[str, Sequence[tuple[int, timedelta]]]:
     body = {"name": "Measured", "start_date": start.isoformat(), "timezone": "UTC"}
@@ -105,16 +105,16 @@ async def _event(
     }
     async with database.unit_of_work() as work:
         rows = (await work.session.execute(_COPY, values)).all()
-    # The copies were not told to the workflow; any edit makes it compare all schedules.
-    await _patched(client, slug, location="Hall 1")
+    # The workflow does not know the copies; any edit makes it compare all schedules.
+    await _patch_event(client, slug, location="Hall 1")
     return slug, [(subscription_id, timedelta(seconds=seconds)) for subscription_id, seconds in rows]
 
 
-async def _patched(client: httpx.AsyncClient, slug: str, **changes: str) -> None:
+async def _patch_event(client: httpx.AsyncClient, slug: str, **changes: str) -> None:
     (await client.patch(f"/events/{slug}", json=changes)).raise_for_status()
 
 
-async def _until_made(database: Database, slug: str, people: int) -> None:
+async def _wait_for_schedules(database: Database, slug: str, people: int) -> None:
     async with asyncio.timeout(PREPARING.total_seconds()):
         while True:
             async with database.unit_of_work() as work:
@@ -123,14 +123,14 @@ async def _until_made(database: Database, slug: str, people: int) -> None:
             await asyncio.sleep(0.2)
 
 
-async def _until_sent(database: Database, slug: str, expected: set[str]) -> Sequence[str]:
-    """Everything that was sent, once everybody who is owed one has it, or after a while."""
+async def _wait_for_messages(database: Database, slug: str, expected: set[str]) -> Sequence[str]:
+    """Everything that was sent, once everybody expected has a message, or after a timeout."""
     deadline = datetime.now(UTC) + timedelta(seconds=LONGEST_SECONDS)
     while True:
         async with database.unit_of_work() as work:
             sent = [str(version) for version in await work.session.scalars(_SENT, {"slug": slug})]
         if expected <= set(sent) or datetime.now(UTC) > deadline:
-            # A second copy would come right after the first.
+            # A second copy would arrive right after the first.
             await asyncio.sleep(3)
             return sent
         await asyncio.sleep(1)

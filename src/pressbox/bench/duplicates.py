@@ -1,8 +1,8 @@
-"""`pressbox bench duplicates`: how many disguised copies of a clip are found, and how many strangers are taken for one.
+"""`pressbox bench duplicates`: how many altered copies of a clip are found, and how many others are mistaken for one.
 
-Clips are drawn on the spot: several goals of one broadcast with the same stadium, camera and scoreboard, disguised in
-every way that `pressbox.demo.clips` knows, beside titles, fades and black. One set has the seeds that the rule was
-tuned on, the other has seeds that it never saw; the table gives both.
+The clips are drawn for this: several goals of one broadcast with the same stadium, camera and scoreboard, altered in
+every way that `pressbox.demo.clips` knows, with titles, fades and black screens. One set has the seeds that the rule
+was tuned on, the other has new seeds; the table shows both.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
 from pressbox.core.config import Settings
 from pressbox.demo.clips.disguises import disguise
 from pressbox.demo.clips.renderer import make_clip
@@ -35,7 +35,7 @@ DISGUISED_PER_BROADCAST = 2
 DULL_PER_SCENE = 3
 STRANGERS_PER_COPY = 3
 _WIDTH, _HEIGHT = 384, 216
-# What of a picture remains is less than half of it, or lies where no view looks.
+# Less than half of the picture remains, or the rest is where the rule does not look.
 STRONGEST_CROPS = (Disguise.CROP_20, Disguise.CROP_CORNER, Disguise.VERTICAL, Disguise.VERTICAL_IN_WIDE)
 
 
@@ -49,7 +49,7 @@ class Stranger(StrEnum):
 
 @dataclass(frozen=True)
 class Sample:
-    """A clip or a copy of one. `goal` tells what it really shows."""
+    """A clip or a copy of one. `goal` is what it really shows."""
 
     goal: tuple[int, int]
     kind: Disguise | Scene
@@ -75,35 +75,35 @@ class Score:
 
 
 def run_duplicates(say: Say, settings: Settings, broadcasts: int = BROADCASTS) -> Report:
-    """Some minutes: about three hundred clips are drawn, encoded, disguised and decoded again."""
-    machine = this_machine()
+    """Takes some minutes: about three hundred clips are drawn, encoded, altered and decoded again."""
+    machine = describe_machine()
     scores = {}
     for name, first in (("tuned seeds", TUNED), ("held-out seeds", HELD_OUT)):
-        samples = asyncio.run(_samples(say, settings, first, broadcasts))
+        samples = asyncio.run(_make_samples(say, settings, first, broadcasts))
         say(f"Comparing {len(samples)} clips of the {name}")
         scores[name] = score(samples)
     return Report(name="duplicates", measured_at=datetime.now(UTC), machine=machine, figures=tuple(_figures(scores)))
 
 
-async def _samples(say: Say, settings: Settings, first: int, broadcasts: int) -> list[Sample]:
-    """As many clips at a time as there are processors; drawing and encoding leave the interpreter free."""
+async def _make_samples(say: Say, settings: Settings, first: int, broadcasts: int) -> list[Sample]:
+    """Make as many clips at a time as there are processors; drawing and encoding release the interpreter."""
     decoder = media(settings)
     turns = asyncio.Semaphore(os.cpu_count() or 1)
 
     async def made(folder: Path, spec: ClipSpec, kinds: Sequence[Disguise]) -> list[Sample]:
         async with turns:
             say(f"Clip {spec.seed} ({spec.scene})")
-            return await _copies(decoder, folder / f"{spec.scene}-{spec.seed}.mp4", spec, kinds)
+            return await _make_copies(decoder, folder / f"{spec.scene}-{spec.seed}.mp4", spec, kinds)
 
     try:
         with tempfile.TemporaryDirectory() as folder:
-            jobs = [made(Path(folder), spec, kinds) for spec, kinds in material(first, broadcasts)]
+            jobs = [made(Path(folder), spec, kinds) for spec, kinds in plan_samples(first, broadcasts)]
             return [sample for samples in await asyncio.gather(*jobs) for sample in samples]
     finally:
         await decoder.close()
 
 
-def material(first: int, broadcasts: int) -> Iterable[tuple[ClipSpec, Sequence[Disguise]]]:
+def plan_samples(first: int, broadcasts: int) -> Iterable[tuple[ClipSpec, Sequence[Disguise]]]:
     for broadcast in range(first, first + broadcasts):
         for number in range(CLIPS_PER_BROADCAST):
             minute = 10 + 13 * number
@@ -121,17 +121,17 @@ def material(first: int, broadcasts: int) -> Iterable[tuple[ClipSpec, Sequence[D
             yield ClipSpec(first + number, scene, duration=5.0, width=_WIDTH, height=_HEIGHT), ()
 
 
-async def _copies(decoder: Media, path: Path, spec: ClipSpec, kinds: Sequence[Disguise]) -> list[Sample]:
+async def _make_copies(decoder: Media, path: Path, spec: ClipSpec, kinds: Sequence[Disguise]) -> list[Sample]:
     clip = await asyncio.to_thread(make_clip, spec)
     goal = (spec.broadcast, spec.seed)
-    samples = [Sample(goal, spec.scene, await _fingerprint(decoder, path, clip))]
+    samples = [Sample(goal, spec.scene, await _make_fingerprint(decoder, path, clip))]
     for kind in kinds:
         copy = await asyncio.to_thread(disguise, clip, kind, spec.seed)
-        samples.append(Sample(goal, kind, await _fingerprint(decoder, path, copy)))
+        samples.append(Sample(goal, kind, await _make_fingerprint(decoder, path, copy)))
     return samples
 
 
-async def _fingerprint(decoder: Media, path: Path, clip: bytes) -> Fingerprint:
+async def _make_fingerprint(decoder: Media, path: Path, clip: bytes) -> Fingerprint:
     await asyncio.to_thread(path.write_bytes, clip)
     return unpack(await decoder.fingerprint(path))
 
@@ -166,8 +166,8 @@ def _pairs(samples: Sequence[Sample]) -> Iterable[tuple[Sample, Sample]]:
 def _figures(scores: dict[str, Score]) -> Iterable[Figure]:
     others = [kind for kind in Disguise if kind not in STRONGEST_CROPS]
     for name, found in scores.items():
-        yield _recall(f"recall, all but the strongest crops, {name}", [found], others, RECALL_AIM)
-        yield _recall(f"recall, strongest crops, {name}", [found], STRONGEST_CROPS, None)
+        yield _recall_figure(f"recall, all but the strongest crops, {name}", [found], others, RECALL_AIM)
+        yield _recall_figure(f"recall, strongest crops, {name}", [found], STRONGEST_CROPS, None)
     for name, found in scores.items():
         for stranger in Stranger:
             yield Figure(
@@ -179,10 +179,10 @@ def _figures(scores: dict[str, Score]) -> Iterable[Figure]:
                 aim=0,
             )
     for kind in Disguise:
-        yield _recall(f"recall, {kind}", list(scores.values()), [kind], None)
+        yield _recall_figure(f"recall, {kind}", list(scores.values()), [kind], None)
 
 
-def _recall(name: str, scores: Sequence[Score], kinds: Iterable[Disguise], aim: float | None) -> Figure:
+def _recall_figure(name: str, scores: Sequence[Score], kinds: Iterable[Disguise], aim: float | None) -> Figure:
     chosen = list(kinds)
     pairs, ours, document = (
         sum(counts[kind] for counts in group for kind in chosen)

@@ -1,4 +1,4 @@
-"""`pressbox bench extract`: how much of the right text is found on real pages, and how fast, beside a peer."""
+"""`pressbox bench extract`: how much of the right text is found on real pages, and how fast, compared with a peer."""
 
 import asyncio
 import importlib
@@ -13,7 +13,7 @@ from statistics import fmean
 
 import psutil
 
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
 from pressbox.core.errors import ConfigurationError, PermanentError
 from pressbox.curator.articles.extraction import PooledExtractor, extract_article
 from pressbox.curator.articles.html_tree import html_to_text
@@ -35,7 +35,7 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff
 
 @dataclass(frozen=True)
 class Sample:
-    """A page and the text that a reader wants of it."""
+    """A page and the text that should be extracted from it."""
 
     name: str
     html: str
@@ -43,26 +43,26 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Measured:
+class ExtractionTimes:
     f1: float
     pages_per_second: float
     failed: int = 0
 
 
 def run_extract(say: Say, data: Path = DATA, rounds: int = ROUNDS) -> Report:
-    machine = this_machine()
+    machine = describe_machine()
     samples = load_samples(data)
     say(f"{len(samples)} pages, our extractor")
-    ours = measure(samples, _ours, rounds)
+    ours = measure(samples, _extract_ours, rounds)
     say("trafilatura alone")
-    alone = measure(samples, _trafilatura, rounds)
-    peer = _peer()
+    alone = measure(samples, _extract_trafilatura, rounds)
+    peer = _find_peer()
     say(PEER if peer else f"{PEER} is not installed")
     other = measure(samples, peer, rounds) if peer else None
     say("Summaries")
-    per_second, empty = _summaries(samples)
+    per_second, empty = _summarise(samples)
     say("In the worker's processes")
-    together, memory = asyncio.run(_in_parser_pool(samples, rounds))
+    together, memory = asyncio.run(_measure_parser_pool(samples, rounds))
     figures = (
         Figure(
             name="F1 of words",
@@ -103,7 +103,7 @@ def run_extract(say: Say, data: Path = DATA, rounds: int = ROUNDS) -> Report:
 
 
 def load_samples(data: Path) -> list[Sample]:
-    """Every folder with a `source.html` and an `expected.html`."""
+    """Load every folder with a `source.html` and an `expected.html`."""
     folders = sorted(found.parent for found in data.glob("*/source.html") if (found.parent / "expected.html").is_file())
     if not folders:
         raise ConfigurationError(
@@ -119,8 +119,8 @@ def load_samples(data: Path) -> list[Sample]:
     ]
 
 
-def measure(samples: Sequence[Sample], extract: Callable[[str], str], rounds: int) -> Measured:
-    """The first round loads libraries and gives the texts; the others are timed."""
+def measure(samples: Sequence[Sample], extract: Callable[[str], str], rounds: int) -> ExtractionTimes:
+    """The first round loads libraries and returns the texts; the others are timed."""
     texts = [extract(sample.html) for sample in samples]
     began = time.process_time()
     for _ in range(rounds):
@@ -128,35 +128,35 @@ def measure(samples: Sequence[Sample], extract: Callable[[str], str], rounds: in
             extract(sample.html)
     seconds = time.process_time() - began
     scores = [f1(text, sample.expected) for text, sample in zip(texts, samples, strict=True)]
-    return Measured(fmean(scores), rounds * len(samples) / seconds, sum(not text for text in texts))
+    return ExtractionTimes(fmean(scores), rounds * len(samples) / seconds, sum(not text for text in texts))
 
 
 def f1(found: str, expected: str) -> float:
-    """Of the words, counted as often as they come; a character is a word where there are no spaces."""
+    """The F1 score of the words, with repetitions; without spaces each character is a word."""
     one, other = Counter(_WORD.findall(found.lower())), Counter(_WORD.findall(expected.lower()))
     common = sum((one & other).values())
     return 2 * common / (sum(one.values()) + sum(other.values())) if common else 0.0
 
 
-def _article(html: str) -> FetchedArticle | None:
+def _extract_article(html: str) -> FetchedArticle | None:
     try:
         return extract_article(html, _URL, (), datetime.now(UTC))
     except PermanentError:
         return None
 
 
-def _ours(html: str) -> str:
-    article = _article(html)
+def _extract_ours(html: str) -> str:
+    article = _extract_article(html)
     return article.text if article else ""
 
 
-def _trafilatura(html: str) -> str:
+def _extract_trafilatura(html: str) -> str:
     from trafilatura import extract
 
     return extract(html, url=_URL, fast=True, include_comments=False) or ""
 
 
-def _peer() -> Callable[[str], str] | None:
+def _find_peer() -> Callable[[str], str] | None:
     try:
         readability = importlib.import_module("readability")
     except ImportError:
@@ -164,7 +164,7 @@ def _peer() -> Callable[[str], str] | None:
     return lambda html: html_to_text(readability.Document(html).summary())
 
 
-def _summaries(samples: Sequence[Sample]) -> tuple[float, int]:
+def _summarise(samples: Sequence[Sample]) -> tuple[float, int]:
     entries = [ToDistil(number, "", sample.expected, "", "") for number, sample in enumerate(samples)]
     summarise(entries[0], SENTENCES)
     began = time.process_time()
@@ -172,7 +172,7 @@ def _summaries(samples: Sequence[Sample]) -> tuple[float, int]:
     return len(summaries) / (time.process_time() - began), sum(not summary for summary in summaries)
 
 
-async def _in_parser_pool(samples: Sequence[Sample], rounds: int) -> tuple[float, float]:
+async def _measure_parser_pool(samples: Sequence[Sample], rounds: int) -> tuple[float, float]:
     parsers = ParserPool(PROCESSES)
     pages = PooledExtractor(parsers)
 

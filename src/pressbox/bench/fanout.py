@@ -1,4 +1,4 @@
-"""How long it takes until every browser has heard of a commit, against the same number of clients that ask."""
+"""How long it takes until every browser knows of a commit, compared with the same number of clients that poll."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ OPEN_AT_ONCE = 50
 
 @dataclass(frozen=True)
 class FanOut:
-    """Seconds from the commit until the last client knew, and, for comparison, until the last one had asked."""
+    """Seconds from the commit until the last client knew of it, or until the last poll was answered."""
 
     last: float
     median: float
@@ -32,7 +32,7 @@ class FanOut:
 
 
 class StreamClient:
-    """The smallest reader of an event stream: what it costs should be the server's cost, not ours."""
+    """A minimal reader of an event stream, so that the cost of the server is measured and not ours."""
 
     def __init__(self, web_url: str) -> None:
         self._address = urlsplit(web_url)
@@ -52,8 +52,8 @@ class StreamClient:
         if self._writer is not None:
             self._writer.close()
 
-    async def hear(self, word: str) -> float:
-        """When a line with this word arrived."""
+    async def wait_for(self, word: str) -> float:
+        """Return when a line with this word arrived."""
         assert self._reader is not None
         sought = word.encode()
         async for line in self._reader:
@@ -69,24 +69,24 @@ async def measure_fan_out(web_url: str, database: Database, *, clients: int) -> 
         async def open_one() -> StreamClient:
             async with places:
                 client = await stack.enter_async_context(StreamClient(web_url))
-                await client.hear("event: hello")
+                await client.wait_for("event: hello")
                 return client
 
         async with asyncio.timeout(OPEN_SECONDS):
             streams = await asyncio.gather(*(open_one() for _ in range(clients)))
         workflow_id = f"bench-fanout-{uuid4()}"
-        hearing = [asyncio.create_task(stream.hear(workflow_id)) for stream in streams]
-        committed = await _commit(database, workflow_id)
+        hearing = [asyncio.create_task(stream.wait_for(workflow_id)) for stream in streams]
+        committed = await _commit_change(database, workflow_id)
         async with asyncio.timeout(HEAR_SECONDS):
             heard = sorted(await asyncio.gather(*hearing))
     return FanOut(
         last=heard[-1] - committed,
         median=heard[len(heard) // 2] - committed,
-        polled=await _poll(database, workflow_id, clients),
+        polled=await _measure_polling(database, workflow_id, clients),
     )
 
 
-async def _commit(database: Database, workflow_id: str) -> float:
+async def _commit_change(database: Database, workflow_id: str) -> float:
     now = datetime.now(UTC)
     async with database.unit_of_work() as work:
         await store(
@@ -113,8 +113,8 @@ async def _commit(database: Database, workflow_id: str) -> float:
     return time.perf_counter()
 
 
-async def _poll(database: Database, workflow_id: str, clients: int) -> float:
-    """Each client asks the table once, all at the same time: the least that polling could cost, without its waiting."""
+async def _measure_polling(database: Database, workflow_id: str, clients: int) -> float:
+    """Let every client query the table once at the same time: the least that polling could cost."""
 
     async def ask() -> None:
         async with database.unit_of_work() as work:

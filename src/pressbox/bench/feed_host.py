@@ -1,4 +1,4 @@
-"""A thousand publishers in one process: each answers after a while, and counts how it was asked.
+"""A thousand publishers in one process: each answers after a delay and counts its requests.
 
 `python -m pressbox.bench.feed_host FEEDS ENTRIES SECONDS` prints its port.
 """
@@ -15,8 +15,8 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 PARAGRAPH = "<p>The council met on Tuesday and put off the decision about the bridge until the spring.</p>"
 
 
-def document(feed: int, version: int, entries: int) -> bytes:
-    """RSS with `entries` of them, the newest first; every version has one more, and one less at the end."""
+def write_feed(feed: int, version: int, entries: int) -> bytes:
+    """RSS with this many entries, newest first; each version has a new one first and drops the last."""
     items = "".join(
         f"<item><guid>{feed}-{number}</guid><title>Report {number} of publisher {feed}</title>"
         f"<link>http://feed{feed}.example/report/{number}</link>"
@@ -29,7 +29,7 @@ def document(feed: int, version: int, entries: int) -> bytes:
 
 
 class FeedHost:
-    """Feeds at /feed/N; /-/change/N adds an entry to every Nth of them; /-/counts tells how feeds were asked for."""
+    """Feeds at /feed/N; /-/change/N adds an entry to every Nth of them; /-/counts counts the requests."""
 
     def __init__(self, feeds: int, entries: int, delay: float) -> None:
         self._feeds = feeds
@@ -39,7 +39,7 @@ class FeedHost:
         self._counts: Counter[str] = Counter()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # Clients hang up when they have enough.
+        # Clients may close the connection early.
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -63,7 +63,7 @@ class FeedHost:
         self._counts["conditional" if asked else "unconditional"] += 1
         if asked == [tag]:
             return _answer("304 Not Modified", b"", tag)
-        return _answer("200 OK", document(feed, self._versions[feed], self._entries), tag)
+        return _answer("200 OK", write_feed(feed, self._versions[feed], self._entries), tag)
 
 
 def _answer(status: str, body: bytes, tag: str = "") -> bytes:

@@ -1,4 +1,4 @@
-"""`pressbox bench fingerprint`: the cost of a clip's fingerprint beside a plain full decode of the same file."""
+"""`pressbox bench fingerprint`: the cost of a clip's fingerprint, compared with a full decode of the same file."""
 
 import asyncio
 import importlib.util
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import av
 
-from pressbox.bench.report import Figure, Report, Say, this_machine
+from pressbox.bench.report import Figure, Report, Say, describe_machine
 from pressbox.core.config import Settings
 from pressbox.demo.clips.renderer import make_clip
 from pressbox.demo.clips.spec import ClipSpec
@@ -23,7 +23,7 @@ RATIO_AIM = 0.8
 SECONDS = 60
 _SCENE_SECONDS = 6.0
 
-# The peer, in a process of its own so that its processor time and memory are its own.
+# The peer runs in its own process, so that its processor time and memory can be measured.
 _PLAIN_DECODE = """
 import sys, av
 with av.open(sys.argv[1]) as container:
@@ -40,19 +40,19 @@ _PEERS = {
 
 
 def run_fingerprint(say: Say, settings: Settings, seconds: int = SECONDS, height: int = 1080) -> Report:
-    """A minute or two. All times are processor time, so that other work on the machine does not count."""
-    machine = this_machine()
+    """Takes a minute or two. All times are processor time, so that other work on the machine does not count."""
+    machine = describe_machine()
     with tempfile.TemporaryDirectory() as folder:
         long, short = Path(folder) / "long.mp4", Path(folder) / "short.mp4"
         say(f"A clip of {seconds} s with {height} lines")
         write_long_clip(long, seconds, height)
         short.write_bytes(make_clip(ClipSpec(1, duration=0.2, width=64, height=36)))
         say("A plain full decode")
-        plain = _script(_PLAIN_DECODE, long) - _script(_NOTHING, long)
+        plain = _measure_script(_PLAIN_DECODE, long) - _measure_script(_NOTHING, long)
         say("Fingerprints")
-        reference = _ours(settings, long, 1) - _ours(settings, short, 1)
-        query = _ours(settings, long, PHASES) - _ours(settings, short, PHASES)
-        peers = {name: _script(code, long) for name, code in _PEERS.items() if importlib.util.find_spec(name)}
+        reference = _measure_ours(settings, long, 1) - _measure_ours(settings, short, 1)
+        query = _measure_ours(settings, long, PHASES) - _measure_ours(settings, short, PHASES)
+        peers = {name: _measure_script(code, long) for name, code in _PEERS.items() if importlib.util.find_spec(name)}
     figures = [
         Figure(
             name="fingerprint, reference sampling",
@@ -80,7 +80,7 @@ def run_fingerprint(say: Say, settings: Settings, seconds: int = SECONDS, height
 
 
 def write_long_clip(target: Path, seconds: int, height: int) -> None:
-    """The same few seconds again and again: drawing a minute would take longer than all that is measured."""
+    """Write the same few seconds repeatedly: drawing a minute would take longer than the measurement."""
     spec = ClipSpec(1, clock_start=60.0, duration=_SCENE_SECONDS, width=height * 16 // 9, height=height)
     with tempfile.TemporaryDirectory() as folder:
         scene = Path(folder) / "scene.mp4"
@@ -99,7 +99,7 @@ def write_long_clip(target: Path, seconds: int, height: int) -> None:
                         output.mux(packet)
 
 
-def _ours(settings: Settings, path: Path, phases: int) -> float:
+def _measure_ours(settings: Settings, path: Path, phases: int) -> float:
     async def ask() -> None:
         decoder = media(settings)
         try:
@@ -107,15 +107,17 @@ def _ours(settings: Settings, path: Path, phases: int) -> float:
         finally:
             await decoder.close()
 
-    return _spent(lambda: asyncio.run(ask()))
+    return _measure_children(lambda: asyncio.run(ask()))
 
 
-def _script(code: str, path: Path) -> float:
-    return _spent(lambda: subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True))
+def _measure_script(code: str, path: Path) -> float:
+    return _measure_children(
+        lambda: subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True)
+    )
 
 
-def _spent(work: Callable[[], object]) -> float:
-    """Processor seconds of the children that ended meanwhile."""
+def _measure_children(work: Callable[[], object]) -> float:
+    """Processor seconds of the child processes that this work started."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     work()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""The peers of `bench graph`: one statement for each thing that is said, and NetworkX in memory."""
+"""The peers of `bench graph`: one statement per fact, and NetworkX in memory."""
 
 import time
 from collections import Counter
@@ -29,8 +29,8 @@ _EDGE = (
 )
 
 
-def row_by_row(url: str, said: Sequence[EntryContext]) -> float:
-    """Seconds for these, each entry in a transaction."""
+def add_row_by_row(url: str, said: Sequence[EntryContext]) -> float:
+    """Add each entry in its own transaction; returns the seconds."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(_TABLES)
         began = time.perf_counter()
@@ -58,7 +58,7 @@ def _write(connection: psycopg.Connection[tuple[object, ...]], entry_id: int, sa
 
 
 def walk_in_memory(said: Sequence[EntryContext], names: Sequence[str], neighbours: int) -> Sequence[float]:
-    """Seconds for each entity; nothing when NetworkX, which comes with the extra `lightrag`, is not there."""
+    """Seconds for each entity; empty without NetworkX, which the extra `lightrag` installs."""
     if find_spec("networkx") is None:
         return ()
     import networkx  # type: ignore[import-untyped] # it has no types, and nothing of it leaves this function

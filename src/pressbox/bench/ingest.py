@@ -1,4 +1,4 @@
-"""`pressbox bench ingest`: from feeds to distilled, searchable articles, and what histories cost per entry."""
+"""`pressbox bench ingest`: the time from feeds to searchable articles, and the history events per entry."""
 
 import asyncio
 import secrets
@@ -12,8 +12,8 @@ from temporalio.api.common.v1 import Payload
 from temporalio.client import Client
 
 from pressbox.bench.instance import instance_resources, measured_instance, temporary_home
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
-from pressbox.bench.simulator import simulator
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
+from pressbox.bench.simulator import run_simulator
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.curator.feeds.opml import OutlineFeed
@@ -40,7 +40,7 @@ _DONE = text("""
 
 @dataclass(frozen=True)
 class Costs:
-    """Of all histories together."""
+    """Events and payloads of all histories together."""
 
     workflows: int
     events: int
@@ -50,8 +50,8 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Ingested:
-    """Seconds from the start until the first entry was fetched, and until all were done."""
+class IngestTimes:
+    """Seconds until the first entry was fetched, and until all were done."""
 
     entries: int
     first_seconds: float
@@ -60,15 +60,15 @@ class Ingested:
 
 
 def run_ingest(say: Say, channels: int = CHANNELS, articles_each: int = ARTICLES_EACH) -> Report:
-    """Takes a minute or two, on a home of its own that is removed afterwards."""
-    machine = this_machine()
-    with simulator(PRESS, str(channels), str(articles_each)) as url, temporary_home() as home:
+    """Takes a minute or two, on a temporary home."""
+    machine = describe_machine()
+    with run_simulator(PRESS, str(channels), str(articles_each)) as url, temporary_home() as home:
         environment = {"PRESSBOX_HTTP_ALLOW": url.removeprefix("http://"), "PRESSBOX_CURATOR_HOST_DELAY_SECONDS": "0"}
         with measured_instance(home, **environment) as instance:
             say(f"{channels} feeds with {articles_each} articles each")
             feeds = [f"{url}/channel-{number}/feed.xml" for number in range(channels)]
 
-            async def measure() -> Ingested:
+            async def measure() -> IngestTimes:
                 async with instance_resources(instance) as resources:
                     return await measure_ingest(resources, feeds, channels * articles_each)
 
@@ -76,13 +76,13 @@ def run_ingest(say: Say, channels: int = CHANNELS, articles_each: int = ARTICLES
     return Report(name="ingest", measured_at=datetime.now(UTC), machine=machine, figures=_figures(found))
 
 
-async def measure_ingest(resources: Resources, feeds: Sequence[str], wanted: int) -> Ingested:
-    """On an instance whose worker runs, and which has no feeds yet."""
+async def measure_ingest(resources: Resources, feeds: Sequence[str], wanted: int) -> IngestTimes:
+    """Measure on an instance with a running worker and no feeds."""
     accounts = AccountService(resources.database, resources.settings)
     reader = await accounts.add_user("bench@example.org", secrets.token_urlsafe(16), name="bench")
     subscriptions = SqlSubscriptions(resources.database)
     await subscriptions.subscribe_many(reader.id, [OutlineFeed(url) for url in feeds], datetime.now(UTC))
-    # Nobody waits between two pages of our own machine.
+    # No pause is needed between two pages of our own machine.
     unhurried = CuratorPolicy()
     policy = unhurried.model_copy(
         update={"host_delay": unhurried.host_delay * 0, "feed_delay": unhurried.feed_delay * 0}
@@ -91,12 +91,12 @@ async def measure_ingest(resources: Resources, feeds: Sequence[str], wanted: int
     handle = await resources.temporal.start_workflow(
         ALL_FEEDS_INGESTION, AllFeedsIngestionInput(policy=policy), id="bench-ingest", task_queue=QUEUE
     )
-    first, seconds = await _until_done(resources, wanted, began)
+    first, seconds = await _wait_until_done(resources, wanted, began)
     await handle.result()
-    return Ingested(wanted, first, seconds, await _costs(resources.temporal))
+    return IngestTimes(wanted, first, seconds, await _measure_costs(resources.temporal))
 
 
-async def _until_done(resources: Resources, wanted: int, began: float) -> tuple[float, float]:
+async def _wait_until_done(resources: Resources, wanted: int, began: float) -> tuple[float, float]:
     first = 0.0
     async with asyncio.timeout(LONGEST_SECONDS):
         while True:
@@ -109,14 +109,14 @@ async def _until_done(resources: Resources, wanted: int, began: float) -> tuple[
             await asyncio.sleep(LOOK_SECONDS)
 
 
-async def _costs(temporal: Client) -> Costs:
+async def _measure_costs(temporal: Client) -> Costs:
     workflows = events = size = payloads = largest = 0
     async for run in temporal.list_workflows(f'TaskQueue = "{QUEUE}"'):
         if run.id.startswith("curator-"):
-            # Runs of the schedules, which are there without a single entry.
+            # Runs of schedules, which exist without any entry.
             continue
         history = await temporal.get_workflow_handle(run.id, run_id=run.run_id).fetch_history()
-        sizes = [len(payload.data) for event in history.events for payload in _payloads(event)]
+        sizes = [len(payload.data) for event in history.events for payload in _list_payloads(event)]
         workflows += 1
         events += len(history.events)
         size += sum(event.ByteSize() for event in history.events)
@@ -125,8 +125,8 @@ async def _costs(temporal: Client) -> Costs:
     return Costs(workflows, events, size, payloads, largest)
 
 
-def _payloads(message: object) -> Iterator[Payload]:
-    """All payloads inside a message of the protocol, however deep."""
+def _list_payloads(message: object) -> Iterator[Payload]:
+    """List all payloads inside a protobuf message, at any depth."""
     if isinstance(message, Payload):
         yield message
         return
@@ -138,10 +138,10 @@ def _payloads(message: object) -> Iterator[Payload]:
         else:
             inner = value if field.is_repeated else (value,)
         for one in inner:
-            yield from _payloads(one)
+            yield from _list_payloads(one)
 
 
-def _figures(found: Ingested) -> tuple[Figure, ...]:
+def _figures(found: IngestTimes) -> tuple[Figure, ...]:
     costs = found.costs
     return (
         Figure(

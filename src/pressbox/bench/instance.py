@@ -10,19 +10,21 @@ from pathlib import Path
 from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
+from pressbox.core.db.migrate import upgrade
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
 from pressbox.demo.instance import Instance, running_instance
 from pressbox.embedded.home import Home
 from pressbox.embedded.ports import free_port
+from pressbox.embedded.postgres import EmbeddedPostgres
 
 OPEN_FILES = 8192
 
 
 @contextmanager
 def temporary_home() -> Iterator[Home]:
-    """A home that is gone afterwards. Root's PostgreSQL must be able to pass through to it."""
+    """A home that is removed afterwards. PostgreSQL of root runs as another user and must be able to reach it."""
     folder = Path(tempfile.mkdtemp(prefix="pressbox-bench-"))
     folder.chmod(0o711)
     try:
@@ -32,8 +34,22 @@ def temporary_home() -> Iterator[Home]:
 
 
 @contextmanager
+def temporary_database(home: Home, *, migrated: bool = True) -> Iterator[str]:
+    """Run PostgreSQL on this home; yields its URL."""
+    postgres = EmbeddedPostgres(home)
+    # Started in this thread, because it ends with the thread that started it.
+    postgres.start()
+    try:
+        if migrated:
+            upgrade(postgres.url)
+        yield postgres.url
+    finally:
+        postgres.stop()
+
+
+@contextmanager
 def measured_instance(home: Home, **environment: str) -> Iterator[Instance]:
-    """Start on this home with further settings, quietly, and stop at the end."""
+    """Start an instance on this home with further settings and stop it at the end; its messages go to a file."""
     log = home.path.parent / "up.log"
     chosen = {"PRESSBOX_OPEN": "1", "PRESSBOX_WEB_PORT": str(free_port()), **environment}
     with running_instance(home.path, log=log, **chosen) as instance:
@@ -42,7 +58,7 @@ def measured_instance(home: Home, **environment: str) -> Iterator[Instance]:
 
 @asynccontextmanager
 async def instance_resources(instance: Instance) -> AsyncIterator[Resources]:
-    """The parts of a running instance, as its own processes see them."""
+    """The resources of a running instance, as its own processes have them."""
     database = Database(instance.endpoints.database_url)
     temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False)
     settings = Settings(home=instance.home.path)
@@ -54,7 +70,7 @@ async def instance_resources(instance: Instance) -> AsyncIterator[Resources]:
 
 
 def allow_many_connections() -> None:
-    """Hundreds of clients are hundreds of open files, here and in the web process that inherits our limit."""
+    """Raise the limit of open files, which the web process inherits: every client needs one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -1,7 +1,7 @@
-"""Made articles in five languages, always the same ones, for benchmarks that need many.
+"""Made-up articles in five languages, the same in every run, for benchmarks that need many.
 
-Words come by Zipf's law, as in real texts: few are everywhere, most are rare. Real words in made sentences; nobody's
-article is copied.
+Words are distributed by Zipf's law, as in real texts: few are common, most are rare. The words are real, the sentences
+are made up.
 """
 
 import random
@@ -49,7 +49,7 @@ class Article:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words of one language, the most common first, and what stands between them."""
+    """Words of one language, the most common first, and what separates them."""
 
     language: str
     words: Sequence[str]
@@ -90,7 +90,7 @@ def vocabularies() -> tuple[Vocabulary, ...]:
 
 
 def articles(count: int, words: int = 300) -> Iterator[Article]:
-    """The newest first, one every seven minutes."""
+    """Make articles, newest first, one every seven minutes."""
     chance = random.Random(count)  # noqa: S311 - the same articles in every run
     languages = vocabularies()
     authors = [f"Author {number}" for number in range(200)]

@@ -1,4 +1,4 @@
-"""`pressbox bench match`: pairs of clips compared per second, beside a plain Python loop."""
+"""`pressbox bench match`: comparisons of clips per second, compared with a plain Python loop."""
 
 import time
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
 from pressbox.footy.domain.fingerprints import PHASES, REFERENCE_STEP, VIEWS, Fingerprint, match, pack
 from pressbox.footy.domain.match_rule import BETTER, DOCUMENT, Evidence
 
@@ -14,29 +14,29 @@ SECONDS = 60
 STORED = 1_000
 TIMES_FASTER_AIM = 50.0
 PLAIN_AIM_MS = 0.2
-# From one sample to the next, a twelfth of a second later, a moving camera changes about so many bits.
+# The bits that a moving camera changes from one sample to the next, a twelfth of a second later.
 _BITS_PER_SAMPLE = 5
 
 
 def run_match(say: Say, stored: int = STORED, seconds: int = SECONDS) -> Report:
-    """About a minute. The clips are made-up walks of hashes that differ from sample to sample as those of real ones."""
-    machine = this_machine()
+    """Takes about a minute. The fingerprints are made up; their hashes change from sample to sample like real ones."""
+    machine = describe_machine()
     samples = round(seconds / REFERENCE_STEP)
-    query = walk(0, samples)
-    few = [walk(number, samples).reference() for number in range(1, 9)]
+    query = make_fingerprint(0, samples)
+    few = [make_fingerprint(number, samples).reference() for number in range(1, 9)]
     say("A plain loop")
-    plain = _rate(lambda reference: slow_match(query, reference, DOCUMENT.evidence[0]), few[:2])
+    plain = _measure_rate(lambda reference: match_slowly(query, reference, DOCUMENT.evidence[0]), few[:2])
     say("The document's rule")
-    document = _rate(lambda reference: match(query, reference, DOCUMENT), few * 40)
+    document = _measure_rate(lambda reference: match(query, reference, DOCUMENT), few * 40)
     say("Our rule")
-    better = _rate(lambda reference: match(query, reference, BETTER), few * 2)
-    short = [walk(number, samples // 4).reference() for number in range(1, 9)]
-    brief = walk(0, samples // 4)
-    better_short = _rate(lambda reference: match(brief, reference, BETTER), short * 2)
+    better = _measure_rate(lambda reference: match(query, reference, BETTER), few * 2)
+    short = [make_fingerprint(number, samples // 4).reference() for number in range(1, 9)]
+    brief = make_fingerprint(0, samples // 4)
+    better_short = _measure_rate(lambda reference: match(brief, reference, BETTER), short * 2)
     say(f"One clip against {stored:,}")
     many = [few[number % len(few)] for number in range(stored)]
-    document_many = stored / _rate(lambda reference: match(query, reference, DOCUMENT), many)
-    better_many = stored / _rate(lambda reference: match(query, reference, BETTER), many)
+    document_many = stored / _measure_rate(lambda reference: match(query, reference, DOCUMENT), many)
+    better_many = stored / _measure_rate(lambda reference: match(query, reference, BETTER), many)
     figures = (
         Figure(
             name="document's rule",
@@ -68,8 +68,8 @@ def run_match(say: Say, stored: int = STORED, seconds: int = SECONDS) -> Report:
     return Report(name="match", measured_at=datetime.now(UTC), machine=machine, figures=figures)
 
 
-def walk(seed: int, samples: int) -> Fingerprint:
-    """Hashes in three phases that change a little from each to the next."""
+def make_fingerprint(seed: int, samples: int) -> Fingerprint:
+    """Make hashes in three phases that change a little from one to the next."""
     random = np.random.default_rng(seed)
     shape = (len(VIEWS), samples * PHASES)
     steps = np.zeros(shape, dtype=np.uint64)
@@ -79,8 +79,8 @@ def walk(seed: int, samples: int) -> Fingerprint:
     return Fingerprint(np.bitwise_xor.accumulate(steps, axis=1), np.ones(shape, dtype=bool), PHASES)
 
 
-def slow_match(query: Fingerprint, reference: Fingerprint, evidence: Evidence) -> bool:
-    """The straightforward way: every offset, sample by sample."""
+def match_slowly(query: Fingerprint, reference: Fingerprint, evidence: Evidence) -> bool:
+    """Compare in the straightforward way: every offset, sample by sample."""
     left = [int(value) for value in query.reference().hashes[0]]
     right = [int(value) for value in reference.hashes[0]]
     for offset in range(1 - len(left), len(right)):
@@ -92,8 +92,8 @@ def slow_match(query: Fingerprint, reference: Fingerprint, evidence: Evidence) -
     return False
 
 
-def _rate(compare: Callable[[Fingerprint], object], references: list[Fingerprint]) -> float:
-    """In processor time: other work on the machine does not count."""
+def _measure_rate(compare: Callable[[Fingerprint], object], references: list[Fingerprint]) -> float:
+    """Comparisons per second of processor time, so that other work on the machine does not count."""
     began = time.process_time()
     for reference in references:
         compare(reference)

@@ -1,4 +1,4 @@
-"""`pressbox bench matchday`: a crowded day through the demo's world to its end, and what it took."""
+"""`pressbox bench matchday`: a crowded match day of the demo, and what it costs."""
 
 import asyncio
 import time
@@ -11,20 +11,20 @@ from temporalio.client import Client
 
 from pressbox.bench.instance import instance_resources, measured_instance, temporary_home
 from pressbox.bench.memory import MEGABYTE, measure_memory
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
 from pressbox.demo.football_day.scenario import Size, play_day
 from pressbox.demo.instance import Instance
 from pressbox.demo.stage import Finding, Stage
 from pressbox.demo.world import WorldPorts, open_world
 
 SAMPLE_SECONDS = 5.0
-# A small machine films and judges hundreds of clips long after the last whistle.
+# A small machine makes and judges hundreds of clips long after the last whistle.
 SETTLE = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
 class Histories:
-    """Of one workflow type: how many runs, and the longest of them."""
+    """The runs of one workflow type: how many, and the longest."""
 
     runs: int = 0
     events: int = 0
@@ -43,19 +43,19 @@ class Day:
 
 
 def run_matchday(say: Say, *, matches: int, goals: int, speed: float) -> Report:
-    """On a home of its own that is removed afterwards. Takes as long as the clips take."""
-    machine, ports = this_machine(), WorldPorts.choose()
+    """Runs on a temporary home and takes as long as the clips take."""
+    machine, ports = describe_machine(), WorldPorts.choose()
     with temporary_home() as home, measured_instance(home, **ports.environment(speed)) as instance:
         say(f"{matches} matches, {goals} goals")
         size = Size(matches=matches, goals=goals, plain=True, settle=SETTLE)
-        day = asyncio.run(_play(instance, ports, size, speed))
+        day = asyncio.run(_play_day(instance, ports, size, speed))
     return Report(name="matchday", measured_at=datetime.now(UTC), machine=machine, figures=tuple(_figures(day)))
 
 
-async def _play(instance: Instance, ports: WorldPorts, size: Size, speed: float) -> Day:
+async def _play_day(instance: Instance, ports: WorldPorts, size: Size, speed: float) -> Day:
     peaks: dict[str, int] = {}
     async with instance_resources(instance) as resources, open_world(ports) as world:
-        sampling = asyncio.create_task(_sample(instance, peaks))
+        sampling = asyncio.create_task(_sample_memory(instance, peaks))
         began = time.monotonic()
         try:
             findings = await play_day(Stage(resources, speed, 1, world, instance.web_url), size)
@@ -63,17 +63,17 @@ async def _play(instance: Instance, ports: WorldPorts, size: Size, speed: float)
             sampling.cancel()
             with suppress(asyncio.CancelledError):
                 await sampling
-        return Day(findings, time.monotonic() - began, peaks, await _histories(resources.temporal))
+        return Day(findings, time.monotonic() - began, peaks, await _load_histories(resources.temporal))
 
 
-async def _sample(instance: Instance, peaks: dict[str, int]) -> None:
+async def _sample_memory(instance: Instance, peaks: dict[str, int]) -> None:
     while True:
         for part in await asyncio.to_thread(measure_memory, instance):
             peaks[part.name] = max(peaks.get(part.name, 0), part.proportional)
         await asyncio.sleep(SAMPLE_SECONDS)
 
 
-async def _histories(temporal: Client) -> Mapping[str, Histories]:
+async def _load_histories(temporal: Client) -> Mapping[str, Histories]:
     found: dict[str, Histories] = {}
     async for run in temporal.list_workflows('TaskQueue = "footy"'):
         told = run.raw_info

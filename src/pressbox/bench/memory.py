@@ -1,4 +1,4 @@
-"""How much memory each part of a running instance takes."""
+"""Measures how much memory each part of a running instance takes."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True)
 class PartMemory:
-    """`resident` counts shared pages in every process, `proportional` divides them: only the latter adds up."""
+    """`resident` counts shared pages in every process; `proportional` divides them, so it can be summed."""
 
     name: str
     processes: int
@@ -21,26 +21,26 @@ class PartMemory:
 
 
 def measure_memory(instance: Instance) -> tuple[PartMemory, ...]:
-    """Every part with its children, and `up` itself."""
+    """Measure every part with its children, and `up` itself."""
     records = load_parts(instance.home).parts
-    parts = [_of_tree(record.name, psutil.Process(record.process.pid)) for record in records]
-    return (*parts, _of("up", [psutil.Process(instance.process.pid)]))
+    parts = [_measure_tree(record.name, psutil.Process(record.process.pid)) for record in records]
+    return (*parts, _measure_processes("up", [psutil.Process(instance.process.pid)]))
 
 
-def _of_tree(name: str, root: psutil.Process) -> PartMemory:
-    return _of(name, [root, *root.children(recursive=True)])
+def _measure_tree(name: str, root: psutil.Process) -> PartMemory:
+    return _measure_processes(name, [root, *root.children(recursive=True)])
 
 
-def _of(name: str, processes: list[psutil.Process]) -> PartMemory:
+def _measure_processes(name: str, processes: list[psutil.Process]) -> PartMemory:
     resident = proportional = seen = 0
     for process in processes:
         try:
             facts = process.memory_full_info()
         except psutil.NoSuchProcess:
-            # PostgreSQL's helpers come and go.
+            # Some processes of PostgreSQL are short-lived.
             continue
         seen += 1
         resident += facts.rss
-        # Only Linux knows it; elsewhere the sum is then a little too high.
+        # Only Linux reports it; elsewhere the sum is a little too high.
         proportional += getattr(facts, "pss", facts.rss)
     return PartMemory(name, seen, resident, proportional)

@@ -1,4 +1,4 @@
-"""`pressbox bench monitor`: one poll over many live fixtures, against one call and one transaction per fixture."""
+"""`pressbox bench monitor`: one poll over many live fixtures, compared with one call and transaction per fixture."""
 
 import asyncio
 import time
@@ -16,9 +16,9 @@ from temporalio.runtime import Runtime, TelemetryConfig
 
 from pressbox.bench.instance import measured_instance, temporary_home
 from pressbox.bench.one_by_one import poll_one_by_one
-from pressbox.bench.report import Figure, Report, Say, this_machine
-from pressbox.bench.simulator import simulator
-from pressbox.bench.worker import our_worker
+from pressbox.bench.report import Figure, Report, Say, describe_machine
+from pressbox.bench.simulator import run_simulator
+from pressbox.bench.worker import production_worker
 from pressbox.core.app import AppManifest, Resources, TaskQueue
 from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
@@ -38,16 +38,16 @@ from pressbox.footy.workflows.monitor import MonitorWorkflow
 API = "pressbox.demo.simulators.fixtures_api"
 SIZES = (20, 200, 1_000)
 ROUNDS = 3
-# Enough to know what one fixture costs; the time for all of them is that many times longer.
+# Enough to know what one fixture costs; the time for all is extrapolated.
 SAMPLED = 100
 SECONDS_AIM = 2.0
 AIMED_SIZE = 200
 EVENTS_AIM = 60
-# So many matches become known between two polls at most: nowhere do a thousand begin, and score, at once.
+# At most so many matches become known between two polls: a thousand never begin and score at once.
 NEW_AT_ONCE = 200
-# All matches are in their second half, and stay there while we measure.
+# All matches are in their second half and stay there during the measurement.
 AGO = timedelta(minutes=80)
-# A queue of our own: the instance's worker must not take the polls, for their statements are counted here.
+# A separate queue, because the statements of the polls are counted in this process.
 QUEUE = "bench-footy"
 
 _CLEAR = text("DELETE FROM footy.fixtures")
@@ -57,7 +57,7 @@ _INSERT = text("""
     VALUES (:id, 'active', :status, :kickoff, :league_id, :league_name, :home_id, :home_name, :away_id, :away_name,
         now())
 """)
-# As after their searches have begun: the state in which nearly every goal of a match is.
+# The state after the searches have begun, in which nearly every goal is.
 _SEARCHED = text("""
     UPDATE footy.goals SET monitor_complete = true, monitor_complete_at = now(), confirmed_at = now()
     RETURNING event_id
@@ -73,8 +73,8 @@ class Poll:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """`first` is the poll that finds the last `new` fixtures with their goals; `steady` the median after it."""
+class PollTimes:
+    """`first` is the poll that finds the last `new` fixtures with their goals; `steady` is the median after it."""
 
     fixtures: int
     goals: int
@@ -86,41 +86,41 @@ class Measured:
 
 
 def run_monitor(say: Say, sizes: Sequence[int] = SIZES) -> Report:
-    """Takes a minute or two, on a home of its own that is removed afterwards."""
-    machine = this_machine()
+    """Takes a minute or two, on a temporary home."""
+    machine = describe_machine()
     start = datetime.now(UTC).replace(microsecond=0) - AGO
     with (
-        simulator(API, str(max(sizes)), start.isoformat()) as url,
+        run_simulator(API, str(max(sizes)), start.isoformat()) as url,
         temporary_home() as home,
         measured_instance(home) as instance,
     ):
-        found = asyncio.run(_on_instance(instance, url, start, sizes, say))
+        found = asyncio.run(_measure_instance(instance, url, start, sizes, say))
     figures = tuple(figure for one in found for figure in _figures(one))
     return Report(name="monitor", measured_at=datetime.now(UTC), machine=machine, figures=figures)
 
 
 async def measure_polls(
     resources: Resources, url: str, day: ScriptedDay, sizes: Sequence[int], say: Say, rounds: int = ROUNDS
-) -> list[Measured]:
-    """Every size begins with no fixture known."""
+) -> list[PollTimes]:
+    """Measure each size, starting without known fixtures."""
     found = []
-    async with our_worker(resources, MANIFEST):
+    async with production_worker(resources, MANIFEST):
         for size in sizes:
             say(f"{size:,} live fixtures")
             found.append(await _measure(resources, url, day, size, rounds))
     return found
 
 
-async def _measure(resources: Resources, url: str, day: ScriptedDay, size: int, rounds: int) -> Measured:
+async def _measure(resources: Resources, url: str, day: ScriptedDay, size: int, rounds: int) -> PollTimes:
     chosen = [match.fixture_id for match in day.matches[:size]]
     async with resources.database.unit_of_work() as work:
         await work.session.execute(_CLEAR)
     for begin in range(0, size, NEW_AT_ONCE):
-        await _add(resources.database, day, chosen[begin : begin + NEW_AT_ONCE])
-        first = await _poll(resources, url)
+        await _add_fixtures(resources.database, day, chosen[begin : begin + NEW_AT_ONCE])
+        first = await _measure_poll(resources, url)
         async with resources.database.unit_of_work() as work:
             goals = len((await work.session.execute(_SEARCHED)).all())
-    polls = [await _poll(resources, url) for _ in range(rounds)]
+    polls = [await _measure_poll(resources, url) for _ in range(rounds)]
     sample = chosen[:SAMPLED]
     began = time.perf_counter()
     await poll_one_by_one(resources.database, url, sample, "one by one")
@@ -131,10 +131,10 @@ async def _measure(resources: Resources, url: str, day: ScriptedDay, size: int, 
         max(poll.statements for poll in polls),
         max(poll.history_events for poll in polls),
     )
-    return Measured(size, goals, min(size, NEW_AT_ONCE), first, steady, each * size, len(sample))
+    return PollTimes(size, goals, min(size, NEW_AT_ONCE), first, steady, each * size, len(sample))
 
 
-async def _add(database: Database, day: ScriptedDay, fixture_ids: Sequence[int]) -> None:
+async def _add_fixtures(database: Database, day: ScriptedDay, fixture_ids: Sequence[int]) -> None:
     fixtures = [parse_fixture(raw) for raw in day.by_ids(fixture_ids, datetime.now(UTC))]
     rows = [
         {
@@ -154,9 +154,9 @@ async def _add(database: Database, day: ScriptedDay, fixture_ids: Sequence[int])
         await work.session.execute(_INSERT, rows)
 
 
-async def _poll(resources: Resources, url: str) -> Poll:
-    before = await _calls(url)
-    with _counted(resources.database) as statements:
+async def _measure_poll(resources: Resources, url: str) -> Poll:
+    before = await _count_calls(url)
+    with _count_statements(resources.database) as statements:
         began = time.perf_counter()
         handle = await resources.temporal.start_workflow(
             MonitorWorkflow.run, MonitorWorkflowInput(), id=f"bench-monitor-{uuid4()}", task_queue=QUEUE
@@ -164,16 +164,16 @@ async def _poll(resources: Resources, url: str) -> Poll:
         await handle.result()
         seconds = time.perf_counter() - began
     history = await handle.fetch_history()
-    return Poll(seconds, await _calls(url) - before, len(statements), len(history.events))
+    return Poll(seconds, await _count_calls(url) - before, len(statements), len(history.events))
 
 
-async def _calls(url: str) -> int:
+async def _count_calls(url: str) -> int:
     async with httpx.AsyncClient(trust_env=False) as client:
         return int((await client.get(f"{url}/-/received")).json()["calls"])
 
 
 @contextmanager
-def _counted(database: Database) -> Iterator[list[str]]:
+def _count_statements(database: Database) -> Iterator[list[str]]:
     statements: list[str] = []
 
     def note(connection: object, cursor: object, statement: str, *rest: object) -> None:
@@ -197,15 +197,17 @@ MANIFEST = AppManifest(
 )
 
 
-async def _on_instance(instance: Instance, url: str, start: datetime, sizes: Sequence[int], say: Say) -> list[Measured]:
+async def _measure_instance(
+    instance: Instance, url: str, start: datetime, sizes: Sequence[int], say: Say
+) -> list[PollTimes]:
     database = Database(instance.endpoints.database_url)
-    # The SDK's own messages go to standard output, where only the report belongs.
+    # The SDK writes its messages to standard output, which is for the report.
     quiet = Runtime(telemetry=TelemetryConfig(logging=None))
     temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False, runtime=quiet)
     settings = Settings(home=instance.home.path)
     try:
         store = open_store(ObjectsSettings(), instance.home.objects)
-        async with pointed_at(
+        async with use_fixtures_api(
             Resources(settings, database, temporal, store, GuardedClient(HttpSettings())), url
         ) as own:
             return await measure_polls(own, url, build_day(start, matches=max(sizes), postponed=0), sizes, say)
@@ -214,14 +216,14 @@ async def _on_instance(instance: Instance, url: str, start: datetime, sizes: Seq
 
 
 @asynccontextmanager
-async def pointed_at(resources: Resources, url: str) -> AsyncIterator[Resources]:
-    """The same resources for a process that asks this fixtures API."""
+async def use_fixtures_api(resources: Resources, url: str) -> AsyncIterator[Resources]:
+    """The same resources with the settings for this fixtures API."""
     footy = FootySettings(api_key=SecretStr(DEMO_KEY), api_url=url)
     async with GuardedClient(HttpSettings(allow=(httpx.URL(url).netloc.decode(),))) as http:
         yield replace(resources, settings=resources.settings.with_group(footy), http=http)
 
 
-def _figures(found: Measured) -> tuple[Figure, ...]:
+def _figures(found: PollTimes) -> tuple[Figure, ...]:
     name = f"{found.fixtures:,} fixtures"
     return (
         Figure(

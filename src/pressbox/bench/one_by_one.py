@@ -1,4 +1,4 @@
-"""A poll as one would write it at first, for comparison: one call and one transaction per fixture, in turn."""
+"""A naive poll, for comparison: one call and one transaction per fixture, one after the other."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,32 +33,32 @@ _FIXTURE = text("""
 
 
 async def poll_one_by_one(database: Database, url: str, fixture_ids: Sequence[int], run_id: str) -> int:
-    """How many goals were seen, for proof that it did the work. Only known goals: it creates and removes none."""
+    """Poll known goals only, and return how many were seen, as proof that the work was done."""
     seen = 0
     async with httpx.AsyncClient(base_url=url, headers={"x-apisports-key": DEMO_KEY}, trust_env=False) as client:
         for fixture_id in fixture_ids:
             answer = await client.get("/fixtures", params={"ids": str(fixture_id)})
             (raw,) = answer.raise_for_status().json()["response"]
             async with database.unit_of_work() as work:
-                seen += await _one(work.session, fixture_id, raw, run_id)
+                seen += await _poll_fixture(work.session, fixture_id, raw, run_id)
     return seen
 
 
-async def _one(session: AsyncSession, fixture_id: int, raw: Mapping[str, Any], run_id: str) -> int:
+async def _poll_fixture(session: AsyncSession, fixture_id: int, raw: Mapping[str, Any], run_id: str) -> int:
     now = datetime.now(UTC)
     await session.execute(_LOCK, {"id": fixture_id})
     await session.execute(_SNAPSHOT, {"id": fixture_id, "raw": json.dumps(raw), "run_id": run_id, "now": now})
     rows = (await session.execute(_GOALS, {"id": fixture_id})).mappings().all()
-    goals = [await _goal(session, row) for row in rows]
+    goals = [await _load_goal(session, row) for row in rows]
     observed = parse_fixture(raw)
     comparison = compare(goals, {}, observed, run_id, now, FootyPolicy())
     for goal in comparison.seen:
         await session.execute(_SEEN, {"event_id": goal.event_id, "now": now})
-    await session.execute(_FIXTURE, _facts(observed))
+    await session.execute(_FIXTURE, _fixture_values(observed))
     return len(comparison.seen)
 
 
-async def _goal(session: AsyncSession, row: Mapping[Any, Any]) -> StoredGoal:
+async def _load_goal(session: AsyncSession, row: Mapping[Any, Any]) -> StoredGoal:
     runs = (await session.execute(_RUNS, {"event_id": row["event_id"]})).all()
     return StoredGoal(
         row["event_id"],
@@ -76,7 +76,7 @@ async def _goal(session: AsyncSession, row: Mapping[Any, Any]) -> StoredGoal:
     )
 
 
-def _facts(observed: ObservedFixture) -> dict[str, Any]:
+def _fixture_values(observed: ObservedFixture) -> dict[str, Any]:
     return {
         "id": observed.fixture_id,
         "status": observed.status.value,

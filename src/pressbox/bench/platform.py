@@ -1,4 +1,4 @@
-"""`pressbox bench platform`: what the frame itself costs, before any application does something."""
+"""`pressbox bench platform`: what the platform itself costs, before any application does something."""
 
 import asyncio
 import time
@@ -9,20 +9,20 @@ from datetime import UTC, datetime
 from pressbox.bench.fanout import FanOut, measure_fan_out
 from pressbox.bench.instance import allow_many_connections, instance_resources, measured_instance, temporary_home
 from pressbox.bench.memory import MEGABYTE, PartMemory, measure_memory
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
 from pressbox.bench.throughput import HistoryEvents, Throughput, measure_history_events, measure_throughput
 from pressbox.core.errors import PermanentError
 from pressbox.demo.instance import Instance
 
 SECOND_START_AIM_SECONDS = 10.0
 IDLE_MEMORY_AIM_MEGABYTES = 600.0
-# Long enough for what runs once after a start to be over.
+# Long enough for everything that runs once after a start.
 IDLE_SECONDS = 8.0
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured. Less is faster and says less."""
+    """How much is measured; less is faster and less exact."""
 
     workflows: int = 200
     rounds: int = 3
@@ -36,8 +36,8 @@ FULL = Scale()
 
 
 def run_platform(say: Say, scale: Scale = FULL) -> Report:
-    """Takes a minute or two, on a home of its own that is removed afterwards."""
-    machine = this_machine()
+    """Takes a minute or two, on a temporary home."""
+    machine = describe_machine()
     allow_many_connections()
     with temporary_home() as home:
         say("First start on an empty home")
@@ -74,7 +74,7 @@ async def _measure(instance: Instance, scale: Scale, say: Say) -> tuple[Throughp
 
 
 def memory_figures(parts: Sequence[PartMemory]) -> tuple[Figure, ...]:
-    """One figure per part, and the sum that has an aim."""
+    """One figure per part, and their sum, which has an aim."""
     each = [
         Figure(
             name=f"idle memory: {part.name}",
@@ -110,7 +110,7 @@ def _work_figures(throughput: Throughput, events: HistoryEvents) -> tuple[Figure
             unit="ms",
             peer=throughput.bare.cpu_milliseconds,
             peer_name="bare worker",
-            note="processor time, with starting it and waiting for it; ours also writes its progress",
+            note="processor time with starting it and waiting for it; ours also writes progress",
         ),
         Figure(
             name="history events per progress report",

@@ -1,4 +1,4 @@
-"""The peer of `bench search`: the same articles in PostgreSQL, by full text, trigrams and LIKE."""
+"""The peer of `bench search`: the same articles in PostgreSQL, with full-text search, trigrams and LIKE."""
 
 import time
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ _RANKED = """
     ), page AS (SELECT * FROM hits ORDER BY score DESC, id LIMIT 20)
     SELECT page.id, (SELECT count(*) FROM hits), ts_headline('simple', body, query) FROM page JOIN articles USING (id)
 """
-# The nearest thing to a word with a slip, and to a word inside a sentence without spaces.
+# The closest equivalent to a misspelt word, and to a word in a sentence without spaces.
 _NEAR = """
     WITH hits AS (SELECT id, word_similarity(%(text)s, body) AS score FROM articles WHERE %(text)s <%% body),
     page AS (SELECT * FROM hits ORDER BY score DESC, id LIMIT 20)
@@ -47,8 +47,8 @@ STATEMENTS = {
 }
 
 
-def load(url: str, articles: Iterable[Article]) -> float:
-    """Seconds until everything can be searched."""
+def load_articles(url: str, articles: Iterable[Article]) -> float:
+    """Load the articles; returns the seconds until everything can be searched."""
     began = time.perf_counter()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(_TABLE)
@@ -64,7 +64,7 @@ def load(url: str, articles: Iterable[Article]) -> float:
     return time.perf_counter() - began
 
 
-def seconds_for(connection: psycopg.Connection, kind: str, text: str) -> float:
+def measure_query(connection: psycopg.Connection, kind: str, text: str) -> float:
     began = time.perf_counter()
     connection.execute(STATEMENTS[kind], {"text": text.strip('"')}).fetchall()
     return time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""`pressbox bench reader`: pages of the reader over 200,000 entries of 500 feeds, through the real web process."""
+"""`pressbox bench reader`: pages of the reader with 200,000 entries of 500 feeds, through the real web process."""
 
 import asyncio
 import random
@@ -16,7 +16,7 @@ import psycopg
 from pressbox.bench.instance import measured_instance, temporary_home
 from pressbox.bench.memory import MEGABYTE, PartMemory, measure_memory
 from pressbox.bench.reader_library import CATEGORIES, fill, mark_read
-from pressbox.bench.report import Figure, Report, Say, this_machine
+from pressbox.bench.report import Figure, Report, Say, describe_machine, percentile_milliseconds
 from pressbox.core.db.database import Database
 from pressbox.curator.reading.access import PATH
 from pressbox.curator.search.store import SqlEmbeddingStore
@@ -28,16 +28,16 @@ from pressbox.embedded.leftovers import load_parts
 ENTRIES = 200_000
 FEEDS = 500
 REQUESTS = 100
-# As many as get one in a week; those of all entries would only take longer to make here.
+# As many as are added in a week; vectors for all entries would only take longer to make.
 VECTORS = 5_000
 VECTORS_AT_ONCE = 500
 DIMENSIONS = 512
 AIM_MILLISECONDS = 50.0
 PARTS = ("web", "worker")
 
-# Shares of what is read, from the newest tenth of the entries to the oldest.
+# The shares that are read, from the newest tenth of the entries to the oldest.
 BROWSING = (0.5, 0.9, *(0.98,) * 8)
-# Somebody who reads everything but left the oldest entries of every feed unread: the longest way to the first one.
+# Everything is read except the oldest entries of every feed: the longest way to the first unread one.
 UP_TO_DATE = (*(1.0,) * 9, 0.9)
 
 _AFTER = re.compile(rb"[?&;]after=([0-9.]+)")
@@ -45,15 +45,15 @@ _AFTER = re.compile(rb"[?&;]after=([0-9.]+)")
 
 @dataclass(frozen=True)
 class Page:
-    """A kind of page, and the addresses of which each request takes one."""
+    """A kind of page, with addresses that are requested in turn."""
 
     name: str
     path: Callable[[random.Random], str]
 
 
 @dataclass(frozen=True)
-class Timed:
-    """`computed` is the processor time of the web process for one request: it says the most on a busy machine."""
+class PageTimes:
+    """`computed` is the processor time of the web process per request, the best figure on a busy machine."""
 
     name: str
     seconds: Sequence[float]
@@ -62,26 +62,26 @@ class Timed:
 
 
 def run_reader(say: Say, entries: int = ENTRIES, feeds: int = FEEDS, requests: int = REQUESTS) -> Report:
-    """Takes some minutes, most of them to fill the tables, on a home of its own that is removed afterwards."""
-    machine = this_machine()
+    """Takes some minutes, mostly to fill the tables, on a temporary home."""
+    machine = describe_machine()
     with temporary_home() as home, measured_instance(home, PRESSBOX_CURATOR_INGEST_MINUTES="1440") as instance:
         url = instance.endpoints.database_url
         with httpx.Client(base_url=instance.web_url, trust_env=False, timeout=60.0) as client:
-            user_id = owner_of(client, url)
+            user_id = find_owner(client, url)
             say(f"{entries:,} entries of {feeds} feeds")
             fill(url, user_id, entries, feeds)
             mark_read(url, user_id, BROWSING, entries)
             asyncio.run(_add_vectors(url, min(VECTORS, entries)))
-            web = web_process(instance)
-            timed = [_timed(client, web, page, requests, say) for page in _pages(client, entries, feeds)]
+            web = find_web_process(instance)
+            timed = [_measure_page(client, web, page, requests, say) for page in _list_pages(client, entries, feeds)]
             mark_read(url, user_id, UP_TO_DATE, entries)
             unread = Page("list: unread, all but the oldest read", lambda _: PATH)
-            timed.append(_timed(client, web, unread, requests, say))
-        figures = (*map(_figure, timed), *_memory(measure_memory(instance)), *_lists_and_articles(timed))
+            timed.append(_measure_page(client, web, unread, requests, say))
+        figures = (*map(_page_figure, timed), *_memory_figures(measure_memory(instance)), *_summary_figures(timed))
     return Report(name="reader", measured_at=datetime.now(UTC), machine=machine, figures=figures)
 
 
-def _pages(client: httpx.Client, entries: int, feeds: int) -> Sequence[Page]:
+def _list_pages(client: httpx.Client, entries: int, feeds: int) -> Sequence[Page]:
     cursor = _AFTER.search(client.get(f"{PATH}?list=all").raise_for_status().content)
     assert cursor is not None, "a list of so many entries has a second page"
     after = cursor[1].decode()
@@ -100,10 +100,10 @@ def _pages(client: httpx.Client, entries: int, feeds: int) -> Sequence[Page]:
     )
 
 
-def _timed(client: httpx.Client, web: psutil.Process, page: Page, requests: int, say: Say) -> Timed:
+def _measure_page(client: httpx.Client, web: psutil.Process, page: Page, requests: int, say: Say) -> PageTimes:
     say(page.name)
     chance = random.Random(page.name)  # noqa: S311 - the same requests in every run
-    # What is read from disk, planned or compiled once is not what a reader waits for.
+    # A reader does not wait for what is loaded, planned or compiled only once.
     for _ in range(3):
         client.get(page.path(chance)).raise_for_status()
     seconds, size, before = [], 0, web.cpu_times()
@@ -114,16 +114,16 @@ def _timed(client: httpx.Client, web: psutil.Process, page: Page, requests: int,
         seconds.append(time.perf_counter() - began)
     after = web.cpu_times()
     computed = after.user + after.system - before.user - before.system
-    return Timed(page.name, seconds, size, computed / requests)
+    return PageTimes(page.name, seconds, size, computed / requests)
 
 
-def web_process(instance: Instance) -> psutil.Process:
+def find_web_process(instance: Instance) -> psutil.Process:
     (pid,) = (record.process.pid for record in load_parts(instance.home).parts if record.name == "web")
     return psutil.Process(pid)
 
 
-def owner_of(client: httpx.Client, url: str) -> int:
-    """Who everybody is in the open mode; made by the first request."""
+def find_owner(client: httpx.Client, url: str) -> int:
+    """The user of the open mode, created by the first request."""
     client.get(PATH).raise_for_status()
     with psycopg.connect(url) as connection:
         found = connection.execute("SELECT id FROM core.users ORDER BY id LIMIT 1").fetchone()
@@ -132,7 +132,7 @@ def owner_of(client: httpx.Client, url: str) -> int:
 
 
 async def _add_vectors(url: str, count: int) -> None:
-    """By chance: what they mean does not matter for how long it takes to find the nearest."""
+    """Add random vectors: their meaning does not change how long a search takes."""
     chance, database = random.Random(count), Database(url)  # noqa: S311 - the same in every run
     store, model = SqlEmbeddingStore(database), embedder(CuratorSettings()).model
     try:
@@ -143,10 +143,10 @@ async def _add_vectors(url: str, count: int) -> None:
         await database.close()
 
 
-def _figure(timed: Timed) -> Figure:
+def _page_figure(timed: PageTimes) -> Figure:
     return Figure(
         name=f"{timed.name}: p95",
-        value=_milliseconds(timed.seconds),
+        value=percentile_milliseconds(timed.seconds, 95),
         unit="ms",
         aim=AIM_MILLISECONDS,
         note=f"median {1000 * statistics.median(timed.seconds):.1f} ms, of which the web process computes "
@@ -154,11 +154,13 @@ def _figure(timed: Timed) -> Figure:
     )
 
 
-def _lists_and_articles(timed: Sequence[Timed]) -> tuple[Figure, ...]:
+def _summary_figures(timed: Sequence[PageTimes]) -> tuple[Figure, ...]:
     return tuple(
         Figure(
             name=f"{kind} pages: p95",
-            value=_milliseconds([second for one in timed if one.name.startswith(kind) for second in one.seconds]),
+            value=percentile_milliseconds(
+                [second for one in timed if one.name.startswith(kind) for second in one.seconds], 95
+            ),
             unit="ms",
             aim=AIM_MILLISECONDS,
             note="all kinds together, from the request to the whole answer, one after the other",
@@ -167,11 +169,7 @@ def _lists_and_articles(timed: Sequence[Timed]) -> tuple[Figure, ...]:
     )
 
 
-def _milliseconds(seconds: Sequence[float]) -> float:
-    return 1000 * statistics.quantiles(seconds, n=100, method="inclusive")[94]
-
-
-def _memory(parts: Sequence[PartMemory]) -> tuple[Figure, ...]:
+def _memory_figures(parts: Sequence[PartMemory]) -> tuple[Figure, ...]:
     return tuple(
         Figure(
             name=f"memory: {part.name}",

@@ -1,4 +1,4 @@
-"""`pressbox bench reader-api`: what a reader app waits for, over 200,000 entries, through the real web process."""
+"""`pressbox bench reader-api`: what a reader app waits for with 200,000 entries, through the real web process."""
 
 import asyncio
 import statistics
@@ -13,9 +13,9 @@ import psutil
 import psycopg
 
 from pressbox.bench.instance import instance_resources, measured_instance, temporary_home
-from pressbox.bench.reader import BROWSING, ENTRIES, FEEDS, UP_TO_DATE, owner_of, web_process
+from pressbox.bench.reader import BROWSING, ENTRIES, FEEDS, UP_TO_DATE, find_owner, find_web_process
 from pressbox.bench.reader_library import fill, mark_read
-from pressbox.bench.report import Figure, Report, Say, this_machine
+from pressbox.bench.report import Figure, Report, Say, describe_machine
 from pressbox.curator.apps.domain.streams import READ, READING_LIST
 from pressbox.curator.apps.wiring import apps
 from pressbox.demo.instance import Instance
@@ -30,7 +30,7 @@ API = "/reader/api/0"
 IDS_MILLISECONDS = 100.0
 CONTENTS_MILLISECONDS = 1_500.0
 
-# The same page as the middle one of the stream, found by counting from its beginning.
+# The middle page of the stream, found by counting from the beginning.
 BY_OFFSET = """
     SELECT e.id, e.feed_id, e.first_seen_at
     FROM curator.entries e JOIN curator.subscriptions s ON s.feed_id = e.feed_id AND s.user_id = %s
@@ -39,8 +39,8 @@ BY_OFFSET = """
 
 
 @dataclass(frozen=True)
-class Timed:
-    """`computed` is the processor time of the web process for one request: it says the most on a busy machine."""
+class RequestTimes:
+    """`computed` is the processor time of the web process per request, the best figure on a busy machine."""
 
     seconds: Sequence[float]
     size: int
@@ -72,9 +72,9 @@ class App:
     def post(self, path: str, ids: Sequence[str]) -> bytes:
         return self.client.post(f"{API}/{path}", data={"i": list(ids)}).raise_for_status().content
 
-    def timed(self, name: str, ask: Callable[[], bytes], requests: int) -> Timed:
+    def measure(self, name: str, ask: Callable[[], bytes], requests: int) -> RequestTimes:
         self.say(name)
-        # What is read from disk, planned or compiled once is not what an app waits for.
+        # An app does not wait for what is loaded, planned or compiled only once.
         ask()
         seconds, size, before = [], 0, self.web.cpu_times()
         for _ in range(requests):
@@ -82,31 +82,34 @@ class App:
             size = len(ask())
             seconds.append(time.perf_counter() - began)
         after = self.web.cpu_times()
-        return Timed(seconds, size, (after.user + after.system - before.user - before.system) / requests)
+        return RequestTimes(seconds, size, (after.user + after.system - before.user - before.system) / requests)
 
 
 def run_reader_api(say: Say, entries: int = ENTRIES, feeds: int = FEEDS, requests: int = REQUESTS) -> Report:
-    """Takes some minutes, most of them to fill the tables, on a home of its own that is removed afterwards."""
-    machine = this_machine()
+    """Takes some minutes, mostly to fill the tables, on a temporary home."""
+    machine = describe_machine()
     with temporary_home() as home, measured_instance(home, PRESSBOX_CURATOR_INGEST_MINUTES="1440") as instance:
         url = instance.endpoints.database_url
         with httpx.Client(base_url=instance.web_url, trust_env=False, timeout=60.0) as client:
-            user_id = owner_of(client, url)
+            user_id = find_owner(client, url)
             say(f"{entries:,} entries of {feeds} feeds")
             fill(url, user_id, entries, feeds)
-            # Apps go by arrival, so that here the newest entries are those with the largest numbers.
+            # Apps order by arrival, so that the newest entries have the largest numbers here.
             mark_read(url, user_id, BROWSING[::-1], entries)
-            client.headers["Authorization"] = f"GoogleLogin auth={_signed_in(client, instance, user_id)}"
-            app = App(client, web_process(instance), say)
-            figures = [*_ids(app, url, user_id, entries, requests), *_contents(app, min(requests, LARGE_REQUESTS))]
+            client.headers["Authorization"] = f"GoogleLogin auth={_sign_in(client, instance, user_id)}"
+            app = App(client, find_web_process(instance), say)
+            figures = [
+                *_id_figures(app, url, user_id, entries, requests),
+                *_content_figures(app, min(requests, LARGE_REQUESTS)),
+            ]
             mark_read(url, user_id, UP_TO_DATE[::-1], entries)
             unread = f"stream/items/ids?s={READING_LIST}&xt={READ}&n={ITEMS}"
-            timed = app.timed("ids: unread, all but the oldest read", lambda: app.get(unread), requests)
-            figures.append(_figure("ids: 1,000 unread, all but the oldest read", timed, IDS_MILLISECONDS))
+            timed = app.measure("ids: unread, all but the oldest read", lambda: app.get(unread), requests)
+            figures.append(_request_figure("ids: 1,000 unread, all but the oldest read", timed, IDS_MILLISECONDS))
     return Report(name="reader-api", measured_at=datetime.now(UTC), machine=machine, figures=tuple(figures))
 
 
-def _ids(app: App, url: str, user_id: int, entries: int, requests: int) -> Sequence[Figure]:
+def _id_figures(app: App, url: str, user_id: int, entries: int, requests: int) -> Sequence[Figure]:
     middle = entries // 2
     asked = (
         ("ids: 1,000 of everything", f"s={READING_LIST}&n={ITEMS}", IDS_MILLISECONDS),
@@ -116,31 +119,34 @@ def _ids(app: App, url: str, user_id: int, entries: int, requests: int) -> Seque
     )
     figures = []
     for name, query, aim in asked:
-        timed = app.timed(name, partial(app.get, f"stream/items/ids?{query}"), requests)
-        figures.append(_figure(name, timed, aim))
-    # Our ids and the place in the stream are the same numbers here, from the other end.
+        timed = app.measure(name, partial(app.get, f"stream/items/ids?{query}"), requests)
+        figures.append(_request_figure(name, timed, aim))
+    # Here our ids are the positions in the stream, counted from the other end.
     after = entries - middle + 1
     path = f"stream/items/ids?s={READING_LIST}&n={ITEMS}&c={after}"
-    deep = app.timed("ids: 1,000 from the middle", lambda: app.get(path), requests)
-    peer = _by_offset(url, user_id, middle, requests)
-    return [*figures, _figure("ids: 1,000 from the middle", deep, IDS_MILLISECONDS, peer, "OFFSET, the query alone")]
-
-
-def _contents(app: App, requests: int) -> Sequence[Figure]:
-    ids = [one["id"] for one in httpx.Response(200, content=app.get(f"stream/items/ids?n={ITEMS}")).json()["itemRefs"]]
-    whole = app.timed(
-        "contents: 1,000 of everything", lambda: app.get(f"stream/contents/{READING_LIST}?n={ITEMS}"), requests
-    )
-    named = app.timed("contents: 1,000 by their ids", lambda: app.post("stream/items/contents", ids), requests)
-    small = app.timed("the same in pages of 20", lambda: _in_pages(app), max(2, requests // 5))
-    peer = f"in pages of {SMALL_PAGE}"
+    deep = app.measure("ids: 1,000 from the middle", lambda: app.get(path), requests)
+    peer = _measure_offset(url, user_id, middle, requests)
     return [
-        _figure("contents: 1,000 of everything", whole, CONTENTS_MILLISECONDS, small.p95, peer),
-        _figure("contents: 1,000 by their ids", named, CONTENTS_MILLISECONDS, small.p95, peer),
+        *figures,
+        _request_figure("ids: 1,000 from the middle", deep, IDS_MILLISECONDS, peer, "OFFSET, the query alone"),
     ]
 
 
-def _in_pages(app: App) -> bytes:
+def _content_figures(app: App, requests: int) -> Sequence[Figure]:
+    ids = [one["id"] for one in httpx.Response(200, content=app.get(f"stream/items/ids?n={ITEMS}")).json()["itemRefs"]]
+    whole = app.measure(
+        "contents: 1,000 of everything", lambda: app.get(f"stream/contents/{READING_LIST}?n={ITEMS}"), requests
+    )
+    named = app.measure("contents: 1,000 by their ids", lambda: app.post("stream/items/contents", ids), requests)
+    small = app.measure("the same in pages of 20", lambda: _load_pages(app), max(2, requests // 5))
+    peer = f"in pages of {SMALL_PAGE}"
+    return [
+        _request_figure("contents: 1,000 of everything", whole, CONTENTS_MILLISECONDS, small.p95, peer),
+        _request_figure("contents: 1,000 by their ids", named, CONTENTS_MILLISECONDS, small.p95, peer),
+    ]
+
+
+def _load_pages(app: App) -> bytes:
     continuation, content = "", b""
     for _ in range(ITEMS // SMALL_PAGE):
         content = app.get(f"stream/contents/{READING_LIST}?n={SMALL_PAGE}{continuation}")
@@ -148,17 +154,17 @@ def _in_pages(app: App) -> bytes:
     return content
 
 
-def _by_offset(url: str, user_id: int, offset: int, requests: int) -> float:
+def _measure_offset(url: str, user_id: int, offset: int, requests: int) -> float:
     seconds = []
     with psycopg.connect(url) as connection:
         for _ in range(requests):
             began = time.perf_counter()
             connection.execute(BY_OFFSET, (user_id, offset, ITEMS)).fetchall()
             seconds.append(time.perf_counter() - began)
-    return Timed(seconds, 0, 0).p95
+    return RequestTimes(seconds, 0, 0).p95
 
 
-def _signed_in(client: httpx.Client, instance: Instance, user_id: int) -> str:
+def _sign_in(client: httpx.Client, instance: Instance, user_id: int) -> str:
     async def password() -> str:
         async with instance_resources(instance) as resources:
             return (await apps(resources).add_password(user_id, "bench")).secret
@@ -170,7 +176,9 @@ def _signed_in(client: httpx.Client, instance: Instance, user_id: int) -> str:
     return str(client.post("/accounts/ClientLogin", data=wish).raise_for_status().json()["Auth"])
 
 
-def _figure(name: str, timed: Timed, aim: float | None, peer: float | None = None, peer_name: str = "") -> Figure:
+def _request_figure(
+    name: str, timed: RequestTimes, aim: float | None, peer: float | None = None, peer_name: str = ""
+) -> Figure:
     return Figure(
         name=f"{name}: p95", value=timed.p95, unit="ms", aim=aim, note=timed.note, peer=peer, peer_name=peer_name
     )

@@ -1,4 +1,4 @@
-"""`pressbox bench reminders`: schedules of 1,000 people made, moved and deleted, and none lost while they are due."""
+"""`pressbox bench reminders`: creates, moves and deletes the schedules of 1,000 people; none may be lost."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.bench.due_reminders import MovedWhileDue, measure_move_while_due
 from pressbox.bench.instance import measured_instance, temporary_home
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
 from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
@@ -30,7 +30,7 @@ from pressbox.soonish.domain.reminders import WantedReminder
 from pressbox.soonish.ports import Attempt, OutgoingMessage, ReminderSchedules
 from pressbox.soonish.wiring import activities_on, reminder_schedules
 
-# Ids far from those that the instance gives, because this event is never told to a workflow.
+# Ids far from those of the instance, because this event has no workflow.
 EVENT = 10**9
 ONE_BY_ONE_EVENT = EVENT + 1
 START = datetime(2035, 5, 1, 18, 0, tzinfo=UTC)
@@ -58,7 +58,7 @@ _MUTE = text("""
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured. Less is faster and says less."""
+    """How much is measured; less is faster and less exact."""
 
     subscriptions: int = 1_000
     sampled: int = 50
@@ -71,7 +71,7 @@ FULL = Scale()
 
 @dataclass(frozen=True)
 class Step:
-    """One step over all schedules, beside the same one by one. `calls` is what reached Temporal."""
+    """One step over all schedules, compared with one by one. `calls` counts calls to Temporal."""
 
     name: str
     changed: int
@@ -106,21 +106,21 @@ class CountedSchedules:
         await self._schedules.delete(event_id, subscription_id, offset_seconds)
 
 
-class NobodySender:
-    """Schedules send nothing; the activities want somebody who could."""
+class SilentSender:
+    """The activities need a sender, although schedules send nothing."""
 
     async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         return Attempt(AttemptResult.REFUSED, "Benchmarks of schedules send nothing.")
 
 
 def run_reminders(say: Say, scale: Scale = FULL) -> Report:
-    """Takes two or three minutes, on a home of its own that is removed afterwards."""
-    machine = this_machine()
+    """Takes two or three minutes, on a temporary home."""
+    machine = describe_machine()
     port = free_port()
     environment = {
         "PRESSBOX_HTTP_ALLOW": f"127.0.0.1:{port}",
         "PRESSBOX_SOONISH_APPRISE_API_URL": "",
-        # The message about the move would only be in the way of the count.
+        # The message about the move would disturb the count.
         "PRESSBOX_SOONISH_MERGE_WINDOW_SECONDS": "3600",
     }
     with temporary_home() as home, measured_instance(home, **environment) as instance:
@@ -130,7 +130,7 @@ def run_reminders(say: Say, scale: Scale = FULL) -> Report:
 
 
 async def _measure(instance: Instance, port: int, scale: Scale, say: Say) -> tuple[Sequence[Step], MovedWhileDue]:
-    async with _resources(instance) as resources:
+    async with _open_resources(instance) as resources:
         say(f"Moving an event while {scale.due} reminders are due")
         due = await measure_move_while_due(instance.web_url, resources.database, port, people=scale.due)
         steps = await measure_schedules(resources, scale, say)
@@ -138,29 +138,29 @@ async def _measure(instance: Instance, port: int, scale: Scale, say: Say) -> tup
 
 
 async def measure_schedules(resources: Resources, scale: Scale, say: Say) -> Sequence[Step]:
-    """As the activities do it, on the real database and server."""
+    """Measure the activities on the real database and server."""
     schedules = reminder_schedules(resources)
     say(f"One by one: {scale.sampled} schedules")
-    alone = await _one_by_one(schedules, scale.sampled)
+    alone = await _measure_in_turn(schedules, scale.sampled)
     counted = CountedSchedules(schedules)
     named: Mapping[str, Callable[..., Any]] = {
-        activity.__name__: activity for activity in activities_on(resources, NobodySender(), counted)
+        activity.__name__: activity for activity in activities_on(resources, SilentSender(), counted)
     }
     reconcile, delete = named["create_reminder_schedules"], named["delete_reminder_schedules"]
     await _write(resources, _PEOPLE, start=START, people=scale.subscriptions)
     steps = []
     say(f"Schedules of {scale.subscriptions} people")
-    steps.append(await _step("create", reconcile, counted, alone["create"]))
-    steps.append(await _step("reconcile, nothing changed", reconcile, counted))
+    steps.append(await _measure_step("create", reconcile, counted, alone["create"]))
+    steps.append(await _measure_step("reconcile, nothing changed", reconcile, counted))
     await _write(resources, _MOVE)
-    steps.append(await _step("move", reconcile, counted, alone["move"]))
+    steps.append(await _measure_step("move", reconcile, counted, alone["move"]))
     await _write(resources, _MUTE, people=scale.changed)
-    steps.append(await _step(f"reconcile, {scale.changed} people muted", reconcile, counted))
-    steps.append(await _step("delete", delete, counted, alone["delete"]))
+    steps.append(await _measure_step(f"reconcile, {scale.changed} people muted", reconcile, counted))
+    steps.append(await _measure_step("delete", delete, counted, alone["delete"]))
     return steps
 
 
-async def _step(
+async def _measure_step(
     name: str, activity: Callable[..., Awaitable[ScheduleChange]], counted: CountedSchedules, alone: float | None = None
 ) -> Step:
     before, began = counted.calls, time.perf_counter()
@@ -170,7 +170,7 @@ async def _step(
     return Step(name, changed, counted.calls - before, seconds, alone)
 
 
-async def _one_by_one(schedules: ReminderSchedules, sampled: int) -> Mapping[str, float]:
+async def _measure_in_turn(schedules: ReminderSchedules, sampled: int) -> Mapping[str, float]:
     """The loop of the original document: the next call when the last has answered."""
     reminders = [WantedReminder(number, timedelta(hours=1), START) for number in range(1, sampled + 1)]
     later = [WantedReminder(number, timedelta(hours=1), START + timedelta(hours=1)) for number in range(1, sampled + 1)]
@@ -194,7 +194,7 @@ async def _write(resources: Resources, statement: Any, **values: object) -> None
 
 
 @asynccontextmanager
-async def _resources(instance: Instance) -> AsyncIterator[Resources]:
+async def _open_resources(instance: Instance) -> AsyncIterator[Resources]:
     database = Database(instance.endpoints.database_url)
     temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False)
     settings = Settings(home=instance.home.path, secret_key=SecretStr("only for links that nobody gets"))

@@ -1,16 +1,17 @@
-"""What a benchmark found: figures, each beside a peer or an aim, for people as a table and for programs as JSON."""
+"""The report of a benchmark: figures with a peer or an aim, as a table for people and as JSON for programs."""
 
 import os
 import platform
+import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from importlib.metadata import version
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-# Benchmarks take a while; this is how they say what they are doing.
+# Reports what a benchmark is doing, because it takes a while.
 Say = Callable[[str], None]
 
 
@@ -20,7 +21,7 @@ class Better(StrEnum):
 
 
 class Machine(BaseModel):
-    """Where it was measured; figures of two machines cannot be compared."""
+    """Where the figures were measured: those of two machines cannot be compared."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,7 +33,7 @@ class Machine(BaseModel):
 
 
 class Figure(BaseModel):
-    """One number. `peer` is the same thing done the plain way, in the same run on the same machine."""
+    """One figure. `peer` is the same work done in a plain way, in the same run on the same machine."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,13 +49,13 @@ class Figure(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def ratio(self) -> float | None:
-        """Ours to the peer's."""
+        """Our value divided by the peer's."""
         return None if not self.peer else self.value / self.peer
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def met(self) -> bool | None:
-        """Whether the aim was reached; None without one. For reading: no test and no exit code depends on it."""
+        """Whether the aim was reached, for people only; None without an aim."""
         if self.aim is None:
             return None
         return self.value <= self.aim if self.better is Better.LOWER else self.value >= self.aim
@@ -69,7 +70,11 @@ class Report(BaseModel):
     figures: tuple[Figure, ...]
 
 
-def this_machine() -> Machine:
+def percentile_milliseconds(seconds: Sequence[float], percentile: int) -> float:
+    return 1000 * statistics.quantiles(seconds, n=100, method="inclusive")[percentile - 1]
+
+
+def describe_machine() -> Machine:
     return Machine(
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         processors=os.cpu_count() or 1,
@@ -79,9 +84,9 @@ def this_machine() -> Machine:
     )
 
 
-def table(report: Report) -> str:
-    """For people. Columns are as wide as their longest entry."""
-    rows = [("figure", "value", "peer", "ratio", "aim", "")] + [_row(figure) for figure in report.figures]
+def format_table(report: Report) -> str:
+    """A table for people; columns are as wide as their longest entry."""
+    rows = [("figure", "value", "peer", "ratio", "aim", "")] + [_format_row(figure) for figure in report.figures]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     machine = report.machine
@@ -92,25 +97,25 @@ def table(report: Report) -> str:
     return "\n".join((head, "", *lines))
 
 
-def _row(figure: Figure) -> tuple[str, str, str, str, str, str]:
-    peer = "" if figure.peer is None else f"{_number(figure.peer)} {figure.unit} ({figure.peer_name})"
+def _format_row(figure: Figure) -> tuple[str, str, str, str, str, str]:
+    peer = "" if figure.peer is None else f"{_format_number(figure.peer)} {figure.unit} ({figure.peer_name})"
     ratio = "" if figure.ratio is None else f"{figure.ratio:.2f}"
     return (
         figure.name,
-        f"{_number(figure.value)} {figure.unit}",
+        f"{_format_number(figure.value)} {figure.unit}",
         peer,
         ratio,
-        _aim(figure),
+        _format_aim(figure),
         figure.note,
     )
 
 
-def _aim(figure: Figure) -> str:
+def _format_aim(figure: Figure) -> str:
     if figure.aim is None:
         return ""
     bound = "≤" if figure.better is Better.LOWER else "≥"
-    return f"{bound} {_number(figure.aim)} {figure.unit}: {'met' if figure.met else 'missed'}"
+    return f"{bound} {_format_number(figure.aim)} {figure.unit}: {'met' if figure.met else 'missed'}"
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:,.2f}"

@@ -1,6 +1,6 @@
-"""Pictures of football broadcasts with a scorebug, and what a person would read on them. All drawn here.
+"""Draws pictures of football broadcasts with a scorebug, with what a person would read on them.
 
-Fonts come with OpenCV and Pillow, so every machine draws the same.
+The fonts come with OpenCV and Pillow, so every machine draws the same.
 """
 
 import random
@@ -38,7 +38,7 @@ _TEAMS = (
     "KOR",
 )
 _BOARDS = ("PRESSBOX", "OPEN 24 HOURS", "SINCE 1904", "FLY 2026", "ORDER NOW", "MATCH DAY", "BANK 9", "+49 30 1234")
-# Inside OpenCV since version 5: name, weight and how much it is stretched.
+# Part of OpenCV since version 5: name, weight and stretch.
 _OUTLINE_FONTS = {
     "sans": ("sans", 400, 1.0),
     "sans, bold": ("sans", 800, 1.0),
@@ -80,7 +80,7 @@ class Contrast(StrEnum):
 
 
 class Quality(StrEnum):
-    """Height of the video and how hard it was compressed."""
+    """The height of the video and its compression."""
 
     FULL = "1080p"
     GOOD = "720p"
@@ -109,7 +109,7 @@ _CONTRASTS: dict[Contrast, tuple[Colour, Colour, float]] = {
 
 @dataclass(frozen=True)
 class Scorebug:
-    """How one picture is made. `texts` are the cells that belong to the clock; `minute` is None without one."""
+    """How one picture is made. `texts` are the cells of the clock; `minute` is None without a clock."""
 
     notation: Notation
     place: Place
@@ -127,41 +127,43 @@ class Sample:
     jpeg: bytes
 
 
-def fonts() -> tuple[str, ...]:
+def list_fonts() -> tuple[str, ...]:
     outline = tuple(_OUTLINE_FONTS) if hasattr(cv2, "FontFace") else ()
     return ("geometric", "plain", *outline)
 
 
 def scorebugs(count: int, seed: int = 7) -> Sequence[Scorebug]:
-    """The same for the same numbers. Every property goes round at its own pace, so that all meet all."""
+    """The same numbers make the same scorebugs. Properties are combined so that all values meet."""
     chance = random.Random(seed)  # noqa: S311 - pictures, not secrets
     # Every second one is the ordinary case.
     notations = tuple(one for notation in tuple(Notation)[1:] for one in (notation, Notation.RUNNING))
-    # Broadcasts show it at the top left far more often than anywhere else.
+    # Broadcasts mostly show it at the top left.
     places = (*(Place.TOP_LEFT,) * 3, *Place)
     return [
-        _scorebug(
+        _make_scorebug(
             notations[number % len(notations)], chance.choice(places), chance.choice(tuple(Contrast)), number, chance
         )
         for number in range(count)
     ]
 
 
-def _scorebug(notation: Notation, place: Place, contrast: Contrast, number: int, chance: random.Random) -> Scorebug:
-    texts, minute = _shown(notation, chance)
+def _make_scorebug(
+    notation: Notation, place: Place, contrast: Contrast, number: int, chance: random.Random
+) -> Scorebug:
+    texts, minute = _make_texts(notation, chance)
     return Scorebug(
         notation=notation,
         place=place,
         contrast=contrast,
         quality=tuple(Quality)[number // 3 % len(Quality)],
-        font=chance.choice(fonts()),
+        font=chance.choice(list_fonts()),
         texts=texts,
         minute=minute,
         seed=chance.randrange(1 << 30),
     )
 
 
-def _shown(notation: Notation, chance: random.Random) -> tuple[tuple[str, ...], int | None]:
+def _make_texts(notation: Notation, chance: random.Random) -> tuple[tuple[str, ...], int | None]:
     second, extra, end = chance.randrange(60), chance.randrange(1, 9), chance.choice((45, 90))
     early, late = chance.randrange(45), chance.randrange(91, 120)
     shown: dict[Notation, tuple[tuple[str, ...], int | None]] = {
@@ -176,22 +178,22 @@ def _shown(notation: Notation, chance: random.Random) -> tuple[tuple[str, ...], 
     return shown.get(notation, ((), None))
 
 
-def drawn(bug: Scorebug) -> Sample:
+def draw(bug: Scorebug) -> Sample:
     chance = random.Random(bug.seed)  # noqa: S311 - pictures, not secrets
-    picture = _pitch(chance)
+    picture = _draw_pitch(chance)
     if bug.notation is not Notation.NO_SCOREBUG:
         _draw_scorebug(picture, bug, chance)
     height, quality = _HEIGHT_AND_JPEG[bug.quality]
     small = cv2.resize(picture, (height * 16 // 9 // 2 * 2, height), interpolation=cv2.INTER_AREA)
     _, crushed = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, quality])
-    # What a judge gets was decoded from a video and encoded once more, gently.
+    # A judge gets pictures that were decoded from a video and encoded again with little loss.
     decoded = np.asarray(cv2.imdecode(crushed, cv2.IMREAD_COLOR), np.uint8)
     _, jpeg = cv2.imencode(".jpg", decoded, [cv2.IMWRITE_JPEG_QUALITY, 92])
     return Sample(bug, jpeg.tobytes())
 
 
-def _pitch(chance: random.Random) -> Picture:
-    """Stripes, lines, players and boards in front of a crowd."""
+def _draw_pitch(chance: random.Random) -> Picture:
+    """Draw a pitch with stripes, lines, players and boards in front of a crowd."""
     noise = np.random.default_rng(chance.randrange(1 << 30))
     horizon = chance.randrange(120, 330)
     picture = np.empty((_DRAWN_HEIGHT, _DRAWN_WIDTH, 3), np.uint8)
@@ -201,7 +203,7 @@ def _pitch(chance: random.Random) -> Picture:
     stripe = chance.randrange(120, 260)
     for index, left in enumerate(range(0, _DRAWN_WIDTH, stripe)):
         picture[horizon:, left : left + stripe] = (58, 138, 62) if index % 2 else (50, 122, 54)
-    _boards(picture, horizon, chance)
+    _draw_boards(picture, horizon, chance)
     for _ in range(4):
         ends = [(chance.randrange(_DRAWN_WIDTH), chance.randrange(horizon + 60, _DRAWN_HEIGHT)) for _ in range(2)]
         cv2.line(picture, ends[0], ends[1], (215, 225, 220), 5, cv2.LINE_AA)
@@ -215,14 +217,14 @@ def _pitch(chance: random.Random) -> Picture:
     return np.asarray(np.clip(picture.astype(np.int16) + grain, 0, 255), np.uint8)
 
 
-def _boards(picture: Picture, horizon: int, chance: random.Random) -> None:
+def _draw_boards(picture: Picture, horizon: int, chance: random.Random) -> None:
     left = 0
     while left < _DRAWN_WIDTH:
         width = chance.randrange(330, 520)
         colour = chance.choice(((180, 60, 20), (30, 30, 30), (20, 120, 210), (230, 230, 230)))
         cv2.rectangle(picture, (left, horizon), (left + width, horizon + 46), colour, -1)
         text = (20, 20, 20) if sum(colour) > 500 else (240, 240, 240)
-        _write(picture, chance.choice(_BOARDS), (left + 18, horizon + 9), 28, text, chance.choice(fonts()))
+        _write(picture, chance.choice(_BOARDS), (left + 18, horizon + 9), 28, text, chance.choice(list_fonts()))
         left += width
 
 
@@ -235,8 +237,8 @@ def _draw_scorebug(picture: Picture, bug: Scorebug, chance: random.Random) -> No
     clock = [(text, ink) for text in bug.texts]
     row = [*clock, *cells] if chance.random() < 0.3 else [*cells, *clock]
     pad = letters * 2 // 3
-    widths = [_letters(text, letters, bug.font).shape[1] + 2 * pad for text, _ in row]
-    left, top = _corner(bug.place, sum(widths), letters + 2 * pad, chance)
+    widths = [_draw_letters(text, letters, bug.font).shape[1] + 2 * pad for text, _ in row]
+    left, top = _choose_corner(bug.place, sum(widths), letters + 2 * pad, chance)
     box = picture[top : top + letters + 2 * pad, left : left + sum(widths)]
     filled = np.empty_like(box)
     filled[:] = background
@@ -247,7 +249,7 @@ def _draw_scorebug(picture: Picture, bug: Scorebug, chance: random.Random) -> No
         cv2.line(picture, (left, top + 6), (left, top + letters + 2 * pad - 6), ink, 1)
 
 
-def _corner(place: Place, width: int, height: int, chance: random.Random) -> tuple[int, int]:
+def _choose_corner(place: Place, width: int, height: int, chance: random.Random) -> tuple[int, int]:
     margin = chance.randrange(40, 100)
     left = {
         Place.TOP_LEFT: margin,
@@ -261,16 +263,16 @@ def _corner(place: Place, width: int, height: int, chance: random.Random) -> tup
 
 
 def _write(picture: Picture, text: str, corner: tuple[int, int], height: int, colour: Colour, font: str) -> None:
-    """Letters of that height with their upper left at the corner; what reaches beyond the picture is cut."""
-    mask = _letters(text, height, font)
+    """Write letters of this height from the upper left corner; what exceeds the picture is cut off."""
+    mask = _draw_letters(text, height, font)
     left, top = corner
     area = picture[top : top + mask.shape[0], max(left, 0) : left + mask.shape[1]]
     ink = mask[: area.shape[0], : area.shape[1], None].astype(np.float32) / 255
     area[:] = (area * (1 - ink) + np.array(colour, np.float32) * ink).astype(np.uint8)
 
 
-def _letters(text: str, height: int, font: str) -> Picture:
-    """White on black, exactly that high and as wide as it comes. Signs that are lower than a digit stay so."""
+def _draw_letters(text: str, height: int, font: str) -> Picture:
+    """Draw white on black, exactly this high. Signs that are lower than a digit stay lower."""
     canvas = np.zeros((_LETTER_SIZE * 2, _LETTER_SIZE * (len(text) + 1), 3), np.uint8)
     stretch = 1.0
     if font == "plain":

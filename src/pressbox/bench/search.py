@@ -1,8 +1,7 @@
-"""`pressbox bench search`: the full-text index over 50,000 articles, beside PostgreSQL's own full text."""
+"""`pressbox bench search`: the full-text index over 50,000 articles, compared with PostgreSQL's full-text search."""
 
 import asyncio
 import random
-import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,18 +11,17 @@ from pathlib import Path
 
 import psycopg
 
-from pressbox.bench.instance import temporary_home
+from pressbox.bench.instance import temporary_database, temporary_home
 from pressbox.bench.library import Article, articles
-from pressbox.bench.postgres_search import load, seconds_for
-from pressbox.bench.report import Better, Figure, Report, Say, this_machine
+from pressbox.bench.postgres_search import load_articles, measure_query
+from pressbox.bench.report import Better, Figure, Report, Say, describe_machine, percentile_milliseconds
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.search.ports import IndexDocument, SearchReader
 from pressbox.curator.search.wiring import search_index
-from pressbox.embedded.postgres import EmbeddedPostgres
 
 ARTICLES = 50_000
 QUERIES = 200
-# PostgreSQL takes seconds for some of them; a few tell enough.
+# PostgreSQL takes seconds for some of them; a few are enough.
 PEER_QUERIES = 7
 PAGE = 20
 AIM_MILLISECONDS = 10.0
@@ -34,7 +32,7 @@ SPACED, UNSPACED = ("en", "de"), ("ja", "zh")
 
 
 @dataclass(frozen=True)
-class Measured:
+class QueryTimes:
     """Seconds of every query, ours and the peer's, and how many found something."""
 
     ours: list[float] = field(default_factory=list)
@@ -43,22 +41,18 @@ class Measured:
 
 
 def run_search(say: Say, count: int = ARTICLES, queries: int = QUERIES) -> Report:
-    """Takes some minutes, most of them PostgreSQL's."""
-    machine = this_machine()
+    """Takes some minutes, mostly for PostgreSQL."""
+    machine = describe_machine()
     with temporary_home() as home:
         home.create()
-        folder, postgres = home.path / "index", EmbeddedPostgres(home)
+        folder = home.path / "index"
         say(f"Indexing {count:,} articles")
         ours = asyncio.run(_index(folder, count))
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        # From this thread: it ends with the one that started it.
-        postgres.start()
-        try:
+        with temporary_database(home, migrated=False) as url:
             say("The same into PostgreSQL")
-            peer = load(postgres.url, articles(count))
-            measured = asyncio.run(_measure(folder, postgres.url, _queries(sample(count), queries), say))
-        finally:
-            postgres.stop()
+            peer = load_articles(url, articles(count))
+            measured = asyncio.run(_measure(folder, url, _make_queries(sample(count), queries), say))
     figures = (
         Figure(name=f"index of {count:,} articles", value=ours, unit="s", peer=peer, peer_name="PostgreSQL"),
         Figure(name="articles indexed", value=count / ours, unit="per second", better=Better.HIGHER),
@@ -70,47 +64,47 @@ def run_search(say: Say, count: int = ARTICLES, queries: int = QUERIES) -> Repor
 
 
 def sample(count: int) -> Sequence[Article]:
-    """Some of the articles, from which queries are taken."""
+    """Articles from which queries are taken."""
     return list(islice(articles(count), 2_000))
 
 
-async def _measure(folder: Path, url: str, queries: Mapping[str, Sequence[str]], say: Say) -> Mapping[str, Measured]:
+async def _measure(folder: Path, url: str, queries: Mapping[str, Sequence[str]], say: Say) -> Mapping[str, QueryTimes]:
     (_, reader), measured = search_index(folder), {}
     for kind, made in queries.items():
         say(f"{len(made)} queries: {kind}")
-        measured[kind] = await _asked(reader, url, kind, made)
+        measured[kind] = await _measure_queries(reader, url, kind, made)
     return measured
 
 
 async def _index(folder: Path, count: int) -> float:
-    """As the worker does it, a commit for each batch; making the articles does not count."""
+    """Index as the worker does, with a commit for each batch; making the articles does not count."""
     (index, _), seconds = search_index(folder), 0.0
     for batch in _batches(articles(count), CuratorPolicy().index_batch):
-        documents = [_document(article) for article in batch]
+        documents = [_to_document(article) for article in batch]
         began = time.perf_counter()
         await index.add(documents)
         seconds += time.perf_counter() - began
     return seconds
 
 
-async def _asked(reader: SearchReader, url: str, kind: str, queries: Sequence[str]) -> Measured:
-    measured = Measured()
+async def _measure_queries(reader: SearchReader, url: str, kind: str, queries: Sequence[str]) -> QueryTimes:
+    measured = QueryTimes()
     with psycopg.connect(url, autocommit=True) as connection:
         # The first of each opens files and plans.
         await reader.search(queries[0], None, PAGE, 0, False)
-        seconds_for(connection, kind, queries[0])
+        measure_query(connection, kind, queries[0])
         for number, query in enumerate(queries):
             began = time.perf_counter()
             _, total = await reader.search(query, None, PAGE, 0, False)
             measured.ours.append(time.perf_counter() - began)
             measured.found.append(total)
             if number < PEER_QUERIES:
-                measured.peer.append(seconds_for(connection, kind, query))
+                measured.peer.append(measure_query(connection, kind, query))
     return measured
 
 
-def _queries(known: Sequence[Article], count: int) -> Mapping[str, Sequence[str]]:
-    """What people type, taken from the articles themselves: common words and rare ones as they come."""
+def _make_queries(known: Sequence[Article], count: int) -> Mapping[str, Sequence[str]]:
+    """Make queries from the articles themselves: common and rare words, as they occur."""
     chance = random.Random(count)  # noqa: S311 - the same queries in every run
     spaced = [article.text for article in known if article.language in SPACED]
     unspaced = [article.text for article in known if article.language in UNSPACED]
@@ -145,7 +139,7 @@ def _queries(known: Sequence[Article], count: int) -> Mapping[str, Sequence[str]
     }
 
 
-def _document(article: Article) -> IndexDocument:
+def _to_document(article: Article) -> IndexDocument:
     return IndexDocument(
         entry_id=article.number,
         feed_id=article.number % FEEDS,
@@ -164,39 +158,35 @@ def _batches(source: Iterable[Article], size: int) -> Iterator[Sequence[Article]
         yield batch
 
 
-def _figures(kind: str, one: Measured) -> tuple[Figure, ...]:
+def _figures(kind: str, one: QueryTimes) -> tuple[Figure, ...]:
     found = sum(total > 0 for total in one.found)
     return (
         Figure(
             name=f"{kind}: p50",
-            value=_milliseconds(one.ours, 50),
+            value=percentile_milliseconds(one.ours, 50),
             unit="ms",
-            peer=_milliseconds(one.peer, 50),
+            peer=percentile_milliseconds(one.peer, 50),
             peer_name="PostgreSQL",
             note=f"{found} of {len(one.found)} queries find something",
         ),
         Figure(
             name=f"{kind}: p95",
-            value=_milliseconds(one.ours, 95),
+            value=percentile_milliseconds(one.ours, 95),
             unit="ms",
-            peer=_milliseconds(one.peer, 95),
+            peer=percentile_milliseconds(one.peer, 95),
             peer_name="PostgreSQL",
             aim=AIM_MILLISECONDS,
         ),
     )
 
 
-def _all_figure(measured: Mapping[str, Measured]) -> Figure:
+def _all_figure(measured: Mapping[str, QueryTimes]) -> Figure:
     return Figure(
         name="all kinds: p95",
-        value=_milliseconds([seconds for one in measured.values() for seconds in one.ours], 95),
+        value=percentile_milliseconds([seconds for one in measured.values() for seconds in one.ours], 95),
         unit="ms",
         aim=AIM_MILLISECONDS,
-        peer=_milliseconds([seconds for one in measured.values() for seconds in one.peer], 95),
+        peer=percentile_milliseconds([seconds for one in measured.values() for seconds in one.peer], 95),
         peer_name="PostgreSQL",
         note="with count, page, passages and marks",
     )
-
-
-def _milliseconds(seconds: Sequence[float], percentile: int) -> float:
-    return 1000 * statistics.quantiles(seconds, n=100, method="inclusive")[percentile - 1]

@@ -1,4 +1,4 @@
-"""A simulator in a process of its own: what it costs must not be our cost."""
+"""Runs a simulator in a child process, so that its cost is not measured."""
 
 import subprocess
 import sys
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def simulator(module: str, *arguments: str) -> Iterator[str]:
-    """Run this module, which says its port on standard output, and end it afterwards; gives its address."""
+def run_simulator(module: str, *arguments: str) -> Iterator[str]:
+    """Run this module, which prints its port on standard output; yields its address and ends it afterwards."""
     process = subprocess.Popen([sys.executable, "-m", module, *arguments], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""Workflows per second with everything that our worker adds, against a bare worker on the same server."""
+"""Workflows per second with everything that our worker adds, compared with a bare worker on the same server."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ from temporalio.worker import Worker
 from pressbox.bench.activities import BenchActivities
 from pressbox.bench.contracts import BenchStepsWorkflowInput
 from pressbox.bench.manifest import APP, QUEUE
-from pressbox.bench.worker import our_worker
+from pressbox.bench.worker import production_worker
 from pressbox.bench.workflows.steps import BenchStepsWorkflow
 from pressbox.core.app import Resources
 
@@ -23,7 +23,7 @@ AT_ONCE = 50
 
 @dataclass(frozen=True)
 class Rate:
-    """What one round came to: workflows per second, and this process's own work for each of them."""
+    """The result of one round: workflows per second, and processor time of this process for each."""
 
     per_second: float
     cpu_milliseconds: float
@@ -31,7 +31,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Throughput:
-    """Medians of all rounds. On a busy machine the work per workflow says more than the rate."""
+    """Medians of all rounds. On a busy machine the processor time per workflow says more than the rate."""
 
     ours: Rate
     bare: Rate
@@ -39,7 +39,7 @@ class Throughput:
 
 @dataclass(frozen=True)
 class HistoryEvents:
-    """Events in the history of the same workflow, silent and reporting."""
+    """Events in the history of the same workflow, without and with progress reports."""
 
     silent: int
     reporting: int
@@ -51,24 +51,24 @@ class HistoryEvents:
 
 
 async def measure_throughput(resources: Resources, *, workflows: int, rounds: int) -> Throughput:
-    """The two take turns, so that whatever else the machine does meets both."""
+    """Measure both in turns, so that other work on the machine affects both."""
     ours: list[Rate] = []
     bare: list[Rate] = []
-    async with _bare_worker(resources.temporal), our_worker(resources, APP):
+    async with _bare_worker(resources.temporal), production_worker(resources, APP):
         for queue in (BARE_QUEUE, QUEUE):
             # The first workflows also pay for connections and for loading the sandbox.
-            await _rate(resources.temporal, queue, min(workflows, 20))
+            await _measure_rate(resources.temporal, queue, min(workflows, 20))
         for _ in range(rounds):
-            bare.append(await _rate(resources.temporal, BARE_QUEUE, workflows))
-            ours.append(await _rate(resources.temporal, QUEUE, workflows))
-    return Throughput(ours=_median(ours), bare=_median(bare))
+            bare.append(await _measure_rate(resources.temporal, BARE_QUEUE, workflows))
+            ours.append(await _measure_rate(resources.temporal, QUEUE, workflows))
+    return Throughput(ours=_take_median(ours), bare=_take_median(bare))
 
 
 async def measure_history_events(resources: Resources, *, steps: int, reports: int) -> HistoryEvents:
-    """The same activities with and without reports of progress between them."""
-    async with our_worker(resources, APP):
-        silent = await _events(resources.temporal, BenchStepsWorkflowInput(steps=steps))
-        reporting = await _events(resources.temporal, BenchStepsWorkflowInput(steps=steps, reports=reports))
+    """Run the same activities with and without progress reports."""
+    async with production_worker(resources, APP):
+        silent = await _count_events(resources.temporal, BenchStepsWorkflowInput(steps=steps))
+        reporting = await _count_events(resources.temporal, BenchStepsWorkflowInput(steps=steps, reports=reports))
     return HistoryEvents(silent=silent, reporting=reporting, reports=steps * reports)
 
 
@@ -81,14 +81,14 @@ def _bare_worker(client: Client) -> Worker:
     )
 
 
-def _median(rates: Sequence[Rate]) -> Rate:
+def _take_median(rates: Sequence[Rate]) -> Rate:
     return Rate(
         per_second=median(rate.per_second for rate in rates),
         cpu_milliseconds=median(rate.cpu_milliseconds for rate in rates),
     )
 
 
-async def _rate(client: Client, queue: str, workflows: int) -> Rate:
+async def _measure_rate(client: Client, queue: str, workflows: int) -> Rate:
     places = asyncio.Semaphore(AT_ONCE)
 
     async def run_one() -> None:
@@ -105,7 +105,7 @@ async def _rate(client: Client, queue: str, workflows: int) -> Rate:
     )
 
 
-async def _events(client: Client, input: BenchStepsWorkflowInput) -> int:
+async def _count_events(client: Client, input: BenchStepsWorkflowInput) -> int:
     workflow_id = await _run(client, QUEUE, input)
     return len((await client.get_workflow_handle(workflow_id).fetch_history()).events)
 

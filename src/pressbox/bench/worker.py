@@ -1,4 +1,4 @@
-"""A worker as in production, for benchmarks: all interceptors, and the sink that writes progress into the database."""
+"""A worker as in production: with all interceptors, and the sink that writes progress into the database."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,8 +10,8 @@ from pressbox.core.temporal.worker import build_workers
 
 
 @asynccontextmanager
-async def our_worker(resources: Resources, manifest: AppManifest) -> AsyncIterator[None]:
-    """Polls the one queue of this application."""
+async def production_worker(resources: Resources, manifest: AppManifest) -> AsyncIterator[None]:
+    """Poll the only queue of this application."""
     sink = ProgressSink(resources.database)
     (worker,) = build_workers(resources, [manifest], sink)
     writing = asyncio.create_task(sink.run())

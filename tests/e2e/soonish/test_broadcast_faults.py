@@ -148,7 +148,7 @@ class Scene:
         await self.service.events.cancel(self.organiser_id, event.slug)
 
     async def reminder(self, number: int) -> None:
-        """DueDelivery in a few seconds: a reminder comes at least a minute before the start."""
+        """Due in a few seconds: a reminder comes at least a minute before the start."""
         event = await self.event(f"Soon {number}", timedelta(seconds=66))
         await self.follow(event, f"soon-{number}", timedelta(seconds=60))
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pressbox.bench.ask import WAYS, _quality, _timed
-from pressbox.bench.ask_library import Asked, Document
+from pressbox.bench.ask import WAYS, _measure_quality, _measure_times
+from pressbox.bench.ask_library import Document, Question
 from pressbox.embedded.home import Home
 
 PAGES = (
@@ -12,8 +12,8 @@ PAGES = (
     Document("feed/0", "Vulkan", "Der Vulkan auf Island ist wieder ausgebrochen. Lava fließt ins Tal."),
 )
 ASKED = (
-    Asked("de", "Warum ist die Brücke gesperrt?", ("articles/river",)),
-    Asked("en", "How many eggs are in the cake?", ("articles/kitchen",)),
+    Question("de", "Warum ist die Brücke gesperrt?", ("articles/river",)),
+    Question("en", "How many eggs are in the cake?", ("articles/kitchen",)),
 )
 
 
@@ -22,13 +22,13 @@ def quiet(step: str) -> None:
 
 
 async def test_the_right_page_is_found_by_all_ways_together(database_url: str, tmp_path: Path) -> None:
-    qualities, peer = await _quality(Home(tmp_path), database_url, PAGES, ASKED, quiet)
+    qualities, peer = await _measure_quality(Home(tmp_path), database_url, PAGES, ASKED, quiet)
     assert set(qualities) == set(WAYS)
     assert qualities["hybrid"].recall == 1
     assert qualities["hybrid"].ndcg > peer.ndcg
 
 
 async def test_every_question_is_timed_to_its_entries_and_to_its_passages(database_url: str, tmp_path: Path) -> None:
-    times = await _timed(Home(tmp_path), database_url, 40, ASKED, 2, quiet)
+    times = await _measure_times(Home(tmp_path), database_url, 40, ASKED, 2, quiet)
     assert {kind: len(seconds) for kind, seconds in times.items()} == {"entries": 2, "passages": 2}
     assert all(seconds > 0 for measured in times.values() for seconds in measured)

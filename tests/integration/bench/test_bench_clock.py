@@ -1,7 +1,7 @@
 """The clock benchmark, small: a few scorebugs are drawn, read and counted."""
 
 from pressbox.bench.clock import Reading, read_one, run_clock
-from pressbox.bench.scorebugs import Contrast, Notation, Place, Quality, Scorebug, drawn, scorebugs
+from pressbox.bench.scorebugs import Contrast, Notation, Place, Quality, Scorebug, draw, scorebugs
 from pressbox.footy.domain.judgements import FrameJudgement
 
 
@@ -30,4 +30,4 @@ def test_a_reading_is_right_wrong_or_none() -> None:
 
 def test_the_same_numbers_draw_the_same_pictures() -> None:
     assert scorebugs(5) == scorebugs(5)
-    assert drawn(scorebugs(1)[0]).jpeg == drawn(scorebugs(1)[0]).jpeg
+    assert draw(scorebugs(1)[0]).jpeg == draw(scorebugs(1)[0]).jpeg

@@ -3,12 +3,12 @@
 import pytest
 
 from pressbox.bench.crawl import Scale, run_crawl
-from pressbox.bench.feed_host import document
+from pressbox.bench.feed_host import write_feed
 from pressbox.curator.feeds.parser import parse_feed
 
 
 def test_a_new_version_of_a_measured_feed_has_one_new_entry() -> None:
-    old, new = (parse_feed(document(7, version, 20), "", "http://feed7.example/") for version in (0, 1))
+    old, new = (parse_feed(write_feed(7, version, 20), "", "http://feed7.example/") for version in (0, 1))
     assert len(old.entries) == len(new.entries) == 20
     assert len({entry.guid for entry in new.entries} - {entry.guid for entry in old.entries}) == 1
 

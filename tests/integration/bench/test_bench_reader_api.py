@@ -1,6 +1,6 @@
 """What `pressbox bench reader-api` measures beside each other is the same page."""
 
-from pressbox.bench.reader_api import BY_OFFSET, Timed
+from pressbox.bench.reader_api import BY_OFFSET, RequestTimes
 from pressbox.bench.reader_library import fill
 from pressbox.core.accounts.models import Role
 from pressbox.core.accounts.people import insert_user
@@ -25,4 +25,4 @@ async def test_the_page_by_offset_is_the_page_by_continuation(database: Database
 
 
 def test_the_slow_end_is_what_counts() -> None:
-    assert 900 < Timed([0.1] * 18 + [1.0] * 2, 0, 0).p95 <= 1000
+    assert 900 < RequestTimes([0.1] * 18 + [1.0] * 2, 0, 0).p95 <= 1000

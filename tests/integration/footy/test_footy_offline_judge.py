@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pressbox.bench.clock import Reading, read_one
-from pressbox.bench.scorebugs import Contrast, Notation, Place, Quality, Scorebug, drawn
+from pressbox.bench.scorebugs import Contrast, Notation, Place, Quality, Scorebug, draw
 from pressbox.core.errors import InvalidInputError
 from pressbox.demo.clips.disguises import disguise
 from pressbox.demo.clips.encoding import decode
@@ -128,7 +128,7 @@ async def test_scorebugs_of_many_kinds_are_read(
     quality: Quality,
 ) -> None:
     bug = Scorebug(notation, place, contrast, quality, "geometric", texts, minute, seed=11)
-    judged = await judge.judge([drawn(bug).jpeg])
+    judged = await judge.judge([draw(bug).jpeg])
     assert read_one(bug, judged[0]) is Reading.RIGHT
 
 

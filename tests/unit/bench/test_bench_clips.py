@@ -2,20 +2,25 @@
 
 import numpy as np
 
-from pressbox.bench.duplicates import Sample, Stranger, material, score
-from pressbox.bench.match import run_match, slow_match, walk
+from pressbox.bench.duplicates import Sample, Stranger, plan_samples, score
+from pressbox.bench.match import make_fingerprint, match_slowly, run_match
 from pressbox.demo.clips.spec import Disguise, Scene
 from pressbox.footy.domain.fingerprints import Fingerprint, match
 from pressbox.footy.domain.match_rule import DOCUMENT
 
 
 def test_the_plain_loop_and_the_fast_search_agree() -> None:
-    clip = walk(1, 30)
+    clip = make_fingerprint(1, 30)
     cut = Fingerprint(clip.hashes[:, 30:], clip.telling[:, 30:], clip.phases)
-    for query, reference in ((cut, clip), (clip, cut), (walk(2, 30), clip), (walk(3, 30), walk(4, 30))):
+    for query, reference in (
+        (cut, clip),
+        (clip, cut),
+        (make_fingerprint(2, 30), clip),
+        (make_fingerprint(3, 30), make_fingerprint(4, 30)),
+    ):
         stored = reference.reference()
-        assert slow_match(query, stored, DOCUMENT.evidence[0]) == (match(query, stored, DOCUMENT) is not None)
-    assert slow_match(cut, clip.reference(), DOCUMENT.evidence[0])
+        assert match_slowly(query, stored, DOCUMENT.evidence[0]) == (match(query, stored, DOCUMENT) is not None)
+    assert match_slowly(cut, clip.reference(), DOCUMENT.evidence[0])
 
 
 def test_the_report_of_the_search_has_peers_and_aims() -> None:
@@ -25,7 +30,7 @@ def test_the_report_of_the_search_has_peers_and_aims() -> None:
 
 
 def test_copies_are_recall_and_everything_else_is_a_stranger() -> None:
-    first, second = walk(1, 40), walk(2, 40)
+    first, second = make_fingerprint(1, 40), make_fingerprint(2, 40)
     dull = Fingerprint(np.zeros_like(first.hashes), np.zeros_like(first.telling), first.phases)
     samples = [
         Sample((1, 10), Scene.FOOTBALL, first),
@@ -44,5 +49,5 @@ def test_copies_are_recall_and_everything_else_is_a_stranger() -> None:
 
 
 def test_tuned_and_held_out_clips_share_no_seed() -> None:
-    tuned, held_out = ({spec.seed for spec, _ in material(first, 2)} for first in (1000, 5000))
+    tuned, held_out = ({spec.seed for spec, _ in plan_samples(first, 2)} for first in (1000, 5000))
     assert not tuned & held_out

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from pressbox.bench.memory import PartMemory
 from pressbox.bench.platform import memory_figures
-from pressbox.bench.report import Better, Figure, Machine, Report, table, this_machine
+from pressbox.bench.report import Better, Figure, Machine, Report, describe_machine, format_table
 from pressbox.bench.throughput import HistoryEvents
 from pressbox.entry.commands.bench import bench_commands
 
@@ -43,7 +43,7 @@ def test_the_ratio_is_ours_to_the_peers() -> None:
 
 
 def test_the_table_shows_peer_ratio_and_aim() -> None:
-    text = table(
+    text = format_table(
         report(
             Figure(name="second start", value=3.14159, unit="s", aim=10),
             Figure(name="workflows", value=30, unit="per second", peer=40, peer_name="bare", better=Better.HIGHER),
@@ -81,7 +81,7 @@ def test_events_per_report_is_what_reporting_adds() -> None:
 
 
 def test_the_machine_is_described() -> None:
-    machine = this_machine()
+    machine = describe_machine()
     assert machine.processors >= 1
     assert machine.python.startswith("3.")
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from pressbox.bench.ask import Quality, ndcg, recall
-from pressbox.bench.ask_library import Asked, documents, questions
+from pressbox.bench.ask_library import Question, load_documents, load_questions
 from pressbox.core.errors import ConfigurationError
 
 
 def test_every_question_is_asked_once_in_several_languages_and_names_what_is_right() -> None:
-    asked = questions()
+    asked = load_questions()
     assert len(asked) >= 60
     assert len({one.question for one in asked}) == len(asked)
     assert {"en", "de", "fr", "es", "pt", "ja", "zh"} <= {one.language for one in asked}
@@ -26,13 +26,13 @@ def test_recall_counts_what_is_right_among_the_best_and_ndcg_where_it_stands() -
     assert ndcg(keys, ["b"]) == pytest.approx(1 / math.log2(3))
     assert ndcg(keys, ["a", "b"]) == 1
     assert ndcg(["x"] * 10 + ["a"], ["a"]) == 0
-    quality = Quality.of([["a"], ["x"]], [Asked("en", "A?", ("a",)), Asked("en", "B?", ("b",))])
+    quality = Quality.of([["a"], ["x"]], [Question("en", "A?", ("a",)), Question("en", "B?", ("b",))])
     assert (quality.recall, quality.ndcg) == (0.5, 0.5)
 
 
 async def test_a_folder_without_pages_says_what_it_must_hold(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="articles and feeds"):
-        await documents(tmp_path)
+        await load_documents(tmp_path)
 
 
 async def test_pages_and_entries_of_feeds_are_known_by_their_place(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ async def test_pages_and_entries_of_feeds_are_known_by_their_place(tmp_path: Pat
         "<rss version='2.0'><channel><title>Feed</title><item><title>First</title><description>Said.</description>"
         "</item></channel></rss>"
     )
-    found = await documents(tmp_path)
+    found = await load_documents(tmp_path)
     assert [(one.key, one.title, one.text) for one in found] == [
         ("articles/one", "A page", "Some text."),
         ("good/0", "First", "Said."),

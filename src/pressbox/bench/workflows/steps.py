@@ -1,4 +1,4 @@
-"""BenchStepsWorkflow: activities and reports of progress, to be counted and timed."""
+"""BenchStepsWorkflow: runs activities and reports progress, to be counted and timed."""
 
 from temporalio import workflow
 
@@ -7,12 +7,12 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.bench.contracts import BenchStepInput, BenchStepsWorkflowInput, BenchStepsWorkflowResult
     from pressbox.core.progress.contracts import Progress
     from pressbox.core.progress.report import report
-    from pressbox.core.temporal.options import QUICK
+    from pressbox.core.temporal.calls import call
 
 
 @workflow.defn
 class BenchStepsWorkflow:
-    """Ids are made by the benchmark that starts it; ends by itself. A retry repeats a step that has no effect."""
+    """Id `bench-…`; started by a benchmark, ends by itself. A retry repeats a step that has no effect."""
 
     @workflow.init
     def __init__(self, input: BenchStepsWorkflowInput) -> None:
@@ -26,8 +26,7 @@ class BenchStepsWorkflow:
     async def run(self, input: BenchStepsWorkflowInput) -> BenchStepsWorkflowResult:
         reports = 0
         for number in range(1, input.steps + 1):
-            step = BenchStepInput(number=number)
-            await workflow.execute_activity_method(BenchActivities.take_bench_step, step, **QUICK)
+            await call(BenchActivities.take_bench_step, BenchStepInput(number=number))
             for _ in range(input.reports):
                 reports += 1
                 self._progress = self._progress.model_copy(update={"done": number, "message": f"Report {reports}"})

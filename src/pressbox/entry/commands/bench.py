@@ -180,9 +180,9 @@ def ask(
 
 
 def _print(report: Report, *, as_json: bool) -> None:
-    from pressbox.bench.report import table
+    from pressbox.bench.report import format_table
 
-    typer.echo(report.model_dump_json(indent=2) if as_json else table(report))
+    typer.echo(report.model_dump_json(indent=2) if as_json else format_table(report))
 
 
 def _say(step: str) -> None:
