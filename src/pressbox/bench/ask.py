@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
 
 import psycopg
 
@@ -32,8 +31,6 @@ from pressbox.curator.search.wiring import embedder, search_index
 from pressbox.curator.search.wiring import retriever as build_retriever
 from pressbox.curator.settings import CuratorSettings
 from pressbox.embedded.home import Home
-
-Result = TypeVar("Result")
 
 DATA = Path("../shared/data")
 ENTRIES = 50_000
