@@ -17,12 +17,11 @@ from pressbox.curator.distil.activities import DistilActivities, SettingsActivit
 from pressbox.curator.distil.contracts import AppSettings, DistilSelection
 from pressbox.curator.distil.paid import PaidDistiller
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
-from pressbox.curator.ingest.activities.crawl import CrawlActivities
+from pressbox.curator.ingest.activities.crawl import CrawlActivities, LeftoverActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
-from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
 from pressbox.curator.ingest.contracts import EntriesToFetch, EntryToFetch, FeedPage, ProbedFeed
 from pressbox.curator.ingest.ports import EntrySource
-from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState, ToDistil
 from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
@@ -90,12 +89,12 @@ class FakeFeeds:
     def __init__(self, world: "FakeWorld") -> None:
         self._world = world
 
-    async def due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage:
+    async def list_due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage:
         wanted = sorted(feed.feed_id for feed in self._world.feeds.values() if feed.due or not only_due)
         page = [feed_id for feed_id in wanted if feed_id > after_feed_id]
         return FeedPage(feed_ids=tuple(page[:limit]), total=len(wanted), more=len(page) > limit)
 
-    async def to_crawl(self, feed_ids: Sequence[int]) -> Sequence[FeedToCrawl]:
+    async def load_to_crawl(self, feed_ids: Sequence[int]) -> Sequence[FeedToCrawl]:
         feeds = [self._world.feeds[feed_id] for feed_id in feed_ids if feed_id in self._world.feeds]
         return [FeedToCrawl(feed.feed_id, feed.url, Validators()) for feed in feeds]
 
@@ -116,13 +115,13 @@ class FakeFeeds:
         for feed, _ in crawls:
             self._world.feeds[feed.feed_id].due = False
 
-    async def with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
+    async def find_with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
         return [feed_id for feed_id in feed_ids if self._world.waiting(feed_id)]
 
-    async def leftovers(self, without: Sequence[int], limit: int, now: datetime) -> Sequence[int]:
+    async def find_leftovers(self, without: Sequence[int], limit: int, now: datetime) -> Sequence[int]:
         return [key for key in sorted(self._world.feeds) if key not in without and self._world.waiting(key)][:limit]
 
-    async def name(self, feed_id: int) -> str:
+    async def load_name(self, feed_id: int) -> str:
         return self._world.feeds[feed_id].name
 
 
@@ -139,7 +138,7 @@ class FakeEntries:
     def all(self) -> dict[int, FakeEntry]:
         return self._world.entries
 
-    async def to_fetch(self, feed_id: int, policy: CuratorPolicy, now: datetime) -> EntriesToFetch:
+    async def select_to_fetch(self, feed_id: int, policy: CuratorPolicy, now: datetime) -> EntriesToFetch:
         waiting = self._world.waiting(feed_id)
         page = waiting[: policy.entries_per_fetch]
         return EntriesToFetch(
@@ -153,7 +152,7 @@ class FakeEntries:
             more=len(waiting) > len(page),
         )
 
-    async def source(self, entry_id: int) -> EntrySource | None:
+    async def load_source(self, entry_id: int) -> EntrySource | None:
         entry = self.all.get(entry_id)
         if entry is None:
             return None
@@ -170,7 +169,7 @@ class FakeEntries:
             entry.text, entry.distil_state = article.text, DistilState.WAITING
         return changed
 
-    async def note_fetch_failure(self, entry_id: int, reason: str, next_try: datetime | None, now: datetime) -> None:
+    async def record_failure(self, entry_id: int, reason: str, next_try: datetime | None, now: datetime) -> None:
         entry = self.all[entry_id]
         entry.tries += 1
         entry.reason, entry.next_fetch_at = reason, next_try
@@ -411,17 +410,17 @@ class FakePages:
         return FetchedArticle(html=html, text=html or f"What the feed holds of {base_url}")
 
 
-class FakeTurns:
+class FakeRateLimits:
     def __init__(self) -> None:
-        self.taken: list[str] = []
-        self.held: dict[str, datetime] = {}
+        self.reserved: list[str] = []
+        self.paused: dict[str, datetime] = {}
 
-    async def take(self, host: str, delay: timedelta, now: datetime) -> datetime:
-        self.taken.append(host)
-        return max(self.held.get(host, now), now)
+    async def reserve(self, host: str, delay: timedelta, now: datetime) -> datetime:
+        self.reserved.append(host)
+        return max(self.paused.get(host, now), now)
 
-    async def hold(self, host: str, until: datetime) -> None:
-        self.held[host] = until
+    async def pause(self, host: str, until: datetime) -> None:
+        self.paused[host] = until
 
 
 class FakeDistiller:
@@ -486,7 +485,7 @@ class FakeWorld:
         self.ledger = FakeLedger()
         self.index = FakeIndex()
         self.pages = FakePages()
-        self.turns = FakeTurns()
+        self.rate_limits = FakeRateLimits()
         self.distiller = FakeDistiller()
         self.fallback: FakeDistiller | None = None
         self.objects = FakeObjects()
@@ -536,7 +535,7 @@ class FakeWorld:
         settings = AppSettings(
             target_language="de", distiller=self.distiller.name, embedding_model=MODEL, evaluation=self.judged
         )
-        crawl = CrawlActivities(FakeFeeds(self), self.entry_store, self.crawler, Turns(self.turns, now))
+        crawl = CrawlActivities(FakeFeeds(self), self.entry_store, self.crawler, HostRateLimiter(self.rate_limits, now))
         store = self.entry_store
         leftovers = LeftoverActivities(FakeFeeds(self), store, store, store, MODEL)
         return [
@@ -576,7 +575,12 @@ class FakeWorld:
 
     def _fetching(self) -> FetchActivities:
         return FetchActivities(
-            self.entry_store, self.entry_store, self.pages, self.pages, Turns(self.turns, now), self.objects
+            self.entry_store,
+            self.entry_store,
+            self.pages,
+            self.pages,
+            HostRateLimiter(self.rate_limits, now),
+            self.objects,
         )
 
     def _distilling(self) -> DistilActivities:

@@ -85,7 +85,7 @@ class Rows:
         await self.add(SubscriptionRow(user_id=user_id, feed_id=feed_id))
 
     async def to_crawl(self, feed_id: int) -> FeedToCrawl:
-        (feed,) = await self.feeds.to_crawl([feed_id])
+        (feed,) = await self.feeds.load_to_crawl([feed_id])
         return feed
 
     async def crawl(

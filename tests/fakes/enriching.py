@@ -16,7 +16,7 @@ from pressbox.curator.context.domain.context import ContextLink, ContextMethod, 
 from pressbox.curator.context.finder import extract_context
 from pressbox.curator.context.links import extract_links
 from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.domain.entries import content_hash
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.models.ports import Question, Reply
@@ -171,14 +171,14 @@ class FakePages:
         return FetchedArticle(html, html)
 
 
-class FreeTurns:
+class NoRateLimits:
     def __init__(self) -> None:
         self.held: dict[str, datetime] = {}
 
-    async def take(self, host: str, delay: timedelta, now: datetime) -> datetime:
+    async def reserve(self, host: str, delay: timedelta, now: datetime) -> datetime:
         return self.held.get(host, now)
 
-    async def hold(self, host: str, until: datetime) -> None:
+    async def pause(self, host: str, until: datetime) -> None:
         self.held[host] = until
 
 
@@ -210,7 +210,7 @@ class ContextWorld:
         self.enrichments = FakeEnrichments(self.contexts)
         self.objects = FakeObjects()
         self.pages = FakePages()
-        self.turns = FreeTurns()
+        self.rate_limits = NoRateLimits()
         self.way = ContextMaker(ContextMethod.OFFLINE, "", "1")
 
     def entry(self, text: str, html: str = "", **facts: Any) -> int:
@@ -232,13 +232,13 @@ class ContextWorld:
             self.github,
             EvidentChooser(),
             self.objects,
-            Turns(self.turns, now),
+            HostRateLimiter(self.rate_limits, now),
             GITHUB,
         )
 
     @property
     def page_activities(self) -> LinkedPageActivities:
-        return LinkedPageActivities(self.enrichments, self.pages, self.pages, Turns(self.turns, now))
+        return LinkedPageActivities(self.enrichments, self.pages, self.pages, HostRateLimiter(self.rate_limits, now))
 
     def plain(self) -> list[Callable[..., Any]]:
         context, github, pages = self.context_activities, self.repository_activities, self.page_activities

@@ -15,7 +15,7 @@ from pressbox.core.errors import TransientError
 from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.distil.contracts import SelectForDistillationInput
 from pressbox.curator.distil.workflow import PAGE
-from pressbox.curator.ingest.activities.fetch import richer
+from pressbox.curator.ingest.activities.fetch import choose_richer
 from pressbox.curator.ingest.contracts import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
 from pressbox.curator.library.contracts import EntryIds
 from pressbox.curator.library.domain.entries import Distilled, FetchState, ToDistil
@@ -98,7 +98,7 @@ async def test_a_host_that_wants_a_long_pause_is_not_waited_for_and_not_asked(wo
     feed = world.feed()
     entry = world.enter(feed, "https://a.example.org/1")
     until = datetime.now(UTC) + timedelta(hours=1)
-    world.turns.held["a.example.org"] = until
+    world.rate_limits.paused["a.example.org"] = until
     policy = POLICY.model_copy(update={"host_delay": timedelta(seconds=2)})
     wanted = FetchContentInput(entry_id=entry.entry_id, policy=policy)
     result = await run(world, "fetch_single_content")(wanted)
@@ -149,7 +149,7 @@ async def test_without_tokens_left_the_work_waits_for_midnight_in_utc_or_for_a_l
 def test_the_feeds_own_text_is_used_when_it_is_clearly_richer(
     page: FetchedArticle, feed: FetchedArticle, chosen: str
 ) -> None:
-    assert richer(page, feed).text == chosen
+    assert choose_richer(page, feed).text == chosen
 
 
 @pytest.mark.parametrize("text", ["short", LONG, "word " * 400, "ein Wort" + "x" * 400, "é" * 300])

@@ -23,8 +23,8 @@ from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.context.domain.context import EntityKind
 from pressbox.curator.context.store import EntryLinkRow
 from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity, Neighbour
-from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
-from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.ingest.rate_limit_store import SqlHostRateLimits
+from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.library.rows import EntryBodyRow
 from pressbox.curator.research.activities import ResearchActivities
@@ -321,7 +321,7 @@ async def test_a_private_address_that_an_article_links_to_is_refused_and_the_ste
     pages = GuardedLinkedPages(
         GuardedPageReader(resources.http),
         PooledExtractor(ParserPool(1)),
-        Turns(SqlHostTurns(resources.database), utc_now),
+        HostRateLimiter(SqlHostRateLimits(resources.database), utc_now),
     )
     await researched(store, run_id, world, pages)
     steps = (await store.load_own(reader, run_id)).of(StepKind.READ)

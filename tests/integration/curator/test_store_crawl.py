@@ -164,8 +164,8 @@ async def test_a_feed_that_is_gone_is_never_due_until_somebody_says_so(rows: Row
     await rows.crawl(feed, Crawl(CrawlOutcome.GONE, reason="410", status=410))
     assert (await rows.state(feed)).next_crawl_at is None
     far = NOW + timedelta(days=1000)
-    assert (await rows.feeds.due(0, 10, far, only_due=True)).feed_ids == ()
-    assert (await rows.feeds.due(0, 10, far, only_due=False)).feed_ids == ()
+    assert (await rows.feeds.list_due(0, 10, far, only_due=True)).feed_ids == ()
+    assert (await rows.feeds.list_due(0, 10, far, only_due=False)).feed_ids == ()
 
 
 async def test_only_due_feeds_with_readers_are_listed_page_by_page(rows: Rows) -> None:
@@ -180,11 +180,11 @@ async def test_only_due_feeds_with_readers_are_listed_page_by_page(rows: Rows) -
     async with rows.database.unit_of_work() as work:
         (await work.session.get_one(FeedRow, later)).title = "Later"
     await rows.crawl(later, Crawl(CrawlOutcome.RATE_LIMITED, not_before=due + timedelta(hours=3)), NOW)
-    page = await rows.feeds.due(0, 1, due, only_due=True)
+    page = await rows.feeds.list_due(0, 1, due, only_due=True)
     assert (page.feed_ids, page.total, page.more) == ((new,), 2, True)
-    page = await rows.feeds.due(new, 1, due, only_due=True)
+    page = await rows.feeds.list_due(new, 1, due, only_due=True)
     assert (page.feed_ids, page.more) == ((soon,), False)
-    assert (await rows.feeds.due(0, 10, due, only_due=False)).feed_ids == (new, soon, later)
+    assert (await rows.feeds.list_due(0, 10, due, only_due=False)).feed_ids == (new, soon, later)
 
 
 async def test_the_same_guid_twice_is_one_entry_and_does_not_flicker(rows: Rows) -> None:
@@ -253,7 +253,7 @@ async def test_what_is_fetched_and_what_is_not(rows: Rows) -> None:
         (FetchState.FROM_FEED, DistilState.WAITING),
         (FetchState.FROM_FEED, DistilState.NOTHING),
     ]
-    assert (await rows.fetches.to_fetch(feed, POLICY, NOW)).skipped == 3
+    assert (await rows.fetches.select_to_fetch(feed, POLICY, NOW)).skipped == 3
     without_pages = await rows.feed(await rows.user(), full_text=False)
     await rows.crawl(without_pages, read(entry(1)))
     (row,) = await rows.of_feed(without_pages)
@@ -348,9 +348,9 @@ async def test_a_hundred_unchanged_feeds_cost_few_statements(rows: Rows) -> None
     for feed in feeds:
         await rows.crawl(feed, Crawl(CrawlOutcome.NEW, parsed=read().parsed))
     with counted(rows) as statements:
-        asked = await rows.feeds.to_crawl(feeds)
+        asked = await rows.feeds.load_to_crawl(feeds)
         await rows.feeds.store_unchanged([(feed, Crawl(CrawlOutcome.UNCHANGED)) for feed in asked], POLICY, LATER)
-        assert await rows.feeds.with_work(feeds, LATER) == []
+        assert await rows.feeds.find_with_work(feeds, LATER) == []
     assert len(statements) <= 4
 
 
@@ -377,7 +377,7 @@ async def test_a_feed_that_left_meanwhile_is_no_error(rows: Rows) -> None:
     assert (await rows.feeds.store_crawl(asked, read(entry(1)), POLICY, NOW)).created == 0
     await rows.feeds.store_unchanged([(asked, Crawl(CrawlOutcome.UNCHANGED))], POLICY, NOW)
     with pytest.raises(NotFoundError):
-        await rows.feeds.name(feed)
+        await rows.feeds.load_name(feed)
 
 
 async def test_two_crawls_of_one_feed_at_the_same_time_store_its_entries_once(rows: Rows) -> None:

@@ -50,17 +50,17 @@ async def test_a_crash_between_two_steps_loses_nothing(rows: Rows) -> None:
     def successor() -> Rows:
         return Rows(rows.database)
 
-    assert await rows.feeds.with_work([feed], NOW) == [feed]
-    assert [one.entry_id for one in (await successor().fetches.to_fetch(feed, POLICY, NOW)).entries] == [number]
+    assert await rows.feeds.find_with_work([feed], NOW) == [feed]
+    assert [one.entry_id for one in (await successor().fetches.select_to_fetch(feed, POLICY, NOW)).entries] == [number]
     assert (await successor().summaries.select_for_distillation((), 0, 10)).entries == ()
     await rows.fetched(number, "The article.")
-    assert (await successor().fetches.to_fetch(feed, POLICY, NOW)).entries == ()
-    assert await rows.feeds.with_work([feed], NOW) == [feed]
-    assert await rows.feeds.with_work([feed], NOW, distil=False) == []
+    assert (await successor().fetches.select_to_fetch(feed, POLICY, NOW)).entries == ()
+    assert await rows.feeds.find_with_work([feed], NOW) == [feed]
+    assert await rows.feeds.find_with_work([feed], NOW, distil=False) == []
     (waiting,) = await successor().summaries.to_distil([number])
     assert waiting.text == "The article."
     assert await successor().summaries.save_distilled([answer(number, waiting.content_hash)], NOW) == [number]
-    assert await rows.feeds.with_work([feed], NOW) == []
+    assert await rows.feeds.find_with_work([feed], NOW) == []
     assert await successor().summaries.to_distil([number]) == []
     assert list(await successor().documents.unindexed_ids(10)) == [number]
     (document,) = await successor().documents.load_documents([number])
@@ -75,29 +75,29 @@ async def test_entries_are_fetched_newest_first_within_the_limit(rows: Rows) -> 
     feed = await rows.feed(await rows.user())
     await rows.crawl(feed, read(*(entry(number) for number in (3, 1, 2)), title=""))
     first, second, third = await rows.ids(feed)
-    page = await rows.fetches.to_fetch(feed, CuratorPolicy(entries_per_fetch=2), NOW)
+    page = await rows.fetches.select_to_fetch(feed, CuratorPolicy(entries_per_fetch=2), NOW)
     assert [one.entry_id for one in page.entries] == [first, second]
     assert page.more
     assert page.entries[0].domain == "news.example.org"
     assert page.feed_name.endswith("example.org/feed")
-    source = await rows.fetches.source(third)
+    source = await rows.fetches.load_source(third)
     assert source is not None
     assert (source.url, source.full_text) == ("https://news.example.org/article/3", True)
-    assert await rows.fetches.source(third + 1000) is None
+    assert await rows.fetches.load_source(third + 1000) is None
 
 
 async def test_a_failed_fetch_waits_for_its_next_try_and_at_last_keeps_what_the_feed_gave(rows: Rows) -> None:
     (number,) = await crawled(rows, 1)
     feed = (await rows.one(EntryRow, number)).feed_id
-    await rows.fetches.note_fetch_failure(number, "The server is busy.", LATER, NOW)
-    assert (await rows.fetches.to_fetch(feed, POLICY, NOW)).entries == ()
-    assert await rows.feeds.leftovers([], 10, NOW) == []
-    assert await rows.feeds.leftovers([], 10, LATER) == [feed]
-    assert await rows.feeds.leftovers([feed], 10, LATER) == []
-    source = await rows.fetches.source(number)
+    await rows.fetches.record_failure(number, "The server is busy.", LATER, NOW)
+    assert (await rows.fetches.select_to_fetch(feed, POLICY, NOW)).entries == ()
+    assert await rows.feeds.find_leftovers([], 10, NOW) == []
+    assert await rows.feeds.find_leftovers([], 10, LATER) == [feed]
+    assert await rows.feeds.find_leftovers([feed], 10, LATER) == []
+    source = await rows.fetches.load_source(number)
     assert source is not None
     assert source.tries == 1
-    await rows.fetches.note_fetch_failure(number, "There is no such page.", None, LATER)
+    await rows.fetches.record_failure(number, "There is no such page.", None, LATER)
     row = await rows.one(EntryRow, number)
     assert (row.fetch_state, row.fetch_reason) == (FetchState.FAILED, "There is no such page.")
     (waiting,) = await rows.summaries.to_distil([number])
@@ -112,7 +112,7 @@ async def test_an_entry_without_any_text_has_nothing_to_distil(rows: Rows) -> No
     await rows.crawl(feed, read(entry(1, content=""), entry(2, content="")))
     empty, failed = await rows.ids(feed)
     await rows.fetched(empty, " ")
-    await rows.fetches.note_fetch_failure(failed, "Gone.", None, NOW)
+    await rows.fetches.record_failure(failed, "Gone.", None, NOW)
     assert {row.distil_state for row in await rows.of_feed(feed)} == {DistilState.NOTHING}
 
 
@@ -192,7 +192,7 @@ async def test_the_database_and_the_code_agree_on_what_is_shown(rows: Rows) -> N
 async def test_documents_hold_text_and_every_word_once(rows: Rows) -> None:
     fetched, fed = await crawled(rows, 1, 2)
     await rows.fetched(fetched, "The article.")
-    await rows.fetches.note_fetch_failure(fed, "No.", None, NOW)
+    await rows.fetches.record_failure(fed, "No.", None, NOW)
     one, two = await rows.documents.load_documents([fetched, fed])
     assert (one.filtered_content, one.feed_content) == (
         "The article.",

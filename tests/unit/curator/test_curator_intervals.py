@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, ParsedFeed
-from pressbox.curator.ingest.domain.intervals import KnownRhythm, NextCrawl, plan_next_crawl
+from pressbox.curator.ingest.domain.intervals import CrawlRhythm, NextCrawl, plan_next_crawl
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 POLICY = CuratorPolicy()
-KNOWN = KnownRhythm(feed_id=7, interval=HOUR)
+KNOWN = CrawlRhythm(feed_id=7, interval=HOUR)
 
 
 def read(*ages: timedelta, hub: timedelta | None = None, not_before: datetime | None = None) -> Crawl:
@@ -24,7 +24,7 @@ def read(*ages: timedelta, hub: timedelta | None = None, not_before: datetime | 
     return Crawl(CrawlOutcome.NEW, ParsedFeed("Feed", entries=entries, hub_interval=hub), not_before=not_before)
 
 
-def planned(crawl: Crawl, known: KnownRhythm = KNOWN) -> NextCrawl:
+def planned(crawl: Crawl, known: CrawlRhythm = KNOWN) -> NextCrawl:
     return plan_next_crawl(known, crawl, POLICY, NOW)
 
 
@@ -64,12 +64,12 @@ def test_dates_of_tomorrow_say_nothing() -> None:
 def test_a_feed_without_dates_is_asked_sooner_while_it_has_news_and_later_while_it_is_silent() -> None:
     undated = Crawl(CrawlOutcome.NEW, ParsedFeed("Feed", entries=(FeedEntry("a", "", ""),)))
     assert planned(undated).interval == timedelta(minutes=40)
-    silent = KnownRhythm(7, HOUR, last_new_at=NOW - timedelta(days=4))
+    silent = CrawlRhythm(7, HOUR, last_new_at=NOW - timedelta(days=4))
     assert planned(Crawl(CrawlOutcome.UNCHANGED), silent).interval == 12 * HOUR
 
 
 def test_an_unchanged_feed_keeps_its_rhythm() -> None:
-    recent = KnownRhythm(7, HOUR, last_new_at=NOW - 2 * HOUR)
+    recent = CrawlRhythm(7, HOUR, last_new_at=NOW - 2 * HOUR)
     assert planned(Crawl(CrawlOutcome.UNCHANGED), recent).interval == HOUR
     assert planned(Crawl(CrawlOutcome.UNCHANGED)).interval == HOUR
 
@@ -81,20 +81,20 @@ def test_what_the_feed_asks_for_lengthens_the_interval_within_bounds() -> None:
 
 
 def test_what_people_set_is_exact() -> None:
-    weekly = KnownRhythm(7, HOUR, wanted=timedelta(days=7))
+    weekly = CrawlRhythm(7, HOUR, wanted=timedelta(days=7))
     plan = planned(read(*(HOUR * number for number in range(10))), weekly)
     assert wait(plan) == plan.interval == timedelta(days=7)
 
 
 def test_what_people_set_is_never_shorter_than_the_shortest_interval() -> None:
-    eager = KnownRhythm(7, HOUR, wanted=timedelta(seconds=1))
+    eager = CrawlRhythm(7, HOUR, wanted=timedelta(seconds=1))
     assert planned(Crawl(CrawlOutcome.UNCHANGED), eager).interval == POLICY.shortest_interval
 
 
 def test_the_other_side_is_not_asked_before_it_allows_but_cannot_switch_a_feed_off() -> None:
     tonight = NOW + 6 * HOUR
     assert planned(Crawl(CrawlOutcome.UNCHANGED, not_before=tonight)).at == tonight
-    wanted = KnownRhythm(7, HOUR, wanted=HOUR)
+    wanted = CrawlRhythm(7, HOUR, wanted=HOUR)
     assert planned(Crawl(CrawlOutcome.UNCHANGED, not_before=tonight), wanted).at == tonight
     never = NOW + timedelta(days=10_000)
     assert planned(Crawl(CrawlOutcome.UNCHANGED, not_before=never)).at == NOW + POLICY.longest_interval
@@ -111,7 +111,7 @@ def test_a_feed_that_is_gone_is_not_asked_again() -> None:
 
 def test_passing_trouble_is_tried_again_soon_then_ever_later() -> None:
     waits = [
-        wait(planned(Crawl(CrawlOutcome.SERVER_ERROR), KnownRhythm(7, 12 * HOUR, failures=failures)))
+        wait(planned(Crawl(CrawlOutcome.SERVER_ERROR), CrawlRhythm(7, 12 * HOUR, failures=failures)))
         for failures in range(12)
     ]
     assert POLICY.shortest_interval <= waits[0] <= 1.1 * POLICY.shortest_interval
@@ -122,13 +122,13 @@ def test_passing_trouble_is_tried_again_soon_then_ever_later() -> None:
 
 @pytest.mark.parametrize("outcome", [CrawlOutcome.NOT_A_FEED, CrawlOutcome.REFUSED, CrawlOutcome.RATE_LIMITED])
 def test_trouble_that_somebody_must_mend_waits_for_the_usual_turn(outcome: CrawlOutcome) -> None:
-    plan = planned(Crawl(outcome), KnownRhythm(7, 12 * HOUR))
+    plan = planned(Crawl(outcome), CrawlRhythm(7, 12 * HOUR))
     assert 12 * HOUR <= wait(plan) <= 13.2 * HOUR
     assert plan.interval == 12 * HOUR
 
 
 def test_feeds_that_came_together_do_not_stay_together() -> None:
-    times = {planned(Crawl(CrawlOutcome.UNCHANGED), KnownRhythm(number, HOUR)).at for number in range(200)}
+    times = {planned(Crawl(CrawlOutcome.UNCHANGED), CrawlRhythm(number, HOUR)).at for number in range(200)}
     assert len(times) > 190
 
 
@@ -150,6 +150,6 @@ def test_the_next_crawl_is_always_ahead_and_within_the_bounds(
     not_before: datetime | None,
     last_new_at: datetime | None,
 ) -> None:
-    known = KnownRhythm(7, interval, failures=failures, last_new_at=last_new_at)
+    known = CrawlRhythm(7, interval, failures=failures, last_new_at=last_new_at)
     plan = planned(Crawl(outcome, not_before=not_before), known)
     assert POLICY.shortest_interval <= wait(plan) <= 1.1 * POLICY.longest_backoff

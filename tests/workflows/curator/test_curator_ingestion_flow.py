@@ -166,8 +166,8 @@ async def test_a_host_that_says_when_to_come_back_is_left_alone_until_then(stage
     feed = stage.world.feed("a.example.org")
     stage.world.pages.broken["https://a.example.org/0"] = RateLimitedError("429", retry_after=timedelta(hours=1))
     await ingest(stage, feed)
-    assert "a.example.org" in stage.world.turns.held
-    assert entries_of(stage, feed)[0].next_fetch_at == stage.world.turns.held["a.example.org"]
+    assert "a.example.org" in stage.world.rate_limits.paused
+    assert entries_of(stage, feed)[0].next_fetch_at == stage.world.rate_limits.paused["a.example.org"]
 
 
 async def test_without_fetching_the_feeds_own_text_is_used_and_no_page_is_read(stage: Stage) -> None:

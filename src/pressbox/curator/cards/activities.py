@@ -39,7 +39,7 @@ from pressbox.curator.cards.domain.cards import (
 )
 from pressbox.curator.cards.ports import Enrichments, Repositories, RepositoryChooser
 from pressbox.curator.context.ports import Contexts
-from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
@@ -60,7 +60,7 @@ class RepositoryActivities:
         repositories: Repositories,
         chooser: RepositoryChooser,
         objects: ObjectStore,
-        turns: Turns,
+        rate_limiter: HostRateLimiter,
         url: str,
         now: Clock = utc_now,
     ) -> None:
@@ -69,7 +69,7 @@ class RepositoryActivities:
         self._repositories = repositories
         self._chooser = chooser
         self._objects = objects
-        self._turns = turns
+        self._rate_limiter = rate_limiter
         self._url = url
         self._now = now
 
@@ -79,7 +79,7 @@ class RepositoryActivities:
         """A repository that the article links to is the only candidate; otherwise what a search finds."""
         context = (await self._contexts.of([input.entry_id])).get(input.entry_id)
         linked = linked_repository(input.name, () if context is None else context.links)
-        turn = await self._turns.wait(self._url, input.policy.host_delay)
+        turn = await self._rate_limiter.wait(self._url, input.policy.host_delay)
         if turn is not None:
             return GithubCandidates(retry_at=turn, reason=ASKED_FOR_A_PAUSE)
         try:
@@ -113,7 +113,7 @@ class RepositoryActivities:
     @activity.defn
     @call_with(BOUNDED, queue=heavy_queue)
     async def fetch_github_readme(self, input: FetchReadmeInput) -> FetchedReadme:
-        turn = await self._turns.wait(self._url, input.policy.host_delay)
+        turn = await self._rate_limiter.wait(self._url, input.policy.host_delay)
         if turn is not None:
             return FetchedReadme(retry_at=turn, reason=ASKED_FOR_A_PAUSE)
         async with Heartbeat():
@@ -154,7 +154,7 @@ class RepositoryActivities:
     async def _hold(self, error: Exception) -> None:
         """Nobody of this instance asks before GitHub said so."""
         if isinstance(error, RateLimitedError) and (error.retry_after or timedelta()) > timedelta():
-            await self._turns.hold(self._url, self._now() + (error.retry_after or timedelta()))
+            await self._rate_limiter.pause(self._url, self._now() + (error.retry_after or timedelta()))
 
 
 LONGEST_REASON = 300
@@ -167,12 +167,17 @@ class LinkedPageActivities:
     """A page that cannot be had is a card with its reason; trouble of our own parts is an error, and is retried."""
 
     def __init__(
-        self, enrichments: Enrichments, reader: PageReader, extractor: Extractor, turns: Turns, now: Clock = utc_now
+        self,
+        enrichments: Enrichments,
+        reader: PageReader,
+        extractor: Extractor,
+        rate_limiter: HostRateLimiter,
+        now: Clock = utc_now,
     ) -> None:
         self._enrichments = enrichments
         self._reader = reader
         self._extractor = extractor
-        self._turns = turns
+        self._rate_limiter = rate_limiter
         self._now = now
 
     @activity.defn
@@ -214,14 +219,14 @@ class LinkedPageActivities:
         return LinkResult(url=shorten(url), fetched=not card.reason, title=shorten(card.title), reason=card.reason)
 
     async def _read(self, url: str, policy: CuratorPolicy) -> FetchedArticle | str:
-        if await self._turns.wait(url, policy.host_delay) is not None:
+        if await self._rate_limiter.wait(url, policy.host_delay) is not None:
             return ASKED_FOR_A_PAUSE
         try:
             page = await self._reader.read(url, policy.page_bytes)
             return await self._extractor.extract(page, ())
         except RateLimitedError as error:
             if error.retry_after is not None:
-                await self._turns.hold(url, self._now() + error.retry_after)
+                await self._rate_limiter.pause(url, self._now() + error.retry_after)
             return shorten(error.message, LONGEST_REASON)
         except (TransientError, PermanentError) as error:
             return shorten(error.message, LONGEST_REASON)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
-from pressbox.core.clock import utc_now
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.articles.wiring import extractor, parser_pool
 from pressbox.curator.cards.activities import LinkedPageActivities, RepositoryActivities
@@ -15,8 +14,7 @@ from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.cards.workflows.collection import ContextCollectionWorkflow
 from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, FetchEntryLinksWorkflow
 from pressbox.curator.context.store import SqlContexts
-from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
-from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.ingest.wiring import rate_limiter
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
 def activities(resources: Resources) -> ActivitiesByQueue:
     curator, database = resources.settings.group(CuratorSettings), resources.database
-    cards, turns = SqlEnrichments(database), Turns(SqlHostTurns(database), utc_now)
+    cards, limiter = SqlEnrichments(database), rate_limiter(resources)
     model = paid_model(resources)
     github = RepositoryActivities(
         SqlContexts(database),
@@ -37,10 +35,10 @@ def activities(resources: Resources) -> ActivitiesByQueue:
         GitHub(resources.http, curator.github_url, curator.github_key, parser_pool(resources)),
         EvidentChooser() if model is None else ModelChooser(model),
         resources.objects,
-        turns,
+        limiter,
         curator.github_url,
     )
-    pages = LinkedPageActivities(cards, GuardedPageReader(resources.http), extractor(resources), turns)
+    pages = LinkedPageActivities(cards, GuardedPageReader(resources.http), extractor(resources), limiter)
     return {
         QUEUE: (github.search_github_candidates, github.save_github_enrichment, pages.delete_enrichment),
         HEAVY_QUEUE: (

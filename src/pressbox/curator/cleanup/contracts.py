@@ -9,10 +9,6 @@ CLEANUP_WORKFLOW = "curator-cleanup"
 ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
 
 
-CLEANUP_WORKFLOW = "curator-cleanup"
-ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
-
-
 class EntriesCleanupInput(CamelContract):
     older_than_days: int = 7
     dry_run: bool = False

@@ -1,4 +1,4 @@
-"""Writes the entries of one crawl, inside the transaction of whoever stores the crawl."""
+"""Writes the entries of one crawl, inside the transaction that stores the crawl."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,33 +20,33 @@ _UNDATED = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenEntries:
     created: int = 0
     updated: tuple[int, ...] = ()
 
 
 async def write_entries(
-    session: AsyncSession, feed: FeedRow, stated: Sequence[FeedEntry], limit: int, now: datetime
-) -> Written:
-    """New entries and edited ones. Few statements, however many entries; none but one read when nothing is new."""
-    wanted = _newest(stated, limit)
-    known = await _known(session, feed.id, list(wanted))
-    changed = {known[guid][0]: entry for guid, entry in wanted.items() if _edited(known.get(guid), entry)}
+    session: AsyncSession, feed: FeedRow, found: Sequence[FeedEntry], limit: int, now: datetime
+) -> WrittenEntries:
+    """Insert new entries and update edited ones, in a few statements; a single read when nothing is new."""
+    wanted = _keep_newest(found, limit)
+    known = await _load_known(session, feed.id, list(wanted))
+    changed = {known[guid][0]: entry for guid, entry in wanted.items() if _is_edited(known.get(guid), entry)}
     missing = {guid: entry for guid, entry in wanted.items() if guid not in known}
     if missing:
-        for guid in await _removed(session, feed.id, list(missing)):
+        for guid in await _load_removed_guids(session, feed.id, list(missing)):
             del missing[guid]
     if missing:
         await _insert(session, feed, missing, now)
     if changed:
         await _update(session, feed, changed, now)
-    return Written(len(missing), tuple(changed))
+    return WrittenEntries(len(missing), tuple(changed))
 
 
-def _newest(stated: Sequence[FeedEntry], limit: int) -> dict[str, FeedEntry]:
-    """By guid. Of two with the same one the first counts, every time: neither flickers, none comes twice."""
+def _keep_newest(found: Sequence[FeedEntry], limit: int) -> dict[str, FeedEntry]:
+    """Return the newest entries by guid. Of two with the same guid always the first counts, so that none flickers."""
     wanted: dict[str, FeedEntry] = {}
-    for entry in stated:
+    for entry in found:
         wanted.setdefault(choose_guid(entry), entry)
     if len(wanted) <= limit:
         return wanted
@@ -54,7 +54,7 @@ def _newest(stated: Sequence[FeedEntry], limit: int) -> dict[str, FeedEntry]:
     return dict(dated[:limit])
 
 
-async def _known(session: AsyncSession, feed_id: int, guids: list[str]) -> dict[str, tuple[int, str]]:
+async def _load_known(session: AsyncSession, feed_id: int, guids: list[str]) -> dict[str, tuple[int, str]]:
     if not guids:
         return {}
     statement = select(EntryRow.guid, EntryRow.id, EntryRow.feed_hash)
@@ -62,28 +62,28 @@ async def _known(session: AsyncSession, feed_id: int, guids: list[str]) -> dict[
     return {guid: (entry_id, stored) for guid, entry_id, stored in rows.tuples()}
 
 
-def _edited(known: tuple[int, str] | None, entry: FeedEntry) -> bool:
+def _is_edited(known: tuple[int, str] | None, entry: FeedEntry) -> bool:
     return known is not None and known[1] != feed_hash(entry)
 
 
-async def _removed(session: AsyncSession, feed_id: int, guids: list[str]) -> Sequence[str]:
+async def _load_removed_guids(session: AsyncSession, feed_id: int, guids: list[str]) -> Sequence[str]:
     statement = select(SeenGuidRow.guid).where(SeenGuidRow.feed_id == feed_id, SeenGuidRow.guid.in_(guids))
     return (await session.scalars(statement)).all()
 
 
 async def _insert(session: AsyncSession, feed: FeedRow, entries: dict[str, FeedEntry], now: datetime) -> None:
-    stories = await _stories(session, list(entries.values()))
-    texts = {guid: to_plain_text(_html(entry)) for guid, entry in entries.items()}
+    stories = await _upsert_stories(session, list(entries.values()))
+    texts = {guid: to_plain_text(_feed_html(entry)) for guid, entry in entries.items()}
     values = []
     for guid, entry in entries.items():
-        row = _stated(entry) | _beginning(entry, texts[guid], full_text=feed.full_text)
+        row = _entry_values(entry) | _initial_state(entry, texts[guid], full_text=feed.full_text)
         address = str(row["canonical_url"])
-        summary, feed_content = "", _html(entry)
+        summary, feed_content = "", _feed_html(entry)
         row |= {
             "feed_id": feed.id,
             "guid": guid,
             "story_id": stories.get(address),
-            # Nothing is published after it was seen; an announcement would stay on top until its day.
+            # A date in the future would keep an announcement on top until its day.
             "published_at": min(entry.published_at or now, now),
             "dated": entry.published_at is not None,
             "first_seen_at": now,
@@ -94,14 +94,14 @@ async def _insert(session: AsyncSession, feed: FeedRow, entries: dict[str, FeedE
     inserted = await session.execute(insert(EntryRow).returning(EntryRow.guid, EntryRow.id), values)
     ids = dict(inserted.tuples().all())
     bodies = [
-        {"entry_id": ids[guid], "feed_content": _html(entry), "filtered_content": texts[guid]}
+        {"entry_id": ids[guid], "feed_content": _feed_html(entry), "filtered_content": texts[guid]}
         for guid, entry in entries.items()
     ]
     await session.execute(insert(EntryBodyRow), bodies)
     await inherit_read_state(session, EntryRow.id.in_(ids.values()))
 
 
-def _stated(entry: FeedEntry) -> dict[str, object]:
+def _entry_values(entry: FeedEntry) -> dict[str, object]:
     return {
         "url": make_storable(entry.url),
         "canonical_url": make_storable(article_address(entry.url)),
@@ -117,12 +117,12 @@ def _stated(entry: FeedEntry) -> dict[str, object]:
     }
 
 
-def _html(entry: FeedEntry) -> str:
+def _feed_html(entry: FeedEntry) -> str:
     return make_storable(entry.content or entry.summary)
 
 
-def _beginning(entry: FeedEntry, text: str, *, full_text: bool) -> dict[str, object]:
-    """Where an entry begins its way, with the feed's own text until there is a better one."""
+def _initial_state(entry: FeedEntry, text: str, *, full_text: bool) -> dict[str, object]:
+    """The states of a new entry, with the feed's own text until there is a better one."""
     if full_text and has_page(entry):
         fetch, distil = FetchState.WAITING, DistilState.WAITING
     else:
@@ -141,14 +141,14 @@ def _beginning(entry: FeedEntry, text: str, *, full_text: bool) -> dict[str, obj
     }
 
 
-async def _stories(session: AsyncSession, entries: Sequence[FeedEntry]) -> dict[str, int]:
-    """The stories by address. An address that several entries of one feed share is no article's."""
+async def _upsert_stories(session: AsyncSession, entries: Sequence[FeedEntry]) -> dict[str, int]:
+    """Return the stories by address. An address that several entries of one feed share names no article."""
     times = Counter(make_storable(article_address(entry.url)) for entry in entries)
     addresses = sorted(address for address, number in times.items() if address and number == 1)
     if not addresses:
         return {}
     statement = insert(StoryRow)
-    # An update that changes nothing: the row is ours until the commit, so that no cleanup takes it away meanwhile.
+    # An update that changes nothing locks the row until the commit, so that no cleanup deletes it meanwhile.
     statement = statement.on_conflict_do_update(
         index_elements=["canonical_url"], set_={"canonical_url": statement.excluded.canonical_url}
     )
@@ -170,23 +170,23 @@ async def _update(session: AsyncSession, feed: FeedRow, changed: dict[int, FeedE
 
 def _edit(row: EntryRow, body: EntryBodyRow, entry: FeedEntry, *, full_text: bool) -> None:
     before = f"{row.title}\n{to_plain_text(body.feed_content)}"
-    text = to_plain_text(_html(entry))
-    stated = _stated(entry)
+    text = to_plain_text(_feed_html(entry))
+    values = _entry_values(entry)
     # What the page told meanwhile is better than nothing.
-    kept = {name for name in ("author", "language", "thumbnail_url") if not stated[name]}
-    for name, value in stated.items():
+    kept = {name for name in ("author", "language", "thumbnail_url") if not values[name]}
+    for name, value in values.items():
         if name not in kept:
             setattr(row, name, value)
-    body.feed_content = _html(entry)
+    body.feed_content = _feed_html(entry)
     if says_the_same(before, f"{row.title}\n{text}"):
         return
-    begin = _beginning(entry, text, full_text=full_text)
-    if row.fetch_state == FetchState.FETCHED and begin["fetch_state"] == FetchState.WAITING:
-        # The article stays as it is until its page is read again; then its own hash decides about the rest.
-        begin = {name: begin[name] for name in ("fetch_state", "fetch_tries", "fetch_reason", "next_fetch_at")}
-    elif begin["content_hash"] == row.content_hash:
-        begin = {name: value for name, value in begin.items() if not name.startswith("distil_")}
+    state = _initial_state(entry, text, full_text=full_text)
+    if row.fetch_state == FetchState.FETCHED and state["fetch_state"] == FetchState.WAITING:
+        # The article stays as it is until its page is read again; then its hash decides about the rest.
+        state = {name: state[name] for name in ("fetch_state", "fetch_tries", "fetch_reason", "next_fetch_at")}
+    elif state["content_hash"] == row.content_hash:
+        state = {name: value for name, value in state.items() if not name.startswith("distil_")}
     else:
         body.full_content, body.filtered_content, body.content_text = "", text, ""
-    for name, value in begin.items():
+    for name, value in state.items():
         setattr(row, name, value)

@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select, union
+from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, func, or_, select, text, union
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import BigInteger, DateTime, Integer, Text
 
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
 from pressbox.core.logs import get_logger
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.ingest.contracts import FeedPage, ProbedFeed
-from pressbox.curator.ingest.domain.intervals import KnownRhythm, plan_next_crawl
-from pressbox.curator.ingest.entry_writer import Written, write_entries
+from pressbox.curator.ingest.domain.intervals import CrawlRhythm, plan_next_crawl
+from pressbox.curator.ingest.entry_writer import WrittenEntries, write_entries
 from pressbox.curator.ingest.feed_moves import move_feed
-from pressbox.curator.ingest.unchanged_feeds import note_unchanged
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
@@ -27,14 +28,35 @@ log = get_logger(__name__)
 ERRORS_KEPT = 50
 _PROBLEMS_SHOWN = 3
 _LONGEST_REASON = 500
+# A crawl that stored something newer meanwhile keeps its validators.
+_STORE_UNCHANGED = text("""
+    UPDATE curator.feed_state AS s SET
+        last_crawl_at = :now, last_success_at = :now, outcome = :outcome, failures = 0, reason = '',
+        status = n.status, next_crawl_at = n.next_crawl_at, interval_seconds = n.interval_seconds,
+        etag = CASE WHEN n.etag <> '' AND s.content_hash = n.asked_hash THEN n.etag ELSE s.etag END,
+        last_modified = CASE
+            WHEN n.last_modified <> '' AND s.content_hash = n.asked_hash THEN n.last_modified ELSE s.last_modified
+        END
+    FROM unnest(:ids, :statuses, :nexts, :intervals, :etags, :modified, :hashes)
+        AS n (feed_id, status, next_crawl_at, interval_seconds, etag, last_modified, asked_hash)
+    WHERE s.feed_id = n.feed_id
+""").bindparams(
+    bindparam("ids", type_=ARRAY(BigInteger)),
+    bindparam("statuses", type_=ARRAY(Integer)),
+    bindparam("nexts", type_=ARRAY(DateTime(timezone=True))),
+    bindparam("intervals", type_=ARRAY(Integer)),
+    bindparam("etags", type_=ARRAY(Text)),
+    bindparam("modified", type_=ARRAY(Text)),
+    bindparam("hashes", type_=ARRAY(Text)),
+)
 
 
 class SqlFeeds:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage:
-        wanted = _crawlable(due_at, only_due)
+    async def list_due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage:
+        wanted = _is_crawlable(due_at, only_due)
         page = select(FeedRow.id).outerjoin(FeedStateRow).where(wanted, FeedRow.id > after_feed_id)
         counted = select(func.count()).select_from(FeedRow).outerjoin(FeedStateRow).where(wanted)
         async with self._database.unit_of_work() as work:
@@ -42,7 +64,7 @@ class SqlFeeds:
             total = (await work.session.scalar(counted) or 0) if after_feed_id == 0 else 0
         return FeedPage(feed_ids=tuple(ids[:limit]), total=total, more=len(ids) > limit)
 
-    async def to_crawl(self, feed_ids: Sequence[int]) -> Sequence[FeedToCrawl]:
+    async def load_to_crawl(self, feed_ids: Sequence[int]) -> Sequence[FeedToCrawl]:
         statement = select(
             FeedRow.id,
             FeedRow.url,
@@ -68,13 +90,13 @@ class SqlFeeds:
 
     async def store_crawl(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> ProbedFeed:
         async with self._database.unit_of_work() as work:
-            row = await _locked(work.session, feed.feed_id)
+            row = await _lock_feed(work.session, feed.feed_id)
             if row is None:
-                # Everybody left while it was read.
+                # The last subscriber left while it was read.
                 return ProbedFeed(feed_id=feed.feed_id, outcome=crawl.outcome)
             if crawl.moved_to and not crawl.outcome.failed:
                 row = await move_feed(work, row, crawl.moved_to)
-            return await _store(work, row, feed, crawl, policy, now)
+            return await _store_crawl(work, row, feed, crawl, policy, now)
 
     async def store_unchanged(
         self, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
@@ -83,62 +105,58 @@ class SqlFeeds:
         stayed = [(feed, crawl) for feed, crawl in crawls if not crawl.moved_to]
         if stayed:
             async with self._database.unit_of_work() as work:
-                await note_unchanged(work, stayed, policy, now)
+                await _store_unchanged(work, stayed, policy, now)
         for feed, crawl in moved:
             await self.store_crawl(feed, crawl, policy, now)
 
-    async def with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
-        kinds = [_waiting_for_fetch(now)]
+    async def find_with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
+        kinds = [_waits_for_fetch(now)]
         if distil:
             readable = EntryRow.fetch_state != FetchState.WAITING
             kinds.append(and_(EntryRow.distil_state == DistilState.WAITING, readable))
-        # One part for each kind of work: each has its own partial index.
+        # One query for each kind of work, since each has its own partial index.
         parts = [select(EntryRow.feed_id).where(EntryRow.feed_id.in_(feed_ids), kind) for kind in kinds]
         async with self._database.unit_of_work() as work:
             return sorted(await work.session.scalars(union(*parts)))
 
-    async def leftovers(self, without: Sequence[int], limit: int, now: datetime) -> Sequence[int]:
+    async def find_leftovers(self, without: Sequence[int], limit: int, now: datetime) -> Sequence[int]:
         statement = (
             select(EntryRow.feed_id)
             .distinct()
             .join(FeedRow, and_(FeedRow.id == EntryRow.feed_id, FeedRow.paused_at.is_(None)))
-            .where(_waiting_for_fetch(now), EntryRow.feed_id.not_in(without))
+            .where(_waits_for_fetch(now), EntryRow.feed_id.not_in(without))
             .order_by(EntryRow.feed_id)
             .limit(limit)
         )
         async with self._database.unit_of_work() as work:
             return (await work.session.scalars(statement)).all()
 
-    async def name(self, feed_id: int) -> str:
-        row = await self._row(feed_id)
-        return row.title or row.url
-
-    async def _row(self, feed_id: int) -> FeedRow:
+    async def load_name(self, feed_id: int) -> str:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(FeedRow, feed_id)
         if row is None:
             raise NotFoundError(f"There is no feed {feed_id}.", feed_id=feed_id)
-        return row
+        return row.title or row.url
 
 
-def _crawlable(due_at: datetime, only_due: bool) -> ColumnElement[bool]:
+def _is_crawlable(due_at: datetime, only_due: bool) -> ColumnElement[bool]:
     subscribed = exists().where(SubscriptionRow.feed_id == FeedRow.id)
-    # Without a state the feed was never crawled. A feed that is gone has no next time, until somebody makes it due.
+    # Without a state the feed was never crawled. A feed that is gone has no next time until somebody makes it due.
     due = FeedStateRow.next_crawl_at <= due_at if only_due else FeedStateRow.next_crawl_at.is_not(None)
     return and_(FeedRow.paused_at.is_(None), or_(FeedStateRow.feed_id.is_(None), due), subscribed)
 
 
-def _waiting_for_fetch(now: datetime) -> ColumnElement[bool]:
+def _waits_for_fetch(now: datetime) -> ColumnElement[bool]:
     due = or_(EntryRow.next_fetch_at.is_(None), EntryRow.next_fetch_at <= now)
     return and_(EntryRow.fetch_state == FetchState.WAITING, due)
 
 
-async def _locked(session: AsyncSession, feed_id: int) -> FeedRow | None:
-    """Against another crawl of the same feed, and against subscribers whose count would miss the new entries."""
+async def _lock_feed(session: AsyncSession, feed_id: int) -> FeedRow | None:
+    """Lock out another crawl of the same feed, and new subscribers whose count would miss the new entries."""
     return await session.get(FeedRow, feed_id, with_for_update=True)
 
 
-async def _store(
+async def _store_crawl(
     work: UnitOfWork, row: FeedRow, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime
 ) -> ProbedFeed:
     state = await work.session.get(FeedStateRow, row.id)
@@ -146,27 +164,27 @@ async def _store(
         state = FeedStateRow(feed_id=row.id, interval_seconds=3600, failures=0, outcome="")
         work.session.add(state)
     wanted = None if row.interval_seconds is None else timedelta(seconds=row.interval_seconds)
-    known = KnownRhythm(
+    known = CrawlRhythm(
         row.id, timedelta(seconds=state.interval_seconds), wanted, state.failures, last_new_at=state.last_new_at
     )
-    written = Written()
+    written = WrittenEntries()
     if crawl.outcome is CrawlOutcome.NEW and crawl.parsed is not None:
-        _describe(row, crawl.parsed)
+        _update_description(row, crawl.parsed)
         limit = row.entry_limit or policy.entries_per_crawl
         written = await write_entries(work.session, row, crawl.parsed.entries, limit, now)
-    _note(state, feed, crawl, written, now)
-    following = plan_next_crawl(known, crawl, policy, now)
-    state.next_crawl_at = following.at
-    state.interval_seconds = max(1, round(following.interval.total_seconds()))
+    _record_crawl(state, feed, crawl, written, now)
+    plan = plan_next_crawl(known, crawl, policy, now)
+    state.next_crawl_at = plan.at
+    state.interval_seconds = max(1, round(plan.interval.total_seconds()))
     if crawl.outcome.failed:
-        await _keep_error(work.session, row.id, crawl, now)
+        await _record_error(work.session, row.id, crawl, now)
         log.info("feed_failed", msg=f"Feed not read: {crawl.reason}", feed_id=row.id, outcome=crawl.outcome)
-    _tell(work, row.id, written)
+    _announce(work, row.id, written)
     return ProbedFeed(feed_id=row.id, outcome=crawl.outcome, created=written.created, updated=len(written.updated))
 
 
-def _describe(row: FeedRow, parsed: ParsedFeed) -> None:
-    """What the feed says of itself; what it no longer says stays known."""
+def _update_description(row: FeedRow, parsed: ParsedFeed) -> None:
+    """Update what the feed says of itself, and keep what it no longer says."""
     row.title = make_storable(parsed.title) or row.title
     row.site_url = make_storable(parsed.site_url) or row.site_url
     row.description = make_storable(parsed.description) or row.description
@@ -174,7 +192,7 @@ def _describe(row: FeedRow, parsed: ParsedFeed) -> None:
     row.icon_url = make_storable(parsed.icon_url) or row.icon_url
 
 
-def _note(state: FeedStateRow, feed: FeedToCrawl, crawl: Crawl, written: Written, now: datetime) -> None:
+def _record_crawl(state: FeedStateRow, feed: FeedToCrawl, crawl: Crawl, written: WrittenEntries, now: datetime) -> None:
     state.last_crawl_at = now
     state.outcome = crawl.outcome
     state.status = crawl.status
@@ -193,12 +211,12 @@ def _note(state: FeedStateRow, feed: FeedToCrawl, crawl: Crawl, written: Written
         state.etag, state.last_modified = make_storable(answered.etag), make_storable(answered.last_modified)
         state.content_hash = answered.content_hash
     elif state.content_hash == asked.content_hash:
-        # The same content under new names. Empty ones say nothing: a 304 need not repeat what it was asked with.
+        # The same content under new validators. A 304 need not repeat them, so empty ones change nothing.
         state.etag = make_storable(answered.etag) or state.etag
         state.last_modified = make_storable(answered.last_modified) or state.last_modified
 
 
-async def _keep_error(session: AsyncSession, feed_id: int, crawl: Crawl, now: datetime) -> None:
+async def _record_error(session: AsyncSession, feed_id: int, crawl: Crawl, now: datetime) -> None:
     reason = make_storable(crawl.reason)[:_LONGEST_REASON]
     session.add(FeedErrorRow(feed_id=feed_id, at=now, outcome=crawl.outcome, status=crawl.status, reason=reason))
     await session.flush()
@@ -211,7 +229,59 @@ async def _keep_error(session: AsyncSession, feed_id: int, crawl: Crawl, now: da
     )
 
 
-def _tell(work: UnitOfWork, feed_id: int, written: Written) -> None:
+def _announce(work: UnitOfWork, feed_id: int, written: WrittenEntries) -> None:
     work.changed(FEED_CHANGED, str(feed_id))
     for entry_id in written.updated:
         work.changed(ENTRY_CHANGED, str(entry_id))
+
+
+async def _store_unchanged(
+    work: UnitOfWork, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
+) -> None:
+    known = await _load_rhythms(work, [feed.feed_id for feed, _ in crawls])
+    present = [(feed, crawl) for feed, crawl in crawls if feed.feed_id in known]
+    if not present:
+        return
+    plans = [plan_next_crawl(known[feed.feed_id], crawl, policy, now) for feed, crawl in present]
+    values = {
+        "now": now,
+        "outcome": CrawlOutcome.UNCHANGED.value,
+        "ids": [feed.feed_id for feed, _ in present],
+        "statuses": [crawl.status for _, crawl in present],
+        "nexts": [plan.at for plan in plans],
+        "intervals": [max(1, round(plan.interval.total_seconds())) for plan in plans],
+        "etags": [make_storable(crawl.validators.etag) for _, crawl in present],
+        "modified": [make_storable(crawl.validators.last_modified) for _, crawl in present],
+        "hashes": [feed.validators.content_hash for feed, _ in present],
+    }
+    await work.session.execute(_STORE_UNCHANGED, values)
+    for feed, _ in present:
+        # Pages only change when a failing feed recovers.
+        if known[feed.feed_id].failures:
+            work.changed(FEED_CHANGED, str(feed.feed_id))
+
+
+async def _load_rhythms(work: UnitOfWork, feed_ids: Sequence[int]) -> dict[int, CrawlRhythm]:
+    statement = (
+        select(
+            FeedStateRow.feed_id,
+            FeedStateRow.interval_seconds,
+            FeedRow.interval_seconds,
+            FeedStateRow.failures,
+            FeedStateRow.last_new_at,
+        )
+        .join(FeedRow)
+        .where(FeedStateRow.feed_id.in_(feed_ids))
+        .order_by(FeedStateRow.feed_id)
+        .with_for_update(of=FeedStateRow)
+    )
+    return {
+        feed_id: CrawlRhythm(
+            feed_id,
+            timedelta(seconds=interval),
+            None if wanted is None else timedelta(seconds=wanted),
+            failures,
+            last_new_at,
+        )
+        for feed_id, interval, wanted, failures, last_new_at in (await work.session.execute(statement)).tuples()
+    }

@@ -23,7 +23,7 @@ _LONGEST_REASON = 500
 
 
 class SqlFetchStore(SqlStore):
-    async def to_fetch(self, feed_id: int, policy: CuratorPolicy, now: datetime) -> EntriesToFetch:
+    async def select_to_fetch(self, feed_id: int, policy: CuratorPolicy, now: datetime) -> EntriesToFetch:
         due = or_(EntryRow.next_fetch_at.is_(None), EntryRow.next_fetch_at <= now)
         waiting = (
             select(EntryRow.id, EntryRow.url, EntryRow.title)
@@ -36,7 +36,7 @@ class SqlFetchStore(SqlStore):
             if feed is None:
                 return EntriesToFetch()
             rows = (await work.session.execute(waiting)).tuples().all()
-            skipped = await work.session.scalar(_lately_skipped(feed_id)) or 0
+            skipped = await work.session.scalar(_count_skipped(feed_id)) or 0
         entries = tuple(
             EntryToFetch(entry_id=entry_id, domain=host_of(url), title=title)
             for entry_id, url, title in rows[: policy.entries_per_fetch]
@@ -48,7 +48,7 @@ class SqlFetchStore(SqlStore):
             more=len(rows) > policy.entries_per_fetch,
         )
 
-    async def source(self, entry_id: int) -> EntrySource | None:
+    async def load_source(self, entry_id: int) -> EntrySource | None:
         statement = (
             select(EntryRow, EntryBodyRow.feed_content, FeedRow)
             .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
@@ -76,11 +76,11 @@ class SqlFetchStore(SqlStore):
         self, entry_id: int, article: FetchedArticle, now: datetime, *, from_feed: bool = False
     ) -> bool:
         async with self._database.unit_of_work() as work:
-            found = await _locked(work.session, entry_id)
+            found = await _lock_entry(work.session, entry_id)
             if found is None:
                 return False
             entry, body = found
-            changed = _put_article(entry, body, article)
+            changed = _apply_article(entry, body, article)
             skipped = from_feed and entry.fetch_state == FetchState.SKIPPED
             if not skipped:
                 entry.fetch_state = FetchState.FROM_FEED if from_feed else FetchState.FETCHED
@@ -88,10 +88,10 @@ class SqlFetchStore(SqlStore):
             entry.updated_at = now if changed else entry.updated_at
             await work.session.flush()
             await refresh_shown_hash(work.session, [entry_id])
-            _tell(work, entry)
+            _announce(work, entry)
             return changed
 
-    async def note_fetch_failure(self, entry_id: int, reason: str, next_try: datetime | None, now: datetime) -> None:
+    async def record_failure(self, entry_id: int, reason: str, next_try: datetime | None, now: datetime) -> None:
         async with self._database.unit_of_work() as work:
             entry = await work.session.get(EntryRow, entry_id, with_for_update=True)
             if entry is None:
@@ -102,27 +102,27 @@ class SqlFetchStore(SqlStore):
             if next_try is not None:
                 entry.fetch_state = FetchState.WAITING
             else:
-                # What was fetched before, or what the feed gave, stays readable.
+                # What was fetched before, or the feed's own text, stays readable.
                 entry.fetch_state = FetchState.FAILED
                 if not entry.content_hash and entry.distil_state == DistilState.WAITING:
                     entry.distil_state = DistilState.NOTHING
-            _tell(work, entry)
+            _announce(work, entry)
 
 
-def _lately_skipped(feed_id: int) -> Select[tuple[int]]:
-    """Of the entries that the last crawl with news brought."""
+def _count_skipped(feed_id: int) -> Select[tuple[int]]:
+    """Count skipped entries of the last crawl that brought any."""
     since = select(FeedStateRow.last_new_at).where(FeedStateRow.feed_id == feed_id).scalar_subquery()
     skipped = and_(EntryRow.feed_id == feed_id, EntryRow.fetch_state == FetchState.SKIPPED)
     return select(func.count()).where(skipped, EntryRow.first_seen_at >= since)
 
 
-async def _locked(session: AsyncSession, entry_id: int) -> tuple[EntryRow, EntryBodyRow] | None:
+async def _lock_entry(session: AsyncSession, entry_id: int) -> tuple[EntryRow, EntryBodyRow] | None:
     statement = select(EntryRow, EntryBodyRow).join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
     found = await session.execute(statement.where(EntryRow.id == entry_id).with_for_update())
     return found.tuples().one_or_none()
 
 
-def _put_article(entry: EntryRow, body: EntryBodyRow, article: FetchedArticle) -> bool:
+def _apply_article(entry: EntryRow, body: EntryBodyRow, article: FetchedArticle) -> bool:
     text = make_storable(article.text)
     body.full_content = make_storable(article.html)
     entry.title = entry.title or make_storable(article.title)
@@ -139,6 +139,6 @@ def _put_article(entry: EntryRow, body: EntryBodyRow, article: FetchedArticle) -
     return changed
 
 
-def _tell(work: UnitOfWork, entry: EntryRow) -> None:
+def _announce(work: UnitOfWork, entry: EntryRow) -> None:
     work.changed(ENTRY_CHANGED, str(entry.id))
     work.changed(FEED_CHANGED, str(entry.feed_id))

@@ -1,4 +1,4 @@
-"""The activities of ingestion."""
+"""The workflows, activities and schedule of ingestion, and the rate limiter that all slices share."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -11,14 +11,13 @@ from pressbox.curator.articles.wiring import extractor
 from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.parser import FeedParser
-from pressbox.curator.ingest.activities.crawl import CrawlActivities
+from pressbox.curator.ingest.activities.crawl import CrawlActivities, LeftoverActivities
 from pressbox.curator.ingest.activities.fetch import FetchActivities
-from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
 from pressbox.curator.ingest.contracts import INGEST_WORKFLOW, AllFeedsIngestionInput
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore
-from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
-from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.ingest.rate_limit_store import SqlHostRateLimits
+from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
 from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
 from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
@@ -39,15 +38,15 @@ SHORTEST_INTERVAL = timedelta(seconds=5)
 def activities(resources: Resources) -> ActivitiesByQueue:
     settings, database = resources.settings, resources.database
     feeds, entries, summaries = SqlFeeds(database), SqlFetchStore(database), SqlDistilStore(database)
-    turns = Turns(SqlHostTurns(database), utc_now)
+    limiter = rate_limiter(resources)
     crawler = FeedCrawler(resources.http, FeedParser(), policy(settings))
     embedding_model = embedder(settings.group(CuratorSettings)).model
-    crawl = CrawlActivities(feeds, entries, crawler, turns)
+    crawl = CrawlActivities(feeds, entries, crawler, limiter)
     leftovers = LeftoverActivities(
         feeds, summaries, SqlIndexStore(database), SqlEmbeddingStore(database), embedding_model
     )
     fetch = FetchActivities(
-        entries, summaries, GuardedPageReader(resources.http), extractor(resources), turns, resources.objects
+        entries, summaries, GuardedPageReader(resources.http), extractor(resources), limiter, resources.objects
     )
     return {
         QUEUE: (
@@ -60,6 +59,10 @@ def activities(resources: Resources) -> ActivitiesByQueue:
         ),
         HEAVY_QUEUE: (fetch.fetch_single_content, fetch.fetch_contents),
     }
+
+
+def rate_limiter(resources: Resources) -> HostRateLimiter:
+    return HostRateLimiter(SqlHostRateLimits(resources.database), utc_now)
 
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:

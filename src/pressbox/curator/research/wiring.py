@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
-from pressbox.core.clock import utc_now
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.articles.wiring import extractor
 from pressbox.curator.ask.wiring import retriever
 from pressbox.curator.graph.wiring import graph_store
-from pressbox.curator.ingest.rate_limit_store import SqlHostTurns
-from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.ingest.wiring import rate_limiter
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
@@ -35,7 +33,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     pages = GuardedLinkedPages(
         GuardedPageReader(resources.http),
         extractor(resources),
-        Turns(SqlHostTurns(database), utc_now),
+        rate_limiter(resources),
     )
     research = ResearchActivities(
         SqlResearch(database), retriever(resources), SqlReadings(database), researcher(resources), pages

@@ -1,4 +1,4 @@
-"""The effects of fetching: from the page of an article, or from what its feed holds, to a text that can be read."""
+"""Fetches articles: from their pages, or from what the feed holds."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from pressbox.curator.ingest.contracts import (
     ReopenInput,
 )
 from pressbox.curator.ingest.ports import EntrySource, FetchStore
-from pressbox.curator.ingest.rate_limits import Turns
+from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.feeds import ExtractionRule
@@ -35,21 +35,21 @@ from pressbox.curator.text.plain_text import shorten
 
 LONGEST_REASON = 300
 FIRST_RETRY = timedelta(minutes=5)
-# A feed's own text is the article when the page gives clearly less, such as a teaser before a wall.
+# The feed's own text is used when the page has clearly less, such as a teaser before a paywall.
 CLEARLY_RICHER = 1.2
 FETCHED_TOGETHER = 4
 
 
 @dataclass(frozen=True)
-class Failure:
-    """`again` is when another try makes sense; None: never."""
+class FetchFailure:
+    """`next_try` is None when another try makes no sense."""
 
     reason: str
-    again: datetime | None
+    next_try: datetime | None
 
 
 class FetchActivities:
-    """A page that cannot be had is a result with its reason. Trouble with our own parts is an error, and is retried."""
+    """A page that cannot be read is a result with its reason. A fault of our own parts is an error, and is retried."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class FetchActivities:
         summaries: DistilStore,
         reader: PageReader,
         extractor: Extractor,
-        turns: Turns,
+        rate_limiter: HostRateLimiter,
         objects: ObjectStore,
         now: Clock = utc_now,
     ) -> None:
@@ -65,17 +65,17 @@ class FetchActivities:
         self._summaries = summaries
         self._reader = reader
         self._extractor = extractor
-        self._turns = turns
+        self._rate_limiter = rate_limiter
         self._objects = objects
         self._now = now
 
     @activity.defn
     @call_with(QUICK)
     async def get_entries(self, input: ReopenInput) -> EntriesToFetch:
-        """Entries that are to be done again, those that exist. Their summaries wait from here on."""
+        """Return those of the entries that exist, to be processed again. From now on they wait for a summary."""
         if input.distill:
             await self._summaries.distil_again(input.entry_ids)
-        sources = [await self._entries.source(entry_id) for entry_id in input.entry_ids]
+        sources = [await self._entries.load_source(entry_id) for entry_id in input.entry_ids]
         entries = tuple(
             EntryToFetch(entry_id=source.entry_id, domain=host_of(source.url), title=shorten(source.title))
             for source in sources
@@ -94,77 +94,79 @@ class FetchActivities:
     @activity.defn
     @call_with(LONG, queue=heavy_queue)
     async def fetch_contents(self, input: FetchContentsInput) -> FetchContentsResult:
-        """Several articles; what was done before a crash is not done again."""
-        async with ResumableHeartbeat(FetchCursor()) as heart:
-            known = {result.entry_id for result in heart.cursor.results}
+        """Fetch several articles; what was done before a crash is not done again."""
+        async with ResumableHeartbeat(FetchCursor()) as heartbeat:
+            known = {result.entry_id for result in heartbeat.cursor.results}
             waiting = [entry_id for entry_id in input.entry_ids if entry_id not in known]
             for begin in range(0, len(waiting), FETCHED_TOGETHER):
                 together = waiting[begin : begin + FETCHED_TOGETHER]
                 done = await asyncio.gather(*(self._fetch(entry_id, False, input.policy) for entry_id in together))
-                # Many of them are one message, so their reasons are short here; with the entries they are whole.
+                # All results are one message, so reasons are short here; the entries keep them whole.
                 brief = (result.model_copy(update={"reason": shorten(result.reason)}) for result in done)
-                heart.advance(FetchCursor(results=(*heart.cursor.results, *brief)))
-            return FetchContentsResult(results=heart.cursor.results)
+                heartbeat.advance(FetchCursor(results=(*heartbeat.cursor.results, *brief)))
+            return FetchContentsResult(results=heartbeat.cursor.results)
 
     async def _fetch(self, entry_id: int, from_feed: bool, policy: CuratorPolicy) -> FetchContentResult:
-        source = await self._entries.source(entry_id)
+        source = await self._entries.load_source(entry_id)
         if source is None:
             return FetchContentResult(entry_id=entry_id, fetched=False, reason="This entry is gone.")
         own = from_feed or not source.full_text or not source.url
-        found = await self._from_feed(source) if own else await self._from_page(source, policy)
-        if isinstance(found, Failure):
-            await self._entries.note_fetch_failure(entry_id, found.reason, found.again, self._now())
+        found = await self._extract_from_feed(source) if own else await self._extract_from_page(source, policy)
+        if isinstance(found, FetchFailure):
+            await self._entries.record_failure(entry_id, found.reason, found.next_try, self._now())
             return FetchContentResult(entry_id=entry_id, fetched=False, reason=found.reason)
         changed = await self._entries.save_article(entry_id, found, self._now(), from_feed=own)
         return FetchContentResult(entry_id=entry_id, fetched=True, changed=changed)
 
-    async def _from_feed(self, source: EntrySource) -> FetchedArticle | Failure:
+    async def _extract_from_feed(self, source: EntrySource) -> FetchedArticle | FetchFailure:
         try:
             return await self._extractor.from_feed(source.feed_html, source.url)
         except PermanentError as error:
-            return Failure(shorten(error.message, LONGEST_REASON), None)
+            return FetchFailure(shorten(error.message, LONGEST_REASON), None)
 
-    async def _from_page(self, source: EntrySource, policy: CuratorPolicy) -> FetchedArticle | Failure:
-        found = await self._read(source.url, source.rules, policy, source.tries)
-        if isinstance(found, Failure) or not source.feed_html:
+    async def _extract_from_page(self, source: EntrySource, policy: CuratorPolicy) -> FetchedArticle | FetchFailure:
+        found = await self._read_page(source.url, source.rules, policy, source.tries)
+        if isinstance(found, FetchFailure) or not source.feed_html:
             return found
-        own = await self._from_feed(source)
-        return found if isinstance(own, Failure) else richer(found, own)
+        own = await self._extract_from_feed(source)
+        return found if isinstance(own, FetchFailure) else choose_richer(found, own)
 
-    async def _read(
+    async def _read_page(
         self, url: str, rules: tuple[ExtractionRule, ...], policy: CuratorPolicy, tries: int
-    ) -> FetchedArticle | Failure:
-        not_before = await self._turns.wait(url, policy.host_delay)
+    ) -> FetchedArticle | FetchFailure:
+        not_before = await self._rate_limiter.wait(url, policy.host_delay)
         if not_before is not None:
-            return Failure("This host asked for a pause.", not_before)
+            return FetchFailure("This host asked for a pause.", not_before)
         try:
             page = await self._reader.read(url, policy.page_bytes)
             return await self._extractor.extract(page, rules)
         except TransientError as error:
-            again = await self._after(error, url, policy, tries)
-            return Failure(shorten(error.message, LONGEST_REASON), again)
+            next_try = await self._plan_next_try(error, url, policy, tries)
+            return FetchFailure(shorten(error.message, LONGEST_REASON), next_try)
         except PermanentError as error:
-            return Failure(shorten(error.message, LONGEST_REASON), None)
+            return FetchFailure(shorten(error.message, LONGEST_REASON), None)
 
-    async def _after(self, error: TransientError, url: str, policy: CuratorPolicy, tries: int) -> datetime | None:
-        """When to try again; later each time, and at last never."""
+    async def _plan_next_try(
+        self, error: TransientError, url: str, policy: CuratorPolicy, tries: int
+    ) -> datetime | None:
+        """Return when to try again: later each time, and at last never."""
         if isinstance(error, RateLimitedError) and error.retry_after is not None:
             until = self._now() + error.retry_after
-            await self._turns.hold(url, until)
+            await self._rate_limiter.pause(url, until)
             return until
         return self._now() + FIRST_RETRY * 4**tries if tries + 1 < policy.fetch_tries else None
 
     async def _preview(self, input: FetchContentInput) -> FetchContentResult:
         rules = tuple(ExtractionRule(rule.kind, rule.expression, rule.keep) for rule in input.rules)
-        found = await self._read(input.url, rules, input.policy, 0)
-        if isinstance(found, Failure):
+        found = await self._read_page(input.url, rules, input.policy, 0)
+        if isinstance(found, FetchFailure):
             return FetchContentResult(entry_id=0, fetched=False, reason=found.reason)
         await self._objects.put(input.preview_key, found.html.encode())
         return FetchContentResult(entry_id=0, fetched=True, title=shorten(found.title), words=len(found.text.split()))
 
 
-def richer(page: FetchedArticle, feed: FetchedArticle) -> FetchedArticle:
-    """The text of whichever has clearly more, with all that is known of it."""
+def choose_richer(page: FetchedArticle, feed: FetchedArticle) -> FetchedArticle:
+    """Choose the text of the feed if it has clearly more, and keep what else is known of the page."""
     nothing_found = page.whole_page and bool(feed.text)
     if not nothing_found and len(feed.text) <= CLEARLY_RICHER * len(page.text):
         return page

@@ -1,4 +1,4 @@
-"""AllFeedsIngestionWorkflow: every feed that is due, page by page."""
+"""AllFeedsIngestionWorkflow: ingests every feed that is due, page by page."""
 
 import asyncio
 import math
@@ -13,8 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.distil.activities import SettingsActivities
     from pressbox.curator.distil.contracts import DISTIL_LEFTOVERS_WORKFLOW, ContentDistillationInput
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-    from pressbox.curator.ingest.activities.crawl import CrawlActivities
-    from pressbox.curator.ingest.activities.leftovers import LeftoverActivities
+    from pressbox.curator.ingest.activities.crawl import CrawlActivities, LeftoverActivities
     from pressbox.curator.ingest.contracts import (
         AllFeedsIngestionInput,
         AllFeedsIngestionOutput,
@@ -36,11 +35,11 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn
 class AllFeedsIngestionWorkflow:
-    """Probes a page of due feeds by conditional requests, and has those with news ingested in a sliding window.
+    """Probes a page of due feeds by conditional requests, and ingests those with news in a sliding window.
 
-    Id `curator-ingest-…`; started by the schedule `curator-ingest`, or by hand. Continues as new for every page; its
-    counts go on. A feed that takes long is left to itself when its page is otherwise done: it never holds up the next.
-    At the end it brings up what earlier runs left: articles, summaries, the index and vectors, all by state.
+    Id `curator-ingest-…`; started by the schedule `curator-ingest`, or by hand. Continues as new for every page and
+    carries its counts over. A slow feed goes on by itself when its page is otherwise done, so it never holds up the
+    next page. At the end it takes up what earlier runs left, by state: articles, summaries, the index and vectors.
     """
 
     @workflow.init
@@ -62,9 +61,9 @@ class AllFeedsIngestionWorkflow:
         if input.auto_distill:
             settings = await call_locally(SettingsActivities.get_app_settings)
             self._policy = input.policy.model_copy(update={"target_language": settings.target_language})
-        page = await self._list()
-        # Before anything new begins: what is found now was left by somebody.
-        left = Leftovers() if page.more else await self._leftovers(page)
+        page = await self._list_feeds()
+        # Before anything new begins, so that what is found was left by an earlier run.
+        left = Leftovers() if page.more else await self._find_leftovers(page)
         with_work = await self._probe(page)
         await self._ingest((*with_work, *left.feed_ids))
         if page.more:
@@ -77,7 +76,7 @@ class AllFeedsIngestionWorkflow:
             feeds=state.feeds_completed, feeds_failed=state.feeds_failed, entries_created=state.entries_created
         )
 
-    async def _list(self) -> FeedPage:
+    async def _list_feeds(self) -> FeedPage:
         wanted = ListFeedsInput(
             after_feed_id=self._state.after_feed_id,
             limit=self._policy.page_size,
@@ -86,20 +85,20 @@ class AllFeedsIngestionWorkflow:
         )
         page = await call(CrawlActivities.list_feeds, wanted)
         total = self._state.feeds_total if self._state.pages else page.total
-        self._change(pages=self._state.pages + 1, feeds_total=max(total, self._state.feeds_completed))
+        self._count(pages=self._state.pages + 1, feeds_total=max(total, self._state.feeds_completed))
         return page
 
-    async def _leftovers(self, page: FeedPage) -> Leftovers:
+    async def _find_leftovers(self, page: FeedPage) -> Leftovers:
         wanted = LeftoversInput(limit=self._policy.page_size, without=page.feed_ids, policy=self._policy)
         return await call(LeftoverActivities.get_leftovers, wanted)
 
     async def _probe(self, page: FeedPage) -> Sequence[int]:
         if not page.feed_ids:
             return ()
-        self._show(current_step="probe", message=f"Asking {len(page.feed_ids)} sources")
+        self._report(current_step="probe", message=f"Asking {len(page.feed_ids)} sources")
         probed = await call(CrawlActivities.probe_feeds, ProbeFeedsInput(feed_ids=page.feed_ids, policy=self._policy))
-        # Those with news are complete when their own workflow is.
-        self._change(
+        # Feeds with news are complete when their own workflow is.
+        self._count(
             feeds_completed=self._state.feeds_completed + max(len(page.feed_ids) - len(probed.with_work), 0),
             feeds_failed=self._state.feeds_failed + probed.failed,
             entries_created=self._state.entries_created + probed.created,
@@ -109,13 +108,13 @@ class AllFeedsIngestionWorkflow:
     async def _ingest(self, feed_ids: Sequence[int]) -> None:
         if not feed_ids:
             return
-        self._show(routine=False, current_step="ingest", message="")
+        self._report(routine=False, current_step="ingest", message="")
         window = asyncio.Semaphore(self._policy.feeds_at_once)
         feeds = [asyncio.create_task(self._ingest_one(feed_id, window)) for feed_id in feed_ids]
         await workflow.wait_condition(lambda: self._started == len(feeds))
         done, _ = await workflow.wait(feeds, timeout=self._policy.page_patience.total_seconds())
         for feed in done:
-            # What they raise is a cancellation.
+            # Only a cancellation is raised here.
             await feed
 
     async def _ingest_one(self, feed_id: int, window: asyncio.Semaphore) -> None:
@@ -136,15 +135,15 @@ class AllFeedsIngestionWorkflow:
                     parent_close_policy=ParentClosePolicy.ABANDON,
                 )
             except WorkflowAlreadyStartedError:
-                # Somebody reads it by hand, or it takes longer than from one run to the next.
-                self._change(feeds_completed=self._state.feeds_completed + 1)
+                # It was started by hand, or takes longer than the time between two runs.
+                self._count(feeds_completed=self._state.feeds_completed + 1)
             except ChildWorkflowError as error:
                 if is_cancelled_exception(error):
                     raise
                 workflow.logger.warning("Feed %s is left for the next run: %s", feed_id, failure_reason(error))
-                self._change(feeds_completed=self._state.feeds_completed + 1, feeds_failed=self._state.feeds_failed + 1)
+                self._count(feeds_completed=self._state.feeds_completed + 1, feeds_failed=self._state.feeds_failed + 1)
             else:
-                self._change(
+                self._count(
                     feeds_completed=self._state.feeds_completed + 1,
                     contents_fetched=self._state.contents_fetched + done.contents_fetched,
                     entries_distilled=self._state.entries_distilled + done.entries_distilled,
@@ -160,16 +159,16 @@ class AllFeedsIngestionWorkflow:
             backfill = EmbeddingBackfillInput(batch_size=self._policy.embedding_batch, routine=True)
             await start_detached(EmbeddingBackfillWorkflow, backfill, EMBEDDING_WORKFLOW)
 
-    def _change(self, **changes: int) -> None:
+    def _count(self, **changes: int) -> None:
         self._state = self._state.model_copy(update=changes)
-        self._show()
+        self._report()
 
-    def _show(self, **changes: object) -> None:
+    def _report(self, **changes: object) -> None:
         state = self._state
         pages = max(math.ceil(state.feeds_total / self._policy.page_size), state.pages)
         self._progress.update(
             done=state.feeds_completed,
-            # Feeds with leftovers come on top of those that were due.
+            # Feeds with leftovers come in addition to those that were due.
             total=max(state.feeds_total, state.feeds_completed),
             feeds_total=state.feeds_total,
             feeds_completed=state.feeds_completed,

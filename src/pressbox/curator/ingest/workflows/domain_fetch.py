@@ -1,4 +1,4 @@
-"""DomainFetchWorkflow: the articles of one host, one after the other."""
+"""DomainFetchWorkflow: fetches the articles of one host, one after the other."""
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
@@ -22,10 +22,10 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn
 class DomainFetchWorkflow:
-    """Fetches articles of one host in turn; when it may be asked next is known to the whole instance.
+    """Fetches articles of one host, within the rate limit that the whole instance shares.
 
-    Id `fetch-feed-…-{domain}`; child of `ScheduleFetchWorkflow`, which it tells of every article that arrived. An
-    article that cannot be had keeps its reason and the time of its next try; the others go on.
+    Id `fetch-feed-…-{domain}`; child of `ScheduleFetchWorkflow`, which it signals every article that arrived. An
+    article that cannot be fetched keeps its reason and the time of its next try.
     """
 
     @workflow.init
@@ -47,16 +47,16 @@ class DomainFetchWorkflow:
     async def run(self, input: DomainFetchInput) -> DomainFetchOutput:
         for number, entry in enumerate(input.entries):
             self._articles.put(entry.entry_id, EntryStatus.FETCHING)
-            self._show(current_entry_index=number, current_entry_title=entry.title, message=entry.title)
+            self._report(current_entry_index=number, current_entry_title=entry.title, message=entry.title)
             result = await self._fetch(entry)
             if result.fetched:
                 self._fetched.append(entry.entry_id)
                 self._articles.put(entry.entry_id, EntryStatus.FETCHED)
-                await self._tell(entry)
+                await self._signal_parent(entry)
             else:
                 self._failed += 1
                 self._articles.put(entry.entry_id, EntryStatus.ERROR, error=result.reason)
-            self._show()
+            self._report()
         self._progress.complete(message="")
         return DomainFetchOutput(fetched_ids=tuple(self._fetched), failed=self._failed)
 
@@ -70,10 +70,10 @@ class DomainFetchWorkflow:
             if not timed_out(error):
                 # It still waits, and the next run finds it.
                 return FetchContentResult(entry_id=entry.entry_id, fetched=False, reason=failure_reason(error))
-            # The page is what kills the worker: the feed's own text will do.
+            # The page itself kills the worker, so the feed's own text is used.
             return await call(FetchActivities.fetch_single_content, wanted.model_copy(update={"from_feed": True}))
 
-    async def _tell(self, entry: EntryToFetch) -> None:
+    async def _signal_parent(self, entry: EntryToFetch) -> None:
         parent = workflow.info().parent
         if not self._input.auto_distill or parent is None:
             return
@@ -81,10 +81,10 @@ class DomainFetchWorkflow:
         try:
             await workflow.get_external_workflow_handle(parent.workflow_id).signal(ARTICLES_SIGNAL, arrived)
         except ApplicationError as error:
-            # Nobody is left to hear it; the article is there, and its summary is found by state.
+            # The parent is gone. The article is stored, and its summary is found by state.
             workflow.logger.warning("Entry %s waits for its summary: %s", entry.entry_id, failure_reason(error))
 
-    def _show(self, **changes: object) -> None:
+    def _report(self, **changes: object) -> None:
         self._progress.update(
             done=len(self._fetched) + self._failed,
             entries_fetched=len(self._fetched),

@@ -1,4 +1,4 @@
-"""PreviewFetchWorkflow: what rules would make of a page."""
+"""PreviewFetchWorkflow: shows what extraction rules would make of a page."""
 
 from datetime import timedelta
 
@@ -12,8 +12,8 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.ingest.activities.fetch import FetchActivities
     from pressbox.curator.ingest.contracts import FetchContentInput, PreviewFetchInput, PreviewFetchOutput
 
-# Somebody looks at an empty page meanwhile.
-SOON = ActivityConfig(
+# A person waits for the result.
+INTERACTIVE = ActivityConfig(
     start_to_close_timeout=timedelta(seconds=60),
     schedule_to_close_timeout=timedelta(seconds=90),
     heartbeat_timeout=timedelta(seconds=20),
@@ -23,9 +23,9 @@ SOON = ActivityConfig(
 
 @workflow.defn
 class PreviewFetchWorkflow:
-    """Reads one page with rules that are not saved, and keeps what they find for a while.
+    """Reads one page with rules that are not saved yet, and keeps the result for a while.
 
-    Id `preview-…`; started by the page of a source, which waits for it. What is wrong with the page is its result.
+    Id `preview-…`; started by the page of a source, which waits for it. A page that cannot be read is a result too.
     """
 
     @workflow.query
@@ -35,7 +35,7 @@ class PreviewFetchWorkflow:
     @workflow.run
     async def run(self, input: PreviewFetchInput) -> PreviewFetchOutput:
         wanted = FetchContentInput(url=input.url, rules=input.rules, preview_key=input.preview_key, policy=input.policy)
-        result = await call(FetchActivities.fetch_single_content, wanted, SOON)
+        result = await call(FetchActivities.fetch_single_content, wanted, INTERACTIVE)
         return PreviewFetchOutput(
             ok=result.fetched,
             preview_key=input.preview_key if result.fetched else "",

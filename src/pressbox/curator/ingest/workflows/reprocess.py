@@ -1,4 +1,4 @@
-"""ReprocessEntriesWorkflow: articles once more, from their pages or only their summaries."""
+"""ReprocessEntriesWorkflow: fetches articles again, or only renews their summaries."""
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn
 class ReprocessEntriesWorkflow:
-    """Fetches and summarises entries that somebody names, whatever their state, and waits for the result.
+    """Fetches and summarises the given entries, whatever their state, and waits for the result.
 
     Id `reprocess-…`; started by hand. A text that stays the same is not paid for again: its summary is known.
     """
@@ -33,7 +33,7 @@ class ReprocessEntriesWorkflow:
         self._articles = EntryStates()
         self._fetched = self._failed = 0
         first = ReprocessEntriesProgress(
-            title="EntryStates once more", total=len(input.entry_ids), total_entries=len(input.entry_ids)
+            title="Articles again", total=len(input.entry_ids), total_entries=len(input.entry_ids)
         )
         self._progress = ProgressReporter(first, input.parent_workflow_id)
 
@@ -58,7 +58,7 @@ class ReprocessEntriesWorkflow:
     async def _fetch(self, entries: tuple[EntryToFetch, ...]) -> None:
         for entry in entries:
             self._articles.put(entry.entry_id, EntryStatus.FETCHING, entry.title)
-        self._show(current_step="fetch")
+        self._report(current_step="fetch")
         ids = tuple(entry.entry_id for entry in entries)
         wanted = FetchContentsInput(entry_ids=ids, policy=self._input.policy)
         try:
@@ -74,10 +74,10 @@ class ReprocessEntriesWorkflow:
             self._articles.put(result.entry_id, status, error=result.reason)
             self._fetched += result.fetched
             self._failed += not result.fetched
-        self._show()
+        self._report()
 
     async def _distil(self, entry_ids: list[int]) -> int:
-        self._show(current_step="distil")
+        self._report(current_step="distil")
         own_id = workflow.info().workflow_id
         done = await workflow.execute_child_workflow(
             ContentDistillationWorkflow.run,
@@ -87,7 +87,7 @@ class ReprocessEntriesWorkflow:
         self._failed += done.failed
         return done.distilled
 
-    def _show(self, **changes: object) -> None:
+    def _report(self, **changes: object) -> None:
         self._progress.update(
             done=self._fetched + self._failed,
             entries_fetched=self._fetched,

@@ -1,4 +1,4 @@
-"""ScheduleFetchWorkflow: articles by host, all hosts at once, and their summaries as they arrive."""
+"""ScheduleFetchWorkflow: fetches articles from all hosts at once, and starts summaries as they arrive."""
 
 import asyncio
 from collections import defaultdict
@@ -31,21 +31,21 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn
 class ScheduleFetchWorkflow:
-    """Groups articles by host, fetches all hosts at the same time, and has batches summarised while others arrive.
+    """Groups articles by host, fetches from all hosts at once, and starts summaries in batches meanwhile.
 
-    Id `fetch-feed-{feed_id}-{round}`; child of `SingleFeedIngestionWorkflow`. A batch goes when it is full, when the
-    last one left a while ago, or at the end. It does not wait for summaries: those outlive it.
+    Id `fetch-feed-{feed_id}-{round}`; child of `SingleFeedIngestionWorkflow`. A batch is started when it is full, when
+    the last one was started a while ago, or at the end. Summaries are detached: they may end after this workflow.
     """
 
     @workflow.init
     def __init__(self, input: ScheduleFetchInput) -> None:
         self._input = input
         self._arrived: list[int] = []
-        self._told: set[int] = set()
+        self._announced: set[int] = set()
         self._batches = 0
         self._last_batch_at: float | None = None
         self._fetched = self._failed = self._distilled = self._domains_done = 0
-        self._counting: list[asyncio.Task[None]] = []
+        self._counters: list[asyncio.Task[None]] = []
         self._by_domain: dict[str, list[EntryToFetch]] = defaultdict(list)
         for entry in input.entries:
             self._by_domain[entry.domain].append(entry)
@@ -64,19 +64,20 @@ class ScheduleFetchWorkflow:
 
     @workflow.signal
     def articles_arrived(self, arrived: ArrivedArticles) -> None:
-        fresh = [entry_id for entry_id in arrived.entry_ids if entry_id not in self._told]
-        self._told.update(fresh)
+        fresh = [entry_id for entry_id in arrived.entry_ids if entry_id not in self._announced]
+        self._announced.update(fresh)
         self._arrived += fresh
         self._progress.update(
-            done=max(len(self._told) + self._failed, self._progress.current.done), entries_fetched=len(self._told)
+            done=max(len(self._announced) + self._failed, self._progress.current.done),
+            entries_fetched=len(self._announced),
         )
 
     @workflow.run
     async def run(self, input: ScheduleFetchInput) -> ScheduleFetchOutput:
         fetching = asyncio.create_task(self._fetch_all())
         while not fetching.done():
-            await workflow.wait_condition(lambda: fetching.done() or self._ripe())
-            if self._ripe():
+            await workflow.wait_condition(lambda: fetching.done() or self._batch_is_ready())
+            if self._batch_is_ready():
                 await self._distil()
         await fetching
         while self._arrived:
@@ -104,7 +105,7 @@ class ScheduleFetchWorkflow:
         except ChildWorkflowError as error:
             if is_cancelled_exception(error):
                 raise
-            # Its articles still wait, and the next run finds them.
+            # The articles still wait, and the next run finds them.
             workflow.logger.warning("The articles of %s are left for the next run: %s", domain, failure_reason(error))
             self._failed += len(entries)
         else:
@@ -120,13 +121,13 @@ class ScheduleFetchWorkflow:
             entries_failed=self._failed,
         )
 
-    def _ripe(self) -> bool:
+    def _batch_is_ready(self) -> bool:
         if not self._arrived:
             return False
         policy = self._input.policy
         if len(self._arrived) >= policy.distil_batch or self._last_batch_at is None:
             return True
-        # No timer: the next article that arrives is the clock.
+        # Without a timer: the next article that arrives checks again.
         return workflow.time() - self._last_batch_at >= policy.distil_pause.total_seconds()
 
     async def _distil(self) -> None:
@@ -141,14 +142,14 @@ class ScheduleFetchWorkflow:
             parent_workflow_id=own_id,
             policy=self._input.policy,
         )
-        # Where one of an earlier run still waits for a model, these are found by their state.
+        # If a distillation of an earlier run still has this id, these entries are found by their state later.
         workflow_id = distil_workflow_id(own_id, self._batches)
         child = await start_detached(ContentDistillationWorkflow, distillation, workflow_id, ContentDistillationOutput)
         if child is not None:
-            self._counting.append(asyncio.create_task(self._count(child)))
+            self._counters.append(asyncio.create_task(self._count(child)))
 
     async def _count(self, child: ChildWorkflowHandle[Any, ContentDistillationOutput]) -> None:
-        """Not waited for: those that end while others are fetched are counted here, the rest counts for itself."""
+        """Count the summaries of a batch that ends while others are fetched; nobody waits for the rest."""
         try:
             done = await child
         except ChildWorkflowError as error:

@@ -1,4 +1,4 @@
-"""SingleFeedIngestionWorkflow: one feed, from a crawl to articles that can be read."""
+"""SingleFeedIngestionWorkflow: ingests one feed, from the crawl to readable articles."""
 
 import asyncio
 
@@ -36,11 +36,11 @@ PROCESSED_TOGETHER = 4
 
 @workflow.defn
 class SingleFeedIngestionWorkflow:
-    """Reads a feed unless its parent just did, fetches every article that waits for it, and has them summarised.
+    """Crawls a feed unless its parent just did, fetches every article that waits for it, and starts their summaries.
 
-    Id `ingest-feed-{feed_id}`, so that one feed is never worked on twice at a time: child of
-    `AllFeedsIngestionWorkflow`, or started by hand. A feed that cannot be read is no failure of the run; its reason
-    and the next try are kept with the feed. Articles are chosen by state, also those that an earlier run left.
+    Id `ingest-feed-{feed_id}`, so that no two runs work on the same feed: child of `AllFeedsIngestionWorkflow`, or
+    started by hand. A feed that cannot be read does not fail the run; its reason and the next try are kept with the
+    feed. Articles are chosen by state, so those that an earlier run left are included.
     """
 
     @workflow.init
@@ -62,14 +62,14 @@ class SingleFeedIngestionWorkflow:
         round = 1
         while fresh := [entry for entry in found.entries if entry.entry_id not in self._seen]:
             self._seen.update(entry.entry_id for entry in fresh)
-            self._show(current_step="fetch", total=len(self._seen), total_entries=len(self._seen))
+            self._report(current_step="fetch", total=len(self._seen), total_entries=len(self._seen))
             await (self._fetch(feed_id, fresh, round) if input.enable_content_fetch else self._process(fresh))
-            self._show()
+            self._report()
             if not found.more:
                 break
             found, round = await self._select(feed_id), round + 1
         if input.auto_distill:
-            await self._distil_what_needs_no_fetch(feed_id)
+            await self._distil_feed_texts(feed_id)
         self._progress.complete(message=reason)
         return SingleFeedIngestionOutput(
             feed_id=feed_id,
@@ -80,21 +80,21 @@ class SingleFeedIngestionWorkflow:
         )
 
     async def _crawl(self) -> tuple[int, str]:
-        """The feed, which is another one when it moved to where that was, and why it could not be read."""
+        """Return the feed, which may have been merged into another one, and why it could not be read."""
         if self._input.crawled:
             return self._input.feed_id, ""
-        self._show(current_step="crawl")
+        self._report(current_step="crawl")
         wanted = CrawlFeedInput(feed_id=self._input.feed_id, policy=self._input.policy)
         crawled = await call(CrawlActivities.crawl_single_feed, wanted)
         self._created = crawled.created
-        self._show(feed_name=crawled.feed_name, title=crawled.feed_name or self._progress.current.title)
+        self._report(feed_name=crawled.feed_name, title=crawled.feed_name or self._progress.current.title)
         return crawled.feed_id, crawled.reason
 
     async def _select(self, feed_id: int) -> EntriesToFetch:
         wanted = FeedReference(feed_id=feed_id, policy=self._input.policy)
         found = await call(CrawlActivities.get_entries_to_fetch, wanted)
         name = found.feed_name or self._progress.current.feed_name
-        self._show(feed_name=name, title=name or self._progress.current.title, skipped_count=found.skipped)
+        self._report(feed_name=name, title=name or self._progress.current.title, skipped_count=found.skipped)
         return found
 
     async def _fetch(self, feed_id: int, entries: list[EntryToFetch], round: int) -> None:
@@ -114,7 +114,7 @@ class SingleFeedIngestionWorkflow:
         except ChildWorkflowError as error:
             if is_cancelled_exception(error):
                 raise
-            # Its articles still wait, and the next run finds them.
+            # The articles still wait, and the next run finds them.
             workflow.logger.warning("The articles of feed %s wait: %s", feed_id, failure_reason(error))
             self._failed += len(entries)
             return
@@ -123,10 +123,10 @@ class SingleFeedIngestionWorkflow:
         self._failed += done.failed
 
     async def _process(self, entries: list[EntryToFetch]) -> None:
-        """Without fetching: what the feed itself holds becomes the article."""
+        """Make articles of what the feed itself holds, without fetching."""
         for begin in range(0, len(entries), PROCESSED_TOGETHER):
             await asyncio.gather(*(self._process_one(entry) for entry in entries[begin : begin + PROCESSED_TOGETHER]))
-            self._show()
+            self._report()
 
     async def _process_one(self, entry: EntryToFetch) -> None:
         wanted = FetchContentInput(entry_id=entry.entry_id, from_feed=True, policy=self._input.policy)
@@ -139,8 +139,8 @@ class SingleFeedIngestionWorkflow:
         self._fetched += fetched
         self._failed += not fetched
 
-    async def _distil_what_needs_no_fetch(self, feed_id: int) -> None:
-        """Fetched articles are with their batches already; here is what the feed holds in full."""
+    async def _distil_feed_texts(self, feed_id: int) -> None:
+        """Start summaries of what the feed holds in full; fetched articles are in their batches already."""
         wanted = SelectForDistillationInput(feed_id=feed_id, limit=PAGE)
         waiting = await call(DistilActivities.get_entries_for_distillation, wanted)
         own = self._input.enable_content_fetch
@@ -148,7 +148,7 @@ class SingleFeedIngestionWorkflow:
         if not entry_ids:
             return
         total = len(self._seen | set(entry_ids))
-        self._show(current_step="distil", total=total, total_entries=total)
+        self._report(current_step="distil", total=total, total_entries=total)
         distillation = ContentDistillationInput(
             entry_ids=tuple(entry_ids),
             feed_name=self._progress.current.feed_name,
@@ -157,7 +157,7 @@ class SingleFeedIngestionWorkflow:
         )
         await start_detached(ContentDistillationWorkflow, distillation, feed_distil_workflow_id(feed_id))
 
-    def _show(self, **changes: object) -> None:
+    def _report(self, **changes: object) -> None:
         self._progress.update(
             done=self._fetched + self._failed,
             contents_fetched=self._fetched,

@@ -1,0 +1,95 @@
+"""One rate limit per host for the whole instance."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import event, text
+
+from pressbox.core.db.database import Database
+from pressbox.curator.ingest.rate_limit_store import SqlHostRateLimits
+from pressbox.curator.ingest.rate_limits import LONGEST_WAIT
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+DELAY = timedelta(seconds=2)
+
+
+async def test_many_at_the_same_moment_get_turns_one_delay_apart(database: Database) -> None:
+    # As two workers that know nothing of each other.
+    other = Database(database.url.render_as_string(hide_password=False))
+    workers = (SqlHostRateLimits(database), SqlHostRateLimits(other))
+    try:
+        turns = await asyncio.gather(*(workers[number % 2].reserve("example.org", DELAY, NOW) for number in range(60)))
+    finally:
+        await other.close()
+    assert sorted(turns) == [NOW + DELAY * number for number in range(60)]
+
+
+async def test_whoever_comes_first_goes_first(database: Database) -> None:
+    limits = SqlHostRateLimits(database)
+    assert [await limits.reserve("example.org", DELAY, NOW) for _ in range(3)] == [NOW, NOW + DELAY, NOW + 2 * DELAY]
+
+
+async def test_hosts_do_not_wait_for_each_other(database: Database) -> None:
+    limits = SqlHostRateLimits(database)
+    await limits.reserve("one.example", DELAY, NOW)
+    assert await limits.reserve("two.example", DELAY, NOW) == NOW
+
+
+async def test_a_host_that_had_rest_is_asked_at_once(database: Database) -> None:
+    limits = SqlHostRateLimits(database)
+    await limits.reserve("example.org", DELAY, NOW)
+    later = NOW + timedelta(minutes=1)
+    assert await limits.reserve("example.org", DELAY, later) == later
+
+
+async def test_a_host_that_asked_for_a_pause_gets_it_and_a_shorter_one_does_not_end_it(database: Database) -> None:
+    limits = SqlHostRateLimits(database)
+    await limits.pause("example.org", NOW + timedelta(minutes=2))
+    await limits.pause("example.org", NOW + timedelta(minutes=1))
+    assert await limits.reserve("example.org", DELAY, NOW) == NOW + timedelta(minutes=2)
+
+
+async def test_asking_for_a_turn_that_nobody_waits_for_does_not_move_it(database: Database) -> None:
+    limits = SqlHostRateLimits(database)
+    until = NOW + timedelta(hours=1)
+    await limits.pause("example.org", until)
+    for _ in range(20):
+        assert LONGEST_WAIT < await limits.reserve("example.org", DELAY, NOW) - NOW <= until - NOW
+    assert await limits.reserve("example.org", DELAY, until) == until
+
+
+async def test_those_who_ask_together_are_one_statement(database: Database) -> None:
+    limits = SqlHostRateLimits(database)
+    statements: list[str] = []
+
+    def note(connection: object, cursor: object, statement: str, *rest: object) -> None:
+        statements.append(statement)
+
+    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
+    found = await asyncio.gather(*(limits.reserve(f"host{number % 50}.example", DELAY, NOW) for number in range(100)))
+    event.remove(database.engine.sync_engine, "before_cursor_execute", note)
+    assert found == [NOW] * 50 + [NOW + DELAY] * 50
+    assert len(statements) == 1
+
+
+async def test_trouble_is_told_to_everybody_and_the_next_one_gets_his_turn(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = SqlHostRateLimits(database)
+    with monkeypatch.context() as patched:
+        patched.setattr("pressbox.curator.ingest.rate_limit_store._RESERVE", text("SELECT 1 / 0"))
+        found = await asyncio.gather(
+            *(limits.reserve("example.org", DELAY, NOW) for _ in range(3)), return_exceptions=True
+        )
+    assert all(isinstance(error, Exception) for error in found)
+    assert await limits.reserve("example.org", DELAY, NOW) == NOW
+
+
+async def test_whoever_gives_up_does_not_disturb_the_others(database: Database) -> None:
+    limits = SqlHostRateLimits(database)
+    impatient = asyncio.create_task(limits.reserve("example.org", DELAY, NOW))
+    patient = asyncio.create_task(limits.reserve("example.org", DELAY, NOW))
+    await asyncio.sleep(0)
+    impatient.cancel()
+    assert await patient == NOW + DELAY
