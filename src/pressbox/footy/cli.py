@@ -30,7 +30,7 @@ commands = typer.Typer(help="Fixtures, goals and their clips.", no_args_is_help=
 @commands.command()
 def ingest(
     context: typer.Context,
-    fixture: Annotated[list[int] | None, typer.Option(help="Only this fixture; may be repeated.")] = None,
+    fixture: Annotated[list[int] | None, typer.Option(help="Only this fixture; can be repeated.")] = None,
 ) -> None:
     """Fetch the fixtures of the next days now, or some by their ids."""
 
@@ -78,7 +78,7 @@ def fixtures(context: typer.Context, day: Day = None, as_json: Json = False) -> 
 
 @commands.command()
 def goals(context: typer.Context, day: Day = None, as_json: Json = False) -> None:
-    """Show goals, the newest first, also those that were disallowed."""
+    """Show goals, newest first, including disallowed ones."""
     on = _parse_day(day)
 
     async def load(resources: "Resources") -> "list[GoalHit]":
@@ -101,7 +101,7 @@ def why(
     event_id: Annotated[str, typer.Argument(help="As `goals` shows it.")],
     as_json: Json = False,
 ) -> None:
-    """Say what became of a goal: who saw it, what was searched, and why it has these clips or none."""
+    """Explain what became of a goal: when it was seen, what was searched, and why it has these clips or none."""
 
     async def load(resources: "Resources") -> "AuditView":
         from pressbox.footy.adapters.goal_reader import GoalReader
@@ -120,7 +120,7 @@ def why(
 def aliases(
     context: typer.Context,
     team_id: Annotated[int, typer.Argument(help="The id of the team at API-Football.")],
-    refresh: Annotated[bool, typer.Option("--refresh", help="Look for them anew.")] = False,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Look them up again.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show what else a team is called."""
@@ -131,12 +131,12 @@ def aliases(
 
         return await SqlFollows(resources.database, resources.settings.group(FootySettings).followed).load_team(team_id)
 
-    async def look_anew(resources: "Resources") -> str:
+    async def refresh_team(resources: "Resources") -> str:
         await load(resources)
         return await _workflows(resources).refresh_aliases(team_id)
 
     if refresh:
-        typer.echo(f"Started {run_with_resources(context, look_anew)}.", err=as_json)
+        typer.echo(f"Started {run_with_resources(context, refresh_team)}.", err=as_json)
         return
     team = run_with_resources(context, load)
     if as_json:
@@ -204,7 +204,7 @@ def _audit_lines(audit: "AuditView") -> list[str]:
     lines = [
         f"{goal.player_name or 'unknown scorer'} ({goal.team_name}), {goal.minute}', {goal.detail}: {goal.state}",
         audit.summary,
-        f"Seen first {goal.first_seen:%Y-%m-%d %H:%M:%S} UTC; registers: {len(audit.sightings)} sightings, "
+        f"First seen {goal.first_seen:%Y-%m-%d %H:%M:%S} UTC; registers: {len(audit.sightings)} sightings, "
         f"{len(audit.misses)} misses, {len(audit.downloads)} downloads",
     ]
     lines += [f"  {note.at:%H:%M:%S} {note.what} {note.before} → {note.after}".rstrip(" →") for note in audit.notes]

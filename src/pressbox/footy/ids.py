@@ -17,7 +17,7 @@ MONITOR_WORKFLOW = "monitor-scheduled"
 UPKEEP_SCHEDULE = "footy-upkeep"
 UPKEEP_WORKFLOW = "footy-upkeep"
 
-# The registered names of what adapters start: they do not see the workflows themselves.
+# Names of workflows that adapters start without importing them.
 INGEST = "IngestWorkflow"
 MONITOR = "MonitorWorkflow"
 UPKEEP = "UpkeepWorkflow"
@@ -66,7 +66,7 @@ def upload_workflow_id(event_id: str) -> str:
 
 
 def clip_path(share_id: str) -> str:
-    """Where the page of a clip is; its film and its poster are beside it."""
+    """The path of a clip's page; its video and poster are beside it."""
     return f"{PATH}/clips/{share_id}"
 
 
@@ -88,7 +88,7 @@ def scratch_prefix(fixture_id: int) -> str:
 
 
 def scratch_key(fixture_id: int, event_id: str, candidate_id: int, suffix: str) -> str:
-    """Made from the candidate: a repeated download overwrites, and a worker elsewhere finds it."""
+    """Depends only on the candidate, so that a repeated download overwrites and other workers find it."""
     return f"{scratch_prefix(fixture_id)}/{event_id}/{candidate_id}.{suffix}"
 
 
@@ -103,5 +103,5 @@ def fixture_of(event_id: str) -> int:
 
 
 def media_queue(queue: str) -> str:
-    """Where the workflows of a queue have their videos read: `footy` → `footy-media`."""
+    """The queue on which the videos of a queue's workflows are decoded: `footy` → `footy-media`."""
     return f"{queue}-media"

@@ -1,4 +1,4 @@
-"""Matches as an application."""
+"""The application “Matches”: what it registers with worker, web, command line and schedules."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pressbox.core.health import PartHealth
     from pressbox.footy.settings import FootySettings
 
-# More would only wait for a decoder or for the judge, and the time of an activity runs while it waits.
+# More would only wait for a decoder or the judge, while their timeouts run.
 MEDIA_AT_ONCE = 4
 SHORTEST_POLL = timedelta(seconds=1)
 
@@ -109,7 +109,7 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
             summary="Polls the matches of the day",
             every=max(poll, SHORTEST_POLL),
             catchup_window=timedelta(seconds=30),
-            # Polls do not overlap: one that hangs must not stop them for ever.
+            # Polls do not overlap: one that hangs must not block the others for ever.
             run_timeout=timedelta(minutes=10),
         ),
         ScheduleDeclaration(
@@ -118,7 +118,7 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
             workflow_id=UPKEEP_WORKFLOW,
             task_queue=QUEUE,
             input=UpkeepWorkflowInput(policy=rules),
-            summary="Tries every clip source, and has waiting clips judged",
+            summary="Tries every clip source and has unchecked clips judged",
             every=timedelta(hours=1),
         ),
     )

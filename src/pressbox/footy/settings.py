@@ -37,10 +37,10 @@ class FootySettings(Group):
     teams: Numbers = Field((), description="Teams that are followed in every competition, by API id.")
     monitor_seconds: float = Field(30.0, ge=0.2, le=3600, description="Seconds from one poll to the next.")
     removal_grace_hours: float = Field(
-        24.0, ge=0, description="Hours that a disallowed goal can return with its clips."
+        24.0, ge=0, description="Hours in which a disallowed goal can come back with its clips."
     )
     completion_deadline_minutes: float = Field(
-        45.0, gt=0, description="Minutes after its confirmation when a goal is complete whatever is stuck."
+        45.0, gt=0, description="Minutes after confirmation when a goal counts as complete even if something is stuck."
     )
     retention_days: int = Field(14, ge=1, description="Days that fixtures and their clips are kept.")
     sources: CommaSeparated = Field(
@@ -51,26 +51,32 @@ class FootySettings(Group):
     x_page_url: str = Field("https://x.com", description="Where `pressbox x serve` searches.")
     x_serve_host: str = Field("127.0.0.1", description="Address on which `pressbox x serve` listens.")
     x_serve_port: Port = Field(8031, description="Port on which `pressbox x serve` listens.")
-    x_chromium: str | None = Field(None, description="Program of the browser; otherwise the one of the system.")
+    x_chromium: str | None = Field(None, description="Path of the browser; otherwise the system's Chromium.")
     x_api_url: str = Field("https://api.x.com", description="Address of the official API of X.")
     x_api_token: SecretStr | None = Field(None, description="Bearer token of the official API of X.")
     bluesky_url: str = Field("https://public.api.bsky.app", description="Address of Bluesky's search.")
-    bluesky_login_url: str = Field("https://bsky.social", description="Where the Bluesky app password is valid.")
-    bluesky_handle: str | None = Field(None, description="Account for the search on Bluesky.")
+    bluesky_login_url: str = Field(
+        "https://bsky.social", description="Server on which the Bluesky app password is valid."
+    )
+    bluesky_handle: str | None = Field(None, description="Bluesky account that searches.")
     bluesky_app_password: SecretStr | None = Field(None, description="App password of that account.")
     reddit_url: str | None = Field(None, description="Address of Reddit, when not the public one.")
     reddit_client_id: str | None = Field(None, description="Client id of a Reddit script application.")
-    reddit_client_secret: SecretStr | None = Field(None, description="Its secret.")
+    reddit_client_secret: SecretStr | None = Field(None, description="Secret of that application.")
     reddit_subreddits: CommaSeparated = Field((), description="Subreddits to read, such as soccer,footballhighlights.")
-    folder: str | None = Field(None, description="A directory, or the address of an index, with clips and side-cars.")
+    folder: str | None = Field(
+        None, description="A directory, or the address of an index, with clips and their side-cars."
+    )
     largest_bytes: int = Field(200_000_000, ge=1_000, description="Largest clip that is downloaded.")
     judge: JudgeKind = Field(JudgeKind.OFFLINE, description="offline, or vision-llm for an OpenAI-compatible endpoint.")
     vision_url: str | None = Field(None, description="Base address of the endpoint, as http://localhost:1234/v1.")
-    vision_key: SecretStr | None = Field(None, description="Key of the endpoint, when it wants one.")
-    vision_model: str | None = Field(None, description="Name of a model that sees pictures.")
+    vision_key: SecretStr | None = Field(None, description="Key of the endpoint, if it needs one.")
+    vision_model: str | None = Field(None, description="Name of a model that accepts images.")
     aliases: AliasKind = Field(AliasKind.WIKIDATA, description="wikidata, or clubs for the built-in list, offline.")
-    wikidata_url: str = Field("https://www.wikidata.org", description="Address of the search of Wikidata.")
-    wikidata_query_url: str = Field("https://query.wikidata.org/sparql", description="Address of its SPARQL service.")
+    wikidata_url: str = Field("https://www.wikidata.org", description="Address of Wikidata.")
+    wikidata_query_url: str = Field(
+        "https://query.wikidata.org/sparql", description="Address of Wikidata's SPARQL service."
+    )
     duplicates: DuplicateRule = Field(
         DuplicateRule.BETTER,
         description="Which clips are copies: better, or the rule of the original document (3 frames, 10 bits).",

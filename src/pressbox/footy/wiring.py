@@ -1,4 +1,4 @@
-"""From the process's resources to the activities and use cases of footy."""
+"""Builds footy's activities from the resources of a process."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -47,7 +47,7 @@ from pressbox.footy.settings import AliasKind, DuplicateRule, FootySettings, Jud
 
 Functions = Sequence[Callable[..., Any]]
 NO_KEY = (
-    "There is no key for API-Football, so no fixture is asked for. Set PRESSBOX_FOOTY_API_KEY, or look at "
+    "There is no key for API-Football, so no fixtures are fetched. Set PRESSBOX_FOOTY_API_KEY, or try "
     "`pressbox demo`, which needs none."
 )
 
@@ -62,7 +62,7 @@ def activities(resources: Resources) -> Mapping[str, Functions]:
 
 
 def polling_activities(resources: Resources, api: FixturesApi, workflows: Workflows) -> Functions:
-    """Those of Ingest and Monitor; the caller brings the API, so that benchmarks can measure it."""
+    """Activities of Ingest and Monitor. The caller brings the API, so that benchmarks can measure it."""
     database, footy = resources.database, resources.settings.group(FootySettings)
     missing = "" if footy.api_key else NO_KEY
     polls, archive = SqlPolls(database), SqlFixtureArchive(database)
@@ -75,7 +75,7 @@ def polling_activities(resources: Resources, api: FixturesApi, workflows: Workfl
 
 
 def clip_activities(resources: Resources, workflows: Workflows) -> Functions:
-    """Those of RAG, Twitter, Download and Upload that decode nothing."""
+    """Activities of RAG, Twitter, Download, Upload and Upkeep that decode nothing."""
     settings, database, objects = resources.settings, resources.database, resources.objects
     goals, candidates = SqlGoals(database), SqlCandidates(database)
     footy = settings.group(FootySettings)
@@ -91,7 +91,7 @@ def clip_activities(resources: Resources, workflows: Workflows) -> Functions:
 
 
 def media_activities(resources: Resources, workflows: Workflows) -> Functions:
-    """Those that decode, or ask a judge."""
+    """Activities that decode or ask a judge."""
     database, objects = resources.database, resources.objects
     goals, clips, decoder = SqlGoals(database), SqlClips(database), media(resources.settings)
     inspector = ClipInspector(decoder, judge(resources.settings.group(FootySettings)))

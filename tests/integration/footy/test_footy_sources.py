@@ -123,7 +123,7 @@ async def test_nothing_found_is_an_answer(site: SocialSite, source_of: Callable[
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize(
     ("mood", "words"),
-    [(Mood.TRUNCATED, "broke off"), (Mood.STRANGE, "form that is not known|not a list")],
+    [(Mood.TRUNCATED, "incomplete"), (Mood.STRANGE, "unknown form|not a list")],
 )
 async def test_an_unreadable_answer_is_a_failure_and_never_nothing_found(
     site: SocialSite, source_of: Callable[[str], ClipSource], face: str, mood: Mood, words: str
@@ -138,7 +138,7 @@ async def test_a_page_instead_of_data_is_a_failure(
     site: SocialSite, source_of: Callable[[str], ClipSource], face: str
 ) -> None:
     site.set_mood(face, Mood.HTML)
-    with pytest.raises(SourceError, match=rf"^{face}: answered with a page instead of data"):
+    with pytest.raises(SourceError, match=rf"^{face}: sent a web page instead of data"):
         await source_of(face).search(REQUEST)
 
 

@@ -71,7 +71,7 @@ async def test_a_model_that_misses_the_form_is_asked_once_more(mistake: Mistake)
         assert len(model.asked) == 2
         assert "not the JSON asked for" in model.asked[1].texts[-1]
         model.err(mistake, mistake)
-        with pytest.raises(TransientError, match="form asked for"):
+        with pytest.raises(TransientError, match="requested form"):
             await judge.judge(FRAMES)
         assert len(model.asked) == 4
 

@@ -67,7 +67,7 @@ def search(attempt: int, source: str, failure: str = "") -> SearchView:
             [search(1, "folder")],
             1,
             "attempts exhausted",
-            "1 found: 1 being downloaded. The search ended: attempts exhausted, 1 download still at work.",
+            "1 found: 1 being downloaded. The search ended: attempts exhausted, 1 download still running.",
         ),
     ],
 )

@@ -1,4 +1,7 @@
-"""The effects of RAG: names under which people write about a team. An outage raises and is never kept."""
+"""Activities of RAGWorkflow: find and cache the names under which people write about a team.
+
+An outage raises; it is never cached as "no aliases".
+"""
 
 from temporalio import activity
 

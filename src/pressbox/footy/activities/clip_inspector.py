@@ -1,4 +1,4 @@
-"""A judge's look at one clip: frames, votes, and what its match clock means for the goal."""
+"""Inspects one clip: has frames judged, and compares its match clock with the minute of the goal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ _OUTCOMES = {
 
 
 class JudgeUnavailableError(PressboxError):
-    """No judge answers. Says nothing of the clip."""
+    """The judge did not answer. This says nothing about the clip."""
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """Either why the clip is left out, or what its clock says."""
+    """Either why the clip is rejected (`outcome`, `reason`), or what its clock says (`check`)."""
 
     outcome: CandidateOutcome | None = None
     reason: str = ""
@@ -42,7 +42,7 @@ class ClipInspector:
         self._judge = judge
 
     async def inspect(self, path: Path, duration: float, minute: tuple[int, int], tolerance: int) -> Inspection:
-        """Two frames, and a third when they disagree. A file without frames is a PermanentError."""
+        """Judge two frames, and a third when they disagree. A file without frames is a PermanentError."""
         shares = list(FIRST_FRAMES)
         judgements = await self._ask(await self._media.take_frames(path, shares))
         verdict = judge_clip(judgements, [share * duration for share in shares])
@@ -63,9 +63,9 @@ class ClipInspector:
 
     async def _ask(self, frames: Sequence[bytes]) -> list[FrameJudgement]:
         if not frames:
-            raise PermanentError("No picture could be read from it.")
+            raise PermanentError("No frame could be read from it.")
         try:
             return list(await self._judge.judge(frames))
         except PressboxError as error:
-            # Also a wrong key: whatever is wrong with the judge, the clip is not to blame.
+            # Also for permanent errors such as a wrong key: they say nothing about the clip.
             raise JudgeUnavailableError(f"{self._judge.name}: {error.message}") from error

@@ -1,4 +1,4 @@
-"""The effects of the second half of a poll: what the answers mean for goals, what is to be searched, what is over.
+"""Activities of MonitorWorkflow, second half: compare the answers with the known goals and act on the result.
 
 A fixture that cannot be compared is recorded as such; the others go on.
 """
@@ -74,7 +74,7 @@ class ComparisonActivities:
     @activity.defn
     @call_with(limits(10, attempts=3))
     async def sync_fixture_metadata(self, input: RunReference) -> PollResult:
-        """Score, status and minute of every answered fixture; those that cannot be read were recorded before."""
+        """Store score, status and minute of every answered fixture. Unreadable ones were recorded by the comparison."""
         after, answered = 0, 0
         while page := await self._comparisons.load_snapshots(input.run_id, after, COMPARED_TOGETHER):
             observed, _ = parse_fixtures(dict(page))
@@ -86,7 +86,7 @@ class ComparisonActivities:
     @activity.defn
     @call_with(limits(60, attempts=3))
     async def process_fixture_events(self, input: RunReference) -> GoalsToSearch:
-        """Confirmed goals whose search has not begun. The readable parts of their ids are frozen here."""
+        """Return confirmed goals whose search has not begun, and freeze the readable parts of their workflow ids."""
         goals = await self._goals.claim_searches(
             input.policy, SEARCHES_PER_POLL, lambda team, player: (slug(team), slug(player))
         )
@@ -118,7 +118,7 @@ def decide(item: UncomparedFixture, run: RunReference, now: datetime) -> Fixture
         comparison = compare(item.goals, item.sequences, observed, run.run_id, now, run.policy)
     except MalformedAnswerError as error:
         return FixtureDecision(None, Comparison(), error.message)
-    # Whatever else is wrong with one fixture is a bug of ours, and must not stop the other matches.
+    # Anything else is a bug of ours, which must not stop the other fixtures.
     except Exception as error:  # noqa: BLE001
         activity.logger.exception("Fixture %s could not be compared", item.fixture_id)
         return FixtureDecision(None, Comparison(), f"It could not be compared: {error}")

@@ -1,6 +1,6 @@
-"""The effects of a download: files into the scratch part of the object store, judged and fingerprinted.
+"""Activities of DownloadWorkflow: fetch files into scratch storage, have them judged and take fingerprints.
 
-What is final for a candidate is recorded here, with its reason; only trouble of ours is raised.
+A final outcome of a candidate is recorded here with its reason; only our own failures are raised.
 """
 
 from datetime import datetime
@@ -41,7 +41,7 @@ from pressbox.footy.ports.workflows import Workflows
 
 
 class DownloadActivities:
-    """Those that run on the queue `footy`."""
+    """Activities on the queue `footy`."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class DownloadActivities:
     @activity.defn
     @call_with(limits(90, attempts=3, first_pause=2, heartbeat=20))
     async def download_single_video(self, input: DownloadVideoInput) -> DownloadedVideo:
-        """A candidate that is final already was downloaded by an earlier try, or taken by another way."""
+        """Skip a candidate whose outcome is already final: an earlier attempt settled it."""
         candidate = await self._candidates.load(input.candidate_id)
         if candidate.final:
             return DownloadedVideo(candidate_id=input.candidate_id)
@@ -117,7 +117,7 @@ class DownloadActivities:
     @activity.defn
     @call_with(limits(60, attempts=3))
     async def queue_videos_for_upload(self, input: QueueVideosInput) -> None:
-        """First the register, then the signal: the upload's completion check must find this download finished."""
+        """Finish the register row, then signal: the upload's completion check must find this download finished."""
         now, goal = self._now(), input.goal
         ready = [
             SettledCandidate(candidate_id=video.candidate_id, outcome=CandidateOutcome.READY) for video in input.videos
@@ -139,7 +139,7 @@ class DownloadActivities:
 
 
 class ValidationActivities:
-    """Those that decode, or ask a judge: they run on the queue `footy-media`."""
+    """Activities that decode or ask a judge, on the queue `footy-media`."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class ValidationActivities:
     @activity.defn
     @call_with(limits(90, attempts=4, first_pause=3, heartbeat=20), queue=media_queue)
     async def validate_video_is_soccer(self, input: ValidateVideoInput) -> ValidatedVideo:
-        """A judge that stays away leaves the clip unverified, "not yet checked"; it is never "not football"."""
+        """Without an answer of the judge the clip stays "not yet checked"; it is never taken for "not football"."""
         minute = await self._goals.load_minute(input.event_id)
         video = input.video
         async with Heartbeat(), local_copy(self._objects, video.scratch_key) as path:

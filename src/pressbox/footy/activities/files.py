@@ -1,4 +1,4 @@
-"""Files on this worker's disk, for the time of one activity: what outlives it is in the object store."""
+"""Temporary files on the worker's disk. What outlives an activity lies in the object store."""
 
 import asyncio
 import tempfile
@@ -16,7 +16,7 @@ FINGERPRINT = "fingerprint"
 
 @asynccontextmanager
 async def working_folder() -> AsyncIterator[Path]:
-    """Gone afterwards, with whatever was written into it."""
+    """A temporary folder that is deleted with its content at the end."""
     folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="pressbox-footy-")
     try:
         yield Path(folder.name)

@@ -1,4 +1,4 @@
-"""The effects of Ingest: fixtures of days or ids into the database, and old ones out of it."""
+"""Activities of IngestWorkflow: fetch and store fixtures, and delete old ones."""
 
 from datetime import date
 
@@ -27,7 +27,7 @@ MOST_PROBLEMS = 20
 
 
 class IngestActivities:
-    """`missing` says what must be set before the API can be asked; empty when nothing is."""
+    """`missing` says which setting the API needs; empty when everything is set."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class IngestActivities:
     @activity.defn
     @call_with(limits(30, attempts=3))
     async def fetch_fixtures_by_ids(self, input: FetchFixturesInput) -> FetchedFixtures:
-        """Those that somebody named, whether they are followed or not."""
+        """Fetch the fixtures that somebody named, followed or not."""
         if self._missing:
             return FetchedFixtures(found=0, followed=0, missing=self._missing)
         size = input.policy.api_batch
@@ -90,7 +90,7 @@ class CleanupActivities:
     @activity.defn
     @call_with(limits(120, attempts=2, heartbeat=30))
     async def cleanup_old_fixtures(self, input: RunReference) -> CleanupResult:
-        """Objects first: a row without its file is found again, a file without its row never."""
+        """Delete objects before rows: a row without its file is found again, a file without its row never is."""
         fixtures, goals = await self._archive.find_expired(input.policy, self._now(), CLEANED_TOGETHER)
         if not fixtures and not goals:
             return CleanupResult()
@@ -98,7 +98,7 @@ class CleanupActivities:
             keys = set(await self._clips.list_objects(fixtures, goals))
             folders = [prefix for number in fixtures for prefix in (scratch_prefix(number), clips_prefix(number))]
             folders += [clips_prefix(fixture_of(event_id), event_id) for event_id in goals]
-            # Also what a worker left that was killed between two files.
+            # Also what a killed worker left behind.
             for folder in folders:
                 keys |= {item.key async for item in self._objects.list(folder)}
             for key in sorted(keys):

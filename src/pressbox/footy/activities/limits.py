@@ -1,4 +1,4 @@
-"""Time limits and attempts of activities, for `@call_with` beside each of them."""
+"""Timeouts and retries of footy's activities, for the `@call_with` beside each of them."""
 
 from datetime import timedelta
 
@@ -6,17 +6,17 @@ from temporalio.common import RetryPolicy
 from temporalio.workflow import ActivityConfig
 
 HOUR = 3600
-# About a quarter of an hour of `call_until_success` for one file: the file itself may be what kills the worker.
+# About a quarter of an hour for one file: the file itself may be what kills the worker.
 ROUNDS_PER_FILE = 20
 
 
 def limits(
     seconds: float, *, attempts: int, first_pause: float = 1, factor: float = 2, heartbeat: float | None = None
 ) -> ActivityConfig:
-    """All in seconds; `seconds` is from start to close.
+    """Times are in seconds; `seconds` is the start-to-close timeout.
 
-    A heartbeat is set where more than ten seconds are usual, so that a dead worker is noticed sooner. The attempts
-    follow quickly: `call_until_success` repeats them where giving up would lose something.
+    Set a heartbeat where more than ten seconds are usual, so that a dead worker is noticed sooner. Attempts follow each
+    other quickly; `call_until_success` repeats them where giving up would lose something.
     """
     return ActivityConfig(
         start_to_close_timeout=timedelta(seconds=seconds),

@@ -1,6 +1,6 @@
-"""The effects of the first half of a poll: which fixtures are due, and what the API answers for them.
+"""Activities of MonitorWorkflow, first half: find the fixtures that are due and fetch them in batches.
 
-The API is asked in batches. A batch that fails is recorded on the fixtures it concerns; the others go on.
+A batch that fails is recorded on its fixtures; the others go on.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ CALLS_AT_ONCE = 8
 
 
 class PollActivities:
-    """`missing` says what must be set before the API can be asked; empty when nothing is."""
+    """`missing` says which setting the API needs; empty when everything is set."""
 
     def __init__(self, api: FixturesApi, polls: Polls, missing: str = "", now: Clock = utc_now) -> None:
         self._api = api
@@ -61,7 +61,7 @@ class PollActivities:
     @activity.defn
     @call_with(limits(60, attempts=2, heartbeat=20))
     async def fetch_active_fixtures(self, input: RunReference) -> PollResult:
-        """Ask only for fixtures of which this run has no snapshot yet: a retry goes on where it was."""
+        """Fetch only fixtures of which this run has no snapshot yet, so that a retry goes on where it was."""
         due = await self._polls.find_active(input.run_id)
 
         async def record(answer: LiveAnswer) -> None:

@@ -1,4 +1,4 @@
-"""The effects of an upload that read video: comparing copies, and storing a file that browsers play, with a poster."""
+"""Activities of UploadWorkflow that read video: compare copies, and store a playable file with its poster."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ from pressbox.footy.ports.storage import Clips, StoredCopy
 
 
 class SceneActivities:
-    """They run on the queue `footy-media`."""
+    """Activities on the queue `footy-media`."""
 
     def __init__(self, clips: Clips, media: Media, objects: ObjectStore) -> None:
         self._clips = clips
@@ -36,12 +36,12 @@ class SceneActivities:
     @activity.defn
     @call_with(limits(HOUR, attempts=3, heartbeat=120), queue=media_queue)
     async def deduplicate_videos(self, input: DeduplicateInput) -> DeduplicateResult:
-        """Every new copy is compared with every copy of the pool, shown or not, in both directions."""
+        """Compare every new copy with every copy of the pool, shown or not, in both directions."""
         async with Heartbeat():
             stored = {
                 copy.video.candidate_id: copy for copy in await self._clips.load_copies(input.event_id, input.verified)
             }
-            # A repeated try may find its own effects: what is stored already is not new.
+            # A retry may find what it stored before: that is not new.
             new = {video.candidate_id: video for video in input.videos if video.candidate_id not in stored}
             prints = await self._load_fingerprints(new, stored)
             slots = {key: copy.clip_id for key, copy in stored.items()}
@@ -63,7 +63,7 @@ class SceneActivities:
     @activity.defn
     @call_with(limits(60, attempts=3, heartbeat=20), queue=media_queue)
     async def replace_s3_video(self, input: ReplaceVideoInput) -> UploadedVideo:
-        """Puts the better file beside the old one, under its own key: nobody's player loses what it is playing."""
+        """Put the better file beside the old one under its own key, so that no running player loses its file."""
         return await self._store(input.fixture_id, input.event_id, input.video)
 
     async def _store(self, fixture_id: int, event_id: str, video: Video) -> UploadedVideo:
@@ -99,7 +99,7 @@ class SceneActivities:
                 if other != key and (key not in slots or slots[key] != slots.get(other))
             }
             same = await self._media.find_same_scene(prints[key], others) if others else frozenset()
-            # Whether A is found in B can differ from whether B is found in A; both count, whoever came first.
+            # A may be found in B although B is not found in A; either counts, whichever came first.
             for other in others.keys() - same:
                 if other not in compared and await self._media.find_same_scene(prints[other], {key: prints[key]}):
                     same |= {other}

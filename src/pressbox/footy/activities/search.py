@@ -1,4 +1,4 @@
-"""The effects of a clip search: what to look for, asking all sources at once, and keeping what they found."""
+"""Activities of TwitterWorkflow: build the query, ask all sources at once, and keep what they found."""
 
 import asyncio
 from collections.abc import Sequence
@@ -33,12 +33,12 @@ from pressbox.footy.domain.search_window import search_age
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
 from pressbox.footy.ports.storage import Candidates, Goals, SourceAnswer
 
-# Shorter than the activity may take: a source that hangs must not cost what the others found.
+# Shorter than the timeout of the activity: a source that hangs must not lose what the others found.
 SOURCE_TIME = timedelta(seconds=45)
-# What one attempt carries through Temporal. The rest is not lost: the next search finds it again.
+# Limits the payload of one attempt. The rest is not lost: the next search finds it again.
 MOST_FOUND = 40
 LONGEST_TEXT = 280
-# Some sources tell the time of a post in whole seconds, which seems earlier than it was.
+# Some sources cut the time of a post to whole seconds, which makes it look older.
 WHOLE_SECOND = timedelta(seconds=1)
 
 
@@ -76,7 +76,7 @@ class SearchActivities:
     @activity.defn
     @call_with(limits(30, attempts=3))
     async def get_twitter_search_data(self, input: SearchDataInput) -> SearchData:
-        """Read anew for each attempt: the scorer may have been corrected meanwhile."""
+        """Read the scorer anew for each attempt: he may have been corrected meanwhile."""
         player, team, _ = await self._goals.load_scorer(input.event_id)
         names, teams = extract_player_search_names(player), input.aliases or (team,)
         query = build_query(names, teams)
@@ -132,7 +132,7 @@ class SearchActivities:
 async def search_all(
     sources: Sequence[ClipSource], request: SearchRequest, patience: timedelta
 ) -> tuple[list[FoundVideo], list[SourceAnswer]]:
-    """All at once. One that fails is named with its reason; it is never "found nothing"."""
+    """Ask all sources at once. A source that fails is recorded with its reason, never as "found nothing"."""
     asked = await asyncio.gather(*(_search(source, request, patience) for source in sources))
     return [video for videos, _ in asked for video in videos], [answer for _, answer in asked]
 
@@ -147,7 +147,7 @@ async def _search(
         return (), _failure(source, f"no answer within {patience.total_seconds():g} s")
     except PressboxError as error:
         return (), _failure(source, error.message)
-    # An adapter that stumbles over an answer it never saw must not cost the others theirs.
+    # A bug in one source must not lose what the others found.
     except Exception as error:  # noqa: BLE001
         activity.logger.exception("%s failed in an unexpected way", source.name)
         return (), _failure(source, f"unexpected: {type(error).__name__}")

@@ -1,4 +1,4 @@
-"""The effects of the hourly upkeep: whether each clip source works, and clips that wait for a judge."""
+"""Activities of UpkeepWorkflow: try each clip source, and judge clips that are not checked yet."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -25,7 +25,7 @@ from pressbox.footy.ports.storage import Clips, Goals, SourceHealth, UncheckedCl
 from pressbox.footy.ports.workflows import Workflows
 
 RECHECKED_TOGETHER = 20
-# Something that is always talked about: an empty answer would be as telling as an error.
+# Something that people always post about.
 CANARY = SearchRequest(
     query="goal football",
     player_names=("goal",),
@@ -52,7 +52,7 @@ class CanaryActivities:
 
 
 class RecheckActivities:
-    """It runs on the queue `footy-media`."""
+    """Activities on the queue `footy-media`."""
 
     def __init__(
         self, goals: Goals, clips: Clips, objects: ObjectStore, inspector: ClipInspector, workflows: Workflows
@@ -66,7 +66,7 @@ class RecheckActivities:
     @activity.defn
     @call_with(limits(HOUR, attempts=2, heartbeat=60), queue=media_queue)
     async def recheck_clips(self, input: RunReference) -> RecheckResult:
-        """Stops at the first clip that no judge answers for: the others would wait as long."""
+        """Stop at the first clip for which the judge does not answer: it would not answer for the others either."""
         waiting = list(await self._clips.find_unchecked(RECHECKED_TOGETHER))
         judged = 0
         async with Heartbeat():

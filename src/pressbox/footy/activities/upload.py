@@ -1,4 +1,4 @@
-"""The effects of an upload on the database and on scratch files; each can be repeated."""
+"""Activities of UploadWorkflow that change the database and scratch files; each can be repeated."""
 
 from temporalio import activity
 
@@ -40,7 +40,7 @@ class UploadActivities:
     @activity.defn
     @call_with(limits(30, attempts=2))
     async def deduplicate_by_md5(self, input: Md5Input) -> Md5Result:
-        """The very file of any copy that we have, shown or not, needs no further look."""
+        """Separate files that we already have, shown or not: they need no comparison."""
         known = {copy.video.md5: copy.clip_id for copy in await self._clips.load_copies(input.event_id)}
         return Md5Result(
             videos=tuple(video for video in input.videos if video.md5 not in known),
@@ -61,7 +61,7 @@ class UploadActivities:
     @activity.defn
     @call_with(limits(30, attempts=3))
     async def update_video_in_place(self, input: UpdateInPlaceInput) -> None:
-        """The row is switched first; only then do files go that nobody is shown any more."""
+        """Switch the row first, then delete the files that nobody is shown any more."""
         unused = list(await self._clips.merge(input.clip_id, input.merged, self._now())) if input.merged else []
         if input.uploaded is not None:
             fingerprint = await self._load_known_fingerprint(input.event_id, input.uploaded.video)
@@ -96,7 +96,7 @@ class UploadActivities:
     @activity.defn
     @call_with(limits(60, attempts=2))
     async def cleanup_fixture_temp_dirs(self, input: FixtureReferences) -> None:
-        """A batch may still wait for its upload when the match is archived: files of open candidates stay."""
+        """Keep the files of open candidates: their batch may still wait for its upload."""
         for fixture_id in input.fixture_ids:
             keys = [item.key async for item in self._objects.list(scratch_prefix(fixture_id))]
             for key in keys:
@@ -112,7 +112,7 @@ class UploadActivities:
             return True
 
     async def _load_known_fingerprint(self, event_id: str, video: Video) -> bytes | None:
-        """From its scratch file; an older copy, whose scratch file is gone, has it in the database."""
+        """Read it from scratch storage, or from the database when the scratch file of an older copy is gone."""
         try:
             return await load_fingerprint(self._objects, video)
         except NotFoundError:

@@ -1,4 +1,4 @@
-"""Asks API-Football for fixtures, and tells its many ways of saying no apart."""
+"""Fetches fixtures from API-Football, and tells its many kinds of errors apart."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from pressbox.footy.settings import FootySettings
 
 NAME = "API-Football"
 TIMEOUT = timedelta(seconds=10)
-# A Saturday has over a thousand fixtures; twenty live ones come with line-ups and statistics of all players.
+# A Saturday has over a thousand fixtures; live ones come with line-ups and statistics of all players.
 LARGEST_ANSWER = 64_000_000
 MOST_IDS = 20
 MOST_PAGES = 50
@@ -34,7 +34,7 @@ _REQUEST_ERRORS = frozenset({"required", "ids", "id", "date", "page", "timezone"
 
 @dataclass(frozen=True)
 class Quota:
-    """What the last answer said of the plan: requests left today and in this minute; None where it said nothing."""
+    """Requests left today and in this minute, from the last answer; None where it did not say."""
 
     day_limit: int | None = None
     day_left: int | None = None
@@ -43,7 +43,7 @@ class Quota:
 
 
 class ApiFootball:
-    """The fixtures API over the guarded client. `quota` is what its last answer said of the plan."""
+    """The fixtures API over the guarded client. `quota` comes from its last answer."""
 
     def __init__(self, client: GuardedClient, settings: FootySettings) -> None:
         self._client = client
@@ -70,27 +70,27 @@ class ApiFootball:
         answered = {number: raw for raw in found if (number := fixture_id_of(raw)) in fixture_ids}
         fixtures = {number: answered[number] for number in fixture_ids if number in answered}
         missing = {
-            number: f"{NAME} did not answer this fixture; it is asked again with the next poll."
+            number: f"{NAME} left this fixture out of its answer; the next poll asks again."
             for number in fixture_ids
             if number not in fixtures
         }
         return LiveAnswer(fixtures, missing, calls)
 
-    async def _all_pages(self, **question: str) -> tuple[list[RawFixture], int]:
+    async def _all_pages(self, **parameters: str) -> tuple[list[RawFixture], int]:
         found: list[RawFixture] = []
         page = total = 1
         while page <= total:
-            body = await self._ask({**question, "page": str(page)} if page > 1 else question)
+            body = await self._get({**parameters, "page": str(page)} if page > 1 else parameters)
             found += _fixtures_in(body)
             total = _page_count(body)
             if total > MOST_PAGES:
-                raise TransientError(f"{NAME} speaks of {total} pages for one question; that cannot be.")
+                raise TransientError(f"{NAME} reports {total} pages for one request, which cannot be right.")
             page += 1
         return found, total
 
-    async def _ask(self, question: Mapping[str, str]) -> Mapping[str, Any]:
+    async def _get(self, parameters: Mapping[str, str]) -> Mapping[str, Any]:
         answer = await self._client.get(
-            f"{self._url}/fixtures?{urlencode(question)}",
+            f"{self._url}/fixtures?{urlencode(parameters)}",
             headers=self._headers(),
             max_bytes=LARGEST_ANSWER,
             timeout=TIMEOUT,
@@ -127,15 +127,16 @@ def _check_status(answer: Response) -> None:
     if status == 429:
         wait = _parse_count(answer.headers.get("retry-after"))
         raise RateLimitedError(
-            f"{NAME} wants fewer requests.", retry_after=timedelta(seconds=wait) if wait is not None else MINUTE_LIMIT
+            f"{NAME} asks for fewer requests.",
+            retry_after=timedelta(seconds=wait) if wait is not None else MINUTE_LIMIT,
         )
     if status in (401, 403):
         raise ConfigurationError(f"{NAME} does not accept the key (status {status}): check API_FOOTBALL_KEY.")
     if status == 404:
         raise ConfigurationError(f"{NAME} is not at this address (status 404): check PRESSBOX_FOOTY_API_URL.")
     if status >= 500 or status in (204, 408, _CLIENT_CLOSED):
-        raise TransientError(f"{NAME} has trouble of its own (status {status}).", status=status)
-    raise PermanentError(f"{NAME} refuses the question (status {status}).", status=status)
+        raise TransientError(f"{NAME} failed (status {status}).", status=status)
+    raise PermanentError(f"{NAME} rejects the request (status {status}).", status=status)
 
 
 def _decode(answer: Response) -> Mapping[str, Any]:
@@ -143,14 +144,14 @@ def _decode(answer: Response) -> Mapping[str, Any]:
         body = json.loads(answer.body)
     except ValueError as error:
         kind = answer.headers.get("content-type", "no type")[:60]
-        raise TransientError(f"{NAME} answered with something that is not whole JSON ({kind}).") from error
+        raise TransientError(f"{NAME} sent incomplete or invalid JSON ({kind}).") from error
     if not isinstance(body, Mapping):
-        raise TransientError(f"{NAME} answered with JSON of another shape than agreed.")
+        raise TransientError(f"{NAME} sent JSON of an unexpected shape.")
     return body
 
 
 def _check_errors(errors: object) -> None:
-    """An answer with status 200 can still be a refusal: a list or an object of sentences."""
+    """An answer with status 200 can still hold errors: a list or an object of sentences."""
     for kind, sentence in _list_errors(errors):
         said = f"{NAME} says: {sentence}"
         if kind in _KEY_ERRORS:
@@ -158,7 +159,7 @@ def _check_errors(errors: object) -> None:
         if kind in _MINUTE_ERRORS:
             raise RateLimitedError(said, retry_after=MINUTE_LIMIT, error=kind)
         if kind in _DAY_ERRORS:
-            # The quota of a day is filled again at midnight.
+            # The daily quota is reset at midnight.
             now = datetime.now(UTC)
             midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
             raise RateLimitedError(said, retry_after=midnight - now, error=kind)
@@ -180,7 +181,7 @@ def _list_errors(errors: object) -> Iterator[tuple[str, str]]:
 def _fixtures_in(body: Mapping[str, Any]) -> list[RawFixture]:
     response = body.get("response")
     if not isinstance(response, list):
-        raise TransientError(f"{NAME} answered without the list of fixtures.")
+        raise TransientError(f"{NAME} sent no list of fixtures.")
     return [raw if isinstance(raw, Mapping) else {} for raw in response]
 
 

@@ -1,4 +1,4 @@
-"""What the searches found in PostgreSQL, and what became of it."""
+"""Clips that the searches found, and what became of each, in PostgreSQL."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -99,7 +99,7 @@ class SqlCandidates:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(ClipCandidateRow, candidate_id)
         if row is None:
-            raise NotFoundError("There is no such candidate any more.", candidate_id=candidate_id)
+            raise NotFoundError("This candidate no longer exists.", candidate_id=candidate_id)
         return Candidate(row.id, row.event_id, _found_video(row), CandidateOutcome(row.outcome).final)
 
     async def settle(self, candidates: Iterable[SettledCandidate], now: datetime) -> None:
@@ -107,7 +107,7 @@ class SqlCandidates:
         if not settled:
             return
         async with self._database.unit_of_work() as work:
-            told = await work.session.scalars(
+            changed = await work.session.scalars(
                 _SETTLE,
                 {
                     "ids": [candidate.candidate_id for candidate in settled],
@@ -118,7 +118,7 @@ class SqlCandidates:
                     "now": now,
                 },
             )
-            for event_id in set(told):
+            for event_id in set(changed):
                 publish_goal(work, event_id)
 
 
@@ -139,7 +139,7 @@ def _new_row(event_id: str, attempt: int, video: FoundVideo, now: datetime) -> d
 
 
 def _without_nul(words: str) -> str:
-    # PostgreSQL's text holds no zero character, and posts hold anything.
+    # PostgreSQL's text cannot hold the zero character, but posts can.
     return words.replace("\x00", "")
 
 

@@ -1,4 +1,4 @@
-"""Tells browsers what looks different. A change names a topic and a key, never the content."""
+"""Publishes to browsers what changed: a topic and a key, never the content."""
 
 from datetime import UTC, datetime
 
@@ -7,14 +7,14 @@ from pressbox.footy.ids import DAY_TOPIC, FIXTURE_TOPIC, GOAL_TOPIC
 
 
 def publish_fixture(work: UnitOfWork, fixture_id: int, *kickoffs: datetime) -> None:
-    """A fixture looks different, and so does its day; with a new date both days do."""
+    """A change of a fixture is one of its day as well; with a new date, of both days."""
     work.changed(FIXTURE_TOPIC, str(fixture_id))
     for kickoff in kickoffs:
         work.changed(DAY_TOPIC, kickoff.astimezone(UTC).date().isoformat())
 
 
 def publish_goal(work: UnitOfWork, event_id: str, fixture_id: int | None = None) -> None:
-    """A goal looks different, and with `fixture_id` also its place in the match."""
+    """With `fixture_id` the page of the match changes as well."""
     work.changed(GOAL_TOPIC, event_id)
     if fixture_id is not None:
         work.changed(FIXTURE_TOPIC, str(fixture_id))

@@ -15,9 +15,9 @@ class ClipFiles:
         self._database = database
 
     async def find(self, share_id: str) -> ClipFileView:
-        """The best copy of a scene at this moment, also by the link of a clip that was merged into it.
+        """Find the current best copy of a scene, also by the link of a clip that was merged into it.
 
-        A GoneError when the goal was disallowed.
+        Raises GoneError when the goal was disallowed.
         """
         named = or_(ClipRow.share_id == share_id, ClipRow.former_share_ids.contains([share_id]))
         statement = (
@@ -29,7 +29,7 @@ class ClipFiles:
         async with self._database.unit_of_work() as work:
             found = (await work.session.execute(statement)).tuples().first()
         if found is None:
-            raise NotFoundError("There is no such clip, or it is older than clips are kept.")
+            raise NotFoundError("There is no such clip, or it is no longer kept.")
         row, fixture_id, removed_at = found
         if removed_at is not None:
             raise GoneError(DISALLOWED, event_id=row.event_id)

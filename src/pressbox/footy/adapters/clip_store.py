@@ -19,7 +19,7 @@ from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.ports.storage import StoredCopy, UncheckedClip
 
-# 72 random bits: nobody finds a clip by trying.
+# 72 random bits: nobody can guess a link.
 _SHARE_BYTES = 9
 
 _RANK = text("""
@@ -96,9 +96,9 @@ class SqlClips:
         async with self._database.unit_of_work() as work:
             candidate = await work.session.get(ClipCandidateRow, uploaded.video.candidate_id, with_for_update=True)
             if candidate is None or candidate.event_id != event_id:
-                raise NotFoundError("There is no such candidate any more.", candidate_id=uploaded.video.candidate_id)
+                raise NotFoundError("This candidate no longer exists.", candidate_id=uploaded.video.candidate_id)
             if candidate.clip_id is not None:
-                # The same again, perhaps after a better copy took the slot.
+                # It was added before; a better copy may have taken the slot since.
                 return candidate.clip_id
             row = ClipRow(
                 share_id=secrets.token_urlsafe(_SHARE_BYTES), event_id=event_id, created_at=now, former_share_ids=[]
@@ -202,7 +202,7 @@ async def _link_candidates(
     outcome: CandidateOutcome,
     now: datetime,
 ) -> None:
-    """This candidate and the same files merged into it are copies of that clip; what is settled stays settled."""
+    """Link the candidate, and the equal files merged into it, to the clip; final outcomes stay."""
     ids = [video.candidate_id, *video.merged_ids]
     candidate = ClipCandidateRow
     await session.execute(update(candidate).where(candidate.id == one_of(ids)).values(clip_id=clip_id))
@@ -225,7 +225,7 @@ async def _link_candidates(
 async def _lock_clip(session: AsyncSession, clip_id: int) -> ClipRow:
     row = await session.get(ClipRow, clip_id, with_for_update=True)
     if row is None:
-        raise NotFoundError("There is no such clip any more.", clip_id=clip_id)
+        raise NotFoundError("This clip no longer exists.", clip_id=clip_id)
     return row
 
 
@@ -234,12 +234,12 @@ async def _lock_for_merge(session: AsyncSession, clip_id: int, others: Sequence[
     rows = list(await session.scalars(select(ClipRow).where(ClipRow.id == numbers).order_by("id").with_for_update()))
     kept = next((row for row in rows if row.id == clip_id), None)
     if kept is None:
-        raise NotFoundError("There is no such clip any more.", clip_id=clip_id)
+        raise NotFoundError("This clip no longer exists.", clip_id=clip_id)
     return kept, [row for row in rows if row.id != clip_id and row.event_id == kept.event_id]
 
 
 async def _find_unused(session: AsyncSession, keys: Sequence[str]) -> Sequence[str]:
-    """Those objects that no clip shows: the same file has the same key."""
+    """Find objects that no clip uses any more: equal files share a key."""
     await session.flush()
     statement = select(ClipRow.object_key, ClipRow.poster_key).where(
         (ClipRow.object_key == one_of_texts(keys)) | (ClipRow.poster_key == one_of_texts(keys))
@@ -249,7 +249,7 @@ async def _find_unused(session: AsyncSession, keys: Sequence[str]) -> Sequence[s
 
 
 async def _store_verdict(session: AsyncSession, clip_id: int, video: Video) -> None:
-    """The copies of a scene are compared within their pool, so the stored video knows the verdict as well."""
+    """Keep the verdict with the stored video too: the copies of a scene are compared within their pool."""
     rows = await session.scalars(
         select(ClipCandidateRow).where(ClipCandidateRow.clip_id == clip_id, ClipCandidateRow.video.is_not(None))
     )
@@ -259,7 +259,7 @@ async def _store_verdict(session: AsyncSession, clip_id: int, video: Video) -> N
 
 
 async def _drop_clip(session: AsyncSession, row: ClipRow, settled: SettledCandidate, now: datetime) -> None:
-    """The clip goes, and all its copies with it: they show the same scene."""
+    """Drop the clip with all its copies, which show the same scene."""
     await session.execute(
         update(ClipCandidateRow)
         .where((ClipCandidateRow.clip_id == row.id) | (ClipCandidateRow.id == settled.candidate_id))
@@ -269,7 +269,7 @@ async def _drop_clip(session: AsyncSession, row: ClipRow, settled: SettledCandid
 
 
 async def _rank_and_publish(work: UnitOfWork, event_id: str, now: datetime) -> None:
-    """Ranks follow every change at once, and people see it at once."""
+    """Update the ranks and notify browsers with every change."""
     await work.session.flush()
     await work.session.execute(_RANK, {"event_id": event_id})
     await work.session.execute(

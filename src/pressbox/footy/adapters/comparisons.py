@@ -28,7 +28,7 @@ from pressbox.footy.ports.storage import FixtureDecision, RawFixture, Uncompared
 log = get_logger(__name__)
 
 _TROUBLE_LENGTH = 500
-# Fixtures with changed goals that share a transaction: few enough that nobody waits long for their locks.
+# Fixtures with changed goals that share a transaction: few enough that their locks are short.
 _TOGETHER = 50
 _COLUMNS = {
     "status": "text",
@@ -46,7 +46,7 @@ _STORED = ", ".join(f"fixture.{name}" for name in _COLUMNS)
 _STATED = ", ".join(f"stated.{name}" for name in _COLUMNS)
 _CHANGED = f"""(stated.loud OR fixture.trouble <> stated.trouble OR (stated.observed AND
     ({_STORED}) IS DISTINCT FROM ({_STATED})))"""
-# Rows are locked by ascending id, so that two runs at once wait in line and not in a circle.
+# Rows are locked in the order of their ids, so that two runs at once cannot deadlock.
 _WRITE_TEMPLATE = """
     WITH stated AS (
         SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS stated (
@@ -112,7 +112,7 @@ class SqlComparisons:
             .limit(limit)
         )
         async with self._database.unit_of_work() as work:
-            # One snapshot for both statements: goals that are newer than the version would hide a conflict.
+            # One database snapshot for both statements: goals newer than the version would hide a conflict.
             await work.session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             found = (await work.session.execute(statement)).tuples().all()
             goals = await _load_goals(work.session, [number for number, _, _ in found])
@@ -134,7 +134,7 @@ class SqlComparisons:
             .where(
                 MonitorRunRow.id == run_id,
                 FixtureSnapshotRow.fixture_id > after,
-                # A fixture that was missing from the answers has at most an older one.
+                # A fixture that was missing from the answers only has an older one.
                 FixtureSnapshotRow.fetched_at >= MonitorRunRow.started_at,
                 FixtureSnapshotRow.raw != {},
             )
@@ -162,7 +162,7 @@ class SqlComparisons:
     async def _apply_unchanged(
         self, run_id: str, decisions: Mapping[int, tuple[int, FixtureDecision]], now: datetime
     ) -> set[int]:
-        """Goals that are all as they were: a handful of statements for however many fixtures."""
+        """Write fixtures whose goals are unchanged, in a few statements for all of them."""
         if not decisions:
             return set()
         rows = [_row(number, version, decision) for number, (version, decision) in decisions.items()]
@@ -177,7 +177,7 @@ class SqlComparisons:
     async def _apply_group(
         self, run_id: str, decisions: Mapping[int, tuple[int, FixtureDecision]], policy: FootyPolicy, now: datetime
     ) -> set[int]:
-        """Together, because it is much quicker; each alone when something is wrong with one of them."""
+        """Write fixtures together, which is much faster; one by one when the database refuses them."""
         rows = [_row(number, version, decision) for number, (version, decision) in decisions.items()]
         try:
             async with self._database.unit_of_work() as work:
@@ -193,7 +193,7 @@ class SqlComparisons:
                 alone = [await self._apply_group(run_id, {key: decisions[key]}, policy, now) for key in decisions]
                 return set().union(*alone)
             [number] = decisions
-            # One fixture that cannot be written must not stop the others: it is recorded and shown.
+            # One fixture that cannot be written must not stop the others.
             log.error(
                 "fixture_not_written",
                 msg=f"What a poll found could not be stored: {error.orig}",
@@ -231,7 +231,7 @@ def _is_unchanged(comparison: Comparison) -> bool:
 
 
 def _is_visible(comparison: Comparison) -> bool:
-    """Whether people see a difference in the goals."""
+    """Whether people see a change of the goals."""
     changed = any(goal.sighting is not Sighting.UNCHANGED for goal in comparison.seen)
     return bool(comparison.created or comparison.rescored) or changed or any(goal.removes for goal in comparison.missed)
 
@@ -261,13 +261,13 @@ def _json_facts(fixture: ObservedFixture) -> dict[str, Any]:
 async def _write_fixtures(
     session: AsyncSession, run_id: str, rows: Sequence[Mapping[str, Any]], now: datetime
 ) -> set[int]:
-    """Those whose version was still the one that the decision was made on."""
+    """Returns the fixtures whose version was still the one that the decision was made on."""
     found = await session.scalars(_WRITE, {"rows": json.dumps(rows), "run_id": run_id, "now": now})
     return set(found)
 
 
 async def _mark_seen(session: AsyncSession, event_ids: Sequence[str], now: datetime) -> None:
-    """Seen again: `last_seen` moves forward and the misses in a row are over."""
+    """Move `last_seen` forward and end the misses in a row."""
     names = one_of_texts(event_ids)
     await session.execute(
         update(GoalRow).where(GoalRow.event_id == names).values(last_seen=func.greatest(GoalRow.last_seen, now))
@@ -286,7 +286,7 @@ async def _mark_compared(session: AsyncSession, run_id: str, fixture_ids: Sequen
 async def _load_goals(
     session: AsyncSession, fixture_ids: Sequence[int]
 ) -> Mapping[int, Sequence[tuple[GoalRow, StoredGoal]]]:
-    """All goals of these fixtures, removed ones too, with their registers."""
+    """Load all goals of these fixtures, removed ones too, with their registers."""
     rows = list(
         await session.scalars(select(GoalRow).where(GoalRow.fixture_id == one_of(fixture_ids)).order_by("event_id"))
     )

@@ -1,4 +1,4 @@
-"""Completes goals in PostgreSQL by the rule of the domain."""
+"""Completes goals in PostgreSQL by the rule in `domain.completion`."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,10 +17,10 @@ from pressbox.footy.domain.policy import FootyPolicy
 async def complete_goals(
     session: AsyncSession, rows: Sequence[GoalRow], policy: FootyPolicy, now: datetime
 ) -> Sequence[GoalRow]:
-    """Those of these locked goals that are complete now; the reason is on them."""
+    """Complete those of these locked goals that are ready; returns them."""
     if not rows:
         return []
-    counts = await download_counts(session, [row.event_id for row in rows])
+    counts = await count_downloads(session, [row.event_id for row in rows])
     over = await _find_finished(session, {row.fixture_id for row in rows})
     completed = []
     for row in rows:
@@ -41,8 +41,8 @@ async def complete_goals(
     return completed
 
 
-async def download_counts(session: AsyncSession, event_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Registered and finished, by goal."""
+async def count_downloads(session: AsyncSession, event_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """How many downloads are registered and finished, by goal."""
     statement = (
         select(GoalRunRow.event_id, func.count(), func.count(GoalRunRow.finished_at))
         .where(GoalRunRow.event_id == one_of_texts(event_ids), GoalRunRow.register == "download")

@@ -1,4 +1,4 @@
-"""The end of fixtures in PostgreSQL: archiving what is over, and deleting what is past its time."""
+"""The end of fixtures in PostgreSQL: archives those that are over, deletes those that are too old."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class SqlFixtureArchive:
             await session.flush()
             await _mark_changed(session, run_id, {row.fixture_id for row in completed})
             await _archive_fixtures(session, run_id, policy, now)
-            # What this run archived before it was cut off counts as well.
+            # Includes what an interrupted attempt of this run archived.
             archived = select(FixtureRow.id).where(FixtureRow.changed_by == run_id, FixtureRow.stage == Stage.COMPLETED)
             numbers = tuple(await session.scalars(archived.order_by(FixtureRow.id)))
         overdue = sum(row.completion_reason == CompletionReason.DEADLINE for row in completed)
@@ -55,7 +55,7 @@ class SqlFixtureArchive:
         return fixtures, goals
 
     async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanupResult:
-        """A removed goal keeps its tombstone: its link answers "disallowed", and its id is never given again."""
+        """A removed goal keeps its row, so that its link answers "disallowed" and its id is never reused."""
         gone = GoalRow.event_id == one_of_texts(event_ids)
         still_removed = gone & GoalRow.removed_at.is_not(None)
         async with self._database.unit_of_work() as work:

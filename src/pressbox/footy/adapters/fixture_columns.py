@@ -7,7 +7,7 @@ from pressbox.footy.domain.fixtures import ObservedFixture
 
 
 def fact_columns(fixture: ObservedFixture) -> dict[str, Any]:
-    """By named column: what we found out ourselves is never among them."""
+    """What every answer may change; never what we found out ourselves."""
     home_penalties, away_penalties = fixture.penalties or (None, None)
     return {
         "status": fixture.status.value,
@@ -23,7 +23,7 @@ def fact_columns(fixture: ObservedFixture) -> dict[str, Any]:
 
 
 def name_columns(fixture: ObservedFixture) -> dict[str, Any]:
-    """Who plays where: not decided for long in cups, so a waiting fixture follows the answers."""
+    """Who plays where: in cups it is decided late, so a staging fixture follows the answers."""
     return {
         "league_id": fixture.league.id,
         "league_name": fixture.league.name,

@@ -22,7 +22,7 @@ _OBSERVED: TypeAdapter[ObservedFixture] = TypeAdapter(ObservedFixture)
 _KNOWN = "known"
 _FETCHED_KEPT = timedelta(days=2)
 _TEAMS_PER_PAGE = 200
-# Competitions of many countries say nothing of where a team is from.
+# International competitions do not tell where a team is from.
 _NO_COUNTRY = frozenset({"World", "Europe"})
 
 
@@ -33,7 +33,7 @@ class SqlFixtureImports:
     async def save_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
         if not fixtures:
             return
-        # The same fixture twice in one answer would make the statement fail; the later one counts.
+        # The same fixture twice in one statement would make it fail; the later one counts.
         distinct = {fixture.fixture_id: fixture for fixture in fixtures}
         rows = [
             {"run_id": run_id, "fixture_id": number, "observed": _OBSERVED.dump_python(fixture, mode="json")}
@@ -105,7 +105,7 @@ def _new_row(fixture: ObservedFixture, now: datetime) -> dict[str, Any]:
 
 
 async def _return_to_staging(session: AsyncSession, fixture: ObservedFixture, now: datetime) -> None:
-    """Postponed: wait again, with the new date."""
+    """A postponed fixture waits again, with the new date."""
     await session.execute(
         update(FixtureRow)
         .where(FixtureRow.id == fixture.fixture_id)
@@ -145,7 +145,7 @@ async def _save_teams(session: AsyncSession, observed: Sequence[ObservedFixture]
     statement = statement.on_conflict_do_update(
         index_elements=["team_id"], set_={"name": statement.excluded.name, "country": country}
     )
-    # In one order: two runs at once do not wait for each other in a circle.
+    # In a fixed order, so that two runs at once cannot deadlock.
     await session.execute(statement, [teams[number] for number in sorted(teams)])
 
 

@@ -53,17 +53,17 @@ class SqlFollows:
         ]
 
     async def follow(self, kind: FollowKind, number: int, name: str = "") -> None:
-        """From the next ingest on."""
+        """Takes effect with the next ingest."""
         await self._choose(kind, number, name.strip(), wanted=True)
         log.info("followed", msg=f"A {kind} is followed", kind=kind, id=number)
 
     async def unfollow(self, kind: FollowKind, number: int) -> None:
-        """Fixtures that are stored already stay."""
+        """Fixtures that are already stored stay."""
         await self._choose(kind, number, "", wanted=False)
         log.info("unfollowed", msg=f"A {kind} is no longer followed", kind=kind, id=number)
 
     async def search_teams(self, words: Sequence[str], *, after: int = 0, limit: int = 50) -> Page[TeamView]:
-        """Teams that were met in a fixture, by id; with words those whose name or alias has all of them."""
+        """Teams of stored fixtures by id; with words, those whose name or alias has all of them."""
         statement = select(TeamRow).where(TeamRow.team_id > after)
         for word in words:
             statement = statement.where(team_has_word(word))
@@ -78,7 +78,9 @@ class SqlFollows:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(TeamRow, team_id)
         if row is None:
-            raise NotFoundError("There is no such team. Teams are known once a fixture of theirs was.", team_id=team_id)
+            raise NotFoundError(
+                "There is no such team. A team is known once one of its fixtures was fetched.", team_id=team_id
+            )
         return _team_view(row, followed)
 
     def _wanted(self, rows: Iterable[FollowRow]) -> set[Key]:

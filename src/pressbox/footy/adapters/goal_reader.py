@@ -1,4 +1,4 @@
-"""Goals as people look at them, with everything that happened to each, from PostgreSQL."""
+"""Reads goals from PostgreSQL for people, with everything that happened to each."""
 
 from datetime import date, datetime
 
@@ -56,7 +56,7 @@ class GoalReader:
             return await goal_hits(work.session, statement, after, limit)
 
     async def load_audit(self, event_id: str, *, limit: int = 100) -> AuditView:
-        """Everything that is known of a goal, removed or not, with the first candidates."""
+        """Load everything about a goal, removed or not, with the first candidates."""
         async with self._database.unit_of_work() as work:
             session = work.session
             goal = await _goal(session, event_id)
@@ -96,7 +96,7 @@ async def _goal(session: AsyncSession, event_id: str) -> GoalView:
     statement = goals_with_fixtures().where(GoalRow.event_id == event_id)
     found = (await session.execute(statement)).tuples().one_or_none()
     if found is None:
-        raise NotFoundError("There is no such goal, or it is older than matches are kept.")
+        raise NotFoundError("There is no such goal, or it is no longer kept.")
     goal, fixture = found
     clips = await clip_views(session, [event_id])
     return goal_view(goal, fixture.home_id, clips.get(event_id, ()))

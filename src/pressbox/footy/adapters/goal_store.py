@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
 from pressbox.footy.adapters.changes import publish_goal
-from pressbox.footy.adapters.completion import complete_goals, download_counts
+from pressbox.footy.adapters.completion import complete_goals, count_downloads
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipSearchRow, GoalNoteRow, GoalRow, GoalRunRow
 from pressbox.footy.contracts.download import CompletionResult
 from pressbox.footy.contracts.monitor import GoalToSearch
@@ -40,7 +40,7 @@ class SqlGoals:
                 GoalRow.completed_at.is_(None),
                 GoalRow.player_name != "",
             )
-            # Those that were never asked for go first; a search that does not start holds nobody up.
+            # Goals that were never requested go first, so that a search that does not start delays no other.
             .order_by(GoalRow.search_asked_at.asc().nulls_first(), GoalRow.confirmed_at, GoalRow.event_id)
             .limit(limit)
             .with_for_update()
@@ -84,7 +84,7 @@ class SqlGoals:
             await work.session.execute(update(GoalRow).where(GoalRow.event_id == event_id).values(twitter_search=query))
 
     async def load_search_start(self, event_id: str) -> datetime:
-        # An attempt in which any source failed has not seen everything: the next one looks back beyond it.
+        # An attempt in which any source failed is incomplete: the next one looks back beyond it.
         worked = (
             select(func.min(ClipSearchRow.searched_at).label("began"))
             .where(ClipSearchRow.event_id == event_id)
@@ -122,12 +122,12 @@ class SqlGoals:
 
     async def count_downloads(self, event_id: str) -> DownloadCount:
         async with self._database.unit_of_work() as work:
-            counts = await download_counts(work.session, [event_id])
+            counts = await count_downloads(work.session, [event_id])
         registered, finished = counts.get(event_id, (0, 0))
         return DownloadCount(registered=registered, finished=finished)
 
     async def end_search(self, event_id: str, ended: SearchEnd, now: datetime) -> None:
-        # A search that died may be started again; how that one ends counts.
+        # A search that failed may be started again; then the end of that one counts.
         undecided = or_(GoalRow.search_ended.is_(None), GoalRow.search_ended == SearchEnd.FAILED)
         async with self._database.unit_of_work() as work:
             fixture_id = await work.session.scalar(
@@ -136,7 +136,7 @@ class SqlGoals:
                 .values(
                     search_ended=ended,
                     search_ended_at=now,
-                    # It may have returned while the search was ending for its sake.
+                    # The goal may have come back while the search was ending because it was gone.
                     monitor_complete=GoalRow.removed_at.is_not(None) if ended is SearchEnd.GONE else True,
                     last_activity=func.greatest(GoalRow.last_activity, now),
                 )
@@ -146,7 +146,7 @@ class SqlGoals:
                 await work.session.execute(
                     update(ClipCandidateRow)
                     .where(ClipCandidateRow.event_id == event_id, ClipCandidateRow.outcome == CandidateOutcome.FOUND)
-                    .values(outcome=CandidateOutcome.NOT_CHOSEN, reason="longer ones went first", settled_at=now)
+                    .values(outcome=CandidateOutcome.NOT_CHOSEN, reason="longer clips were chosen", settled_at=now)
                 )
             if fixture_id is not None:
                 publish_goal(work, event_id)

@@ -1,4 +1,4 @@
-"""Writes what one poll means for the goals of some fixtures, inside the transaction that holds those fixtures."""
+"""Writes what one poll means for goals, inside the transaction that holds their fixtures."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ REMOVED = "removed"
 
 
 class _GoalWriter:
-    """The goals of some fixtures, locked, and what one run says of them."""
+    """The locked goals of some fixtures, and what one run changes about them."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class _GoalWriter:
         )
 
     async def write(self) -> None:
-        """Goals first: what is said of them refers to them."""
+        """Write goals before their registers, which refer to them."""
         await self._session.flush()
         if self._registers:
             await self._session.execute(insert(GoalRunRow).on_conflict_do_nothing(), self._registers)
@@ -157,7 +157,7 @@ class _GoalWriter:
 async def write_comparisons(
     session: AsyncSession, run_id: str, comparisons: Mapping[int, Comparison], policy: FootyPolicy, now: datetime
 ) -> set[int]:
-    """By fixture id. Gives the fixtures in which a goal became confirmed by it."""
+    """Write comparisons by fixture id; returns the fixtures in which a goal was confirmed."""
     found = await session.scalars(
         select(GoalRow).where(GoalRow.fixture_id == one_of(comparisons)).order_by(GoalRow.event_id).with_for_update()
     )
@@ -185,7 +185,7 @@ async def write_comparisons(
 
 
 async def _load_unseen(session: AsyncSession, fixture_ids: Sequence[int], now: datetime) -> Mapping[int, datetime]:
-    """When an answer last lacked a goal that is new: the one before this, or before the first one the kick-off."""
+    """When a new goal was last missing: in the answer before this one, or at kick-off before the first answer."""
     if not fixture_ids:
         return {}
     statement = select(FixtureRow.id, func.coalesce(FixtureRow.looked_before, FixtureRow.kickoff)).where(
@@ -195,7 +195,7 @@ async def _load_unseen(session: AsyncSession, fixture_ids: Sequence[int], now: d
 
 
 async def _confirm(session: AsyncSession, writer: _GoalWriter, policy: FootyPolicy, now: datetime) -> set[int]:
-    """Seen often enough, and the scorer is known."""
+    """Confirm goals that were seen often enough and whose scorer is known; returns their fixtures."""
     waiting = {
         event_id: row
         for event_id, row in writer.known.items()
@@ -218,7 +218,7 @@ async def _confirm(session: AsyncSession, writer: _GoalWriter, policy: FootyPoli
 
 
 def _fill_row(row: GoalRow, observation: Observation, score: Score) -> None:
-    """What the API says now; the id and the readable parts of workflow ids stay."""
+    """Store what the API says now; the id and the readable parts of workflow ids stay."""
     row.team_id, row.team_name = observation.team_id, observation.team_name
     row.player_id, row.player_name = observation.player_id or UNKNOWN_PLAYER, observation.player_name or ""
     row.assist_name = observation.assist_name or ""
@@ -228,7 +228,7 @@ def _fill_row(row: GoalRow, observation: Observation, score: Score) -> None:
 
 
 def _reopen(event_ids: Sequence[str]) -> Update:
-    """What was dropped because the goal was gone can be taken again."""
+    """Candidates that were dropped because the goal was gone can be chosen again."""
     dropped = (CandidateOutcome.GOAL_GONE, CandidateOutcome.NOT_CHOSEN)
     return (
         update(ClipCandidateRow)
@@ -240,7 +240,7 @@ def _reopen(event_ids: Sequence[str]) -> Update:
 def _restore(row: GoalRow) -> None:
     row.removed_at = row.purged_at = None
     if row.search_ended == SearchEnd.GONE:
-        # Nobody searches for it any more: the next poll asks again.
+        # Its search has ended: the next poll requests another.
         row.monitor_complete = False
     if row.completion_reason == CompletionReason.REMOVED:
         row.completed_at, row.completion_reason, row.download_complete = None, "", False

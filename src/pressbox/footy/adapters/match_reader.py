@@ -1,4 +1,4 @@
-"""Match days as people look at them, from PostgreSQL."""
+"""Reads match days from PostgreSQL for people."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -19,7 +19,7 @@ _ORDER = (FixtureRow.league_name, FixtureRow.league_id, FixtureRow.kickoff, Fixt
 
 
 class MatchReader:
-    """Removed goals are in no list."""
+    """Removed goals are never included."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -57,7 +57,7 @@ class MatchReader:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(FixtureRow, fixture_id)
             if row is None:
-                raise NotFoundError("There is no such match, or it is older than matches are kept.")
+                raise NotFoundError("There is no such match, or it is no longer kept.")
             return (await fixture_views(work.session, [row]))[0]
 
     async def search_fixtures(
@@ -67,7 +67,7 @@ class MatchReader:
         statement = select(FixtureRow)
         playing = or_(TeamRow.team_id == FixtureRow.home_id, TeamRow.team_id == FixtureRow.away_id)
         for word in words:
-            # Each word may name another side: "Liverpool Arsenal" is their match.
+            # Each word may name the other side: "Liverpool Arsenal" finds their match.
             statement = statement.where(exists().where(playing, team_has_word(word)))
         if after is not None:
             last = select(FixtureRow.kickoff, FixtureRow.id).where(FixtureRow.id == after).subquery()

@@ -1,4 +1,4 @@
-"""Finds names in PostgreSQL as people type them: in any case, with or without accents."""
+"""Matches names in PostgreSQL as people type them: in any case, with or without accents."""
 
 import unicodedata
 from typing import Any

@@ -1,4 +1,4 @@
-"""Polls in PostgreSQL: which fixtures a run of the monitor asks for, and what the API answered."""
+"""Polls in PostgreSQL: which fixtures a run of the monitor fetches, and what the API answered."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class SqlPolls:
     async def register_run(self, run_id: str, policy: FootyPolicy, now: datetime) -> RegisteredRun:
         async with self._database.unit_of_work() as work:
             session = work.session
-            # A run every 30 seconds: those that nobody asks for any more go with the fixtures of their time.
+            # There is a run every 30 seconds; they are kept as long as fixtures.
             await session.execute(delete(MonitorRunRow).where(MonitorRunRow.started_at < now - policy.retention))
             await session.execute(insert(MonitorRunRow).values(id=run_id, started_at=now).on_conflict_do_nothing())
             due = await session.scalar(select(func.count()).select_from(FixtureRow).where(_is_due(policy, now)))
@@ -126,7 +126,7 @@ class SqlPolls:
 
     async def find_active(self, run_id: str) -> Sequence[int]:
         began = select(MonitorRunRow.started_at).where(MonitorRunRow.id == run_id).scalar_subquery()
-        # What another run fetched since this one began is newer than anything that this one could still get.
+        # What another run fetched since this one began is new enough.
         fetched = select(FixtureSnapshotRow.fixture_id).where(
             or_(FixtureSnapshotRow.fetched_by == run_id, FixtureSnapshotRow.fetched_at > began)
         )
@@ -137,7 +137,7 @@ class SqlPolls:
     async def save_snapshots(
         self, run_id: str, fixtures: Mapping[int, RawFixture], missing: Mapping[int, str], now: datetime
     ) -> None:
-        # A missing one has its turn in this run as well: it keeps its last answer, which is compared already.
+        # A missing fixture counts as polled too: it keeps its last answer, which was compared already.
         rows = [
             {
                 "fixture_id": number,
@@ -183,11 +183,11 @@ def _upsert_snapshots() -> Any:
         set_={
             "raw": case((lacking, FixtureSnapshotRow.raw), else_=new.raw),
             "fetched_by": new.fetched_by,
-            # The time of the answer itself: what is older than the run is not an answer to it.
+            # The time of the answer itself: one that is older than the run does not belong to it.
             "fetched_at": case((lacking, FixtureSnapshotRow.fetched_at), else_=new.fetched_at),
             "compared_by": new.compared_by,
         },
-        # An answer that was long on its way does not cover a newer one.
+        # A late answer must not overwrite a newer one.
         where=FixtureSnapshotRow.fetched_at <= new.fetched_at,
     )
 

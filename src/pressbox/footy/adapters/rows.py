@@ -1,4 +1,4 @@
-"""The tables of footy. Raw data never overwrites enhanced data: what the API said lies in `fixture_snapshots`."""
+"""The tables of footy. Raw answers of the API lie in `fixture_snapshots` and never overwrite what we found out."""
 
 from datetime import datetime
 from typing import Any
@@ -50,14 +50,14 @@ class FixtureRow(Base):
     away_penalties: Mapped[int | None] = mapped_column(Integer)
     winner_id: Mapped[int | None] = mapped_column(Integer)
     last_monitor: Mapped[datetime | None]
-    # The last answer that was understood, and the one before it: a goal that is new came between the two.
+    # The last parsed answer and the one before it: a new goal was scored between the two.
     looked_at: Mapped[datetime | None]
     looked_before: Mapped[datetime | None]
     terminal_polls: Mapped[int] = mapped_column(Integer, server_default="0")
-    # What is wrong with it at the moment, for people; empty when its last poll was good.
+    # What is wrong at the moment, for people; empty when the last poll was good.
     trouble: Mapped[str] = mapped_column(Text, server_default="")
     trouble_since: Mapped[datetime | None]
-    # Rises with every write of a poll: what was decided on an older state is decided again.
+    # Rises with every write of a poll: a decision that was made on an older version is made again.
     version: Mapped[int] = mapped_column(Integer, server_default="1")
     changed_by: Mapped[str | None] = mapped_column(Text, index=True)
     activated_at: Mapped[datetime | None]
@@ -67,7 +67,7 @@ class FixtureRow(Base):
 
 
 class FetchedFixtureRow(Base):
-    """What Ingest fetched and has not routed yet: a busy day does not fit a payload."""
+    """A fixture that Ingest fetched: a busy day does not fit into a payload."""
 
     __tablename__ = "fetched_fixtures"
     __table_args__ = (SCHEMA,)
@@ -75,7 +75,7 @@ class FetchedFixtureRow(Base):
     run_id: Mapped[str] = mapped_column(Text, primary_key=True)
     fixture_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     observed: Mapped[dict[str, Any]] = mapped_column(JSONB)
-    # Where it went: a stage, or "known". The same run asked again answers the same.
+    # Where it went: a stage, or "known". It makes repeating the run harmless.
     routed: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
@@ -108,7 +108,7 @@ class MonitorRunRow(Base):
 
 
 class GoalRow(Base):
-    """One goal. The event id was given at first sight; team, player and minute follow corrections, the id does not."""
+    """One goal. Team, player and minute follow corrections; the event id is given at first sight and stays."""
 
     __tablename__ = "goals"
     __table_args__ = (
@@ -140,12 +140,12 @@ class GoalRow(Base):
     player_slug: Mapped[str | None] = mapped_column(Text)
     minute_label: Mapped[str | None] = mapped_column(Text)
     first_seen: Mapped[datetime]
-    # When an answer last lacked it. Clips of it are not older, however long nobody looked.
+    # When an answer last lacked it. Its clips cannot be older.
     unseen_at: Mapped[datetime]
     last_seen: Mapped[datetime]
     last_activity: Mapped[datetime]
     confirmed_at: Mapped[datetime | None]
-    # When a monitor first asked for the search; the search itself sets monitor_complete.
+    # When a poll last requested the search; the search itself sets monitor_complete.
     search_asked_at: Mapped[datetime | None]
     monitor_complete: Mapped[bool] = mapped_column(Boolean, server_default="false")
     monitor_complete_at: Mapped[datetime | None]
@@ -160,7 +160,7 @@ class GoalRow(Base):
 
 
 class GoalNoteRow(Base):
-    """What happened to a goal that no other table tells: named, re-attributed, corrected, removed, restored."""
+    """A change of a goal: named, reattributed, corrected, removed, restored."""
 
     __tablename__ = "goal_notes"
     __table_args__ = (Index(None, "event_id", "at"), Index(None, "run_id"), SCHEMA)
@@ -216,10 +216,10 @@ class ClipRow(Base):
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     share_id: Mapped[str] = mapped_column(Text, unique=True)
-    # Of clips that turned out to show the same scene: their links lead here.
+    # Share ids of clips that were merged into this one: their links lead here.
     former_share_ids: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default="{}")
     event_id: Mapped[str] = mapped_column(ForeignKey("footy.goals.event_id", ondelete="CASCADE"))
-    # The candidate whose file this is at present.
+    # The candidate whose file is shown.
     candidate_id: Mapped[int] = mapped_column(BigInteger)
     object_key: Mapped[str] = mapped_column(Text)
     poster_key: Mapped[str] = mapped_column(Text)
@@ -236,7 +236,7 @@ class ClipRow(Base):
     popularity: Mapped[int] = mapped_column(Integer, server_default="1")
     rank: Mapped[int] = mapped_column(Integer, server_default="0")
     source_url: Mapped[str] = mapped_column(Text)
-    # Replaced so many times by a better copy.
+    # How often a better copy took its place.
     replacements: Mapped[int] = mapped_column(Integer, server_default="0")
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
@@ -251,7 +251,7 @@ class ClipCandidateRow(Base):
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     event_id: Mapped[str] = mapped_column(ForeignKey("footy.goals.event_id", ondelete="CASCADE"))
     attempt: Mapped[int] = mapped_column(Integer)
-    # The attempt whose download took it; one that was found may wait for a later attempt.
+    # The attempt whose download chose it; it may wait for a later attempt than the one that found it.
     chosen_in: Mapped[int | None] = mapped_column(Integer)
     source: Mapped[str] = mapped_column(Text)
     video_page_url: Mapped[str] = mapped_column(Text)
@@ -264,7 +264,7 @@ class ClipCandidateRow(Base):
     outcome: Mapped[str] = mapped_column(Text)
     reason: Mapped[str] = mapped_column(Text, server_default="")
     settled_at: Mapped[datetime | None]
-    # The accepted file and its fingerprint: scenes are made of all copies, not of the shown one alone.
+    # The accepted file and its fingerprint: scenes consist of all copies, not only of the shown one.
     video: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     fingerprint: Mapped[bytes | None] = mapped_column(LargeBinary)
     # The clip of which this is a copy; popularity is counted over these.
@@ -272,7 +272,7 @@ class ClipCandidateRow(Base):
 
 
 class TeamRow(Base):
-    """A team that we met in a fixture, with its aliases as cached."""
+    """A team of a stored fixture, with its cached aliases."""
 
     __tablename__ = "team_aliases"
     __table_args__ = (SCHEMA,)

@@ -42,5 +42,7 @@ class SqlTeamStore:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(TeamRow, team_id)
         if row is None:
-            raise NotFoundError("There is no such team. Teams are known once a fixture of theirs was.", team_id=team_id)
+            raise NotFoundError(
+                "There is no such team. A team is known once one of its fixtures was fetched.", team_id=team_id
+            )
         return row

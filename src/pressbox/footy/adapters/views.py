@@ -1,4 +1,4 @@
-"""Rows as people see them: fixtures with their goals and clips, in a few statements for however many."""
+"""Turns rows into views: fixtures with their goals and clips, in a few statements for all of them."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from pressbox.footy.ids import clip_path
 
 
 async def fixture_views(session: AsyncSession, rows: Sequence[FixtureRow]) -> list[FixtureView]:
-    """In the given order, each with those of its goals that stand."""
+    """In the given order, each with the goals that were not removed."""
     standing = (
         select(GoalRow)
         .where(GoalRow.fixture_id == one_of([row.id for row in rows]), GoalRow.removed_at.is_(None))
@@ -34,7 +34,7 @@ async def fixture_views(session: AsyncSession, rows: Sequence[FixtureRow]) -> li
 
 
 async def clip_views(session: AsyncSession, event_ids: Sequence[str]) -> Mapping[str, tuple[ClipView, ...]]:
-    """Best first, by goal. Fingerprints stay in the database."""
+    """By goal, best first. Fingerprints stay in the database."""
     if not event_ids:
         return {}
     statement = (

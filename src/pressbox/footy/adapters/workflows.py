@@ -1,4 +1,4 @@
-"""Starts and messages the workflows of footy."""
+"""Starts and signals footy's workflows through Temporal's client."""
 
 import asyncio
 import secrets
@@ -53,7 +53,7 @@ class TemporalWorkflows:
             )
 
     async def find_running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
-        """Asked one by one: lists of workflows lag behind."""
+        """Ask one by one, because lists of workflows lag behind."""
         with reaching_temporal():
             answers = await asyncio.gather(*(self._is_running(workflow_id) for workflow_id in workflow_ids))
         return [workflow_id for workflow_id, runs in zip(workflow_ids, answers, strict=True) if runs]

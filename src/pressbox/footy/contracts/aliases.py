@@ -1,4 +1,4 @@
-"""What RAGWorkflow says of teams and their other names."""
+"""Payloads of RAGWorkflow: teams and their aliases."""
 
 from datetime import datetime
 

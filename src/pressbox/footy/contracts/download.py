@@ -1,4 +1,4 @@
-"""What DownloadWorkflow says: videos by object key, never a file or a fingerprint."""
+"""Payloads of DownloadWorkflow: videos by object key, never a file or a fingerprint."""
 
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
@@ -39,7 +39,7 @@ class DownloadVideoInput(Contract):
 
 
 class Video(Contract):
-    """A downloaded file in the scratch part of the object store, and what is known of it so far.
+    """A downloaded file in scratch storage, and what is known of it so far.
 
     `popularity` is how many candidates it stands for: itself and the same files merged into it (`merged_ids`).
     """
@@ -65,7 +65,7 @@ class Video(Contract):
 
 
 class DownloadedVideo(Contract):
-    """Either a file, or the final outcome of the candidate, which is already recorded."""
+    """Either a file, or the final outcome of the candidate, which is recorded already."""
 
     candidate_id: int
     video: Video | None = None
@@ -79,7 +79,7 @@ class ValidateVideoInput(Contract):
 
 
 class ValidatedVideo(Contract):
-    """Without a video it was rejected, which is already recorded."""
+    """Without a video the candidate was rejected, which is recorded already."""
 
     video: Video | None = None
     outcome: CandidateOutcome | None = None
@@ -107,14 +107,14 @@ class Batch(Contract):
 
     batch_id: str
     videos: tuple[Video, ...] = ()
-    # Whose goal it is, in words for people.
+    # Whose goal it is, for people.
     label: str = ""
-    # A stored clip changed its pool, because a judge answered at last: compare it with its new neighbours.
+    # A stored clip changed its pool because the judge finally answered: compare it with its new neighbours.
     rearrange: bool = False
 
 
 class QueueVideosInput(Contract):
-    """Marks the register row of the download as finished, then tells the upload."""
+    """Finishes the register row of the download, then signals the upload."""
 
     goal: GoalToSearch
     workflow_id: str
@@ -124,7 +124,7 @@ class QueueVideosInput(Contract):
 
 
 class ScratchInput(Contract):
-    """Videos whose scratch files nobody needs any more."""
+    """Videos whose scratch files are no longer needed."""
 
     event_id: str
     fixture_id: int

@@ -1,4 +1,4 @@
-"""What IngestWorkflow and its activities say: ids and counts."""
+"""Payloads of IngestWorkflow: ids and counts."""
 
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
@@ -19,8 +19,10 @@ class IngestProgress(Progress):
 
 
 class FetchFixturesInput(Contract):
-    """One day (`fetch_todays_fixtures`), or some ids (`fetch_fixtures_by_ids`). What is fetched waits in the database
-    under `run_id`: a busy day does not fit a payload."""
+    """One day (`fetch_todays_fixtures`), or some ids (`fetch_fixtures_by_ids`).
+
+    What is fetched is kept in the database under `run_id`: a busy day does not fit into a payload.
+    """
 
     run_id: str
     day: str | None = None
@@ -29,12 +31,12 @@ class FetchFixturesInput(Contract):
 
 
 class FetchedFixtures(Contract):
-    """`found` counts what the API has for the day, `followed` what of it we follow."""
+    """`found` counts what the API has for the day, `followed` how many of those are followed."""
 
     found: int
     followed: int
     problems: tuple[str, ...] = ()
-    # What must be set before there can be an answer; then nothing was asked.
+    # The setting that the API needs; when it is missing, nothing was fetched.
     missing: str = ""
 
 
@@ -62,12 +64,12 @@ class IngestWorkflowResult(Contract):
     known: int = 0
     aliases: int = 0
     deleted: int = 0
-    # What could not be done, for people.
+    # What could not be done, as a sentence for people.
     note: str = ""
 
 
 class CleanupResult(Contract):
-    """Fixtures, goals after their grace, and objects that are gone. `more` tells that another round is needed."""
+    """How many fixtures, removed goals and objects were deleted. `more` asks for another round."""
 
     fixtures: int = 0
     goals: int = 0

@@ -1,4 +1,4 @@
-"""What MonitorWorkflow and its activities say: ids, counts, and goals to search for."""
+"""Payloads of MonitorWorkflow: ids, counts, and goals to search for."""
 
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
@@ -19,12 +19,12 @@ class RegisteredRun(Contract):
 
     staging_due: int = 0
     active: int = 0
-    # What must be set before fixtures can be polled; then there is nothing to do.
+    # The setting that the API needs; when it is missing, there is nothing to do.
     missing: str = ""
 
 
 class PollResult(Contract):
-    """`calls` to the API, fixtures that it answered, and those it did not (recorded with the reason on each)."""
+    """How many calls were made, and for how many fixtures the API answered or not. Each failure is recorded."""
 
     calls: int = 0
     answered: int = 0
@@ -36,7 +36,7 @@ class ActivationResult(Contract):
 
 
 class ComparisonResult(Contract):
-    """`more` tells that the activity stopped early and has to be called again."""
+    """`more` means that the activity stopped early and must be called again."""
 
     fixtures: int = 0
     created: int = 0
@@ -56,7 +56,7 @@ class GoalToSearch(Contract):
     player_slug: str
     minute_label: str
     asked_before: bool = False
-    # It was taken away and came back after its search had ended for that: search again.
+    # It was removed, which ended its search, and then came back: search again.
     again: bool = False
 
 
@@ -91,7 +91,7 @@ class MonitorWorkflowResult(Contract):
     goals_removed: int = 0
     searches_started: int = 0
     fixtures_completed: int = 0
-    # What could not be done, for people.
+    # What could not be done, as a sentence for people.
     note: str = ""
 
 

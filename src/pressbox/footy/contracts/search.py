@@ -1,4 +1,4 @@
-"""What TwitterWorkflow says: what is searched, what was found, what failed."""
+"""Payloads of TwitterWorkflow: what is searched, what was found, what failed."""
 
 from datetime import datetime, timedelta
 
@@ -52,9 +52,9 @@ class SearchDataInput(Contract):
 
 
 class SearchData(Contract):
-    """`max_age` reaches back to the last search that worked, so that an outage of ours costs no clip.
+    """`max_age` reaches back to the last search that worked, so that an outage loses no clip.
 
-    `since` is the same as a time: a search that comes late, or again, looks back as far.
+    `since` is the same as a point in time: a delayed or repeated search looks back as far.
     """
 
     event_id: str
@@ -68,7 +68,7 @@ class SearchData(Contract):
 
 
 class FoundClip(Contract):
-    """A clip that a source named, as it crosses Temporal."""
+    """A clip that a source found."""
 
     source: str
     video_page_url: str
@@ -85,7 +85,7 @@ class SourceFailure(Contract):
 
 
 class SearchResult(Contract):
-    """What all sources found together. A source that failed is named; the others count."""
+    """What all sources found together, and which of them failed."""
 
     videos: tuple[FoundClip, ...] = ()
     failures: tuple[SourceFailure, ...] = ()

@@ -1,4 +1,4 @@
-"""What UpkeepWorkflow says: canaries, and clips that wait for a judge."""
+"""Payloads of UpkeepWorkflow: canary searches, and clips that wait for a judge."""
 
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
@@ -21,7 +21,7 @@ class CanaryResult(Contract):
 
 
 class RecheckResult(Contract):
-    """Clips that were judged now, and those that still wait because no judge answers."""
+    """How many clips were judged, and how many still wait because the judge does not answer."""
 
     judged: int = 0
     waiting: int = 0

@@ -1,4 +1,4 @@
-"""What UploadWorkflow says: copies, scenes and stored clips."""
+"""Payloads of UploadWorkflow: copies, scenes and stored clips."""
 
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
@@ -48,14 +48,14 @@ class Md5Input(Contract):
 
 
 class Duplicate(Contract):
-    """This video shows the scene of that clip, in a copy that is not better."""
+    """A video that shows the scene of a stored clip in a copy that is no better."""
 
     video: Video
     clip_id: int
 
 
 class Md5Result(Contract):
-    """What is left to compare, and what is the very file of a stored copy."""
+    """Videos that must be compared, and those that are the very file of a stored copy."""
 
     videos: tuple[Video, ...] = ()
     duplicates: tuple[Duplicate, ...] = ()
@@ -68,7 +68,7 @@ class DeduplicateInput(Contract):
     videos: tuple[Video, ...]
     verified: bool
     rearrange: bool = False
-    # Copies that could not be stored as files to show; they count for the scene all the same.
+    # Copies that could not be stored; they still count for the scene.
     unusable: tuple[int, ...] = ()
     policy: FootyPolicy = FootyPolicy()
 
@@ -76,9 +76,9 @@ class DeduplicateInput(Contract):
 class SceneChange(Contract):
     """What a batch means for one scene.
 
-    `clip_id` is its slot, None when it is new; clips in `merged` turned out to show the same. `best` is the copy to
-    show when it is not shown yet; `others` are new copies that are not shown. What is not in `kept` can never become
-    the best one, whatever comes: its scratch file can go.
+    `clip_id` is its slot, None for a new scene; the clips in `merged` show the same scene. `best` is the copy to show,
+    None when it is shown already; `others` are new copies that are not shown. A copy that is not in `kept` can never
+    become the best one, so its scratch file can be deleted.
     """
 
     clip_id: int | None = None
@@ -112,7 +112,7 @@ class SaveVideosInput(Contract):
 
 
 class SavedClips(Contract):
-    """Slots in the order of the videos."""
+    """The clip of each video, in the order of the videos."""
 
     clip_ids: tuple[int, ...] = ()
 
@@ -125,7 +125,7 @@ class ReplaceVideoInput(Contract):
 
 
 class UpdateInPlaceInput(Contract):
-    """The better copy takes the slot; the clips in `merged` become part of it. Without a copy they are only merged."""
+    """Put the better copy into the slot and merge the clips in `merged` into it; without a copy, only merge."""
 
     event_id: str
     clip_id: int

@@ -1,4 +1,4 @@
-"""Pairs two small groups at the least total cost, exactly. Pure."""
+"""Pairs two small groups at the least total cost. Pure."""
 
 from collections.abc import Sequence
 
@@ -8,15 +8,15 @@ _INFINITE = float("inf")
 def cheapest_pairs(
     costs: Sequence[Sequence[float | None]], row_alone: Sequence[float], column_alone: Sequence[float]
 ) -> list[tuple[int, int]]:
-    """Which rows go with which columns, so that pairs and what stays alone cost the least together.
+    """Pair rows with columns so that pairs and unpaired ones together cost the least.
 
-    `costs[row][column]` is None where the two cannot be a pair. Every row and column may stay alone at a price.
+    `costs[row][column]` is None where the two cannot be paired; the other two lists are the costs of staying unpaired.
     """
     rows, columns = len(row_alone), len(column_alone)
     if not rows or not columns:
         return []
     never = 1 + sum(row_alone) + sum(column_alone) + sum(c for row in costs for c in row if c is not None)
-    # A square: each row gets a column of its own to be alone in, each column a row.
+    # A square: each row gets an extra column for staying unpaired, each column an extra row.
     square = [
         [never if cost is None else cost for cost in costs[row]]
         + [row_alone[row] if other == row else never for other in range(rows)]
@@ -33,9 +33,9 @@ def cheapest_pairs(
 
 
 def _hungarian(costs: Sequence[Sequence[float]]) -> list[int]:
-    """The column of each row in a cheapest perfect assignment: Kuhn's method with potentials, cubic in the size.
+    """The column of each row in a cheapest perfect assignment: the Hungarian method with potentials, in cubic time.
 
-    Index 0 of the working lists is a place outside the matrix from which each new row starts.
+    Index 0 of the working lists is a virtual column from which each new row starts.
     """
     size = len(costs)
     row_potential = [0.0] * (size + 1)
@@ -43,7 +43,7 @@ def _hungarian(costs: Sequence[Sequence[float]]) -> list[int]:
     row_of = [0] * (size + 1)
     for row in range(1, size + 1):
         row_of[0] = row
-        came_from = _shortest_way(costs, row_of, row_potential, column_potential)
+        came_from = _shortest_path(costs, row_of, row_potential, column_potential)
         column = next(index for index in range(1, size + 1) if row_of[index] == 0 and came_from[index] >= 0)
         while column:
             row_of[column] = row_of[came_from[column]]
@@ -54,10 +54,10 @@ def _hungarian(costs: Sequence[Sequence[float]]) -> list[int]:
     return column_of
 
 
-def _shortest_way(
+def _shortest_path(
     costs: Sequence[Sequence[float]], row_of: list[int], row_potential: list[float], column_potential: list[float]
 ) -> list[int]:
-    """Search until a free column is reached; where each reached column was reached from, -1 for the others."""
+    """Search for a free column; returns from where each column was reached, -1 for those that were not."""
     size = len(costs)
     slack = [_INFINITE] * (size + 1)
     towards = [0] * (size + 1)

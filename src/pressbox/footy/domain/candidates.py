@@ -1,4 +1,4 @@
-"""A candidate: a clip that a search found, on its way to being stored or left out, and why. Pure."""
+"""Candidates: clips that a search found, and what became of each. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ class CandidateOutcome(StrEnum):
     """What became of a candidate. Everything but FOUND, CHOSEN and READY is final."""
 
     FOUND = "found"
-    CHOSEN = "chosen"  # a download took it
-    READY = "ready"  # validated, waits for the upload
-    NOT_CHOSEN = "not chosen"  # longer ones went first
+    CHOSEN = "chosen"  # by a download
+    READY = "ready"  # validated, waiting for the upload
+    NOT_CHOSEN = "not chosen"  # longer clips were chosen
     DOWNLOAD_FAILED = "download failed"
     REFUSED_ADDRESS = "refused address"
     TOO_LARGE = "too large"
@@ -38,7 +38,7 @@ class CandidateOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class FoundVideo:
-    """A clip as a source names it. `media_url` is set when the file itself can be read without a page."""
+    """A clip as a source found it. `media_url` is set when the file can be downloaded without its page."""
 
     source: str
     video_page_url: str
@@ -51,7 +51,7 @@ class FoundVideo:
 
 @dataclass(frozen=True)
 class Probe:
-    """What a file really holds, measured by reading it and not believed from its header."""
+    """What a file really holds, measured by reading it: its header is not trusted."""
 
     duration_seconds: float
     width: int
@@ -67,12 +67,12 @@ class Probe:
 
 
 def longest_first(videos: Sequence[FoundVideo], limit: int) -> tuple[FoundVideo, ...]:
-    """The longest of them; what does not tell its length comes last, in the order found."""
+    """The longest videos; those of unknown length come last, in the order found."""
     return tuple(sorted(videos, key=lambda video: -(video.duration_seconds or 0.0))[:limit])
 
 
 def find_flaw(probe: Probe, policy: FootyPolicy) -> tuple[CandidateOutcome, str] | None:
-    """Why a file cannot be a goal clip, or None."""
+    """Say why a file cannot be a clip of a goal, or None."""
     if probe.width < 2 or probe.height < 2:
         return CandidateOutcome.NOT_A_VIDEO, f"{probe.width}×{probe.height} pixels"
     if probe.duration_seconds < policy.shortest:

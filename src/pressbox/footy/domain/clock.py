@@ -1,7 +1,7 @@
-"""The match clock: from what was read on a scorebug to a minute, and whether that minute is the goal's. Pure.
+"""The match clock: what a reading of the scorebug means, and whether it fits the minute of the goal. Pure.
 
-A wrong reading is worse than none. So only what a clock says directly verifies a clip; what fits under an assumption
-(the clock restarted, a digit was lost, the clock stands still) is kept, unverified, and the status names it.
+A wrong reading is worse than none. So only a direct reading verifies a clip. A clip that fits under an assumption (the
+clock restarted, a digit was lost, the clock is stopped) is kept as unverified, and its status names the assumption.
 """
 
 import itertools
@@ -14,16 +14,16 @@ from pressbox.footy.domain.scorebug import Period, Shown, shown_time
 DEFAULT_TOLERANCE = 3
 MINUTE = 60
 HALF = 45
-# Clocks that stop at the end of a period, while stoppage time is counted elsewhere or not at all.
+# Where clocks stop, while stoppage time is shown elsewhere or not at all.
 PERIOD_ENDS = (45, 90, 105, 120)
 MOST_STOPPAGE = 15
 LAST_MINUTE = 120 + MOST_STOPPAGE
 EXTRA_TIME_STARTS = (90, 105)
 LONGEST_EXTRA_HALF = 15 + 5
-# Somebody cut a minute out of the scene, or two encoders disagree by a second or two.
+# A scene may have been cut by a minute, and two encoders may disagree by a second or two.
 SKIPPED_SECONDS = 60
 BACKWARD_SECONDS = 2
-# How far two frames can be apart when nobody says it.
+# How far two frames can be apart when their places are unknown.
 LONGEST_CLIP_SECONDS = 60
 
 
@@ -41,7 +41,7 @@ class TimestampStatus(StrEnum):
 
 
 class Doubt(StrEnum):
-    """What must be assumed for a reading to mean a time."""
+    """What must be assumed to read a time from a clock."""
 
     NONE = "none"
     STOPPED = "stopped"
@@ -60,7 +60,7 @@ _STATUS_OF = {
 
 @dataclass(frozen=True)
 class ClockReading:
-    """What one frame showed, as text; empty: not seen. `second` is the frame's place in the clip, when known.
+    """What one frame showed, as text; empty when not seen. `second` is the frame's place in the clip, if known.
 
     `added` is the announced stoppage time ("+4"), `stoppage_clock` a second timer beside a stopped clock ("2:13").
     """
@@ -73,7 +73,7 @@ class ClockReading:
 
 @dataclass(frozen=True)
 class MatchTime:
-    """A stretch of match seconds in which a reading can lie, and what must be assumed for it."""
+    """A range of match seconds that a reading can mean, and what must be assumed for it."""
 
     earliest: int
     latest: int
@@ -83,7 +83,7 @@ class MatchTime:
     def minute(self) -> int:
         return self.earliest // MINUTE
 
-    def moved(self, minutes: int, doubt: Doubt) -> "MatchTime":
+    def shift(self, minutes: int, doubt: Doubt) -> "MatchTime":
         return MatchTime(self.earliest + minutes * MINUTE, self.latest + minutes * MINUTE, doubt)
 
     def fits(self, minute: int, tolerance: int) -> bool:
@@ -125,9 +125,9 @@ def validate_timestamp(
 
 
 def agreed_times(readings: Sequence[ClockReading]) -> tuple[MatchTime, ...] | None:
-    """Every time that explains the clocks read, least doubt first; None without a clock, empty if they disagree.
+    """Every time that explains the readings, least doubt first; None without a clock, empty if they disagree.
 
-    All frames with a clock must fit together; of three, two against one are believed.
+    All frames with a clock must fit together; of three, two are enough.
     """
     read = [(reading.second, times) for reading in readings if (times := possible_times(reading))]
     if not read:
@@ -141,7 +141,7 @@ def agreed_times(readings: Sequence[ClockReading]) -> tuple[MatchTime, ...] | No
 
 
 def readings_agree(readings: Sequence[ClockReading]) -> bool:
-    """Whether all clocks that were read can be of one scene; frames without a clock say nothing."""
+    """Whether all readings can be of one scene; frames without a clock do not matter."""
     read = [(reading.second, times) for reading in readings if (times := possible_times(reading))]
     return not read or any(True for _ in _explanations(read))
 
@@ -150,19 +150,19 @@ _Read = tuple[float | None, tuple[MatchTime, ...]]
 
 
 def _explanations(read: Sequence[_Read]) -> Iterator[MatchTime]:
-    """One time per way in which all these readings fit together."""
+    """Yield one time for each way in which all these readings fit together."""
     seconds = [second for second, _ in read]
     for choice in itertools.product(*(times for _, times in read)):
         pairs = itertools.combinations(zip(seconds, choice, strict=True), 2)
         if all(_follows(first, other) for first, other in pairs):
             doubt = min((time.doubt for time in choice), key=_LEAST_DOUBT_FIRST.index)
-            # The reading with the least doubt, then the most exact one, speaks for all.
+            # Take the reading with the least doubt, then the most exact one.
             best = min(choice, key=lambda time: (_LEAST_DOUBT_FIRST.index(time.doubt), time.latest - time.earliest))
             yield MatchTime(best.earliest, best.latest, doubt)
 
 
 def _follows(one: tuple[float | None, MatchTime], other: tuple[float | None, MatchTime]) -> bool:
-    """A clock stands still or runs, and never much faster than the clip; it does not run backwards."""
+    """A clock stands still or runs forward, never much faster than the clip."""
     (second, time), (other_second, other_time) = one, other
     if second is None or other_second is None:
         most = LONGEST_CLIP_SECONDS + SKIPPED_SECONDS
@@ -177,7 +177,7 @@ def _follows(one: tuple[float | None, MatchTime], other: tuple[float | None, Mat
 
 
 def possible_times(reading: ClockReading) -> tuple[MatchTime, ...]:
-    """What a reading can mean, the most direct first; nothing for a break, a shoot-out or no clock at all."""
+    """What a reading can mean, the most direct first; empty for a break, a shoot-out or without a clock."""
     shown = shown_time(reading.clock, reading.added, reading.stoppage_clock)
     if shown is None:
         return ()
@@ -186,7 +186,7 @@ def possible_times(reading: ClockReading) -> tuple[MatchTime, ...]:
 
 def _meanings(shown: Shown) -> Iterator[MatchTime]:
     if shown.digit_lost:
-        # The tens are gone, so all are possible; none of them directly.
+        # Any tens are possible, none of them directly.
         yield from (_time(shown, tens * 10, Doubt.DIGIT_LOST) for tens in range(LAST_MINUTE // 10 + 1))
         return
     match shown.period:
@@ -210,21 +210,21 @@ def _in_extra_time(shown: Shown) -> Iterator[MatchTime]:
 def _unmarked(shown: Shown) -> Iterator[MatchTime]:
     yield from _with_stoppage(shown, 0)
     if shown.stoppage_known:
-        # 45+2 is the end of the first half, also where clocks restart.
+        # 45+2 is the end of the first half, even where clocks restart.
         return
     direct = _time(shown, 0)
     if shown.minutes < HALF + MOST_STOPPAGE:
-        yield direct.moved(HALF, Doubt.RESTARTED)
+        yield direct.shift(HALF, Doubt.RESTARTED)
     if shown.minutes <= LONGEST_EXTRA_HALF:
-        yield from (direct.moved(start, Doubt.RESTARTED) for start in EXTRA_TIME_STARTS)
+        yield from (direct.shift(start, Doubt.RESTARTED) for start in EXTRA_TIME_STARTS)
     if shown.hundred_lost:
-        yield direct.moved(100, Doubt.DIGIT_LOST)
+        yield direct.shift(100, Doubt.DIGIT_LOST)
     if shown.one_digit:
-        yield from (direct.moved(tens * 10, Doubt.DIGIT_LOST) for tens in range(1, LAST_MINUTE // 10 + 1))
+        yield from (direct.shift(tens * 10, Doubt.DIGIT_LOST) for tens in range(1, LAST_MINUTE // 10 + 1))
 
 
 def _with_stoppage(shown: Shown, start: int) -> Iterator[MatchTime]:
-    """The time itself and, where the clock may have stopped, all the time that can have passed unseen since."""
+    """Yield the time itself and, where the clock may have stopped, the time that may have passed since."""
     direct = _time(shown, start)
     yield direct
     if shown.stoppage_known or direct.earliest % MINUTE or direct.minute not in PERIOD_ENDS:

@@ -1,4 +1,4 @@
-"""When a goal is complete, and why. Pure."""
+"""Decides when a goal is complete, and why. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from pressbox.footy.domain.policy import FootyPolicy
 
 @dataclass(frozen=True)
 class GoalProgress:
-    """What was done for a goal so far. `fixture_over` tells that no further poll can confirm it."""
+    """What was done for a goal so far. After `fixture_over` no poll can confirm it any more."""
 
     registered: int
     finished: int
@@ -21,14 +21,14 @@ class GoalProgress:
 
 
 def find_completion(work: GoalProgress, policy: FootyPolicy, now: datetime) -> CompletionReason | None:
-    """Registered is not finished: a download that hangs keeps a goal open until the deadline."""
+    """The reason why a goal is complete, or None. A download that hangs keeps a goal open until the deadline."""
     if work.removed:
         return CompletionReason.REMOVED
     if work.finished >= policy.downloads_wanted:
         return CompletionReason.DOWNLOADS
     if work.search_ended is SearchEnd.EXHAUSTED and work.finished >= work.registered:
         return CompletionReason.EXHAUSTED
-    # A goal that was never confirmed, mostly for want of a scorer, may be confirmed as long as the match is polled.
+    # An unconfirmed goal, mostly one without a scorer, can be confirmed as long as the match is polled.
     since = work.confirmed_at or (work.first_seen if work.fixture_over else None)
     if since is not None and now >= since + policy.completion_deadline:
         return CompletionReason.DEADLINE

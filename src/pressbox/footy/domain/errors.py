@@ -1,15 +1,15 @@
-"""What goes wrong with sources and clips, as the rest of footy has to tell it apart.
+"""Errors of sources and clips.
 
 TransientError
-├── SourceError            a source did not answer, or not in a form that can be read
+├── SourceError            a source did not answer, or not in a known form
 └── RateLimitedError
-    └── SourceBusyError    a source said when to come back
+    └── SourceBusyError    a source asks for a pause
 PermanentError
-├── SourceLoginError       a source wants a login or a key that it does not have
-├── SourceRefusedError     a source does not take this question
-├── ClipGoneError          the clip is not there, or not for everybody
-├── TooLargeError          more bytes than a clip may have
-└── NotAVideoError         something is there, and it is not a video
+├── SourceLoginError       a source needs a login or a key
+├── SourceRefusedError     a source rejects the request
+├── ClipGoneError          the clip is gone or not public
+├── TooLargeError          the file is larger than a clip may be
+└── NotAVideoError         the file is not a usable video
 """
 
 from pressbox.core.errors import PermanentError, RateLimitedError, TransientError

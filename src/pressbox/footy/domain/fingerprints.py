@@ -1,4 +1,4 @@
-"""What a clip looks like over time, and whether two clips show the same scene. Pure; numpy does the arithmetic."""
+"""Fingerprints of clips, and whether two clips show the same scene. Pure; numpy does the arithmetic."""
 
 import struct
 from dataclasses import dataclass, replace
@@ -14,8 +14,8 @@ from pressbox.footy.domain.match_rule import BETTER, Evidence, MatchRule
 Hashes = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
-# Stored clips are sampled every quarter second. A new clip is sampled three times as often: two copies of a scene
-# were hardly ever cut at the same frame, and a tenth of a second of moving camera changes a third of the bits.
+# Stored clips are sampled every quarter second, new ones three times as often: two copies of a scene rarely start at
+# the same frame, and a tenth of a second of a moving camera changes a third of the bits.
 REFERENCE_STEP = 0.25
 PHASES = 3
 
@@ -23,18 +23,18 @@ _MAGIC = b"PBF1"
 _HEADER = struct.Struct("<4sBBI")
 _TEXT_PREFIX = f"dense:{REFERENCE_STEP:g}:"
 _HASH_BITS = 64
-# An hour: the last time in a text decides how much memory is taken.
+# An hour: the last time in a text decides how much memory is needed.
 _LONGEST_TEXT = 4 * 3600
-# How many candidate positions are looked at in one piece: bounds the memory that two static clips could take.
+# How many positions are compared at once: bounds the memory that two static clips need.
 _CHUNK = 65_536
 
 
 class View(StrEnum):
-    """What part of the picture was hashed. The order is the order in storage: add at the end."""
+    """What part of the picture was hashed. Stored in this order: add new ones at the end."""
 
     WHOLE = "whole"
     TRIMMED = "trimmed"  # without dark or plain borders
-    MOVING = "moving"  # without borders that stand still, whatever is on them
+    MOVING = "moving"  # without borders that do not move
     CENTRE_90 = "centre 90 %"
     CENTRE_80 = "centre 80 %"
     CENTRE_70 = "centre 70 %"
@@ -43,7 +43,7 @@ class View(StrEnum):
 
 
 VIEWS = tuple(View)
-# The first of them show as much as the clip shows; the others only a part of it.
+# The first views show the whole picture; the others only a part of it.
 UNCROPPED = 3
 
 
@@ -51,8 +51,8 @@ UNCROPPED = 3
 class Fingerprint:
     """Hashes of the samples of a clip, one row per view. Sample `i` was taken at `i × 0.25 s / phases`.
 
-    `telling` marks samples that carry information; the others (flat, black, missing) are kept so that every sample
-    stays at its time. Not every fingerprint has every view: one read from text has the whole picture only.
+    `telling` marks samples that carry information; the others (flat, black, missing) keep their places, so that every
+    sample stays at its time. A fingerprint that was read from text has the whole picture as its only view.
     """
 
     hashes: Hashes
@@ -72,14 +72,14 @@ class Fingerprint:
         return bool(self.telling.any())
 
     def reference(self) -> "Fingerprint":
-        """What is stored of a clip: one sampling phase."""
+        """The part that is stored: one sampling phase."""
         if self.phases == 1:
             return self
         return Fingerprint(self.hashes[:, :: self.phases].copy(), self.telling[:, :: self.phases].copy())
 
     @cached_property
     def mirrored(self) -> "Fingerprint":
-        """As if the clip had been flipped from left to right: a difference hash needs no second look at the frames."""
+        """The fingerprint of the clip flipped from left to right, computed without decoding it again."""
         rows = np.ascontiguousarray(self.hashes).view(np.uint8)
         return Fingerprint(_MIRRORED_ROW[rows].view(np.uint64), self.telling, self.phases)
 
@@ -106,7 +106,7 @@ class Match:
 
 
 def pack(fingerprint: Fingerprint) -> bytes:
-    """The compact form for storage: eight bytes and one bit per sample and view."""
+    """Encode for storage: eight bytes and one bit per sample and view."""
     views, samples = fingerprint.hashes.shape
     flags = np.packbits(fingerprint.telling.reshape(-1)).tobytes()
     header = _HEADER.pack(_MAGIC, views, fingerprint.phases, samples)
@@ -129,7 +129,7 @@ def unpack(packed: bytes) -> Fingerprint:
 
 
 def to_text(fingerprint: Fingerprint) -> str:
-    """`dense:0.25:<seconds>=<hash>,…`: the whole pictures of the reference, as the original document writes them."""
+    """Write the whole pictures of the reference as in the original document: `dense:0.25:<seconds>=<hash>,…`."""
     whole = fingerprint.reference().hashes[0]
     return _TEXT_PREFIX + ",".join(
         f"{index * REFERENCE_STEP:.2f}={int(value):016x}" for index, value in enumerate(whole)
@@ -137,7 +137,7 @@ def to_text(fingerprint: Fingerprint) -> str:
 
 
 def from_text(text: str) -> Fingerprint:
-    """Reads what `to_text` wrote. Gaps are filled with samples that tell nothing."""
+    """Read what `to_text` wrote. Gaps are filled with samples without information."""
     if not text.startswith(_TEXT_PREFIX):
         raise InvalidInputError(f"A fingerprint begins with “{_TEXT_PREFIX}”.", field="fingerprint")
     body = text.removeprefix(_TEXT_PREFIX)
@@ -145,7 +145,7 @@ def from_text(text: str) -> Fingerprint:
         pairs = [_parse_sample(part) for part in body.split(",")] if body else []
     except ValueError as error:
         raise InvalidInputError(
-            "A sample of a fingerprint reads <seconds>=<16 hex digits>.", field="fingerprint"
+            "A sample of a fingerprint has the form <seconds>=<16 hex digits>.", field="fingerprint"
         ) from (error)
     samples = max((index for index, _ in pairs), default=-1) + 1
     hashes = np.zeros((1, samples), dtype=np.uint64)
@@ -157,15 +157,15 @@ def from_text(text: str) -> Fingerprint:
 
 
 def distances(left: Hashes, right: Hashes) -> NDArray[np.uint8]:
-    """How many bits differ."""
+    """Count the bits that differ."""
     apart: NDArray[np.uint8] = np.bitwise_count(left ^ right)
     return apart
 
 
 def match(query: Fingerprint, reference: Fingerprint, rule: MatchRule = BETTER) -> Match | None:
-    """The longest common run that the first satisfied kind of evidence accepts, or None.
+    """Find the longest common run that satisfies the first possible kind of evidence, or None.
 
-    The reference is compared in its one stored phase, so it makes no difference whether the others were kept.
+    Only the stored phase of the reference is compared.
     """
     right = _reference_side(reference, rule)
     lefts = [_side(query.phase(number), rule) for number in range(query.phases if rule.thorough else 1)]
@@ -213,7 +213,7 @@ def _side(fingerprint: Fingerprint, rule: MatchRule) -> _Side:
 
 
 def _reference_side(reference: Fingerprint, rule: MatchRule) -> _Side:
-    """With its mirrored views behind its own."""
+    """The reference with its mirrored views appended."""
     stored = reference.reference()
     side = _side(stored, rule)
     if not rule.thorough:
@@ -231,7 +231,7 @@ def _to_match(run: _Run, phase: int, phases: int, right: _Side) -> Match:
 
 
 def _longest_run(left: _Side, right: _Side, evidence: Evidence, rule: MatchRule) -> _Run | None:
-    """Only one of two clips was cropped: crops of one side are compared with the uncropped views of the other."""
+    """Compare crops of one side only with uncropped views of the other: at most one of two clips was cropped."""
     cropped = len(left.hashes) > UNCROPPED
     runs = [_longest(left.views(0, UNCROPPED), right, evidence, rule)]
     if cropped:
@@ -244,10 +244,10 @@ def _longest_run(left: _Side, right: _Side, evidence: Evidence, rule: MatchRule)
 
 
 def _longest(left: _Side, right: _Side, evidence: Evidence, rule: MatchRule) -> _Run | None:
-    """All views of one side with all of the other, at all offsets.
+    """Compare all views of one side with all of the other, at all offsets.
 
-    A run of `run` samples covers exactly one sample of every `run`-th: only these are compared with everything, which
-    leaves few places to look at closely, and finds all runs.
+    A run of `run` samples contains exactly one of every `run`-th sample. Only these are compared with everything; that
+    finds all runs and leaves few places to look at closely.
     """
     rows = np.arange(evidence.run - 1, left.hashes.shape[1], evidence.run)
     views, picks = np.nonzero(left.counts[:, rows])
@@ -256,7 +256,7 @@ def _longest(left: _Side, right: _Side, evidence: Evidence, rule: MatchRule) -> 
     chosen = left.hashes[views, rows[picks]]
     near = distances(chosen[:, None], right.hashes.reshape(1, -1)) <= evidence.bits
     near &= right.counts.reshape(1, -1)
-    # Much faster than asking for the places of a table.
+    # Much faster than np.nonzero on the table.
     found, places = np.divmod(np.flatnonzero(near), near.shape[1])
     best: _Run | None = None
     for begin in range(0, len(found), _CHUNK):
@@ -273,7 +273,7 @@ Spots = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.i
 
 
 def _longest_at(left: _Side, right: _Side, spots: Spots, evidence: Evidence, rule: MatchRule) -> _Run | None:
-    """The same, only among the diagonals that pass through these places (query view and sample, reference ditto)."""
+    """The longest run through one of these places (view and sample of the query, then of the reference)."""
     query_views, rows, reference_views, columns = spots
     around = np.arange(1 - evidence.run, evidence.run)
     ours, theirs = rows[:, None] + around, columns[:, None] + around
@@ -300,7 +300,7 @@ def _longest_at(left: _Side, right: _Side, spots: Spots, evidence: Evidence, rul
 
 
 def _extend(left: _Side, right: _Side, views: tuple[int, int], start: int, offset: int, bits: int) -> tuple[int, int]:
-    """How far the run reaches in both directions."""
+    """Extend a run in both directions; returns begin and end."""
     low, high = max(0, -offset), min(left.hashes.shape[1], right.hashes.shape[1] - offset)
     ours, theirs = (views[0], slice(low, high)), (views[1], slice(low + offset, high + offset))
     near = (distances(left.hashes[ours], right.hashes[theirs]) <= bits) & left.counts[ours] & right.counts[theirs]
@@ -312,7 +312,7 @@ def _extend(left: _Side, right: _Side, views: tuple[int, int], start: int, offse
 
 
 def _is_varied(window: Hashes, rule: MatchRule) -> bool:
-    """Whether the run shows more than one picture."""
+    """Whether the run shows more than one picture: a still picture proves nothing."""
     return rule.variety == 0 or bool((distances(window[:, None], window[None]) >= rule.variety).any())
 
 
@@ -325,7 +325,7 @@ def _parse_sample(part: str) -> tuple[int, int]:
 
 
 def _mirrored_rows() -> NDArray[np.uint8]:
-    """A row of eight comparisons read from right to left, each the other way round."""
+    """For each row of eight comparisons its mirror: reversed order, each comparison inverted."""
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     return np.packbits(1 - bits[:, ::-1], axis=1)[:, 0]
 

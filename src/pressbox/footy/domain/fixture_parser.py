@@ -1,9 +1,9 @@
-"""Reads one element of API-Football's `response` into an `ObservedFixture`. Pure.
+"""Parses one element of API-Football's `response` into an `ObservedFixture`. Pure.
 
-The API repeats events, lists the penalties of a shoot-out as goals and sometimes keeps a goal that VAR took away. Such
-an entry is *doubtful*, and the score is the witness: it counts only as far as the side's score needs it. So the exact
-same event twice is one goal, unless the score has a place for a second one; without a score it is one. What is listed
-once and is nothing of that kind counts whatever the score says, for the two disagree in about one answer of a hundred.
+The API repeats events, lists the penalties of a shoot-out as goals, and sometimes keeps a goal that VAR disallowed.
+Such entries are doubtful and count only as far as the score of their side needs them. So an event that is listed twice
+is one goal, unless the score has room for a second one. All other entries count whatever the score says: score and
+list disagree in about one answer of a hundred.
 """
 
 from collections import Counter
@@ -20,14 +20,14 @@ SHOOT_OUT = "penalty shootout"
 MISSED_PENALTY = "missed penalty"
 NO_NAMES = frozenset({"", "unknown", "tbd", "null", "none", "n/a"})
 LAST_MINUTE = 120
-# Between a goal and the decision of the video referee that takes it away.
+# At most this long after a goal the video referee disallows it.
 REVIEW_MINUTES = 6
 _DETAILS = {detail.value.lower(): detail for detail in GoalDetail}
 _SHOOT_OUT_STATUSES = frozenset({FixtureStatus.PENALTIES, FixtureStatus.AFTER_PENALTIES})
 
 
 class MalformedAnswerError(PermanentError):
-    """A fixture in an answer that cannot be used at all: no id, no date, no teams or a status that nobody knows."""
+    """A fixture that cannot be used at all: without id, date or teams, or with an unknown status."""
 
     code = "malformed_answer"
     status = 502
@@ -35,19 +35,19 @@ class MalformedAnswerError(PermanentError):
 
 @dataclass(frozen=True)
 class _Entry:
-    """A goal of the list, with what makes it doubtful."""
+    """A goal of the list, and whether it may belong to the shoot-out."""
 
     goal: Observation
     in_shoot_out: bool = False
 
 
 def fixture_id_of(raw: Mapping[str, Any]) -> int | None:
-    """The id, when the answer at least has that."""
+    """The id, or None when the answer has none."""
     return _number(_object_in(raw, "fixture").get("id"))
 
 
 def parse_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
-    """What the answer says. A bad event is named in `problems`; a fixture without substance raises."""
+    """Parse a fixture. A bad event is named in `problems`; an unusable fixture raises MalformedAnswerError."""
     fixture_id = fixture_id_of(raw)
     if fixture_id is None:
         raise MalformedAnswerError("A fixture in the answer has no id.")
@@ -77,7 +77,7 @@ def parse_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
 
 
 def parse_fixtures(raw: Mapping[int, Mapping[str, Any]]) -> tuple[list[ObservedFixture], dict[int, str]]:
-    """Those that can be used, and why each of the others cannot."""
+    """Return the fixtures that can be used, and why each of the others cannot."""
     observed: list[ObservedFixture] = []
     malformed: dict[int, str] = {}
     for fixture_id, fixture in raw.items():
@@ -141,7 +141,7 @@ def _parse_observation(event: Mapping[str, Any], detail: GoalDetail) -> Observat
     return Observation(
         team_id=team_id,
         team_name=_text(team.get("name")),
-        # An id without a name is of no use to a search, and the API gives it to placeholders.
+        # An id without a name cannot be searched for; the API gives such ids to placeholders.
         player_id=_number(player.get("id")) if name else None,
         player_name=name,
         detail=detail,
@@ -154,7 +154,7 @@ def _parse_observation(event: Mapping[str, Any], detail: GoalDetail) -> Observat
 def _goals_of_side(
     team_id: int, entries: Sequence[_Entry], cancelled: Counter[tuple[int, int, int]], score: int | None
 ) -> list[Observation]:
-    """The goals of one side: the certain ones, and of the doubtful as many as the score has room for."""
+    """The goals of one side: the certain ones, and as many doubtful ones as the score has room for."""
     certain: list[Observation] = []
     doubtful: list[Observation] = []
     for entry in entries:
@@ -167,7 +167,7 @@ def _goals_of_side(
 
 
 def _find_cancellations(listed: Sequence[Any]) -> Counter[tuple[int, int, int]]:
-    """Decisions of the video referee that take a goal away, by team, player and minute. The wording changed twice."""
+    """Count decisions that disallow a goal, by team, player and minute. The API changed their wording twice."""
     found: Counter[tuple[int, int, int]] = Counter()
     for event in listed:
         if not isinstance(event, Mapping) or _word(event, "type") != "var":
@@ -206,7 +206,7 @@ def _parse_kickoff(fixture_id: int, fixture: Mapping[str, Any]) -> datetime:
         kickoff = datetime.fromisoformat(_text(fixture.get("date")))
     except (ValueError, OverflowError, OSError) as error:
         raise MalformedAnswerError(f"Fixture {fixture_id} has no usable date.", fixture_id=fixture_id) from error
-    # Asked without a time zone the API answers in UTC.
+    # Without a time zone in the request the API answers in UTC.
     return kickoff.replace(tzinfo=UTC) if kickoff.tzinfo is None else kickoff.astimezone(UTC)
 
 
@@ -260,10 +260,10 @@ def _name(value: object) -> str | None:
 
 
 def _number(value: object) -> int | None:
-    """An id: whole and above zero."""
+    """An id: a whole number above zero."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _count(value: object) -> int | None:
-    """A minute or a score: whole and not below zero."""
+    """A minute or a score: a whole number from zero on."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,4 +1,4 @@
-"""What a fixture is, which stage its status means, and what one answer of the fixtures API says of it. Pure."""
+"""Fixtures: their status and stage, and what one answer of the API says of them. Pure."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from pressbox.footy.domain.goals import Observation
 
 
 class Stage(StrEnum):
-    """Where a fixture is: waiting, polled, or archived."""
+    """Whether a fixture waits, is polled, or is archived."""
 
     STAGING = "staging"
     ACTIVE = "active"
@@ -87,7 +87,7 @@ class ObservedFixture:
     """One fixture as one answer states it.
 
     `events` is None when the answer has no list of events (the lists by date), which says nothing of the goals.
-    `problems` names what in the answer could not be used; the rest of it counts all the same.
+    `problems` names what could not be used; the rest counts.
     """
 
     fixture_id: int
@@ -119,13 +119,13 @@ class Followed:
 
 
 def start_of_interval(now: datetime, interval: timedelta) -> datetime:
-    """The last full interval of the day before `now`: with 15 minutes 14:44 is in the quarter of 14:30."""
+    """When the current interval began, counted from midnight: with 15 minutes, 14:44 belongs to 14:30."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight + (now - midnight) // interval * interval
 
 
 def should_activate(kickoff: datetime, status: FixtureStatus, now: datetime, ahead: timedelta) -> bool:
-    """Whether a waiting fixture is polled from now on. A postponed one waits whatever its old date says."""
+    """Whether a waiting fixture is polled from now on. A postponed one waits, whatever its old date."""
     if status is FixtureStatus.POSTPONED:
         return False
     return status.live or status.terminal or kickoff <= now + ahead
@@ -134,5 +134,5 @@ def should_activate(kickoff: datetime, status: FixtureStatus, now: datetime, ahe
 def can_archive(
     status: FixtureStatus, terminal_polls: int, winner_known: bool, goals_open: Collection[str], polls: int
 ) -> bool:
-    """Whether a fixture can be archived: over, seen so often enough or decided, and no goal still at work."""
+    """Whether a fixture is over (with a winner, or seen so in enough polls) and no goal is open."""
     return status.terminal and not goals_open and (winner_known or terminal_polls >= polls)

@@ -1,4 +1,4 @@
-"""Goals: what the API says of one, what we keep of one, and what one poll means for those of a fixture. Pure types.
+"""Goals as the API states them and as we store them, and the result of comparing the two. Pure types.
 
 The rules that make a `Comparison` are in `matching`.
 """
@@ -22,7 +22,7 @@ class GoalDetail(StrEnum):
 
 @dataclass(frozen=True)
 class Observation:
-    """A goal as one answer of the API states it. For an own goal `team` is the side that profits."""
+    """A goal as one answer of the API states it. For an own goal `team` is the side that benefits."""
 
     team_id: int
     team_name: str
@@ -48,7 +48,7 @@ class Score:
 
 @dataclass(frozen=True)
 class StoredGoal:
-    """A goal as the database keeps it. `event_id` was given at first sight and never changes its meaning.
+    """A goal as the database keeps it. `event_id` was given at first sight and never changes.
 
     `monitor_runs` and `drop_runs` are the registers: ids of monitor runs that saw it, or missed it in a row.
     """
@@ -66,7 +66,7 @@ class StoredGoal:
     monitor_complete: bool = False
     removed_at: datetime | None = None
     first_seen: datetime | None = None
-    # None: not loaded, so a change of it cannot be told.
+    # None: not loaded, so a change of it is not noticed.
     assist_name: str | None = None
 
     @property
@@ -75,13 +75,13 @@ class StoredGoal:
 
 
 class Sighting(StrEnum):
-    """What a goal that was seen again is, compared with what was known."""
+    """How a goal that was seen again differs from what was known."""
 
     UNCHANGED = "unchanged"
     NAMED = "named"  # the scorer was unknown and is known now
     REATTRIBUTED = "reattributed"  # another scorer: same goal, same clips, new name
     CORRECTED = "corrected"  # minute, detail, assist, spelling or the score after it
-    RESTORED = "restored"  # was removed, is back within the grace time
+    RESTORED = "restored"  # was removed and came back within the grace time
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ class NewGoal:
 
 @dataclass(frozen=True)
 class SeenGoal:
-    """`registers` tells whether this run still enters the monitor register: after the search began it does not.
+    """`registers` tells whether this run enters the monitor register; after the search began it does not.
 
-    `observation` is what to keep: a scorer who was known stays known when an answer lacks the name.
+    `observation` is what to store: a known scorer stays known when an answer lacks the name.
     """
 
     event_id: str
@@ -108,7 +108,7 @@ class SeenGoal:
 
 @dataclass(frozen=True)
 class MissedGoal:
-    """`removes` is set when this run is the last of the misses in a row that take a goal away."""
+    """`removes` is set when enough runs in a row missed the goal."""
 
     event_id: str
     removes: bool
@@ -118,7 +118,7 @@ class MissedGoal:
 class Comparison:
     """What one answer means for the goals of a fixture.
 
-    When the answer cannot be trusted to be complete (`distrusted` says why), nothing is counted as missed.
+    When the answer may be incomplete (`distrusted` says why), nothing counts as missed.
     `rescored` has the new score after goals that stand although the answer lacks them, by their ids.
     """
 

@@ -1,6 +1,6 @@
-"""What a judge says about single frames, and what that makes of a clip. Pure.
+"""Turns the judgements of single frames into a verdict on the clip. Pure.
 
-"Unknown" is never "no": nothing is left out because a judge could not tell. Two frames must agree to leave a clip out.
+"Unknown" never means "no": a clip is not rejected because a judge could not tell. Two frames must agree to reject it.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from pressbox.footy.domain.clock import ClockReading, readings_agree
 
-# Where the first two frames are taken, and the third when they disagree, as shares of the clip's length.
+# Where the first two frames are taken, and the third one when they disagree, as fractions of the duration.
 FIRST_FRAMES = (0.25, 0.75)
 DECIDING_FRAME = 0.5
 MOST_FRAMES = 3
@@ -35,10 +35,9 @@ class RejectReason(StrEnum):
 
 @dataclass(frozen=True)
 class FrameJudgement:
-    """The five answers for one frame. Texts are as read, empty when not seen.
+    """Whether one frame shows football and was filmed from a screen, and what its clocks show.
 
-    SOCCER: is this a football match? SCREEN: is it filmed from a screen? CLOCK, ADDED and STOPPAGE_CLOCK: what the
-    match clock, the announced stoppage time and the second timer show.
+    `added` is the announced stoppage time, `stoppage_clock` a second timer. Texts are as read, empty when not seen.
     """
 
     soccer: Vote = Vote.UNKNOWN
@@ -53,7 +52,7 @@ class FrameJudgement:
 
 @dataclass(frozen=True)
 class ClipVerdict:
-    """`soccer` and `screen` are the votes of all frames together; `readings` are for `validate_timestamp`."""
+    """`soccer` and `screen` are the combined votes of all frames; `readings` are for `validate_timestamp`."""
 
     decision: Decision
     reason: RejectReason | None = None
@@ -63,7 +62,7 @@ class ClipVerdict:
 
 
 def judge_clip(judgements: Sequence[FrameJudgement], seconds: Sequence[float] | None = None) -> ClipVerdict:
-    """The verdict after two frames or three. `seconds` are the places of the frames in the clip, in the same order."""
+    """Decide after two or three frames. `seconds` are their places in the clip, in the same order."""
     soccer = _combine([judgement.soccer for judgement in judgements], rejects=Vote.NO)
     screen = _combine([judgement.screen for judgement in judgements], rejects=Vote.YES)
     places = seconds if seconds is not None else (None,) * len(judgements)
@@ -80,7 +79,7 @@ def judge_clip(judgements: Sequence[FrameJudgement], seconds: Sequence[float] | 
 
 
 def _combine(votes: Sequence[Vote], *, rejects: Vote) -> Vote | None:
-    """One vote for all frames; None while they disagree, or while a single one would leave the clip out."""
+    """Combine the votes of all frames; None while they disagree, or while a single one would reject the clip."""
     yes, no = votes.count(Vote.YES), votes.count(Vote.NO)
     against = yes if rejects is Vote.YES else no
     if yes == no:

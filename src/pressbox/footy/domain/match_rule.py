@@ -1,10 +1,10 @@
-"""When two clips count as the same scene: the numbers of the rule, without the arithmetic. Pure."""
+"""The numbers of the rule by which two clips show the same scene. Pure."""
 
 from pressbox.core.contracts import Contract
 
 
 class Evidence(Contract):
-    """So many samples in a row at one constant offset, each within `bits`, together within `mean` on average."""
+    """`run` samples in a row at one constant offset, each within `bits`, and within `mean` on average."""
 
     run: int
     bits: int
@@ -12,26 +12,26 @@ class Evidence(Contract):
 
 
 class MatchRule(Contract):
-    """Any one of the kinds of evidence is enough: few samples that are very near, or many that are fairly near.
+    """Any one kind of evidence is enough: few samples that are very close, or many that are fairly close.
 
-    `variety` is how far at least two samples of the run must lie apart: a picture that stands still is one picture,
-    however long it stands. Samples whose hash has fewer ones than `information`, or fewer zeros, never count.
+    At least two samples of the run must be `variety` bits apart, because a still picture proves nothing. Samples whose
+    hash has fewer ones or zeros than `information` never count.
     """
 
     evidence: tuple[Evidence, ...]
     variety: int = 0
     information: int = 0
-    # Whether pictures that the decoder found to be flat count: the document's rule does not ask.
+    # Whether flat pictures count, as in the document's rule.
     flat_counts: bool = False
-    # All sampling phases of the query, all views (borders removed, cropped) and the mirrored picture, or only the
-    # plain frames on the grid of a quarter second.
+    # Compare all sampling phases of the query, all views (borders removed, cropped) and the mirrored picture; otherwise
+    # only the plain frames at every quarter second.
     thorough: bool = True
 
 
-# As Found Footy's document has it: three in a row within ten bits.
+# The rule of Found Footy's document: three in a row within ten bits.
 DOCUMENT = MatchRule(evidence=(Evidence(run=3, bits=10, mean=10),), flat_counts=True, thorough=False)
 
-# docs/adr/0014 has the table that these numbers were chosen by.
+# Chosen by the measurements in docs/adr/0014.
 BETTER = MatchRule(
     evidence=(
         Evidence(run=6, bits=6, mean=3.0),

@@ -1,9 +1,9 @@
 """Decides what one answer of the API means for the goals of a fixture: seen, new, missed or restored. Pure.
 
-The API gives events no ids, reorders them and corrects scorers and minutes. So observations are paired with stored
-goals at the least total cost. What is listed exactly as we have it is that goal. For the rest a pair costs less than
-leaving both alone, but more than half of it, so that a chain of goals is never shifted by one to explain one that went:
-of two goals by one player the one that is no longer listed is missed, whichever came first.
+The API gives events no ids, reorders them, and corrects scorers and minutes. So observations are paired with stored
+goals at the least total cost. A goal that is listed exactly as stored is that goal. For the rest, a pair costs less
+than leaving both unpaired, but more than half of that. So a removed goal never shifts all later goals by one: of two
+goals by one player, the one that is no longer listed is missed, whichever came first.
 """
 
 from collections import Counter
@@ -27,11 +27,11 @@ from pressbox.footy.domain.goals import (
 )
 from pressbox.footy.domain.policy import FootyPolicy
 
-# A stored goal that is missed, and a goal that is new, cost this much each; a removed goal that stays away costs 0.
+# What a missed goal and a new goal cost each; a removed goal that stays removed costs nothing.
 ALONE = 50.0
 MOVED = 52.0
 MOVED_PER_MINUTE = 8.0
-# Dearer than a moved minute: who scored says more of a goal than when.
+# More than a moved minute: the scorer identifies a goal better than the minute.
 OTHER_PLAYER = 75.0
 OTHER_PLAYER_PER_MINUTE = 4.0
 OTHER_TEAM = 90.0
@@ -46,7 +46,7 @@ PERIOD_ENDS = frozenset({45, 90, 105, 120})
 
 @dataclass(frozen=True)
 class _Seen:
-    """An observation with its place in the list and the score after it, counted along the list."""
+    """An observation with its place in the list and the score after it."""
 
     place: int
     goal: Observation
@@ -61,7 +61,7 @@ def compare(
     now: datetime,
     policy: FootyPolicy,
 ) -> Comparison:
-    """The same run with the same answer twice changes nothing the second time: registers are sets of run ids."""
+    """Comparing the same answer twice in a run changes nothing: registers are sets of run ids."""
     present = [goal for goal in stored if goal.removed_at is None]
     if observed.events is None:
         return Comparison(distrusted="The answer has no list of events.", problems=observed.problems)
@@ -74,7 +74,7 @@ def compare(
     paired = {goal.event_id for goal, _ in pairs}
     unseen = [goal for goal in present if goal.event_id not in paired]
     distrusted = _why_incomplete(observed, present) if unseen else ""
-    # A run that saw a goal does not miss it, whatever a second look says.
+    # A run that saw a goal once cannot miss it in a second comparison.
     missed = [] if distrusted else [_miss(goal, run_id, policy) for goal in unseen if run_id not in goal.monitor_runs]
     gone = {miss.event_id for miss in missed if miss.removes}
     standing = [goal for goal in unseen if goal.event_id not in gone]
@@ -98,7 +98,7 @@ def minutes_apart(stored: StoredGoal, goal: Observation) -> int:
 
 
 def same_player(stored: StoredGoal, goal: Observation) -> bool:
-    """By id, or by name where an answer gives only that."""
+    """Compare by id, or by name where an answer has no id."""
     if not stored.player_name or not goal.player_name:
         return False
     if stored.player_id and goal.player_id:
@@ -117,7 +117,7 @@ def _pair(stored: Sequence[StoredGoal], seen: Sequence[_Seen], tolerance: int) -
 
 
 def _pair_exactly(stored: Sequence[StoredGoal], seen: Sequence[_Seen]) -> list[tuple[StoredGoal, _Seen]]:
-    """What is listed exactly as it is known, where there is only one of it on both sides: nearly all of every poll."""
+    """Pair goals that are listed exactly as stored and are unique on both sides: nearly all of every poll."""
 
     def key(goal: StoredGoal | Observation) -> tuple[object, ...]:
         player = goal.player_id or goal.player_name or UNKNOWN_PLAYER
@@ -132,7 +132,7 @@ def _pair_exactly(stored: Sequence[StoredGoal], seen: Sequence[_Seen]) -> list[t
 
 
 def _cost(stored: StoredGoal, found: _Seen, tolerance: int) -> float | None:
-    """What it costs to take this observation for that goal; None: it cannot be."""
+    """What it costs to pair this observation with that goal; None when it is impossible."""
     apart = minutes_apart(stored, found.goal)
     same_score = stored.score == found.score
     small = (0.0 if same_score else OTHER_SCORE) + (0.0 if stored.detail is found.goal.detail else OTHER_DETAIL)
@@ -151,7 +151,7 @@ def _cost(stored: StoredGoal, found: _Seen, tolerance: int) -> float | None:
 
 
 def _cost_of_return(stored: StoredGoal, found: _Seen, apart: int, small: float) -> float | None:
-    """A removed goal comes back as it was. One that is a minute off is rather the next goal after a review."""
+    """A removed goal comes back unchanged. One that is a minute off is more likely another goal after a review."""
     if stored.team_id != found.goal.team_id or apart:
         return None
     if _differ(stored, found.goal):
@@ -164,15 +164,16 @@ def _differ(stored: StoredGoal, goal: Observation) -> bool:
 
 
 def _stoppage_added(stored: StoredGoal, goal: Observation) -> bool:
-    """90 first, 90+4 later: one goal, if the scorer is not somebody else."""
+    """90 first and 90+4 later is one goal, unless the scorer differs."""
     at_the_end = stored.elapsed == goal.elapsed and goal.elapsed in PERIOD_ENDS
     return at_the_end and stored.extra is None and goal.extra is not None and not _differ(stored, goal)
 
 
 def _why_incomplete(observed: ObservedFixture, present: Sequence[StoredGoal]) -> str:
-    """Why an answer that lacks a goal cannot be complete, or nothing.
+    """Why an answer that lacks a goal must be incomplete, or empty.
 
-    A list that is merely short counts: score and list disagree now and then, and three polls must agree to remove.
+    A list that is only shorter than the score is trusted: the two disagree now and then, and three polls must agree to
+    remove a goal.
     """
     if observed.status.stage is Stage.STAGING:
         return f"The status went back to {observed.status}, but goals are known."
@@ -211,7 +212,7 @@ def _create(
 
 def _see(stored: StoredGoal, goal: Observation, score: Score) -> SeenGoal:
     if stored.player_name and not goal.player_name:
-        # A name that was known is not forgotten because one answer lacks it.
+        # A known name stays known when one answer lacks it.
         goal = replace(goal, player_id=stored.player_id or None, player_name=stored.player_name)
     elif not goal.player_id and same_player(stored, goal):
         goal = replace(goal, player_id=stored.player_id or None)

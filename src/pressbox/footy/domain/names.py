@@ -1,4 +1,4 @@
-"""Names as people type them: what to search for a scorer and his team, and the readable parts of workflow ids."""
+"""Names as people type them: search terms for scorers and teams, aliases, and readable parts of workflow ids."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ from pressbox.core.errors import InvalidInputError
 MOST_NAME_PARTS = 3
 SHORTEST_PART = 4
 MOST_ALIASES = 8
-# What the recent search of X takes at most; longer ones are refused as a whole.
+# X refuses longer queries.
 LONGEST_QUERY = 512
 LONGEST_SLUG = 40
 LONGEST_ALIAS = 40
@@ -28,7 +28,7 @@ _PLAIN_LETTERS = str.maketrans(
 )  # fmt: skip
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,2}\.|[^\W\d_]")
 _NOT_IN_A_WORD = re.compile(r"[^\w'-]|_")
-# In the search languages of all sources these are operators, not words.
+# Operators in the search languages of all sources.
 _OPERATORS = frozenset({"or", "and", "not"})
 
 
@@ -36,7 +36,7 @@ def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# Given names that so many players share that a search for them finds everybody, and by-names that say "the younger".
+# Given names shared by too many players, and suffixes such as "the younger".
 _TOO_COMMON = _word_set(
     """
     abdul abdullah adam ahmad ahmed alejandro alex alexander ali amadou anderson andre andrea andreas andres andrew
@@ -55,16 +55,16 @@ _TOO_COMMON = _word_set(
 
 
 def fold(text: str) -> str:
-    """Without accents and in plain Latin letters, where there is a plain form."""
+    """Replace letters by their plain Latin form without accents, where there is one."""
     decomposed = unicodedata.normalize("NFKD", text)
     unmarked = "".join(char for char in decomposed if not unicodedata.combining(char))
     return unicodedata.normalize("NFC", unmarked.translate(_PLAIN_LETTERS))
 
 
 def extract_player_search_names(name: str) -> tuple[str, ...]:
-    """The words that find posts about a player, in the order of the name; each with accents and, if other, without.
+    """The words that find posts about a player, in the order of the name, with and without accents.
 
-    A name always yields something: short surnames (Son) and names of common parts only stay when nothing else does.
+    A name always yields something: short surnames (Son) and common names are used when nothing else is left.
     """
     words = _words(name)
     spoken = [word for word in words if not _INITIALS.fullmatch(word)] or words
@@ -76,13 +76,13 @@ def extract_player_search_names(name: str) -> tuple[str, ...]:
     long_enough = [part for part in parts if _count_letters(part) >= SHORTEST_PART and not _is_common(part)]
     chosen = long_enough or _longest_only(parts)
     longest = sorted(chosen, key=_count_letters, reverse=True)[:MOST_NAME_PARTS]
-    # Some signs have no plain form at all.
+    # Some signs have no plain form.
     both = (form for part in chosen if part in longest for form in (part, fold(part).strip()) if form)
     return tuple(dict.fromkeys(both))
 
 
 def build_query(player_names: Sequence[str], team_aliases: Sequence[str]) -> str:
-    """`(Florian OR Wirtz) (LFC OR Liverpool)`. Aliases that no longer fit into what X accepts are left out."""
+    """Build a query such as `(Florian OR Wirtz) (LFC OR Liverpool)`. Aliases that make it too long are left out."""
     names, teams = _terms(player_names), _terms(team_aliases)
     while len(query := " ".join(filter(None, (_any_of(names), _any_of(teams))))) > LONGEST_QUERY:
         if len(teams) > 1:
@@ -95,9 +95,9 @@ def build_query(player_names: Sequence[str], team_aliases: Sequence[str]) -> str
 
 
 def mentions(text: str, player_names: Sequence[str], team_aliases: Sequence[str]) -> bool:
-    """What the query means, for sources that cannot be asked so: any name of the player and any of the team.
+    """Whether a text has a name of the player and one of the team, for sources that cannot search for both.
 
-    Whole words count, whatever their case and accents.
+    Whole words are compared, regardless of case and accents.
     """
     words = f" {_plain_words(text)} "
     return all(
@@ -117,13 +117,13 @@ def search_words(query: str) -> tuple[str, ...]:
 def slug(text: str) -> str:
     """A readable part of an id: plain letters, digits and hyphens, at most 40 characters, never empty."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", fold(text)).strip("-")[:LONGEST_SLUG].rstrip("-")
-    # A name in another script has no plain letters. A number made from it keeps two of them apart.
+    # A name in another script has no plain letters; a checksum keeps two of them apart.
     return plain or f"n{zlib.crc32(text.encode()):08x}"
 
 
 @dataclass(frozen=True)
 class KnownName:
-    """A name of a team as a catalogue gives it. `main` is its own label, as opposed to an alias."""
+    """A name of a team from a catalogue. `main` is its label, as opposed to an alias."""
 
     text: str
     language: str = "en"
@@ -131,9 +131,9 @@ class KnownName:
 
 
 def rank_aliases(team: str, known: Iterable[KnownName], limit: int = MOST_ALIASES) -> tuple[str, ...]:
-    """The names under which people write about a team, the most useful first; the team's own name is always there.
+    """The names under which people write about a team, the most useful first; the team's own name is always included.
 
-    Left out: what is too long to be typed, another script, words that fit any club, legal forms, former years.
+    Leaves out names that are too long to type, in another script, with years, or that fit any club.
     """
     own = strip_legal_form(" ".join(team.split()))
     counted: dict[str, tuple[str, int]] = {}
@@ -148,7 +148,7 @@ def rank_aliases(team: str, known: Iterable[KnownName], limit: int = MOST_ALIASE
     return ((own, *others) if own else others)[:limit]
 
 
-# Words that stand beside the name of a club and say nothing about which club it is.
+# Words in the names of clubs that do not tell which club it is.
 _LEGAL_FORMS = _word_set(
     """
     fc f.c. afc a.f.c. cf c.f. sc s.c. ac a.c. as a.s. cd c.d. ud u.d. rc r.c. sv bv fk nk sk sd club ssc s.s.c. ss
@@ -163,7 +163,7 @@ _ANY_CLUB = _word_set(
     greens yellows lions eagles tigers bears the first football soccer club clubs
     """
 )
-# As tables print names (Bor. Dortmund) and nobody types them; a saint is one.
+# Abbreviations of tables (Bor. Dortmund), which nobody types; but not St.
 _SHORTENED = re.compile(r"\b(?!St\.)[A-Za-z]+\.")
 _YEARS = re.compile(r"\b(1[89]|20)\d\d\b")
 
@@ -180,7 +180,7 @@ def _is_usable(text: str) -> bool:
         return False
     if _SHORTENED.search(plain) and not plain.replace(".", "").isupper():
         return False
-    # Three letters in capitals name a club (LFC, BVB); two, or three small ones, are a word of some language.
+    # Three capitals name a club (LFC, BVB); two, or three small letters, are a word of some language.
     if letters <= 3 and not (letters == 3 and text.replace(".", "").isupper()):
         return False
     return not all(word in _ANY_CLUB or word in _LEGAL_FORMS for word in words)
@@ -193,7 +193,7 @@ def _weight(candidate: KnownName, text: str) -> int:
 
 
 def strip_legal_form(text: str) -> str:
-    """“Liverpool FC” is found with Liverpool. What would leave nothing, or a word for any club, stays whole."""
+    """Shorten “Liverpool FC” to “Liverpool”, unless too little or a word for any club would be left."""
     words = text.split(" ")
     while len(words) > 1 and words[-1].casefold() in _LEGAL_FORMS:
         words = words[:-1]
@@ -228,7 +228,7 @@ def _count_letters(text: str) -> int:
 
 
 def _is_common(part: str) -> bool:
-    # A whole hyphenated name is telling, one of its halves alone may not be: Pierre-Emerick, but not Pierre.
+    # A hyphenated name is specific, even if its parts are not: Pierre-Emerick, but not Pierre.
     return "-" not in part and fold(part).casefold() in _TOO_COMMON
 
 
@@ -236,7 +236,7 @@ def _longest_only(parts: Sequence[str]) -> list[str]:
     if not parts:
         return []
     longest = max(parts, key=_count_letters)
-    # The last one is the surname in most of the world; of equals, it is the one that is searched for.
+    # Of equally long parts, take the last: it is the surname in most of the world.
     return [part for part in parts if _count_letters(part) == _count_letters(longest)][-1:]
 
 

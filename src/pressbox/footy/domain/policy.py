@@ -1,4 +1,4 @@
-"""Every wait, interval, limit and threshold of footy in one place, filled by the service from settings."""
+"""Every wait, interval, limit and threshold of footy in one place. `FootySettings.policy` fills it."""
 
 from datetime import timedelta
 
@@ -50,7 +50,7 @@ class FootyPolicy(Contract):
     batches_per_run: int = 50
 
     def at_speed(self, speed: float) -> "FootyPolicy":
-        """The same rules on a clock that runs `speed` times as fast."""
+        """The same rules with times divided by `speed`."""
         return self.model_copy(
             update={
                 name: getattr(self, name) / speed

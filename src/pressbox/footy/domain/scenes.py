@@ -1,4 +1,4 @@
-"""Which copies show one scene, and which of them is shown. Pure.
+"""Groups copies into scenes, and decides which copy is shown. Pure.
 
 The result depends on the set of copies only, never on the order in which they came. A scene is everything that is
 connected by matches. The copy to show is the largest file among those that are nearly as long as the longest. For two
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SceneCopy:
-    """`clip_id` is the slot in which it is stored already, `usable` whether it can be shown."""
+    """`clip_id` is the clip to which it belongs already, `usable` whether it can be shown."""
 
     candidate_id: int
     md5: str
@@ -28,9 +28,9 @@ class SceneCopy:
 
 @dataclass(frozen=True)
 class Scene:
-    """`clip_id` is the oldest slot of its copies, None for a new scene; the others are to be merged into it.
+    """`clip_id` is the oldest clip of its copies, None for a new scene; the clips in `merged` become part of it.
 
-    `kept` are the copies that can still be the best one when more arrive.
+    `kept` are the copies that can still become the best one when more arrive.
     """
 
     copies: tuple[SceneCopy, ...]
@@ -45,7 +45,7 @@ class Scene:
 
 
 def arrange(copies: Sequence[SceneCopy], matches: Iterable[tuple[int, int]], same_duration: float) -> tuple[Scene, ...]:
-    """Scenes from copies and the pairs of candidate ids that match. Copies of one slot belong together anyway."""
+    """Group copies by the pairs of candidate ids that match. Copies of one clip always belong together."""
     leader = {copy.candidate_id: copy.candidate_id for copy in copies}
 
     def find(key: int) -> int:
@@ -68,13 +68,16 @@ def arrange(copies: Sequence[SceneCopy], matches: Iterable[tuple[int, int]], sam
 
 
 def best_copy(copies: Sequence[SceneCopy], same_duration: float) -> SceneCopy | None:
-    """The largest file among those within the share `same_duration` of the longest."""
+    """The largest file among those that are at most the fraction `same_duration` shorter than the longest."""
     return max(_long_enough(copies, same_duration), key=lambda copy: copy.weight, default=None)
 
 
 def kept_copies(copies: Sequence[SceneCopy], same_duration: float) -> frozenset[int]:
-    """A longer copy may still come and push larger but shorter ones out. What is not longer than a larger one, and what
-    is already too short, never becomes the best again."""
+    """Copies that can still become the best one.
+
+    A longer copy may arrive and push out larger but shorter ones. A copy that is too short already, or no longer than
+    a larger one, can never be the best.
+    """
     candidates = _long_enough(copies, same_duration)
     return frozenset(
         copy.candidate_id

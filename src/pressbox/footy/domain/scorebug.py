@@ -1,6 +1,6 @@
-"""The words of a scorebug: which of the texts in a picture are the clock, and what its notation says. Pure.
+"""Finds the clock among the texts of a picture, and parses its notation. Pure.
 
-What was read is only ever compared with these shapes; any other text, whatever it says, is no clock.
+Texts are only compared with these patterns; anything else is no clock.
 """
 
 import re
@@ -23,7 +23,7 @@ class Period(StrEnum):
 
 @dataclass(frozen=True)
 class Shown:
-    """A clock as notated. `stoppage_known`: minutes and seconds already contain the stoppage time that was shown.
+    """A clock as shown. `stoppage_known`: minutes and seconds include the stoppage time that was shown.
 
     `digit_lost`: the tens could not be read. `hundred_lost`: the stroke before it is a border, or the 1 of a hundred.
     """
@@ -40,7 +40,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class ScorebugTexts:
-    """The texts of one frame that belong to its clock; empty: not there."""
+    """The texts of one frame that belong to its clock; empty when not there."""
 
     clock: str = ""
     added: str = ""
@@ -53,7 +53,7 @@ _PERIODS: tuple[tuple[re.Pattern[str], Period], ...] = (
     (re.compile(r"(?<![A-Z\d])(?:A?ET(?:[12](?!\d))?|[12] ?ET|OT)(?![A-Z])"), Period.EXTRA_TIME),
 )
 _BREAK = re.compile(r"(?<![A-Z])(?:HT|FT|HALF[ -]?TIME|FULL[ -]?TIME)(?![A-Z])")
-# Also the short name of a club, so it counts only where a shoot-out can be.
+# Also the abbreviation of a club, so it counts only where a shoot-out is possible.
 _SHOOT_OUT = re.compile(r"(?<![A-Z])(?:PENS?|PSO)(?![A-Z])")
 _SHOOT_OUT_FROM = 120
 # 45+2, 45'+2', 90+3:12
@@ -66,7 +66,7 @@ _RUNNING = re.compile(
     r"(?P<seconds>[0-5]\d|[0-5][A-Z?](?![A-Z])|[A-Z?]\d)(?!\d|[:.]\d| ?[AP]M)"
 )
 _MINUTE_ONLY = re.compile(r"(?<![\d:.+-])(?P<minutes>\d{1,3})'(?!\d)")
-# In one line with the teams: 87' ENG 1-0 GER. A single digit would be anybody's.
+# In one line with the teams: 87' ENG 1-0 GER. A single digit would be ambiguous.
 _MINUTE_BESIDE = re.compile(r"(?:(?<=^)|(?<= ))\d{2,3}'(?= |$)")
 _BARE_MINUTE = re.compile(r"(?P<minutes>\d{2,3})")
 _ADDED = re.compile(r"\+ ?(?P<added>\d{1,2})(?:'| ?MIN)?(?![\d:.])")
@@ -74,13 +74,13 @@ _ADDED_ALONE = re.compile(r"(?P<added>\d{1,2})'?")
 _TIMER = re.compile(r"\+? ?(?P<minutes>\d{1,3}) ?[:.] ?(?P<seconds>[0-5]\d)")
 # 45:00 is followed by +2:13, 2:13 or +4 2:13.
 _TIMER_BESIDE = re.compile(r"(?:\+ ?\d{1,2}'? )?\+? ?\d{1,3}[:.][0-5]\d")
-# With something unread before it, a minute below this could be one of extra time: |02:53 may be 102:53.
+# With an unreadable sign before it, a minute below this may be one of extra time: |02:53 may be 102:53.
 _SURELY_TWO_DIGITS = 41
 _STROKES = "|/I"
 
 
 def shown_time(clock: str, added: str = "", stoppage_clock: str = "") -> Shown | None:
-    """What a clock's texts say, or None: no clock, a break, a shoot-out, or something that is no time of a match."""
+    """Parse the texts of a clock; None for no clock, a break, a shoot-out, or an impossible time."""
     text = normalise(clock)
     if _BREAK.search(text):
         return None
@@ -98,7 +98,7 @@ def shown_time(clock: str, added: str = "", stoppage_clock: str = "") -> Shown |
 
 
 def normalise(text: str) -> str:
-    """Full-width characters, odd quotes and spaces made plain; nothing that is longer than a scorebug can be."""
+    """Make full-width characters, quotes and spaces plain, and cut what is longer than a scorebug."""
     upper = unicodedata.normalize("NFKC", text[:LONGEST_TEXT]).upper()
     for odd in "’‘`´′":
         upper = upper.replace(odd, "'")
@@ -106,7 +106,7 @@ def normalise(text: str) -> str:
 
 
 def find_clock(texts: Sequence[str]) -> ScorebugTexts:
-    """Choose the clock among the texts read in one part of a picture. Two different clocks are none."""
+    """Choose the clock among the texts of one part of a picture. Two different clocks count as none."""
     parts = [normalise(text) for text in texts]
     marks = [part for part in parts if _is_mark(part)]
     beside = [found.group() for part in parts if part.startswith("+") and (found := _TIMER.match(part))]
@@ -135,7 +135,7 @@ def _without_marks(text: str) -> str:
 
 
 def _clocks_in(part: str) -> list[str]:
-    """Each clock in a text, with the mark of its period before it and what is added behind it."""
+    """Each clock in a text, with the mark of its period and its stoppage time."""
     time, period = _without_marks(part), _period(part)
     mark = "" if period is None else f"{period} "
     compact = _COMPACT.search(time)
@@ -158,7 +158,7 @@ def _stopped_at(text: str) -> bool:
 
 
 def _usable(found: re.Match[str]) -> bool:
-    """A point instead of a colon is believed between two pairs of digits only: 67.12, not the 1.25 of a statistic."""
+    """A point instead of a colon counts only between two pairs of digits: 67.12, not the 1.25 of a statistic."""
     return found["mark"] != "." or (found["seconds"].isdigit() and len(found["minutes"]) == 2 and not found["junk"])
 
 
@@ -226,7 +226,7 @@ def _with_timer(shown: Shown, beside: str) -> Shown:
         return shown
     minutes, seconds = int(timer["minutes"]), int(timer["seconds"])
     if minutes > shown.minutes:
-        # The second timer goes on where the first one stopped: 90:00 and 92:13.
+        # The second timer continues the first one: 90:00 and 92:13.
         minutes -= shown.minutes
     if minutes > MOST_STOPPAGE_SHOWN:
         return shown

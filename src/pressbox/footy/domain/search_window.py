@@ -1,4 +1,4 @@
-"""When the next search of a goal begins and how far back it looks. Pure."""
+"""Decides when the next search of a goal begins, and how far back it looks. Pure."""
 
 from datetime import datetime, timedelta
 
@@ -6,10 +6,10 @@ from pressbox.footy.domain.policy import FootyPolicy
 
 
 def search_age(policy: FootyPolicy, searched_since: datetime, now: datetime) -> timedelta:
-    """As far back as the last search that worked: an outage of ours, or of all sources, costs no clip."""
+    """Look back to the last search that worked, so that an outage loses no clip."""
     return max(policy.search_age, now - searched_since)
 
 
 def pause_after(policy: FootyPolicy, started: datetime, now: datetime) -> timedelta:
-    """Attempts begin a fixed time apart, counted from their start, with at least a short rest between them."""
+    """Attempts begin a fixed time apart, with at least a short pause between them."""
     return max(started + policy.attempt_interval - now, policy.attempt_pause)

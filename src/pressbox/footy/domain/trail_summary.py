@@ -1,4 +1,4 @@
-"""One sentence or two that say what became of a goal and its clips; above all why there is none. Pure."""
+"""Summarises in a sentence or two what became of a goal and its clips, above all why there is none. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.views import GoalState, GoalView, OutcomeCount, RunView, SearchView
 
-# Successes are told last: the question is mostly why there is no clip.
+# Successes come last: the question is mostly why there is no clip.
 _LAST = (
     CandidateOutcome.FOUND,
     CandidateOutcome.CHOSEN,
@@ -84,7 +84,7 @@ def _end(trail: Trail) -> str:
         return f"complete: {trail.goal.completion_reason}"
     open_downloads = sum(1 for run in trail.downloads if run.finished_at is None)
     if trail.search_ended:
-        waiting = f", {_count(open_downloads, 'download', 'downloads')} still at work" if open_downloads else ""
+        waiting = f", {_count(open_downloads, 'download', 'downloads')} still running" if open_downloads else ""
         return f"the search ended: {trail.search_ended}{waiting}"
     return ""
 

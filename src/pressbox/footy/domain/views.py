@@ -29,7 +29,7 @@ class Page(Generic[ItemT]):
 
 
 class GoalState(StrEnum):
-    """Where a goal is, for people."""
+    """The state of a goal, for people."""
 
     UNCONFIRMED = "unconfirmed"  # seen, not yet in enough polls, or without a scorer
     SEARCHING = "searching"
@@ -286,7 +286,7 @@ class FollowView:
 
 @dataclass(frozen=True)
 class ClipFileView:
-    """Where the file of a clip lies, for whoever streams it."""
+    """Where the files of a clip are stored."""
 
     share_id: str
     event_id: str

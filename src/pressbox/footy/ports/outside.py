@@ -14,7 +14,7 @@ from pressbox.footy.ports.storage import Aliases, RawFixture, TeamName
 
 @dataclass(frozen=True)
 class DayAnswer:
-    """The fixtures of one day. What could not be read is named in `problems` and does not stop the rest."""
+    """The fixtures of one day. `problems` says what could not be read."""
 
     fixtures: Sequence[ObservedFixture]
     problems: Sequence[str] = ()
@@ -22,10 +22,7 @@ class DayAnswer:
 
 @dataclass(frozen=True)
 class LiveAnswer:
-    """Raw fixtures by id, as the API gave them: they are kept before they are understood.
-
-    `missing` are ids that the API did not answer, with the reason.
-    """
+    """Raw fixtures by id, which are stored before they are parsed, and why the API did not answer the `missing` ids."""
 
     fixtures: Mapping[int, RawFixture]
     missing: Mapping[int, str]
@@ -33,17 +30,17 @@ class LiveAnswer:
 
 
 class FixturesApi(Protocol):
-    """API-Football. Errors in a 200 answer, HTML and truncated JSON raise; they are never "no fixtures"."""
+    """API-Football. Errors inside a 200 answer, HTML and truncated JSON raise; they never mean "no fixtures"."""
 
     async def fetch_day(self, day: date) -> DayAnswer: ...
 
     async def fetch_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
-        """One call, at most 20 ids."""
+        """Make one call with at most 20 ids."""
         ...
 
 
 class AliasSource(Protocol):
-    """An outage raises TransientError; it is never "no aliases"."""
+    """Finds the aliases of a team. An outage raises TransientError; it never means "no aliases"."""
 
     async def find_aliases(self, team: TeamName) -> Aliases: ...
 
@@ -59,7 +56,7 @@ class SearchRequest:
 
 
 class ClipSource(Protocol):
-    """A place where clips are posted. One that fails raises a PressboxError with words for people."""
+    """A place where clips are posted. A failure raises a PressboxError with a message for people."""
 
     @property
     def name(self) -> str: ...
@@ -80,40 +77,40 @@ class DownloadedFile:
 
 
 class Downloader(Protocol):
-    """Brings a clip into a local file, or raises; afterwards there is the file and nothing else.
+    """Downloads a clip into a local file, or raises and leaves nothing behind.
 
-    RefusedAddressError, TooLargeError and NotAVideoError (permanent) say that another try changes nothing.
+    RefusedAddressError, TooLargeError and NotAVideoError are permanent: another attempt would not help.
     """
 
     async def fetch(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile: ...
 
 
 class Media(Protocol):
-    """Reads video files in processes of their own. A file that cannot be read is a PermanentError that says why."""
+    """Reads video files in child processes. An unreadable file raises a PermanentError that says why."""
 
     async def probe(self, path: Path) -> Probe: ...
 
     async def fingerprint(self, path: Path) -> bytes:
-        """In its stored form: what it means is known to the media processes only."""
+        """Return the fingerprint in its stored form, which only the media processes understand."""
         ...
 
     async def find_same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
-        """Which of these fingerprints show a scene of the query."""
+        """Find the references that show a scene of the query."""
         ...
 
     async def take_frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
-        """JPEG pictures at these parts of the duration."""
+        """Take JPEG pictures at these fractions of the duration."""
         ...
 
     async def take_poster(self, path: Path) -> bytes: ...
 
     async def make_playable(self, path: Path, target: Path) -> Probe:
-        """Write a file that browsers play and seek; the content is the same."""
+        """Write a file with the same content that browsers can play and seek."""
         ...
 
 
 class Judge(Protocol):
-    """Looks at frames. One that is down raises TransientError; that is never "not football"."""
+    """Judges frames. A judge that is down raises TransientError; that never means "not football"."""
 
     @property
     def name(self) -> str: ...

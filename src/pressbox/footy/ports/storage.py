@@ -1,4 +1,4 @@
-"""What footy needs from storage."""
+"""What footy's activities need from storage. A method is one transaction unless it says otherwise."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class UncomparedFixture:
     version: int
     raw: RawFixture
     goals: Sequence[StoredGoal]
-    # The highest sequence number ever given per (team, player): never reused, also after a removal.
+    # The highest sequence number ever given per (team, player); it is never reused, not even after a removal.
     sequences: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
 
@@ -45,42 +45,42 @@ class Follows(Protocol):
 
 
 class FixtureImports(Protocol):
-    """What Ingest fetched, on its way into the stages."""
+    """Fixtures that Ingest fetched, on their way into the stages."""
 
     async def save_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
-        """Keep what Ingest fetched until it is routed; the same again is fine."""
+        """Keep fetched fixtures until they are routed; repeating it is harmless."""
         ...
 
     async def route_fetched(self, run_id: str, alias_age: timedelta, now: datetime) -> StoredFixtures:
-        """Store what this run fetched: new ones by status, a postponed one back to staging, known ones untouched."""
+        """Store what this run fetched: new fixtures by status, postponed ones back to staging, known ones untouched."""
         ...
 
 
 class Polls(Protocol):
-    """The runs of the monitor and what the API answered to each."""
+    """The runs of the monitor, and what the API answered in each."""
 
     async def register_run(self, run_id: str, policy: FootyPolicy, now: datetime) -> RegisteredRun: ...
 
     async def finish_run(self, run_id: str, summary: Mapping[str, int], now: datetime) -> None: ...
 
     async def publish_changes(self, run_id: str) -> int:
-        """Send one notification for everything that this run changed; returns how many fixtures that were."""
+        """Notify browsers of everything that this run changed; returns the number of fixtures."""
         ...
 
     async def find_staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
-        """Staging fixtures that were not polled since the quarter hour began."""
+        """Find staging fixtures that were not polled since the quarter hour began."""
         ...
 
     async def record_staging(
         self, fixtures: Sequence[ObservedFixture], missing: Mapping[int, str], now: datetime
     ) -> None:
-        """Date, status and teams of waiting fixtures; `last_monitor` moves for all, the reason stays on the missing."""
+        """Store date, status and teams of staging fixtures, and the reason on those that are missing."""
         ...
 
     async def activate(self, run_id: str, policy: FootyPolicy, now: datetime) -> int: ...
 
     async def find_active(self, run_id: str) -> Sequence[int]:
-        """Active fixtures that have no snapshot of this run yet."""
+        """Find active fixtures that have no snapshot of this run yet."""
         ...
 
     async def save_snapshots(
@@ -89,39 +89,39 @@ class Polls(Protocol):
 
 
 class Comparisons(Protocol):
-    """The answers of a poll beside the goals that are known, and what the comparison changes."""
+    """The answers of a poll, the goals they are compared with, and what the comparison changes."""
 
     async def load_uncompared(self, run_id: str, limit: int) -> Sequence[UncomparedFixture]: ...
 
     async def load_snapshots(self, run_id: str, after: int, limit: int) -> Sequence[tuple[int, RawFixture]]:
-        """Raw answers of this run by fixture id, ascending, those behind `after`: compared or not."""
+        """Load raw answers of this run in the order of fixture ids, from behind `after`, compared or not."""
         ...
 
     async def apply(
         self, run_id: str, decisions: Mapping[int, tuple[int, FixtureDecision]], policy: FootyPolicy, now: datetime
     ) -> Sequence[int]:
-        """Write decisions by fixture id with the version they were made on.
+        """Write decisions by fixture id, with the version they were made on, and mark the fixtures as compared.
 
-        A fixture and its goals are written together or not at all; several fixtures may share a transaction, and one
-        that the database refuses is written apart and marked as trouble. Returns the fixtures whose version had moved:
-        they are still to be compared. Marks what was written as compared by this run and notes which look different.
+        A fixture and its goals are written together or not at all. Several fixtures may share a transaction; one that
+        the database refuses is written alone and marked as trouble. Returns the fixtures whose version had changed:
+        they must be compared again.
         """
         ...
 
     async def sync_metadata(self, run_id: str, observed: Sequence[ObservedFixture], now: datetime) -> int:
-        """Score, status, minute, date and winner, by named column; returns how many looked different."""
+        """Store score, status, minute, date and winner; returns how many fixtures changed."""
         ...
 
 
 class FixtureArchive(Protocol):
-    """Fixtures that are over, and those that are past their time."""
+    """Fixtures that are over, and those that are too old to be kept."""
 
     async def archive_finished(self, run_id: str, policy: FootyPolicy, now: datetime) -> CompletedFixtures:
         """Complete goals whose deadline passed, then archive the fixtures that are over."""
         ...
 
     async def find_expired(self, policy: FootyPolicy, now: datetime, limit: int) -> tuple[Sequence[int], Sequence[str]]:
-        """Fixtures older than the retention, and removed goals whose grace is over, with objects still to purge."""
+        """Find fixtures older than the retention, and removed goals after their grace with objects left to delete."""
         ...
 
     async def delete(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> CleanupResult: ...
@@ -133,33 +133,33 @@ class Goals(Protocol):
     async def claim_searches(
         self, policy: FootyPolicy, limit: int, freeze: Callable[[str, str], tuple[str, str]]
     ) -> Sequence[GoalToSearch]:
-        """Confirmed goals with a known scorer whose search has not begun. `freeze` makes the slugs (team, player)."""
+        """Take confirmed goals with a known scorer and no search yet. `freeze` makes the slugs of team and player."""
         ...
 
     async def set_monitor_complete(self, event_id: str, workflow_id: str, now: datetime) -> None: ...
 
     async def removal_reason(self, event_id: str) -> str | None:
-        """None while it is there; otherwise what became of it, in words."""
+        """Say what became of a goal that is gone, or None while it stands."""
         ...
 
     async def load_scorer(self, event_id: str) -> tuple[str, str, int]:
-        """Player, team and team id, as they are now."""
+        """Load the current player, team and team id."""
         ...
 
     async def load_minute(self, event_id: str) -> tuple[int, int]:
-        """Elapsed and extra minute, as they are now."""
+        """Load the current elapsed and extra minutes."""
         ...
 
     async def record_query(self, event_id: str, query: str) -> None: ...
 
     async def load_search_start(self, event_id: str) -> datetime:
-        """When the last search that worked began; before the first, when a poll last lacked the goal."""
+        """When the last successful search began; before the first one, when a poll last lacked the goal."""
         ...
 
     async def register_download(self, event_id: str, workflow_id: str, now: datetime) -> None: ...
 
     async def finish_download(self, event_id: str, workflow_id: str, outcome: str, now: datetime) -> None:
-        """Also when it was never registered: then both at once."""
+        """Also registers a download that never was."""
         ...
 
     async def count_downloads(self, event_id: str) -> DownloadCount: ...
@@ -171,7 +171,7 @@ class Goals(Protocol):
 
 @dataclass(frozen=True)
 class SourceAnswer:
-    """What one source said in one attempt, for the trail. `failure` is empty when it answered."""
+    """What one source answered in one attempt. `failure` is empty when it did."""
 
     source: str
     found: int
@@ -196,21 +196,21 @@ class Candidates(Protocol):
     async def record_search(
         self, event_id: str, attempt: int, query: str, answers: Sequence[SourceAnswer], now: datetime
     ) -> None:
-        """The same attempt again replaces what was recorded of it."""
+        """Record what the sources answered, replacing what was recorded of the same attempt."""
         ...
 
     async def save(self, event_id: str, attempt: int, videos: Sequence[FoundVideo], now: datetime) -> Sequence[int]:
-        """Ids in the order of the videos. One row per goal and URL: what is known stays as it is."""
+        """Save one row per goal and URL, leaving known ones as they are; returns ids in the order of the videos."""
         ...
 
     async def choose(self, event_id: str, attempt: int, limit: int) -> Sequence[int]:
-        """The longest that wait become CHOSEN, the others wait for the next attempt; the same again gives the same."""
+        """Choose the longest that wait; the others wait for the next attempt. Repeating it gives the same."""
         ...
 
     async def load(self, candidate_id: int) -> Candidate: ...
 
     async def settle(self, candidates: Iterable[SettledCandidate], now: datetime) -> None:
-        """Outcomes only move forward: what is final stays."""
+        """Record outcomes; a final one never changes."""
         ...
 
 
@@ -227,8 +227,8 @@ class UncheckedClip:
 class StoredCopy:
     """A file that was accepted for a goal, shown or not.
 
-    A scene is made of all its copies: compared with the shown one only, the order of arrival would decide which
-    scenes there are.
+    New files are compared with all copies of a scene. If they were compared with the shown copy only, the order of
+    arrival would decide which scenes there are.
     """
 
     clip_id: int
@@ -238,22 +238,19 @@ class StoredCopy:
 
 
 class Clips(Protocol):
-    """Stored clips. Popularity is counted from the candidates that point to a clip, so that nothing counts twice.
+    """Stored clips. Popularity is counted from the candidates that point to a clip, so nothing counts twice.
 
-    `add`, `replace` and `count_in` keep the video and its fingerprint with the candidate; the same again is fine.
+    `add`, `replace` and `add_copy` keep the video and its fingerprint with the candidate; they can be repeated.
     """
 
     async def load_goal_data(self, event_id: str, candidate_ids: Sequence[int]) -> GoalData: ...
 
     async def load_copies(self, event_id: str, verified: bool | None = None) -> Sequence[StoredCopy]:
-        """All copies of the goal's clips, or of those clips that are verified or not."""
+        """Load the copies of all clips of a goal, or only of its verified or unverified ones."""
         ...
 
     async def merge(self, clip_id: int, others: Sequence[int], now: datetime) -> Sequence[str]:
-        """The other clips show the scene of this one: their copies move here and their share ids lead here.
-
-        Keys of the objects that nobody uses any more.
-        """
+        """Merge other clips into this one, with their copies and share ids; returns keys of objects no longer used."""
         ...
 
     async def add(self, event_id: str, uploaded: UploadedVideo, fingerprint: bytes | None, now: datetime) -> int: ...
@@ -261,11 +258,11 @@ class Clips(Protocol):
     async def replace(
         self, clip_id: int, uploaded: UploadedVideo, fingerprint: bytes | None, now: datetime
     ) -> Sequence[str]:
-        """The better file in the same slot, under the same share id; keys of the objects it no longer uses."""
+        """Put a better file into the same slot and share id; returns keys of objects no longer used."""
         ...
 
     async def add_copy(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
-        """This video and what was merged into it are copies of that clip, in a file that is not better."""
+        """Count this video, and what was merged into it, as copies of a clip that has a better file."""
         ...
 
     async def rank(self, event_id: str) -> None: ...
@@ -273,7 +270,7 @@ class Clips(Protocol):
     async def find_unchecked(self, limit: int) -> Sequence[UncheckedClip]: ...
 
     async def record_check(self, clip_id: int, video: Video | None, settled: SettledCandidate | None) -> None:
-        """The judge answered at last: what the clock says, or that the clip goes."""
+        """Store what a late judgement says: either the checked video, or why the clip is dropped."""
         ...
 
     async def list_objects(self, fixture_ids: Sequence[int], event_ids: Sequence[str]) -> Sequence[str]: ...
@@ -302,7 +299,7 @@ class SourceHealth(Protocol):
 
 @dataclass(frozen=True)
 class Aliases:
-    """Best first. `source` names who says so; an unknown team has none."""
+    """Best first, with where they come from. An unknown team has none."""
 
     names: tuple[str, ...]
     source: str

@@ -1,4 +1,4 @@
-"""What the service needs to start work."""
+"""How activities start and signal workflows."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,14 +8,14 @@ from pressbox.footy.domain.policy import FootyPolicy
 
 
 class Workflows(Protocol):
-    """Starting and messaging workflows from activities and the service."""
+    """Starts and signals footy's workflows."""
 
     async def add_videos(self, fixture_id: int, event_id: str, batch: Batch, policy: FootyPolicy) -> None:
         """Signal-with-start the upload of this goal."""
         ...
 
     async def find_running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
-        """Those of them that run now."""
+        """Find those that are running now."""
         ...
 
     async def start_ingest(self, fixture_ids: Sequence[int]) -> str: ...

@@ -1,4 +1,4 @@
-"""What the pages and the API of matches get with a request: stores, settings, who looks, their zone."""
+"""What the handlers of pages and API depend on: stores, settings, who is signed in, their time zone."""
 
 from datetime import date, tzinfo
 from typing import Annotated
@@ -61,6 +61,6 @@ def today(request: Request) -> date:
 
 
 async def cursor(request: Request) -> int:
-    """From where a page follows changes. Read before the page's own data, so that no change is missed between."""
+    """The position from which a page follows changes. Read it before the data, so that no change is missed."""
     feed: ChangeFeed = request.app.state.feed
     return await feed.newest()

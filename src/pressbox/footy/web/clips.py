@@ -1,4 +1,4 @@
-"""The page that shares one clip, its film and its poster. Whoever has the link may see it; it names nothing else."""
+"""The page that shares one clip, with its video and poster. Anybody with the link may see it, and nothing else."""
 
 from typing import Annotated
 
@@ -18,15 +18,15 @@ router = APIRouter(include_in_schema=False)
 READING = ["GET", "HEAD"]
 
 
-# Before the page: its address would take these names too.
+# Before the page, whose address would match these names too.
 @router.api_route(f"{PATH}/clips/{{share_id}}.mp4", methods=READING)
-async def film(
+async def video(
     request: Request, clips: Clips, parts: Parts, share_id: ShareId, direct: Annotated[bool, Query()] = False
 ) -> Response:
-    """The file, in parts when asked so. `?direct=1` leads to the store itself where that can be read from outside.
+    """Send the file or a part of it. `?direct=1` redirects to the object store where that is reachable from outside.
 
-    Our own pages never ask for that: their content rules let them play from here only, and the store of a cluster is
-    often not to be reached by browsers.
+    Our own pages never use that: their content rules allow video from here only, and browsers often cannot reach the
+    store of a cluster.
     """
     found = await clips.find(share_id)
     name = f"goal-{found.event_id}.mp4"

@@ -1,4 +1,4 @@
-"""The match day: the fixtures of one day of the reader's own zone by competition, live, and the strip of days."""
+"""The match day: the fixtures of one day in the reader's time zone, by competition and live, with a strip of days."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from pressbox.footy.web.access import Matches, OurSettings, Reader, cursor, toda
 
 router = APIRouter(include_in_schema=False)
 
-# As many as fit a small page. More are on the pages after it.
+# As many as fit on a small page.
 FIXTURES_SHOWN = 15
 MOST_OF_A_DAY = 1000
 # On both sides of the day that is shown.
 STRIP = timedelta(days=3)
 LOOK_AHEAD = timedelta(days=30)
 ONE_DAY = timedelta(days=1)
-# Far enough for every fixture list; beyond it lie days that a calendar cannot add to.
+# Wide enough for all fixtures, and far from dates that overflow.
 FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(2200, 1, 1)
 PageNumber = Annotated[int, Query(ge=1, le=1000)]
 
@@ -43,7 +43,7 @@ class StripDay:
 
 @dataclass(frozen=True)
 class DayPage:
-    """One page of one day: what is open by competition, what is over, and where to go from here."""
+    """One page of one day: open and finished fixtures by competition, and links to other days and pages."""
 
     day: date
     today: date
@@ -67,8 +67,8 @@ class DayPage:
         return sum(fixture.live for group in self.open for fixture in group.fixtures)
 
 
-def day_of(text: str) -> date:
-    """The day that an address names, or NotFoundError: a typing error is not a day."""
+def parse_day(text: str) -> date:
+    """Parse the day in an address; anything else is a NotFoundError."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
@@ -79,7 +79,7 @@ def day_of(text: str) -> date:
 
 
 def utc_days(day: date, of: tzinfo) -> tuple[date, ...]:
-    """The days of UTC on which this day of a zone falls: one or two."""
+    """The one or two days of UTC that this day of a time zone overlaps."""
     first = datetime(day.year, day.month, day.day, tzinfo=of).astimezone(UTC)
     following = day + ONE_DAY
     last = datetime(following.year, following.month, following.day, tzinfo=of).astimezone(UTC)
@@ -88,7 +88,7 @@ def utc_days(day: date, of: tzinfo) -> tuple[date, ...]:
 
 
 def by_competition(fixtures: Sequence[FixtureView]) -> tuple[CompetitionView, ...]:
-    """Group fixtures, which come in this order already."""
+    """Group fixtures, which are already in this order."""
     groups = groupby(fixtures, key=lambda fixture: (fixture.league_id, fixture.league_name, fixture.country))
     found = [(key, tuple(members)) for key, members in groups]
     return tuple(
@@ -97,8 +97,8 @@ def by_competition(fixtures: Sequence[FixtureView]) -> tuple[CompetitionView, ..
     )
 
 
-async def fixtures_of(matches: MatchReader, day: date, of: tzinfo) -> list[FixtureView]:
-    """All fixtures that kick off on this day of the zone, in the order of competition and kick-off."""
+async def load_fixtures(matches: MatchReader, day: date, of: tzinfo) -> list[FixtureView]:
+    """Load the fixtures that kick off on this day of the time zone, by competition and kick-off."""
     found: list[FixtureView] = []
     for utc_day in utc_days(day, of):
         after = None
@@ -108,14 +108,14 @@ async def fixtures_of(matches: MatchReader, day: date, of: tzinfo) -> list[Fixtu
             after = page.after
             if after is None:
                 break
-    # Two days of UTC may each have a part of a competition; it keeps the place of its first fixture.
+    # Both days of UTC may have fixtures of a competition, which keeps the place of its first one.
     places = {league_id: number for number, league_id in enumerate(dict.fromkeys(f.league_id for f in found))}
     return sorted(found, key=lambda fixture: (places[fixture.league_id], fixture.kickoff, fixture.fixture_id))
 
 
 async def read_day(request: Request, matches: MatchReader, day: date, number: int) -> DayPage:
     at, own_zone = await cursor(request), zone(request)
-    fixtures = await fixtures_of(matches, day, own_zone)
+    fixtures = await load_fixtures(matches, day, own_zone)
     ordered = sorted(fixtures, key=lambda fixture: fixture.stage is Stage.COMPLETED)
     pages = max(1, -(-len(ordered) // FIXTURES_SHOWN))
     number = min(number, pages)
@@ -131,19 +131,19 @@ async def read_day(request: Request, matches: MatchReader, day: date, number: in
         total=len(ordered),
         page=number,
         pages=pages,
-        next_day=None if ordered else await next_day(matches, day, own_zone),
+        next_day=None if ordered else await find_next_day(matches, day, own_zone),
         follow=",".join([*(f"{DAY_TOPIC}:{utc_day}" for utc_day in utc_days(day, own_zone)), FIXTURE_TOPIC]),
         cursor=at,
     )
 
 
-async def next_day(matches: MatchReader, day: date, of: tzinfo) -> date | None:
-    """The next day of the zone with a fixture."""
+async def find_next_day(matches: MatchReader, day: date, of: tzinfo) -> date | None:
+    """Find the next day of the time zone with a fixture."""
     ahead = await matches.load_days(day, day + LOOK_AHEAD)
     for entry in islice((entry for entry in ahead if entry.fixtures), 3):
         for shift in (-1, 0, 1):
             there = entry.day + timedelta(days=shift)
-            if there > day and await fixtures_of(matches, there, of):
+            if there > day and await load_fixtures(matches, there, of):
                 return there
     return None
 
@@ -173,12 +173,12 @@ async def index(
 async def day_page(
     request: Request, matches: Matches, settings: OurSettings, identity: Reader, day: str, page: PageNumber = 1
 ) -> HTMLResponse:
-    return await _show(request, matches, settings, identity, day_of(day), page)
+    return await _show(request, matches, settings, identity, parse_day(day), page)
 
 
 @router.get(f"{PATH}/{{day}}/live")
 async def day_part(
     request: Request, matches: Matches, settings: OurSettings, identity: Reader, day: str, page: PageNumber = 1
 ) -> HTMLResponse:
-    """The part of the page that follows changes, alone."""
-    return await _show(request, matches, settings, identity, day_of(day), page, "footy/_day.html")
+    """Only the part of the page that follows changes."""
+    return await _show(request, matches, settings, identity, parse_day(day), page, "footy/_day.html")

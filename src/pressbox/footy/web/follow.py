@@ -56,10 +56,10 @@ async def unfollow(
 
 
 def parse_id(text: str) -> int:
-    """Ids are those of API-Football; a form sends what was typed."""
+    """Parse an id of API-Football as somebody typed it."""
     digits = text.strip()
     if not digits.isascii() or not digits.isdigit() or not 1 <= int(digits) <= LARGEST_ID:
-        raise InvalidInputError("The id of a league or team is a number from 1 on.", field="id")
+        raise InvalidInputError("The id of a league or team is a number, 1 or higher.", field="id")
     return int(digits)
 
 

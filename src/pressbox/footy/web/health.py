@@ -1,4 +1,4 @@
-"""What the status page says of matches: the fixtures API, and every clip source by its last canary search."""
+"""What the status page says about matches: the fixtures API, and the last canary search of every clip source."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ async def check_health(resources: Resources) -> Sequence[PartHealth]:
 
 
 def fixtures_part(readiness: Readiness, polls: Sequence[PollView]) -> PartHealth:
-    """Without a key matches are simply not used here: that is said, and is no trouble."""
+    """Without a key, matches are not used on this installation, which is no problem."""
     if not readiness.ready:
         missing = readiness.missing[0]
         return PartHealth("fixtures", HealthState.OK, f"Not used: {missing.name} is not set.", missing.advice)
@@ -32,8 +32,8 @@ def fixtures_part(readiness: Readiness, polls: Sequence[PollView]) -> PartHealth
         return PartHealth("fixtures", HealthState.OK, "No poll yet.")
     last = polls[0]
     if last.failed:
-        detail = f"{last.failed} of {last.fixtures} fixtures were not answered in the last poll."
-        fix = "The pages of those matches say why. Look at the key and its daily limit at api-football.com."
+        detail = f"{last.failed} of {last.fixtures} fixtures got no answer in the last poll."
+        fix = "The pages of those matches say why. Check the key and its daily limit at api-football.com."
         return PartHealth("fixtures", HealthState.WARNING, detail, fix, since=last.started_at)
     return PartHealth("fixtures", HealthState.OK, f"{last.fixtures} fixtures in the last poll.", since=last.started_at)
 
@@ -41,11 +41,9 @@ def fixtures_part(readiness: Readiness, polls: Sequence[PollView]) -> PartHealth
 def source_part(source: SourceView, now: datetime) -> PartHealth:
     name = f"clips: {source.source}"
     if source.failure:
-        fix = f"See docs/footy.md for {source.source}. The other sources are searched all the same."
+        fix = f"See docs/footy.md for {source.source}. The other sources are still searched."
         return PartHealth(name, HealthState.WARNING, source.failure, fix, since=source.worked_at)
     if now - source.checked_at > CANARY_LIFE:
         detail = "Its canary search has not run for a while."
-        return PartHealth(
-            name, HealthState.WARNING, detail, "Look at the schedule footy-upkeep.", since=source.worked_at
-        )
+        return PartHealth(name, HealthState.WARNING, detail, "Check the schedule footy-upkeep.", since=source.worked_at)
     return PartHealth(name, HealthState.OK, f"Its canary search found {source.found}.", since=source.worked_at)

@@ -1,4 +1,4 @@
-"""A match with its goals and the clips of one of them; the deep link of a goal; why a goal has the clips it has."""
+"""A match with its goals and the clips of one of them; a goal; and why a goal has the clips it has."""
 
 from dataclasses import dataclass
 
@@ -24,9 +24,9 @@ CANDIDATES_SHOWN = 100
 
 @dataclass(frozen=True)
 class MatchPage:
-    """`goal` is the one whose clips are shown. `chosen` tells that the address names it, so that no other takes over.
+    """`goal` is the one whose clips are shown; `chosen` is its id if the address names it.
 
-    `audit` is there when it has no clip: the page then says why. `gone` is a goal that was chosen and disallowed.
+    `audit` explains why it has no clip. `gone` is a chosen goal that was disallowed.
     """
 
     fixture: FixtureView
@@ -53,7 +53,7 @@ class MatchPage:
 
 
 def choose_goal(fixture: FixtureView, chosen: str) -> GoalView | None:
-    """The chosen one; without a choice the newest with clips, or else the newest."""
+    """The chosen goal; without a choice the newest one with clips, or else the newest."""
     if chosen:
         return next((goal for goal in fixture.goals if goal.event_id == chosen), None)
     newest_first = fixture.goals[::-1]
@@ -92,7 +92,7 @@ async def match_page(
 async def match_part(
     request: Request, matches: Matches, goals: Goals, identity: Reader, fixture_id: FixtureId, goal: str = ""
 ) -> HTMLResponse:
-    """The part of the page that follows changes, alone. A goal that is gone is said here, not refused."""
+    """Only the part of the page that follows changes. It says when a goal is gone, instead of failing."""
     return _show(
         request, identity, await read_match(request, matches, goals, fixture_id, goal[:100]), "footy/_match.html"
     )
@@ -124,7 +124,7 @@ async def why_page(request: Request, goals: Goals, identity: Reader, event_id: E
 
 
 def show_disallowed(request: Request, error: GoneError, event_id: str) -> HTMLResponse:
-    """410 for people, with the way to the match; programs get the error as always."""
+    """Show people a page with a link to the match; programs get the usual error."""
     if wants_json(request):
         raise error
     fixture_id = _fixture_id(event_id)
@@ -132,6 +132,6 @@ def show_disallowed(request: Request, error: GoneError, event_id: str) -> HTMLRe
 
 
 def _fixture_id(event_id: str) -> int | None:
-    """The match of a goal that is gone, from the id that it had; an address may hold anything."""
+    """The match of a removed goal, from the id in an address, which may be anything."""
     number = event_id.partition("_")[0]
     return int(number) if number.isascii() and number.isdigit() and len(number) < 19 else None

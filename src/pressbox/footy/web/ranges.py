@@ -1,16 +1,16 @@
-"""Parts of a file as HTTP asks for them (RFC 9110, section 14): one range, or the whole. Pure."""
+"""Range requests of HTTP (RFC 9110, section 14): one range, or the whole file. Pure."""
 
 import re
 from dataclasses import dataclass
 
 _ONE_RANGE = re.compile(r"\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.IGNORECASE)
-# No file of ours is larger; more digits are not worth a number.
+# No file is larger than this many digits.
 _MOST_DIGITS = 18
 
 
 @dataclass(frozen=True)
 class Span:
-    """The bytes from `start` up to but without `end`."""
+    """The bytes from `start` up to, but not including, `end`."""
 
     start: int
     end: int
@@ -24,14 +24,14 @@ class Span:
 
 
 class UnsatisfiableRange(Exception):
-    """The range lies behind the last byte."""
+    """The range begins after the last byte."""
 
 
 def parse_range(header: str | None, size: int) -> Span | None:
-    """What a Range header asks for; None means the whole file.
+    """The requested range, or None for the whole file.
 
-    A header that is not understood is ignored, as is one with several ranges: no player sends those, and the standard
-    lets a server answer with everything.
+    An invalid header is ignored, as is one with several ranges: players do not send those, and the standard lets a
+    server answer with the whole file.
     """
     match = _ONE_RANGE.fullmatch(header or "")
     if match is None or match.group(1, 2) == ("", "") or max(map(len, match.groups())) > _MOST_DIGITS:
@@ -54,7 +54,7 @@ def _last_bytes(count: int, size: int) -> Span:
 
 
 def matches_if_range(if_range: str | None, etag: str) -> bool:
-    """Whether a range may be cut from this version. A date or a weak tag cannot promise the same bytes."""
+    """Whether a range of this version may be sent. Dates and weak tags do not guarantee the same bytes."""
     return if_range is None or if_range.strip() == etag
 
 

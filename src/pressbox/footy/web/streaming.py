@@ -1,4 +1,4 @@
-"""Files of the object store as HTTP answers: whole or in parts, with tags, so that players can seek."""
+"""Sends files of the object store whole or in parts, with ETags, so that players can seek."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectInfo, ObjectStore
 from pressbox.footy.web.ranges import Span, UnsatisfiableRange, is_cached, matches_if_range, parse_range
 
-# Long enough to watch it, short enough that a link which was passed on ends soon.
+# Long enough to watch the clip, short enough that a shared link soon expires.
 LINK_LIFE = timedelta(minutes=15)
-# Pages name the copy in the address of player and poster, so those may be kept; without it a browser asks each time.
-KEPT = "private, max-age=3600"
-ASKED_EACH_TIME = "private, no-cache"
+# Our pages name the version in the address (`v`), so browsers may cache it; without it they ask each time.
+CACHED = "private, max-age=3600"
+REVALIDATED = "private, no-cache"
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """An object and what it is. `etag`, with its quotes, changes whenever the content does."""
+    """`etag` is quoted and changes whenever the content does."""
 
     key: str
     media_type: str
@@ -30,10 +30,10 @@ class StoredFile:
 
 
 async def serve(request: Request, objects: ObjectStore, file: StoredFile) -> Response:
-    """The file, the part of it that was asked for, or the answer that the asker has it already."""
+    """Send the file, the requested part of it, or 304 when the browser has it already."""
     info = await objects.info(file.key)
     if info is None:
-        raise NotFoundError("The file of this clip is not in the store any more.")
+        raise NotFoundError("The file of this clip no longer exists.")
     headers = _headers(request, file, info)
     if is_cached(request.headers.get("if-none-match"), file.etag):
         return Response(status_code=304, headers=headers)
@@ -46,7 +46,7 @@ async def serve(request: Request, objects: ObjectStore, file: StoredFile) -> Res
 
 
 async def direct_link(objects: ObjectStore, file: StoredFile) -> Response | None:
-    """A redirect to the store itself, where it can be read from outside; None where it cannot."""
+    """Redirect to the object store, or None when it is not reachable from outside."""
     link = await objects.link(file.key, LINK_LIFE)
     return None if link is None else RedirectResponse(link, status_code=307, headers={"Cache-Control": "no-store"})
 
@@ -74,6 +74,6 @@ def _headers(request: Request, file: StoredFile, info: ObjectInfo) -> dict[str, 
         "Accept-Ranges": "bytes",
         "ETag": file.etag,
         "Last-Modified": format_datetime(info.modified_at.astimezone(UTC), usegmt=True),
-        "Cache-Control": KEPT if "v" in request.query_params else ASKED_EACH_TIME,
+        "Cache-Control": CACHED if "v" in request.query_params else REVALIDATED,
         "Content-Disposition": f'inline; filename="{file.name}"',
     }

@@ -1,4 +1,4 @@
-"""The trail of a goal as one table, in the order in which things happened. Words are chosen by the page."""
+"""The trail of a goal as one table, in the order in which things happened."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True)
 class TrailRow:
-    """`result` is a word of ours that is translated, or a number of `count` clips; `reason` is as it was recorded."""
+    """`result` is a word that the page translates; `count` is a number of clips; `reason` is as recorded."""
 
     at: datetime
     step: Step
@@ -80,7 +80,7 @@ def _candidates(audit: AuditView) -> Iterator[TrailRow]:
 
 def _downloads(audit: AuditView) -> Iterator[TrailRow]:
     for run in audit.downloads:
-        result = run.outcome or ("finished" if run.finished_at else "at work")
+        result = run.outcome or ("finished" if run.finished_at else "running")
         yield TrailRow(run.finished_at or run.registered_at, Step.DOWNLOAD, result, subject=run.workflow_id)
 
 

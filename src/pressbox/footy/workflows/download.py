@@ -1,4 +1,4 @@
-"""DownloadWorkflow: what one attempt of a search found, as files that are worth comparing."""
+"""DownloadWorkflow: downloads and checks the candidates of one search attempt."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -41,11 +41,11 @@ FINISHED = "finished"
 
 @workflow.defn
 class DownloadWorkflow:
-    """Downloads the chosen candidates, merges equal files, has them judged and fingerprinted, and tells the upload.
+    """Downloads the chosen candidates, merges equal files, has them judged and fingerprinted, and signals the upload.
 
     Id `download{N}-{team}-{player}-{event_id}` with the attempt N; child of the search, which it may outlive. Registers
-    itself first. On every way out, also failing or cancelled, its register row is finished and the upload is told,
-    with whatever was ready by then. A candidate that comes to nothing has its reason.
+    itself first. However it ends, also by failure or cancellation, it finishes its register row and signals the upload
+    with what is ready. Every candidate that is not used gets a reason.
     """
 
     @workflow.init
@@ -86,7 +86,9 @@ class DownloadWorkflow:
         videos, merged = merge_same_files([video for video in downloaded if video is not None])
         if merged:
             same = [
-                SettledCandidate(candidate_id=key, outcome=CandidateOutcome.SAME_FILE, reason=f"as candidate {kept}")
+                SettledCandidate(
+                    candidate_id=key, outcome=CandidateOutcome.SAME_FILE, reason=f"same as candidate {kept}"
+                )
                 for key, kept in merged.items()
             ]
             await self._settle_all(same)
@@ -138,14 +140,14 @@ class DownloadWorkflow:
             self._ready.append(hashed.video)
 
     async def _give_up(self, candidate_id: int, error: ActivityError) -> None:
-        """One file that cannot be dealt with does not cost the others."""
+        """Settle one file that cannot be processed, so that the others go on."""
         if is_cancelled_exception(error):
             raise error
         await self._settle([candidate_id], CandidateOutcome.DOWNLOAD_FAILED, failure_reason(error))
         self._count("rejected")
 
     async def _hand_over(self, outcome: str) -> None:
-        """What is still open by now ends with the reason of the whole; its files go."""
+        """Settle the candidates that are still open, signal the upload, and delete the files it does not need."""
         if self._open:
             await self._settle(sorted(self._open), CandidateOutcome.DOWNLOAD_FAILED, outcome)
         queue = QueueVideosInput(
@@ -170,8 +172,8 @@ class DownloadWorkflow:
         try:
             await call(DownloadActivities.cleanup_download_temp, scratch)
         except ActivityError as error:
-            # Maintenance removes old scratch files anyway.
-            workflow.logger.warning("Scratch files stay for now: %s", failure_reason(error))
+            # Maintenance deletes old scratch files later.
+            workflow.logger.warning("Scratch files could not be deleted: %s", failure_reason(error))
 
     async def _settle(self, candidate_ids: Iterable[int], outcome: CandidateOutcome, reason: str) -> None:
         settled = [SettledCandidate(candidate_id=key, outcome=outcome, reason=reason) for key in candidate_ids]

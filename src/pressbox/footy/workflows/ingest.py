@@ -1,4 +1,4 @@
-"""IngestWorkflow: the fixtures of the coming days."""
+"""IngestWorkflow: fetches the fixtures of the coming days."""
 
 import asyncio
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class IngestWorkflow:
     """Stores the fixtures of the next days, caches the aliases of their teams, and deletes what is old.
 
     Id `ingest-scheduled-…`; started daily by the schedule `ingest-daily`, or by hand with the ids of some fixtures. A
-    day that cannot be fetched does not stop the others; it fails the run at its end. A team without aliases does not.
+    day that cannot be fetched does not stop the others, but fails the run at its end. A team without aliases does not.
     """
 
     @workflow.init
@@ -57,7 +57,7 @@ class IngestWorkflow:
         stored = await call_until_success(IngestActivities.categorize_and_store_fixtures, self._run)
         self._show(fixtures=stored.staging + stored.active + stored.completed, message="Fixtures stored")
         aliases = await self._cache_aliases(stored.teams)
-        # What somebody names may be old, and is wanted all the same for today.
+        # A fixture that somebody named may be old, and must not be deleted at once.
         deleted = 0 if input.fixture_ids else await self._clean()
         if self._failed_days:
             raise TransientError(f"These days could not be fetched: {'; '.join(self._failed_days)}")
@@ -84,7 +84,7 @@ class IngestWorkflow:
         return next((day.missing for day in days if day is not None), "")
 
     async def _look_ahead(self) -> None:
-        """Tomorrow is empty, as between two rounds: what comes next is wanted all the same."""
+        """Look for the next match day when tomorrow is empty, as between two rounds."""
         for number in range(self._input.policy.days, self._input.policy.lookahead_days + 1):
             found = await self._fetch_day(number)
             if found is None or found.followed:
@@ -102,7 +102,7 @@ class IngestWorkflow:
             return None
 
     async def _cache_aliases(self, teams: Sequence[int]) -> int:
-        """Page by page: what is stored twice is known, so asking again only names the next teams."""
+        """Work through the teams page by page: storing again changes nothing and returns the next teams."""
         tried: set[int] = set()
         cached = 0
         limit = asyncio.Semaphore(self._input.policy.concurrent_teams)
@@ -112,7 +112,7 @@ class IngestWorkflow:
                 break
             cached += sum(await asyncio.gather(*(self._cache_team(team, limit) for team in wanted)))
             tried.update(wanted)
-            self._show(teams=cached, message="Names of teams cached")
+            self._show(teams=cached, message="Team aliases cached")
             again: StoredFixtures = await call_until_success(IngestActivities.categorize_and_store_fixtures, self._run)
             teams = again.teams
         return cached
@@ -127,7 +127,7 @@ class IngestWorkflow:
                     parent_close_policy=ParentClosePolicy.ABANDON,
                 )
             except WorkflowAlreadyStartedError:
-                # A search is asking for the same team right now.
+                # A search is looking up the same team right now.
                 return True
             except ChildWorkflowError as error:
                 if is_cancelled_exception(error):

@@ -37,11 +37,11 @@ MOST_COMPARING = 20
 
 @workflow.defn
 class MonitorWorkflow:
-    """Polls waiting and running fixtures once, compares, starts searches for confirmed goals, archives what is over.
+    """Polls staging and active fixtures once, compares goals, starts searches and archives what is over.
 
     Id `monitor-scheduled-…`; started by the schedule `monitor-every-30s`. Its id enters the registers of the goals it
-    saw or missed. It never waits for a search. A search that cannot be started is started by the next poll. Its history
-    does not grow with the number of fixtures. Without a key for the fixtures API it does nothing and says so.
+    saw or missed. It never waits for a search; one that cannot be started is started by the next poll. Its history
+    does not grow with the number of fixtures. Without a key for the API it does nothing and says so.
     """
 
     @workflow.init
@@ -61,24 +61,24 @@ class MonitorWorkflow:
             return MonitorWorkflowResult(note=registered.missing)
         active = registered.active
         if registered.staging_due:
-            active += await self._look_at_staging()
+            active += await self._poll_staging()
         completed = CompletedFixtures()
         if active:
             await self._poll()
             completed = await call(ComparisonActivities.complete_fixture_if_ready, self._run)
             self._note(fixtures_completed=len(completed.fixture_ids))
-        await asyncio.gather(self._tell(), self._clean(completed))
+        await asyncio.gather(self._notify(), self._clean(completed))
         return self._result
 
-    async def _look_at_staging(self) -> int:
+    async def _poll_staging(self) -> int:
         try:
             polled = await call(PollActivities.fetch_staging_fixtures, self._run)
             self._note(failed=polled.failed)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            # The known kick-off still activates them.
-            self._note(note=f"Waiting fixtures could not be polled: {failure_reason(error)}")
+            # They are still activated by their known kick-off.
+            self._note(note=f"Staging fixtures could not be polled: {failure_reason(error)}")
         return (await call(PollActivities.pre_activate_upcoming_fixtures, self._run)).fixtures
 
     async def _poll(self) -> None:
@@ -97,12 +97,12 @@ class MonitorWorkflow:
             call(ComparisonActivities.process_fixture_events, self._run),
             call(ComparisonActivities.sync_fixture_metadata, self._run),
         )
-        waiting = await self._without_running(found.goals)
+        waiting = await self._skip_running(found.goals)
         started = await asyncio.gather(*(self._search(goal) for goal in waiting))
         self._note(searches_started=sum(started))
 
-    async def _without_running(self, goals: tuple[GoalToSearch, ...]) -> list[GoalToSearch]:
-        """A search that was asked for before may be about to say that it runs."""
+    async def _skip_running(self, goals: tuple[GoalToSearch, ...]) -> list[GoalToSearch]:
+        """Skip goals whose search was requested before and is running, although it has not reported yet."""
         asked = tuple(twitter_workflow_id(goal) for goal in goals if goal.asked_before)
         if not asked:
             return list(goals)
@@ -131,7 +131,7 @@ class MonitorWorkflow:
             return False
         return True
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         try:
             await call(
                 ComparisonActivities.notify_frontend_refresh,
@@ -140,7 +140,7 @@ class MonitorWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            workflow.logger.warning("Readers were not told: %s", failure_reason(error))
+            workflow.logger.warning("Browsers were not notified: %s", failure_reason(error))
 
     async def _clean(self, completed: CompletedFixtures) -> None:
         if not completed.fixture_ids:
@@ -150,8 +150,8 @@ class MonitorWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            # Maintenance removes old scratch files anyway.
-            workflow.logger.warning("Scratch files stay for now: %s", failure_reason(error))
+            # Maintenance deletes old scratch files later.
+            workflow.logger.warning("Scratch files could not be deleted: %s", failure_reason(error))
 
     def _note(self, **changes: int | str) -> None:
         self._result = self._result.model_copy(update=changes)

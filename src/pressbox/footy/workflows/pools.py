@@ -1,4 +1,4 @@
-"""One pool of an upload, verified or unverified: from the comparison of copies to stored scenes."""
+"""One pool of an upload, verified or unverified: compares copies and stores scenes."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from pressbox.footy.domain.candidates import CandidateOutcome
 
 
 class Pool:
-    """`kept` are candidates whose scratch files may still be wanted."""
+    """`kept` are candidates whose scratch files may still be needed."""
 
     def __init__(self, goal: GoalReference, *, verified: bool) -> None:
         self._goal = goal
@@ -37,8 +37,8 @@ class Pool:
         self.stored = self.replaced = self.duplicates = 0
         self._unusable: set[int] = set()
 
-    async def sort_in(self, videos: Sequence[Video], batch: Batch) -> None:
-        """When the best copy of a scene cannot be stored, the scene is looked at again without it."""
+    async def add(self, videos: Sequence[Video], batch: Batch) -> None:
+        """Add videos to the scenes of this pool. If a best copy cannot be stored, its scene is compared without it."""
         rearrange = batch.rearrange
         while videos or rearrange:
             compare = DeduplicateInput(
@@ -56,7 +56,7 @@ class Pool:
             rearrange = any(scene.merged for scene in unplaced)
 
     async def _place(self, scene: SceneChange) -> bool:
-        """False when its best copy cannot be stored."""
+        """Store a scene; False when its best copy cannot be stored."""
         self.kept.update(scene.kept)
         clip_id, uploaded = scene.clip_id, None
         if scene.best is not None:
@@ -96,7 +96,7 @@ class Pool:
             workflow.logger.warning("Candidate %s cannot be stored: %s", video.candidate_id, failure_reason(error))
             self._unusable.add(video.candidate_id)
             self.kept.discard(video.candidate_id)
-            # An older copy, whose outcome is final, keeps it.
+            # Has no effect on an older copy, whose outcome is final.
             failed = SettledCandidate(
                 candidate_id=video.candidate_id, outcome=CandidateOutcome.NOT_A_VIDEO, reason=failure_reason(error)
             )

@@ -1,4 +1,4 @@
-"""RAGWorkflow: the names under which people write about a team."""
+"""RAGWorkflow: finds the names under which people write about a team."""
 
 from temporalio import workflow
 
@@ -14,8 +14,8 @@ with workflow.unsafe.imports_passed_through():
 class RAGWorkflow:
     """Finds a team's aliases and caches them, unless the cache is fresh.
 
-    Id `rag-{team_id}`; started by Ingest and by a search that finds no aliases, or by hand. An outage fails it: it is
-    never cached as "no aliases", and the next day or the next goal tries again.
+    Id `rag-{team_id}`; started by Ingest, by a search without fresh aliases, or by hand. An outage fails it and is
+    never cached as "no aliases"; the next day or the next goal tries again.
     """
 
     @workflow.init

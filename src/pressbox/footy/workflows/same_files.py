@@ -1,4 +1,4 @@
-"""Equal files inside one download: the first candidate stands for all of them."""
+"""Merges equal files of one download: the first candidate stands for all of them."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from pressbox.footy.contracts.download import Video
 
 
 def merge_same_files(videos: Iterable[Video]) -> tuple[list[Video], dict[int, int]]:
-    """What is left, with the ids merged into each; and which candidate stands for which merged one."""
+    """Return the videos that are left, and for each merged candidate the one that stands for it."""
     first: dict[str, Video] = {}
     merged: dict[int, int] = {}
     for video in sorted(videos, key=lambda video: video.candidate_id):

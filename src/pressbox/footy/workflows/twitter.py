@@ -1,4 +1,4 @@
-"""TwitterWorkflow: the search for clips of one goal."""
+"""TwitterWorkflow: searches for clips of one goal."""
 
 import asyncio
 
@@ -45,8 +45,8 @@ class TwitterWorkflow:
     """Searches all clip sources again and again, and starts a download per attempt.
 
     Id `twitter-{team}-{player}-{minute}min-{event_id}`; child of the poll that confirmed the goal, which it outlives.
-    Its first act tells the polls that it runs: one that dies before is started again. Ends with enough downloads
-    registered, after the last attempt, or when the goal is gone; on every way out the reason is stored.
+    It first records that it runs; if it dies before, the next poll starts it again. Ends with enough downloads, after
+    the last attempt, or when the goal is gone; however it ends, the reason is stored.
     """
 
     @workflow.init
@@ -56,7 +56,7 @@ class TwitterWorkflow:
         self._goal = GoalReference(fixture_id=goal.fixture_id, event_id=goal.event_id, policy=input.policy)
         name = goal.player_slug.replace("-", " ")
         self._progress = TwitterProgress(
-            title=f"Searching clips of {name}’s goal ({goal.minute_label}′)", total=input.policy.attempts
+            title=f"Searching for clips of {name}’s goal ({goal.minute_label}′)", total=input.policy.attempts
         )
         self._aliases: tuple[str, ...] = ()
 
@@ -81,7 +81,7 @@ class TwitterWorkflow:
         self._aliases = await self._find_aliases()
         policy = self._input.policy
         if self._input.goal.again:
-            # The downloads of the search before keep their numbers.
+            # Go on counting after the downloads of the earlier search.
             before = await call_until_success(SearchActivities.get_download_workflow_count, self._goal)
             self._show(attempt=before.registered)
         while True:
@@ -95,7 +95,7 @@ class TwitterWorkflow:
                 return SearchEnd.GONE
             started = workflow.now()
             await self._attempt(self._progress.attempt + 1)
-            # Also after the last one: by then its download has registered, and is counted.
+            # Also after the last attempt: its download needs time to register, so that it is counted.
             await workflow.sleep(pause_after(policy, started, workflow.now()))
 
     async def _attempt(self, attempt: int) -> None:
@@ -105,7 +105,7 @@ class TwitterWorkflow:
             SearchActivities.get_twitter_search_data,
             SearchDataInput(event_id=event_id, attempt=attempt, aliases=self._aliases, policy=policy),
         )
-        found = await self._ask(ExecuteSearchInput(search=search, policy=policy))
+        found = await self._search_sources(ExecuteSearchInput(search=search, policy=policy))
         saved = await call_until_success(
             SearchActivities.save_discovered_videos,
             SaveDiscoveredInput(event_id=event_id, attempt=attempt, videos=found.videos, policy=policy),
@@ -113,8 +113,8 @@ class TwitterWorkflow:
         self._show(found=self._progress.found + saved.saved, done=attempt)
         await self._download(attempt, saved.chosen)
 
-    async def _ask(self, search: ExecuteSearchInput) -> SearchResult:
-        """Sources that fail are recorded by the activity. When it fails itself, the next attempt looks further back."""
+    async def _search_sources(self, search: ExecuteSearchInput) -> SearchResult:
+        """The activity records failing sources. If it fails itself, the next attempt looks further back."""
         try:
             return await call(SearchActivities.execute_twitter_search, search)
         except ActivityError as error:
@@ -124,7 +124,7 @@ class TwitterWorkflow:
             return SearchResult()
 
     async def _download(self, attempt: int, chosen: tuple[int, ...]) -> None:
-        """Also without any video: what counts is how many downloads there were."""
+        """Start a download even without a video: the search ends after a number of downloads."""
         try:
             await workflow.start_child_workflow(
                 DownloadWorkflow.run,
@@ -136,18 +136,18 @@ class TwitterWorkflow:
                 parent_close_policy=ParentClosePolicy.ABANDON,
             )
         except WorkflowAlreadyStartedError:
-            # An earlier run of this search got as far.
+            # An earlier run of this search started it.
             return
 
     async def _find_aliases(self) -> tuple[str, ...]:
         team = TeamReference(team_id=self._input.goal.team_id, policy=self._input.policy)
         cached = await call_until_success(AliasActivities.get_cached_team_aliases, team)
-        if not cached.fresh and await self._ask_for_aliases():
+        if not cached.fresh and await self._refresh_aliases():
             cached = await call_until_success(AliasActivities.get_cached_team_aliases, team)
         return cached.aliases or ((cached.team_name,) if cached.team_name else ())
 
-    async def _ask_for_aliases(self) -> bool:
-        """For a while only: the team's own name finds clips too, and clips do not wait."""
+    async def _refresh_aliases(self) -> bool:
+        """Wait a short time only: the team's own name finds clips too. True when new aliases are cached."""
         try:
             child = await workflow.start_child_workflow(
                 RAGWorkflow.run,

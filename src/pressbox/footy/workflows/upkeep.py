@@ -1,4 +1,4 @@
-"""UpkeepWorkflow: whether clip sources work, and clips that wait for a judge."""
+"""UpkeepWorkflow: tries the clip sources, and has unchecked clips judged."""
 
 from temporalio import workflow
 
@@ -14,7 +14,7 @@ MOST_ROUNDS = 100
 
 @workflow.defn
 class UpkeepWorkflow:
-    """Asks every clip source for something that is always there, and has unchecked clips judged.
+    """Runs a canary search on every clip source, and has unchecked clips judged.
 
     Id `footy-upkeep-…`; started hourly by the schedule `footy-upkeep`. Repeating it is harmless.
     """

@@ -1,4 +1,4 @@
-"""UploadWorkflow: one goal's clips, one batch after the other."""
+"""UploadWorkflow: stores the clips of one goal, batch by batch."""
 
 import asyncio
 from collections import deque
@@ -34,9 +34,9 @@ class UploadWorkflow:
     """Stores new scenes of a goal, replaces copies by better ones and counts the rest. First in, first out.
 
     Id `upload-{event_id}`, one per goal; started and fed by the signal `add_videos` of the downloads. A batch is known
-    by its id and done once. Ends when nothing came for a while, after a last completion check; a late batch starts a
-    new run. Continues as new between two batches, with its queue. A file that fails never stops its batch, a batch
-    that fails never stops the next.
+    by its id and processed once. Ends when no batch came for a while, after a last completion check; a late batch
+    starts a new run. Continues as new between two batches, with its queue. A file that fails does not stop its batch,
+    a batch that fails does not stop the next.
     """
 
     @workflow.init
@@ -62,7 +62,7 @@ class UploadWorkflow:
 
     @workflow.run
     async def run(self, input: UploadWorkflowInput) -> UploadWorkflowResult:
-        while await self._something_to_do():
+        while await self._wait_for_batch():
             await self._process(self._queue.popleft())
             self._batches += 1
             self._show(done=self._progress.done + 1, total=self._progress.done + 1 + len(self._queue))
@@ -73,8 +73,8 @@ class UploadWorkflow:
             batches=shown.done, stored=shown.stored, replaced=shown.replaced, duplicates=shown.duplicates
         )
 
-    async def _something_to_do(self) -> bool:
-        """False when nothing came for a while, also not during the last look at whether the goal is complete."""
+    async def _wait_for_batch(self) -> bool:
+        """False when no batch came for a while, nor during the last completion check."""
         try:
             await workflow.wait_condition(lambda: bool(self._queue), timeout=self._input.policy.upload_idle)
         except TimeoutError:
@@ -84,7 +84,7 @@ class UploadWorkflow:
     async def _process(self, batch: Batch) -> None:
         self._show(message=f"{len(batch.videos)} new")
         try:
-            await self._sort_in(batch)
+            await self._add_batch(batch)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -93,7 +93,7 @@ class UploadWorkflow:
             await self._clean(UploadActivities.cleanup_upload_temp, {video.candidate_id for video in batch.videos})
         await call_until_success(DownloadActivities.check_and_mark_download_complete, self._goal)
 
-    async def _sort_in(self, batch: Batch) -> None:
+    async def _add_batch(self, batch: Batch) -> None:
         if not batch.videos and not batch.rearrange:
             return
         goal = await call_until_success(
@@ -115,7 +115,7 @@ class UploadWorkflow:
         pools = [Pool(self._goal, verified=verified) for verified in (True, False)]
         await asyncio.gather(
             *(
-                pool.sort_in([video for video in same.videos if video.timestamp_verified is pool.verified], batch)
+                pool.add([video for video in same.videos if video.timestamp_verified is pool.verified], batch)
                 for pool in pools
             )
         )
@@ -145,8 +145,8 @@ class UploadWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            # Maintenance removes old scratch files anyway.
-            workflow.logger.warning("Scratch files stay for now: %s", failure_reason(error))
+            # Maintenance deletes old scratch files later.
+            workflow.logger.warning("Scratch files could not be deleted: %s", failure_reason(error))
 
     def _count(self, pools: list[Pool]) -> None:
         self._show(

@@ -1,4 +1,4 @@
-"""Drives a logged-in browser over the search page of X: in memory, behind the guarded proxy, to X's hosts only.
+"""Searches X with a logged-in browser, behind the guarded proxy and limited to X's hosts.
 
 Playwright is an extra (`pressbox[x]`): only the commands that need it load this module.
 """
@@ -30,7 +30,7 @@ LOGIN_TIME = timedelta(minutes=10)
 _SCROLLS = 4
 _SCROLL_WAIT_MILLISECONDS = 700
 _NEVER_LOADED = frozenset({"image", "media", "font"})
-# Where the page of X gets its parts from. Cookies are for X itself and go nowhere else.
+# Hosts that the pages of X need. Cookies are sent to X itself only.
 _HOSTS_OF_X = ("x.com", "twitter.com", "twimg.com")
 _ONLY_VIDEOS = " filter:native_video"
 
@@ -76,16 +76,14 @@ class XBrowser:
                 async with self._context(lease, cookies) as context:
                     return await self._search_page(await context.new_page(), question)
             except PageTimeoutError:
-                return SearchAnswer(
-                    status=SearchStatus.FAILED, message="The page of X did not show its results in time."
-                )
+                return SearchAnswer(status=SearchStatus.FAILED, message="X did not show its results in time.")
             except Error:
-                # Its text quotes addresses and pieces of the page.
+                # The error text may quote addresses and parts of the page.
                 reason = lease.refused.message if lease.refused else "The page of X could not be opened."
                 return SearchAnswer(status=SearchStatus.FAILED, message=reason)
 
     async def login(self) -> bool:
-        """Wait until a person has logged in in the visible window; then keep the session."""
+        """Wait until somebody has logged in in the visible window, then save the session."""
         async with self._proxy.lease(MOST_BYTES * 10, LOGIN_TIME) as lease, self._context(lease, (), True) as context:
             page = await context.new_page()
             await page.goto(f"{self._base_url}{LOGIN_PATH}", timeout=PAGE_SECONDS * 1000)
@@ -103,9 +101,9 @@ class XBrowser:
         self, lease: Lease, cookies: Sequence[Cookie], everything: bool = False
     ) -> AsyncIterator[BrowserContext]:
         if self._browser is None:
-            raise ConfigurationError("The browser does not run.")
+            raise ConfigurationError("The browser is not running.")
         context = await self._browser.new_context(
-            # Without the last entry Chromium goes round the proxy for this machine, the one place that must be guarded.
+            # Without the last entry Chromium bypasses the proxy for loopback addresses.
             proxy={
                 "server": lease.server,
                 "username": lease.username,
@@ -149,7 +147,7 @@ class XBrowser:
         return SearchAnswer(status=SearchStatus.SUCCESS, videos=tuple(await self._collect_posts(page, question)))
 
     async def _collect_posts(self, page: Page, question: SearchQuery) -> Sequence[FoundOnX]:
-        """The page holds only what is near the window, so what was seen is collected on the way down."""
+        """Collect posts while scrolling: the page only holds those near the window."""
         seen: dict[str, SeenPost] = {}
         for _ in range(_SCROLLS):
             before = len(seen)

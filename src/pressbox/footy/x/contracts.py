@@ -1,4 +1,4 @@
-"""What the browser search service of X is asked and answers: its HTTP interface, on both sides."""
+"""Request and response of the browser search service for X, used on both sides."""
 
 from enum import StrEnum
 
@@ -32,7 +32,7 @@ class FoundOnX(BaseModel):
 
 
 class SearchAnswer(BaseModel):
-    """`message` is for people and only there when something is wrong."""
+    """`message` says what is wrong, for people; empty on success."""
 
     model_config = ConfigDict(frozen=True)
 

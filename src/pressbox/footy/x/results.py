@@ -1,4 +1,4 @@
-"""Reads the search page of X: the posts as the browser shows them, and which of them are asked for."""
+"""Reads the search page of X: its posts, and which of them match the request."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from pressbox.footy.x.contracts import FoundOnX, SearchQuery
 
-# Whatever of these comes first tells what kind of page it is.
+# Whichever of these appears first tells what kind of page it is.
 POST = 'article[data-testid="tweet"]'
 EMPTY = '[data-testid="emptyState"]'
 LOGIN = 'input[autocomplete="username"], [data-testid="loginButton"], [data-testid="google_sign_in_container"]'
@@ -47,7 +47,7 @@ class SeenPost(BaseModel):
 
 
 def select_posts(posts: Iterable[SeenPost], question: SearchQuery, now: datetime) -> Sequence[FoundOnX]:
-    """New posts with a video that are not known yet. A post is known by its number, however its address is spelt."""
+    """Select recent posts with a video that are not known yet. Posts are compared by number, not by address."""
     known = {number[1] for url in question.exclude_urls if (number := _STATUS_ID.search(url))}
     oldest = now - timedelta(minutes=question.max_age_minutes)
     found: dict[str, FoundOnX] = {}
@@ -73,7 +73,7 @@ def _to_found(author: str, number: str, post: SeenPost) -> FoundOnX:
 
 
 def parse_duration(label: str) -> float | None:
-    """The time that is written on the picture of a video."""
+    """Parse the duration that is written on the picture of a video."""
     found = _DURATION.search(label)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""The HTTP face of the browser search: `POST /search` with a token, `GET /health` without."""
+"""The HTTP service of the browser search: `POST /search` with a token, `GET /health` without."""
 
 import hmac
 from http import HTTPStatus
@@ -14,7 +14,7 @@ from pressbox.footy.x.contracts import SearchAnswer, SearchQuery, SearchStatus
 
 log = get_logger(__name__)
 
-LARGEST_QUESTION = 1_000_000
+LARGEST_REQUEST = 1_000_000
 _STATUS = {
     SearchStatus.SUCCESS: HTTPStatus.OK,
     SearchStatus.AUTHENTICATION_REQUIRED: HTTPStatus.SERVICE_UNAVAILABLE,
@@ -36,7 +36,7 @@ class Health(BaseModel):
 
 
 def build_service(searcher: Searcher, token: str) -> FastAPI:
-    """`token` has to come with every search; there is no way without one."""
+    """Every search must send `token`."""
     app = FastAPI(title="Pressbox X search", docs_url=None, redoc_url=None, openapi_url=None)
 
     @app.get("/health")
@@ -54,12 +54,12 @@ def build_service(searcher: Searcher, token: str) -> FastAPI:
             return _answer(HTTPStatus.UNAUTHORIZED, SearchStatus.FAILED, "The token is missing or wrong.")
         body = await _body(request)
         if body is None:
-            return _answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, SearchStatus.FAILED, "The question is too long.")
+            return _answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, SearchStatus.FAILED, "The request is too long.")
         try:
             question = SearchQuery.model_validate_json(body)
         except ValidationError as error:
             fields = ", ".join(sorted({str(item["loc"][0]) for item in error.errors() if item["loc"]})) or "JSON"
-            return _answer(HTTPStatus.UNPROCESSABLE_ENTITY, SearchStatus.FAILED, f"Not usable: {fields}.")
+            return _answer(HTTPStatus.UNPROCESSABLE_ENTITY, SearchStatus.FAILED, f"Invalid: {fields}.")
         answer = await searcher.search(question)
         return JSONResponse(answer.model_dump(mode="json"), _STATUS[answer.status])
 
@@ -70,7 +70,7 @@ async def _body(request: Request) -> bytes | None:
     body = b""
     async for piece in request.stream():
         body += piece
-        if len(body) > LARGEST_QUESTION:
+        if len(body) > LARGEST_REQUEST:
             return None
     return body
 

@@ -1,4 +1,4 @@
-"""The login at X between two runs: its cookies, sealed on disk, and never those of another host."""
+"""Stores the login at X: its cookies, encrypted on disk, and never those of other hosts."""
 
 import json
 import os
@@ -16,7 +16,7 @@ LOGIN_COOKIE = "auth_token"
 
 
 class Cookie(BaseModel):
-    """As a browser gives and takes it."""
+    """A cookie in the browser's own form."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
@@ -40,7 +40,7 @@ class StoredSession:
         self._host = host
 
     def load(self) -> Sequence[Cookie]:
-        """None of them when nobody has logged in."""
+        """Empty when nobody has logged in."""
         try:
             content = self._seal.reveal(self._path.read_bytes())
         except FileNotFoundError:

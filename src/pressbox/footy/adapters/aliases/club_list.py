@@ -1,4 +1,4 @@
-"""Team names from the list that comes with the program: for places without a network."""
+"""Team names from the list that comes with the program, for places without a network."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from pressbox.footy.domain.names import KnownName, fold, rank_aliases, strip_leg
 from pressbox.footy.ports.storage import Aliases, TeamName
 
 SOURCE = "club list"
-# Ours first: it knows the abbreviations that people use.
+# Our own list first: it has the abbreviations that people use.
 _FILES = ("teams.tsv", "clubs.tsv")
 
 
@@ -20,7 +20,7 @@ class _Club:
 
 
 class ClubList:
-    """Reads its files at the first question and keeps them."""
+    """Reads its files at first use and keeps them."""
 
     async def find_aliases(self, team: TeamName) -> Aliases:
         names = [name for listed in self._find(team) for name in listed.names]
@@ -31,7 +31,7 @@ class ClubList:
         )
 
     def _find(self, team: TeamName) -> Sequence[_Club]:
-        """All that has this name; where the country is known, those of it. Namesakes are not mixed."""
+        """Clubs of this name, of the team's country where it is known. Namesakes are not mixed."""
         found = self._by_name.get(_key(team.name), ())
         country = fold(team.country).casefold().replace(" ", "-")
         same = [listed for listed in found if listed.country == country] or list(found)

@@ -1,7 +1,7 @@
-"""Team names from Wikidata: search for the team, ask for its labels and aliases, filter and rank.
+"""Team names from Wikidata: search for the team, load its labels and aliases, filter and rank.
 
-Form of questions and answers: the MediaWiki action API (`list=search` with `haswbstatement`) and the SPARQL 1.1
-results in JSON of the query service. An outage raises; only an answer without a team means that there is none.
+Uses the MediaWiki action API (`list=search` with `haswbstatement`) and the SPARQL 1.1 results in JSON of the query
+service. An outage raises; only an answer without a team means that there is none.
 """
 
 import re
@@ -82,7 +82,7 @@ class Wikidata:
         return Aliases(rank_aliases(team.name, names[chosen]) if chosen else (), NAME)
 
     async def _search_teams(self, name: str) -> list[str]:
-        """Entities that are football teams, in the order of the search."""
+        """Find entities that are football teams, best match first."""
         kinds = "|".join(f"P31={kind}" for kind in _KINDS)
         words = " ".join(re.sub(r"[^\w\s'-]", " ", strip_legal_form(name)).split())
         parameters = {
@@ -104,7 +104,7 @@ class Wikidata:
         address = f"{self._query_url}?{urlencode({'query': names_query(entities), 'format': 'json'})}"
         page = await self._client.get(address, QueryPage, headers={"Accept": "application/sparql-results+json"})
         names: dict[str, tuple[KnownName, ...]] = {}
-        for binding in self._client.each(page.results.bindings, Binding):
+        for binding in self._client.parse_each(page.results.bindings, Binding):
             entity = binding.team.value.rpartition("/")[2]
             known = KnownName(binding.name.value, binding.name.language or "mul", binding.main.value == "true")
             names[entity] = (*names.get(entity, ()), known)
@@ -112,7 +112,7 @@ class Wikidata:
 
 
 def names_query(entities: Sequence[str]) -> str:
-    """Labels, aliases, short names and nicknames. `main` marks a label."""
+    """Ask for labels, aliases, short names and nicknames. `main` marks a label."""
     teams = " ".join(f"wd:{entity}" for entity in entities)
     languages = ", ".join(f'"{language}"' for language in LANGUAGES)
     return (
@@ -126,7 +126,7 @@ def names_query(entities: Sequence[str]) -> str:
 
 
 def _is_same_team(team: str, names: Sequence[KnownName]) -> bool:
-    """A search also finds teams that only share a word. One of its names has to be the one that we know."""
+    """The search also finds teams that only share a word: one of the names must be the one we know."""
     own = _plain(team)
     labels = " ".join(fold(name.text).casefold() for name in names if name.main)
     if _OTHER_TEAM.search(labels) and not _OTHER_TEAM.search(fold(team).casefold()):

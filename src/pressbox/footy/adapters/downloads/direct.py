@@ -1,4 +1,4 @@
-"""Fetches a media file by its own address: through the guarded client, or from the archive folder."""
+"""Fetches a media file by its own address, through the guarded client or from the archive folder."""
 
 import shutil
 from pathlib import Path
@@ -27,11 +27,11 @@ _PIECE = 256 * 1024
 
 
 class PlaylistError(Exception):
-    """The address gives a list of pieces instead of a file: for the other way of downloading."""
+    """The address leads to a playlist instead of a file: download it from the page."""
 
 
 async def fetch_file(http: GuardedClient, url: str, target: Path, limits: DownloadLimits) -> DownloadedFile:
-    """The whole exchange has the time of the limits, so that a server that drips does not hold us."""
+    """The time limit holds for the whole exchange, so that a slow server cannot hold us."""
     try:
         async with http.stream(
             url, max_bytes=limits.largest_bytes, timeout=limits.time, headers={"Accept": "video/*, */*;q=0.5"}
@@ -39,16 +39,16 @@ async def fetch_file(http: GuardedClient, url: str, target: Path, limits: Downlo
             _check_answer(answer)
             async with open_receiver(target, limits) as receiver:
                 await _receive(answer, receiver)
-                return receiver.finished()
+                return receiver.finish()
     except AnswerTooLargeError as error:
         raise too_large_error(limits) from error
 
 
 def copy_file(url: str, root: Path | None, target: Path, limits: DownloadLimits) -> DownloadedFile:
-    """A file of the archive folder. Nothing outside of it is read, whatever the address says. Blocking."""
+    """Copy a file of the archive folder. Nothing outside of it is read, whatever the address says. Blocking."""
     path = Path(unquote(urlsplit(url).path)).resolve()
     if root is None or not path.is_relative_to(root.resolve()):
-        raise RefusedAddressError("A file of this machine outside of the archive folder is not read.")
+        raise RefusedAddressError("Only files inside the archive folder are read.")
     check_space(target.parent, limits)
     with remove_on_failure(target):
         try:
@@ -63,7 +63,7 @@ def copy_file(url: str, root: Path | None, target: Path, limits: DownloadLimits)
 
 
 async def _receive(answer: StreamedResponse, receiver: Receiver) -> None:
-    """In larger pieces than they arrive in: each write is a hop to a thread."""
+    """Write in larger pieces than they arrive in: each write is a hop to a thread."""
     waiting = bytearray()
     begun = False
     async for piece in answer.chunks():
@@ -81,13 +81,13 @@ async def _receive(answer: StreamedResponse, receiver: Receiver) -> None:
 def _check_answer(answer: StreamedResponse) -> None:
     status = answer.status
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        raise RateLimitedError("The server of the clip asks for a pause.")
+        raise RateLimitedError("The clip's server asks us to slow down.")
     if status in _NOT_FOR_US:
-        raise ClipGoneError(f"The clip is not there, or not for everybody ({status}).")
+        raise ClipGoneError(f"The clip is gone or not public ({status}).")
     if status != httpx.codes.OK:
-        raise TransientError(f"The server of the clip answered {status}.")
+        raise TransientError(f"The clip's server answered {status}.")
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind in _PLAYLIST_TYPES:
         raise PlaylistError
     if kind in ("text/html", "application/xhtml+xml"):
-        raise NotAVideoError("The address gives a page, not a video.")
+        raise NotAVideoError("The address leads to a web page, not a video.")

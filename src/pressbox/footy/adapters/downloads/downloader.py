@@ -1,4 +1,4 @@
-"""Brings a clip into a local file: by the address of the file where a source names it, otherwise from its page."""
+"""Downloads a clip: by the address of the file where a source names it, otherwise from its page."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ PAGES_AT_ONCE = 3
 
 
 class ClipDownloader:
-    """`archive` is the folder of the `folder` source, the only place of this machine that is read."""
+    """`archive` is the folder of the `folder` source, the only place on this machine that is read."""
 
     def __init__(self, http: GuardedClient, proxy: GuardedProxy, archive: Path | None = None) -> None:
         self._http = http
@@ -30,7 +30,7 @@ class ClipDownloader:
         self._pages = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def fetch(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile:
-        """All ways together have the time of the limits, the waiting for a place included."""
+        """The time limit holds for all ways together, including the wait for a free slot."""
         deadline = time.monotonic() + limits.time.total_seconds()
         with remove_on_failure(target):
             return await self._fetch_any(video, target, limits, deadline)
@@ -48,7 +48,7 @@ class ClipDownloader:
         except PlaylistError:
             return await self._from_page(url, target, limits, deadline)
         except (ClipGoneError, NotAVideoError):
-            # The address of a file may be good for minutes only, that of its page stays.
+            # The address of a file may expire within minutes; that of its page stays.
             if video.video_page_url == url:
                 raise
         return await self._from_page(video.video_page_url, target, limits, deadline)
@@ -58,7 +58,7 @@ class ClipDownloader:
             async with asyncio.timeout(_seconds_left(deadline)):
                 await self._pages.acquire()
         except TimeoutError as error:
-            raise TransientError("Other clips took all the time that this one had.") from error
+            raise TransientError("Other downloads used up the time for this clip.") from error
         try:
             rest = replace(limits, time=timedelta(seconds=_seconds_left(deadline)))
             return await fetch_from_page(self._proxy, url, target, rest)

@@ -1,4 +1,4 @@
-"""The file that a download writes: counted, hashed, limited, and gone again unless it became a video."""
+"""The file that a download writes: counted, hashed, limited, and deleted unless it is a video."""
 
 import hashlib
 import re
@@ -14,10 +14,10 @@ from pressbox.footy.domain.errors import NotAVideoError, TooLargeError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 HEAD_BYTES = 4096
-# An address that ends so is a file, not a page.
+# An address with such an ending is a file, not a page.
 VIDEO_FILE = re.compile(r"\.(mp4|m4v|mov|webm|mkv|ts)$", re.IGNORECASE)
 _READ_BYTES = 1024 * 1024
-# What other parts of the machine need to go on.
+# Left for the rest of the machine.
 _SPACE_LEFT_FREE = 256 * 1024 * 1024
 _TRANSPORT_PACKET = 188
 _TRANSPORT_SYNC = 0x47
@@ -26,7 +26,7 @@ _MAGIC = (b"\x1a\x45\xdf\xa3", b"FLV\x01", b"OggS", b"\x00\x00\x01\xba", b"\x00\
 
 
 class Receiver:
-    """Takes pieces of a file; the limit holds whatever the other side promised about its size."""
+    """Receives pieces of a file, up to the limit, whatever size the server announced."""
 
     def __init__(self, file: anyio.AsyncFile[bytes], limits: DownloadLimits) -> None:
         self._file = file
@@ -43,7 +43,7 @@ class Receiver:
         self._md5.update(piece)
         await self._file.write(piece)
 
-    def finished(self) -> DownloadedFile:
+    def finish(self) -> DownloadedFile:
         if self._size == 0:
             raise NotAVideoError("The file is empty.")
         return DownloadedFile(self._size, self._md5.hexdigest())
@@ -51,7 +51,7 @@ class Receiver:
 
 @asynccontextmanager
 async def open_receiver(target: Path, limits: DownloadLimits) -> AsyncIterator[Receiver]:
-    """Write to `target`; on every other way out than the good one it is removed."""
+    """Write to `target`, which is deleted after any failure."""
     check_space(target.parent, limits)
     with remove_on_failure(target):
         async with await anyio.open_file(target, "wb") as file:
@@ -62,7 +62,7 @@ async def open_receiver(target: Path, limits: DownloadLimits) -> AsyncIterator[R
 def remove_on_failure(target: Path) -> Iterator[None]:
     try:
         yield
-    # Whatever ended it, cancellation included: half a file must not stay.
+    # Cancellation included: half a file must not stay.
     except BaseException:
         target.unlink(missing_ok=True)
         raise
@@ -70,14 +70,14 @@ def remove_on_failure(target: Path) -> Iterator[None]:
 
 def check_space(folder: Path, limits: DownloadLimits) -> None:
     if shutil.disk_usage(folder).free < limits.largest_bytes + _SPACE_LEFT_FREE:
-        raise TransientError("There is too little space left on the disk for another clip.")
+        raise TransientError("There is not enough disk space for another clip.")
 
 
 def check_head(head: bytes) -> None:
-    """A page named .mp4 is told apart from a video by its first bytes; what is inside is judged later."""
+    """Tell a page named .mp4 from a video by the first bytes; the content is checked later."""
     if not looks_like_video(head):
-        kind = "a page" if head.lstrip()[:1] == b"<" else "something else"
-        raise NotAVideoError(f"The address gives {kind}, not a video.")
+        kind = "a web page" if head.lstrip()[:1] == b"<" else "something else"
+        raise NotAVideoError(f"The address leads to {kind}, not a video.")
 
 
 def looks_like_video(head: bytes) -> bool:
@@ -92,7 +92,7 @@ def looks_like_video(head: bytes) -> bool:
 
 
 def measure(path: Path, limits: DownloadLimits) -> DownloadedFile:
-    """Size and hash of a file that another program wrote. Blocking."""
+    """Return size and hash of a file that another program wrote. Blocking."""
     size = path.stat().st_size
     if size > limits.largest_bytes:
         raise too_large_error(limits)

@@ -1,7 +1,7 @@
-"""A program of its own that gets the video of one page with yt-dlp: read the job on stdin, tell the end on stdout.
+"""A program that downloads the video of one page with yt-dlp: the job comes on stdin, the result goes to stdout.
 
-A process and not a thread, because yt-dlp cannot be told to stop, and because limits of a process hold whatever a page
-makes it do. It gets no environment, no configuration, no cookies and no network but the proxy that the job names.
+It is a process of its own because yt-dlp cannot be stopped, and because limits of a process hold whatever a page makes
+it do. It gets no environment, configuration or cookies, and no network but the proxy that the job names.
 """
 
 import json
@@ -20,7 +20,7 @@ SOCKET_SECONDS = 15.0
 LARGEST_ADDRESS_SPACE = 2 * 1024**3
 STEM = "clip"
 _UNKNOWN_PAGES = ("generic", "html5")
-# A page of these hosts is read by the extractors made for it, any other page by the careful general ones.
+# Pages of these hosts are read by their own extractors, all others by the general ones.
 _EXTRACTORS: Mapping[str, tuple[str, ...]] = {
     "x.com": ("twitter.*",),
     "twitter.com": ("twitter.*",),
@@ -56,7 +56,7 @@ class Job:
 
 @dataclass(frozen=True)
 class PageResult:
-    """How it ended. `file` is a name inside the folder of the job."""
+    """`file` is a name inside the folder of the job."""
 
     end: PageEnd
     message: str = ""
@@ -71,13 +71,13 @@ def extractors_for(url: str) -> Sequence[str]:
     host = (urlsplit(url).hostname or "").lower()
     for known, names in _EXTRACTORS.items():
         if host == known or host.endswith(f".{known}"):
-            # The general ones as well: such a page may point to the file itself.
+            # The general extractors as well: such a page may point to the file itself.
             return (*names, *_UNKNOWN_PAGES)
     return _UNKNOWN_PAGES
 
 
 class SilentLogger:
-    """yt-dlp's messages are for people at a terminal; the last error is what we need."""
+    """Drops yt-dlp's messages, which are for people at a terminal."""
 
     def debug(self, message: str) -> None:
         pass
@@ -93,7 +93,7 @@ def options(job: Job) -> dict[str, Any]:
     deadline = time.monotonic() + job.seconds
 
     def watch(progress: Mapping[str, Any]) -> None:
-        # max_filesize is ignored when the server does not say the size, and nothing of yt-dlp's ends a slow drip.
+        # yt-dlp ignores max_filesize when the server does not announce the size, and has no limit of time.
         if (progress.get("downloaded_bytes") or 0) > job.largest_bytes:
             raise TooMuchError("too large")
         if time.monotonic() > deadline:
@@ -103,7 +103,7 @@ def options(job: Job) -> dict[str, Any]:
         "proxy": job.proxy,
         "paths": {"home": job.folder, "temp": job.folder},
         "outtmpl": {"default": f"{STEM}.%(ext)s"},
-        # One file with picture and sound: joining two would need ffmpeg, which is not ours to expect.
+        # One file with picture and sound: joining two would need ffmpeg.
         "format": "best[height<=?1080]/best/bestvideo[height<=?1080]/bestvideo",
         "allowed_extractors": list(extractors_for(job.url)),
         "noplaylist": True,
@@ -130,11 +130,11 @@ def options(job: Job) -> dict[str, Any]:
 
 
 def _reject_live(info: Mapping[str, Any], *, incomplete: bool = False) -> str | None:
-    return "a broadcast that is still on has no end" if info.get("is_live") else None
+    return "a live broadcast has no end" if info.get("is_live") else None
 
 
 def run(job: Job) -> PageResult:
-    # Loaded here, because it takes a second and the parent of this program knows the module too.
+    # Imported here because it takes a second, and the parent process imports this module too.
     from yt_dlp import YoutubeDL  # type: ignore[import-untyped]
     from yt_dlp.utils import DownloadError, UnsupportedError, YoutubeDLError  # type: ignore[import-untyped]
 
@@ -143,16 +143,16 @@ def run(job: Job) -> PageResult:
             downloader.download([job.url])
     except TooMuchError as error:
         return PageResult(
-            PageEnd.TOO_LARGE if "large" in str(error) else PageEnd.FAILED, "The server of the clip is too slow."
+            PageEnd.TOO_LARGE if "large" in str(error) else PageEnd.FAILED, "The clip's server is too slow."
         )
     except DownloadError as error:
         cause = error.exc_info[1] if error.exc_info else None
         if isinstance(cause, TooMuchError):
             return PageResult(
-                PageEnd.TOO_LARGE if "large" in str(cause) else PageEnd.FAILED, "The server of the clip is too slow."
+                PageEnd.TOO_LARGE if "large" in str(cause) else PageEnd.FAILED, "The clip's server is too slow."
             )
         if isinstance(cause, UnsupportedError):
-            return PageResult(PageEnd.NOT_A_VIDEO, "The page has no video that can be found.")
+            return PageResult(PageEnd.NOT_A_VIDEO, "No video was found on the page.")
         return _failure(str(error))
     except (YoutubeDLError, OSError) as error:
         return _failure(str(error))
@@ -160,10 +160,10 @@ def run(job: Job) -> PageResult:
 
 
 def _failure(text: str) -> PageResult:
-    """yt-dlp wraps what it met into sentences; only the status inside is a fact."""
+    """Classify an error message of yt-dlp."""
     status = re.search(r"HTTP Error (\d{3})", text)
     if status and int(status[1]) in _GONE:
-        return PageResult(PageEnd.GONE, f"The clip is not there, or not for everybody ({status[1]}).")
+        return PageResult(PageEnd.GONE, f"The clip is gone or not public ({status[1]}).")
     if "File too large" in text or "larger than max-filesize" in text:
         return PageResult(PageEnd.TOO_LARGE)
     if re.search(
@@ -171,23 +171,23 @@ def _failure(text: str) -> PageResult:
         text,
         re.IGNORECASE,
     ):
-        return PageResult(PageEnd.NOT_A_VIDEO, "The page has no video that can be found.")
+        return PageResult(PageEnd.NOT_A_VIDEO, "No video was found on the page.")
     if re.search(r"private|deleted|removed|unavailable|login|log in|suspended|protected", text, re.IGNORECASE):
-        return PageResult(PageEnd.GONE, "The clip is not there, or not for everybody.")
+        return PageResult(PageEnd.GONE, "The clip is gone or not public.")
     return PageResult(PageEnd.FAILED, _first_sentence(text))
 
 
 def _find_file(job: Job) -> PageResult:
-    """Success without a file is how a refused size ends."""
+    """Find the written file. There is none when yt-dlp refused the size."""
     files = [file for file in Path(job.folder).iterdir() if file.stem == STEM and not file.name.endswith(".part")]
     if not files:
-        return PageResult(PageEnd.TOO_LARGE, "Nothing was written: the clip is too large or still on the air.")
+        return PageResult(PageEnd.TOO_LARGE, "Nothing was written: the clip is too large or still live.")
     return PageResult(PageEnd.FILE, file=max(files, key=lambda file: file.stat().st_size).name)
 
 
 def _first_sentence(text: str) -> str:
     plain = re.sub(r"^ERROR:\s*|\x1b\[[0-9;]*m", "", text)
-    # Addresses may carry credentials, ours of the proxy among them.
+    # Addresses may hold credentials, such as ours of the proxy.
     without_addresses = re.sub(r"\S+://\S+", "…", plain)
     return without_addresses.partition(";")[0].partition("\n")[0][:200]
 

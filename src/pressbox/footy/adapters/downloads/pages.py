@@ -1,4 +1,4 @@
-"""Gets the video of a page: starts the program that does it, behind the guarded proxy, and reads how it ended."""
+"""Downloads the video of a page: runs the program that does it behind the guarded proxy."""
 
 import asyncio
 import json
@@ -20,15 +20,15 @@ from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
 
 PROGRAM = "pressbox.footy.adapters.downloads.page_program"
-# Pages, lists of pieces and the cost of the encryption come on top of the clip itself.
+# Pages, playlists and encryption come on top of the clip itself.
 _BYTES_BESIDES = 20_000_000
 _SHARE_BESIDES = 1.1
-_LARGEST_TELLING = 64 * 1024
+_LARGEST_RESULT = 64 * 1024
 _GRACE_SECONDS = 3.0
 
 
 async def fetch_from_page(proxy: GuardedProxy, url: str, target: Path, limits: DownloadLimits) -> DownloadedFile:
-    """All that the program writes lies in a folder of its own beside the target, and goes with it."""
+    """The program writes into a folder of its own beside the target, which is deleted at the end."""
     checked_url(url)
     check_space(target.parent, limits)
     folder = Path(tempfile.mkdtemp(prefix="page-", dir=target.parent))
@@ -41,7 +41,7 @@ async def fetch_from_page(proxy: GuardedProxy, url: str, target: Path, limits: D
                 raise _download_error(result, lease, limits)
             return await asyncio.to_thread(_keep_file, folder / Path(result.file).name, target, limits)
     finally:
-        # Also when we are cancelled: no second wait on the way out.
+        # Not awaited, so that it also runs when we are cancelled.
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -52,7 +52,7 @@ def _keep_file(file: Path, target: Path, limits: DownloadLimits) -> DownloadedFi
 
 
 def _download_error(result: PageResult, lease: Lease, limits: DownloadLimits) -> PressboxError:
-    """What the proxy saw is certain; what the program says is its guess."""
+    """What the proxy saw is certain; what the program reports is a guess."""
     if lease.refused is not None:
         return lease.refused
     if lease.exhausted or result.end is PageEnd.TOO_LARGE:
@@ -73,7 +73,7 @@ async def _run(job: Job) -> PageResult:
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        # No settings and no keys of ours, and a group of its own so that its children end with it.
+        # None of our settings and keys, and a process group of its own so that its children end with it.
         env={"PATH": "", "YTDLP_NO_PLUGINS": "1", "LANG": "C.UTF-8"},
         start_new_session=True,
         cwd=job.folder,
@@ -95,7 +95,7 @@ async def _run(job: Job) -> PageResult:
 
 def _parse_result(output: bytes) -> PageResult:
     try:
-        given = json.loads(output[:_LARGEST_TELLING])
+        given = json.loads(output[:_LARGEST_RESULT])
         return PageResult(PageEnd(given["end"]), str(given["message"]), str(given["file"]))
     except (ValueError, KeyError, TypeError):
-        return PageResult(PageEnd.FAILED, "The program that reads pages ended without a word.")
+        return PageResult(PageEnd.FAILED, "The program that downloads from pages ended without a result.")

@@ -1,4 +1,4 @@
-"""The offline judge's opinion of the frames of one clip. Runs in the judge's child process only."""
+"""Judges the frames of one clip offline. Runs in the judge's child process only."""
 
 from collections.abc import Sequence
 
@@ -15,11 +15,11 @@ from pressbox.footy.domain.scorebug import ScorebugTexts
 
 
 def judge_frames(frames: Sequence[bytes], reader: ScorebugReader) -> list[FrameJudgement]:
-    """One judgement for each frame of one clip."""
+    """Return one judgement for each frame of one clip."""
     pictures = [_decode(frame) for frame in frames]
     votes = [pitch_vote(picture) for picture in pictures]
     texts = reader.read(pictures)
-    # Close-ups and the crowd show no grass. A pitch in one frame, or a clock, speaks for the whole clip.
+    # Close-ups and crowds show no grass: a pitch or a clock in one frame counts for the whole clip.
     football = Vote.YES in votes or any(found.clock for found in texts)
     return [
         _judgement(Vote.UNKNOWN if vote is Vote.NO and football else vote, screen_vote(picture), found)

@@ -1,4 +1,4 @@
-"""The judge that needs no network and no key: it looks for a pitch and reads the clock, in a process of its own."""
+"""The judge that needs no network and no key: it looks for a pitch and reads the clock, in a child process."""
 
 from collections.abc import Sequence
 
@@ -7,13 +7,13 @@ from pressbox.core.processes.pool import IDLE_SECONDS, ChildPool
 from pressbox.footy.adapters.judges import tasks
 from pressbox.footy.domain.judgements import FrameJudgement
 
-# Three frames take a second on a quiet machine; beside many others, much longer.
-# The frames are pictures that we made ourselves, so the process needs no limit of memory.
+# Three frames take a second on a quiet machine, and much longer on a busy one.
+# We made the frames ourselves, so the process needs no memory limit.
 LIMITS = Limits(seconds=60)
 
 
 class OfflineJudge:
-    """Judges one clip at a time: the models are loaded once per worker, at first use, and let go when idle."""
+    """Judges one clip at a time. The models are loaded at first use, once per worker, and dropped when idle."""
 
     name = "offline"
 

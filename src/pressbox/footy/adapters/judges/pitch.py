@@ -1,4 +1,4 @@
-"""Whether a picture shows a football pitch, by colour and lines. Runs in the judge's child process only."""
+"""Votes on whether a picture shows a football pitch, by colour and lines. Runs in the judge's child process only."""
 
 import cv2
 import numpy as np

@@ -1,8 +1,8 @@
-"""Reads the scorebug's clock in pictures with a text recogniser. Runs in the judge's child process only.
+"""Reads the clock of the scorebug with a text recogniser. Runs in the judge's child process only.
 
-The usual corner is looked at first, because it costs a quarter of the whole picture; then the edges where other
-broadcasts put it; then, once per clip, everything. Whatever was found is read a second time in another size: the two
-must agree, since a wrong minute is worse than none.
+It looks into the usual corner first, which costs a quarter of the whole picture; then along the edges where other
+broadcasts put the clock; then, once per clip, everywhere. Whatever was found is read again in another size, and the
+two readings must agree: a wrong minute is worse than none.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from pressbox.footy.domain.scorebug import ScorebugTexts, find_clock
 Picture = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 
-# Letters of a scorebug are then 13 to 26 pixels high, which the detector likes; smaller videos are enlarged.
+# Letters of a scorebug are then 13 to 26 pixels high, which suits the detector; smaller videos are enlarged.
 READ_HEIGHT = 720
 _LONGEST_SIDE = 1280
 _CORNER_WIDTH, _CORNER_HEIGHT = 0.5, 0.15
@@ -40,7 +40,7 @@ _PARAMETERS = {
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text and where it stands in the picture: left, top, right, bottom."""
+    """A line of text and its box in the picture: left, top, right, bottom."""
 
     text: str
     box: Box
@@ -52,11 +52,11 @@ class ClockFinding:
     lines: tuple[Line, ...] = ()
 
     @property
-    def clock(self) -> bool:
+    def has_clock(self) -> bool:
         return bool(_times(self.texts))
 
     @property
-    def stopped(self) -> bool:
+    def is_stopped(self) -> bool:
         return any(time.doubt is Doubt.STOPPED for time in _times(self.texts))
 
 
@@ -71,7 +71,7 @@ class TextReader(Protocol):
 
 
 class RapidReader:
-    """The recogniser, whose models are in its package. Loading takes a second and 200 MB."""
+    """RapidOCR with the models of its package. Loading takes a second and 200 MB."""
 
     def __init__(self) -> None:
         self._engine = RapidOCR(params=dict(_PARAMETERS))
@@ -94,19 +94,19 @@ class RapidReader:
 
 
 class ScorebugReader:
-    """Reads the clocks of one clip after the other. What it learns about a clip is where its scorebug is."""
+    """Reads the clocks of one clip after the other, and remembers where a clip's scorebug is."""
 
     def __init__(self, reader: TextReader) -> None:
         self._reader = reader
 
     def read(self, pictures: Sequence[Picture]) -> list[ScorebugTexts]:
-        """The clock of each picture of one clip, in order; empty texts where there is none to be read."""
+        """Read the clock of each picture of one clip, in order; texts are empty where none can be read."""
         sized = [_resize(_crop_borders(picture)) for picture in pictures]
         found: list[ClockFinding] = []
         for picture in sized:
-            known = next((earlier for earlier in reversed(found) if earlier.clock), None)
+            known = next((earlier for earlier in reversed(found) if earlier.has_clock), None)
             found.append(self._read_again(picture, known) or self._search(picture))
-        if sized and not any(one.clock for one in found):
+        if sized and not any(one.has_clock for one in found):
             middle = len(sized) // 2
             found[middle] = self._search_everywhere(sized[middle])
         return [one.texts for one in found]
@@ -115,35 +115,35 @@ class ScorebugReader:
         height, width = picture.shape[:2]
         corner = picture[: round(height * _CORNER_HEIGHT), : round(width * _CORNER_WIDTH)]
         found = self._confirm(picture, self._reader.lines(corner))
-        # Beside a clock that stands still, a second timer may be outside the corner.
-        if found.clock and not found.stopped:
+        # Beside a stopped clock, a second timer may be outside the corner.
+        if found.has_clock and not found.is_stopped:
             return found
         upper, lower = round(height * _UPPER_EDGE), round(height * _LOWER_EDGE)
         edges = np.concatenate((picture[:upper], picture[lower:]))
         lines = [_move_down(line, lower - upper if line.box[1] >= upper else 0) for line in self._reader.lines(edges)]
         wider = self._confirm(picture, lines)
-        return wider if wider.clock else found
+        return wider if wider.has_clock else found
 
     def _search_everywhere(self, picture: Picture) -> ClockFinding:
-        """The whole picture, smaller: it is the last resort and costs most."""
+        """Read the whole picture, made smaller: the last and most expensive resort."""
         size = (round(picture.shape[1] * _WHOLE_SCALE), round(picture.shape[0] * _WHOLE_SCALE))
         small = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
         return self._confirm(picture, [_enlarge(line, 1 / _WHOLE_SCALE) for line in self._reader.lines(small)])
 
     def _read_again(self, picture: Picture, known: ClockFinding | None) -> ClockFinding | None:
-        """The recogniser alone, where the clock was a moment ago."""
+        """Run the recogniser alone, where the clock was in the frame before."""
         if known is None:
             return None
         lines = [Line(self._reader.text(_cut(picture, line.box)), line.box) for line in known.lines]
         found = self._confirm(picture, lines)
-        return found if found.clock else None
+        return found if found.has_clock else None
 
     def _confirm(self, picture: Picture, lines: Sequence[Line]) -> ClockFinding:
         texts = find_clock([line.text for line in lines])
         times = _times(texts)
         if not times:
             return ClockFinding(ScorebugTexts())
-        # The lines that the clock was made of: without any other one the same clock is found.
+        # The lines that make up the clock: leaving out any of them changes the result.
         used = tuple(
             line for line in lines if find_clock([other.text for other in lines if other is not line]) != texts
         )
@@ -162,7 +162,7 @@ def _minutes(times: Sequence[MatchTime]) -> list[int]:
 
 
 def _crop_borders(picture: Picture) -> Picture:
-    """Black bars move the scorebug away from where it is looked for."""
+    """Remove black bars, which move the scorebug away from its usual place."""
     bright = picture.max(axis=2) > 32
     rows = np.flatnonzero(bright.mean(axis=1) > 0.02)
     columns = np.flatnonzero(bright.mean(axis=0) > 0.02)
@@ -179,7 +179,7 @@ def _resize(picture: Picture) -> Picture:
 
 
 def _cut(picture: Picture, box: Box, *, wider: bool = False) -> Picture:
-    """One line. `wider` shows what stands beside it, so that a digit that the detector missed is seen."""
+    """Cut out one line. `wider` includes what is beside it, such as a digit that the detector missed."""
     left, top, right, bottom = box
     margin = (bottom - top) // 2 if wider else 0
     above = (bottom - top) // 8 if wider else 0

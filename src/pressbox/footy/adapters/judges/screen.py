@@ -1,4 +1,4 @@
-"""Whether a picture was filmed from a screen, by the screen's dark bezel. Runs in the judge's child process only."""
+"""Votes on whether a picture was filmed from a screen, by its dark bezel. Runs in the judge's child process only."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
-"""What the offline judge's child process does: its models take memory, which goes when the process ends.
+"""Tasks of the offline judge's child process, whose memory is freed when it ends.
 
-The libraries are imported inside the functions: the worker, which only names them, stays light.
+Libraries are imported inside the functions, so that the worker itself stays light.
 """
 
 from functools import cache

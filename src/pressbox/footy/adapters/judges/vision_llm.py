@@ -1,6 +1,6 @@
-"""The judge behind any OpenAI-compatible endpoint with a model that sees pictures: one call for all frames of a clip.
+"""The judge that asks a vision model at an OpenAI-compatible endpoint: one call for all frames of a clip.
 
-What the model says is compared with the few shapes asked for; nothing in a picture is ever an instruction to us.
+Only answers in the requested form are used; nothing in a picture is ever an instruction to us.
 """
 
 import base64
@@ -15,7 +15,7 @@ from pressbox.core.models.chat import ChatModel, Endpoint, json_in
 from pressbox.footy.domain.judgements import FrameJudgement, Vote
 from pressbox.footy.domain.scorebug import LONGEST_TEXT
 
-# Calls at the same time per worker, as the documents have it.
+# Concurrent calls per worker, as in the original document.
 LLM_SEMAPHORE = 2
 LONGEST_CALL = timedelta(seconds=60)
 MOST_TOKENS = 800
@@ -64,7 +64,7 @@ class _Frames(BaseModel):
 
 
 class VisionJudge:
-    """At most two calls at a time. Any trouble of the endpoint is a TransientError; a wrong setting says which."""
+    """Makes at most two calls at a time. Failures of the endpoint are TransientErrors; a wrong setting is named."""
 
     name = "vision-llm"
 
@@ -94,7 +94,7 @@ class VisionJudge:
                 asked += [{"role": "assistant", "content": said[:4000]}, {"role": "user", "content": repair}]
                 judged = _parse_judgements((await self._chat.ask(asked, MOST_TOKENS)).text, len(frames))
         if judged is None:
-            raise TransientError(f"{self.name}: the model {self._chat.model} does not answer in the form asked for.")
+            raise TransientError(f"{self.name}: the model {self._chat.model} does not answer in the requested form.")
         return judged
 
     async def close(self) -> None:
@@ -113,7 +113,7 @@ def _picture_message(frames: Sequence[bytes]) -> list[object]:
 
 
 def _parse_judgements(said: str, count: int) -> list[FrameJudgement] | None:
-    """None when the answer is anything but what was asked for; half an answer is none."""
+    """None unless the answer has exactly the requested form."""
     try:
         found = _Frames.model_validate(json_in(said))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Opening and reading a video file that nobody has vouched for. Runs in the media child processes only."""
+"""Opens and reads untrusted video files. Runs in the media child processes only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ _MOST_PACKETS = 200_000
 
 @dataclass(frozen=True)
 class TimedFrame:
-    """A decoded frame and when it is shown, counted from the first."""
+    """A decoded frame and its time, counted from the first frame."""
 
     seconds: float
     frame: VideoFrame
@@ -39,25 +39,25 @@ class TimedFrame:
 
 @contextmanager
 def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """The file and its first moving picture."""
+    """Open a file with its first video stream that is not a cover picture."""
     if path.stat().st_size == 0:
         raise NotAVideoError("The file is empty.")
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
     try:
         container = av.open(str(path), options=options)
-    # Which of its many errors the library raises for a stranger's bytes is the choice of the bytes.
+    # Hostile bytes can make the library raise any of these.
     except (av.FFmpegError, ValueError, UnicodeDecodeError) as error:
         raise NotAVideoError(f"The file is not a video: {_reason(error)}") from error
     with container:
-        # A cover picture of a sound file is a video stream too.
+        # The cover picture of a sound file is a video stream too.
         pictures = [stream for stream in container.streams.video if not _is_cover(stream)]
         if not pictures:
             raise NotAVideoError(
-                "The file has sound but no picture." if container.streams.audio else "No video inside."
+                "The file has sound but no picture." if container.streams.audio else "The file holds no video."
             )
         stream = pictures[0]
         if stream.codec_context is None:
-            raise NotAVideoError("The video is of a kind that we cannot decode.")
+            raise NotAVideoError("The video has a codec that we cannot decode.")
         if stream.width * stream.height > _LARGEST_PIXELS:
             raise NotAVideoError(f"The picture is too large: {stream.width}×{stream.height}.")
         stream.codec_context.thread_count = 1
@@ -65,16 +65,16 @@ def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
 
 
 def decode_faster(stream: VideoStream) -> None:
-    """Decode less: frames that no other frame needs, and the smoothing of block edges, do not change a fingerprint.
+    """Skip frames that no other frame needs, and the smoothing of block edges: fingerprints do not need them.
 
-    Every fingerprint is made in this way; frames chosen differently would differ by more bits than the rule allows.
+    All fingerprints must be made this way: other frames would differ by more bits than the rule allows.
     """
     stream.codec_context.skip_frame = "NONREF"
     stream.codec_context.options = {"skip_loop_filter": "all", "flags2": "+fast", "max_pixels": str(_LARGEST_PIXELS)}
 
 
 def read_frames(container: InputContainer, stream: VideoStream) -> Iterator[TimedFrame]:
-    """Every frame from here on that can be decoded, in order of time; damaged places are skipped."""
+    """Yield every frame that can be decoded from here on, in order of time; damaged places are skipped."""
     first: float | None = None
     for number, packet in enumerate(_read_packets(container, stream)):
         for frame in _decode(packet):
@@ -89,9 +89,9 @@ def read_frames(container: InputContainer, stream: VideoStream) -> Iterator[Time
 
 
 def measure_duration(container: InputContainer, stream: VideoStream) -> float:
-    """Seconds from the first to the last packet, by reading them all; what a header claims is not asked.
+    """Measure the seconds from the first to the last packet by reading them all; the header is not trusted.
 
-    A single packet far in the future does not make a clip long: a gap counts ten seconds at most.
+    A gap counts ten seconds at most, so that a single packet far in the future does not make a clip long.
     """
     base = stream.time_base or Fraction(1, av.time_base)
     times: list[int] = []
@@ -111,7 +111,7 @@ def measure_duration(container: InputContainer, stream: VideoStream) -> float:
 
 
 def to_picture(frame: VideoFrame, height: int | None = None) -> Picture:
-    """The frame as people see it (turned as the file asks), blue-green-red, at most so many pixels high."""
+    """Convert a frame to blue-green-red, rotated as the file asks, and at most `height` pixels high."""
     scale = min(1.0, height / frame.height) if height else 1.0
     width, lines = max(2, round(frame.width * scale)), max(2, round(frame.height * scale))
     shown = np.asarray(frame.reformat(width, lines, "bgr24", interpolation="AREA").to_ndarray(), dtype=np.uint8)
@@ -119,7 +119,7 @@ def to_picture(frame: VideoFrame, height: int | None = None) -> Picture:
 
 
 def rotate(shown: Picture, rotation: int) -> Picture:
-    """Telephones film sideways and note it in the file."""
+    """Rotate as the file asks: phones film sideways and note it in the file."""
     quarters = round(rotation / 90) % 4
     return np.ascontiguousarray(np.rot90(shown, quarters)) if quarters else shown
 
@@ -132,7 +132,7 @@ def encode_jpeg(shown: Picture, quality: int = 88) -> bytes:
 
 
 def audio_kind(container: InputContainer) -> Literal["", "other", "aac", "mp3"]:
-    """What kind of sound the file has, as far as a browser cares."""
+    """The audio codec, as far as it matters to a browser; empty without sound."""
     for stream in container.streams.audio:
         name = stream.codec_context.name if stream.codec_context else ""
         return "aac" if name.startswith("aac") else "mp3" if name.startswith("mp3") else "other"
@@ -144,7 +144,7 @@ def _read_packets(container: InputContainer, stream: VideoStream) -> "Iterator[P
         try:
             yield from container.demux(stream)
         except (av.InvalidDataError, av.EOFError):
-            # The reader stands behind the damaged place now; asking again goes on from there.
+            # The reader is behind the damaged place now; go on from there.
             continue
         return
 

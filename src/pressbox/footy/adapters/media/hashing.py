@@ -1,4 +1,4 @@
-"""From frames to hashes: small grey pictures on a grid of time, their borders, and difference hashes of their views."""
+"""Makes fingerprints: samples frames as small grey pictures, finds their borders, and hashes their views."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,13 +14,13 @@ from pressbox.footy.domain.fingerprints import PHASES, REFERENCE_STEP, VIEWS, Fi
 
 SMALL_WIDTH, SMALL_HEIGHT = 160, 90
 LONGEST_SECONDS = 120.0
-# A picture whose greys spread less than this is flat: black, a colour, a fade.
+# A picture with less contrast than this is flat: black, one colour, a fade.
 FLAT_SPREAD = 12.0
-# A sample whose frame came this much later is a hole in the clip, not a sample.
+# A sample whose frame is this much later is a hole in the clip.
 _HOLE_SECONDS = 0.5
 _BORDER_SPREAD = 5.0
 _BORDER_DARK = 24
-# A border stays; a dark line that lasts half a second does not make one.
+# A border lasts; a dark line of half a second is none.
 _BORDER_SAMPLES = 13
 _LEAST_KEPT = 0.3
 _LEAST_PICTURE = 0.7
@@ -40,7 +40,7 @@ def fingerprint(path: Path, phases: int = PHASES) -> Fingerprint:
 
 
 def sample(moving: Iterable[TimedFrame], phases: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """The first frame at or after every point of the grid, small and grey, and which points have none near."""
+    """Take the first frame at or after every point of the grid, small and grey, and mark points without one nearby."""
     step = REFERENCE_STEP / phases
     small: list[Picture] = []
     holes: list[bool] = []
@@ -67,7 +67,7 @@ def hash_samples(small: NDArray[np.uint8], holes: NDArray[np.bool_], phases: int
         for view, part in enumerate(_views(grey, boxes[index], moving[index])):
             hashes[view, index] = difference_hash(part)
             telling[view, index] = not holes[index] and float(part.std()) > FLAT_SPREAD
-        # Where the border takes most of the picture, the hash of the whole picture is a hash of the border.
+        # With a large border, the hash of the whole picture is a hash of the border.
         telling[0, index] &= _share(boxes[index]) >= _LEAST_PICTURE
     return Fingerprint(hashes, telling, phases)
 
@@ -86,15 +86,15 @@ def difference_hash(grey: Picture) -> np.uint64:
 
 
 def trimmed_boxes(small: NDArray[np.uint8]) -> list[Box]:
-    """Where the picture is inside its border, for every sample: (top, bottom, left, right)."""
-    # Picture by picture: the spread of all at once takes many times the memory of the pictures.
+    """Find the picture inside its border for every sample: (top, bottom, left, right)."""
+    # One picture at a time: all at once would need many times their memory.
     rows = _border_lines(small.max(axis=2), np.stack([grey.std(axis=1) for grey in small]))
     columns = _border_lines(small.max(axis=1), np.stack([grey.std(axis=0) for grey in small]))
     return [(*_picture_range(row), *_picture_range(column)) for row, column in zip(rows, columns, strict=True)]
 
 
 def moving_boxes(small: NDArray[np.uint8], trimmed: list[Box], phases: int) -> list[Box]:
-    """Inside the border, where something moves: a caption, a picture frame or the room around a screen does not."""
+    """Find the part inside the border that moves: captions, picture frames and the room around a screen do not."""
     if len(small) <= phases:
         return trimmed
     changed = np.abs(small[phases:].astype(np.int16) - small[:-phases]) > _MOVED_GREYS
@@ -110,19 +110,19 @@ def moving_boxes(small: NDArray[np.uint8], trimmed: list[Box], phases: int) -> l
 
 
 def _extend_in_time(moving: NDArray[np.bool_], phases: int) -> NDArray[np.bool_]:
-    """A line that moved at any time within a second counts as moving; the last samples have no later one to differ."""
+    """Count a line as moving if it moved within a second; the last samples have no later one to differ from."""
     padded = np.concatenate((moving, np.repeat(moving[-1:], phases, axis=0))).astype(np.uint8)
     return cv2.dilate(padded, np.ones((8 * phases + 1, 1), dtype=np.uint8)).astype(bool)
 
 
 def _border_lines(brightest: NDArray[np.uint8], spread: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Lines without picture: dark, or of one colour, for a while."""
+    """Lines without picture: dark or of one colour for a while."""
     blank = ((brightest <= _BORDER_DARK) | (spread <= _BORDER_SPREAD)).astype(np.uint8)
     return cv2.erode(blank, np.ones((_BORDER_SAMPLES, 1), dtype=np.uint8)).astype(bool)
 
 
 def _picture_range(border: NDArray[np.bool_]) -> tuple[int, int]:
-    """First and last line of the picture; everything, when hardly anything would be left."""
+    """First and last line of the picture; all lines when hardly anything would be left."""
     lines = np.flatnonzero(~border)
     if len(lines) == 0 or lines[-1] + 1 - lines[0] < _LEAST_KEPT * len(border):
         return 0, len(border)
@@ -146,7 +146,7 @@ def _crop_centre(grey: Picture, width_share: float, height_share: float) -> Pict
 
 
 def _small_grey(frame: VideoFrame) -> Picture:
-    # Turned first: width and height change places.
+    # Before the rotation, width and height are swapped.
     sideways = round(frame.rotation / 90) % 2 == 1
     size = (SMALL_HEIGHT, SMALL_WIDTH) if sideways else (SMALL_WIDTH, SMALL_HEIGHT)
     grey = frame.reformat(*size, "gray", interpolation="AREA").to_ndarray()

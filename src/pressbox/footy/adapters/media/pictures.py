@@ -1,4 +1,4 @@
-"""Still pictures of a clip: frames for the judge, and the one that stands for the clip. Child processes only."""
+"""Takes still pictures of a clip: frames for the judge, and the poster. Runs in the media child processes only."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,12 +23,12 @@ from pressbox.footy.domain.errors import NotAVideoError
 
 JUDGE_HEIGHT = 1080
 POSTER_WIDTH = 640
-# Goals are at the end of a clip more often than at its beginning; the very edges are fades and titles.
+# Goals are more often at the end of a clip; its edges are fades and titles.
 _POSTER_FRACTIONS = (0.3, 0.45, 0.6, 0.75)
 
 
 def take_frames(path: Path, fractions: Sequence[float], height: int = JUDGE_HEIGHT) -> list[Picture]:
-    """One picture for each share of the clip's length, in the order asked."""
+    """Take one picture for each fraction of the duration, in the given order."""
     with open_video(path) as (container, stream):
         duration = measure_duration(container, stream)
     with open_video(path) as (container, stream):
@@ -43,8 +43,8 @@ def take_frames(path: Path, fractions: Sequence[float], height: int = JUDGE_HEIG
 
 
 def _frame_at(container: InputContainer, stream: VideoStream, moment: float) -> VideoFrame | None:
-    """The first frame from this moment on; at the end of a damaged or shortened file the last one before it."""
-    # A file without an index is read from where we stand.
+    """The first frame from this moment on; in a damaged or cut file, the last one before it."""
+    # A file without an index is read from the current position.
     with suppress(av.FFmpegError):
         container.seek(round(moment * av.time_base), backward=True)
     last = None
@@ -59,8 +59,8 @@ def encode_frames(path: Path, fractions: Sequence[float]) -> list[bytes]:
     return [encode_jpeg(shown, quality=92) for shown in take_frames(path, fractions)]
 
 
-def poster(path: Path) -> bytes:
-    """The clearest of a few frames, at most 640 pixels wide."""
+def make_poster(path: Path) -> bytes:
+    """Make a JPEG of the clearest of a few frames, at most 640 pixels wide."""
     best = max(take_frames(path, _POSTER_FRACTIONS), key=_clarity)
     scale = min(1.0, POSTER_WIDTH / best.shape[1])
     size = (max(2, round(best.shape[1] * scale)), max(2, round(best.shape[0] * scale)))
@@ -68,6 +68,6 @@ def poster(path: Path) -> bytes:
 
 
 def _clarity(shown: Picture) -> float:
-    """Sharp and full of contrast: neither a fade, nor a blur between two cameras."""
+    """High for sharp pictures with contrast, low for fades and blurs."""
     grey = cv2.cvtColor(shown, cv2.COLOR_BGR2GRAY)
     return float(cv2.Laplacian(grey, cv2.CV_64F).std()) * float(grey.std())

@@ -1,8 +1,8 @@
-"""Making a clip that every browser plays and seeks in: H.264 in MP4 with its index in front. Child processes only.
+"""Makes a clip that every browser can play and seek: H.264 in MP4 with the index in front.
 
-What already is so stays as it is. H.264 in another container, or with the index at the end, is rewrapped without loss.
-Everything else (HEVC, AV1, VP9, ten-bit pictures) is encoded anew, at most 720 lines high: refusing a good clip
-because of its codec would lose a goal, and at sixty seconds at most the encoding costs seconds.
+A file that is so already is kept. H.264 in another container, or with the index at the end, is rewrapped without loss.
+Everything else (HEVC, AV1, VP9, ten-bit pictures) is encoded again, at most 720 lines high: refusing a good clip for
+its codec would lose a goal, and a clip of a minute is encoded within seconds. Runs in the media child processes only.
 """
 
 import os
@@ -44,7 +44,7 @@ def write_playable(path: Path, target: Path) -> None:
 
 
 def index_is_in_front(path: Path) -> bool:
-    """Whether the table of an MP4 file comes before its pictures: a browser then starts at once and can seek."""
+    """Whether the index of an MP4 file comes before its data, so that a browser starts at once and can seek."""
     with path.open("rb") as file:
         while head := file.read(8):
             if len(head) < 8:
@@ -63,11 +63,11 @@ def index_is_in_front(path: Path) -> bool:
 def _rewrap(container: InputContainer, stream: VideoStream, target: Path) -> None:
     with av.open(str(target), "w", format="mp4", options={"movflags": "+faststart"}) as output:
         streams: dict[int, VideoStream | AudioStream] = {stream.index: output.add_stream_from_template(stream)}
-        # A sound that not every browser plays is left out: it would keep the picture from playing.
+        # Sound that not every browser plays is left out: it would keep the video from playing.
         for audio in container.streams.audio[:1] if audio_kind(container) in ("aac", "mp3") else ():
             streams[audio.index] = output.add_stream_from_template(audio)
         wanted = [container.streams[index] for index in streams]
-        # The rest of a damaged file: what was readable is kept.
+        # Of a damaged file, keep what was readable.
         with suppress(av.InvalidDataError):
             for packet in _add_decoding_times(container.demux(wanted)):
                 packet.stream = streams[packet.stream.index]
@@ -75,7 +75,7 @@ def _rewrap(container: InputContainer, stream: VideoStream, target: Path) -> Non
 
 
 def _add_decoding_times(packets: "Iterator[AnyPacket]") -> "Iterator[AnyPacket]":
-    """Matroska leaves out when its first packets are to be decoded; MP4 must have it."""
+    """Add the decoding times that Matroska leaves out of its first packets; MP4 requires them."""
     waiting: dict[int, list[AnyPacket]] = {}
     for packet in packets:
         early = waiting.setdefault(packet.stream.index, [])
@@ -92,7 +92,7 @@ def _add_decoding_times(packets: "Iterator[AnyPacket]") -> "Iterator[AnyPacket]"
 
 
 def _encode(container: InputContainer, stream: VideoStream, target: Path) -> None:
-    """Picture only: a sound that a browser cannot play is not worth a second encoder here."""
+    """Encode the picture only: sound that a browser cannot play is not worth a second encoder."""
     scale = min(1.0, TALLEST / stream.height)
     width, height = (max(2, round(length * scale / 2) * 2) for length in (stream.width, stream.height))
     written = 0

@@ -1,4 +1,4 @@
-"""What a video file really is. Child processes only."""
+"""Measures what a video file really holds. Runs in the media child processes only."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from pressbox.footy.domain.errors import NotAVideoError
 
 
 def probe_video(path: Path) -> Probe:
-    """Length by reading all packets, size of the picture from a decoded frame."""
+    """Measure the duration by reading all packets, and the picture by decoding a frame."""
     with open_video(path) as (container, stream):
         duration = measure_duration(container, stream)
         codec = stream.codec_context.name

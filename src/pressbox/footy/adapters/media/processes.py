@@ -1,4 +1,4 @@
-"""The media port on child processes, because a hostile file may crash its decoder or never end."""
+"""Reads video in child processes, because a hostile file may crash its decoder or never end."""
 
 import asyncio
 import signal
@@ -52,25 +52,25 @@ class MediaProcesses:
         return await self._run(tasks.probe, path)
 
     async def fingerprint(self, path: Path, *, phases: int = PHASES) -> bytes:
-        """In its stored form, see `pressbox.footy.domain.fingerprints`. One phase is enough for a reference."""
+        """Return the stored form, see `pressbox.footy.domain.fingerprints`. One phase is enough for a reference."""
         return await self._run(tasks.fingerprint, path, phases)
 
     async def find_same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
-        """Which of these fingerprints show a scene of the query."""
+        """Find the references that show a scene of the query."""
         return await asyncio.to_thread(_same_scene, query, references, self._rule)
 
     async def take_frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
-        """JPEG pictures, one for each share of the length, in the order asked."""
+        """Take a JPEG picture at each fraction of the duration, in the given order."""
         return await self._run(tasks.frames, path, tuple(fractions))
 
     async def take_poster(self, path: Path) -> bytes:
         return await self._run(tasks.poster, path)
 
     async def make_playable(self, path: Path, target: Path) -> Probe:
-        """Write a file that browsers play and seek. After an error there is no file."""
+        """Write a file that browsers can play and seek. After an error there is no file."""
         try:
             return await self._run(tasks.playable, path, target)
-        # Half a file is worth nothing and would stay, also after a cancellation.
+        # Cancellation included: half a file must not stay.
         except BaseException:
             await asyncio.to_thread(target.unlink, missing_ok=True)
             raise
@@ -101,7 +101,7 @@ def _same_scene(query: bytes, references: Mapping[int, bytes], rule: MatchRule) 
 
 def _unreadable(error: CallFailedError, path: Path) -> PermanentError:
     if error.exception == "FileNotFoundError":
-        return NotFoundError(f"The file {path.name} is not there any more.")
+        return NotFoundError(f"The file {path.name} no longer exists.")
     if error.exception in _OUT_OF_MEMORY:
-        return NotAVideoError("Reading it takes more memory than one clip may have.")
+        return NotAVideoError("Reading it needs more memory than one clip may use.")
     return NotAVideoError(f"The file cannot be read: {error.message}")

@@ -1,6 +1,6 @@
-"""What the media child processes do with a video file, so that a hostile one can take down nothing but its process.
+"""Tasks of the media child processes: a hostile file can only take down its process.
 
-The libraries are imported inside the functions: the worker, which only names them, stays light.
+Libraries are imported inside the functions, so that the worker itself stays light.
 """
 
 from pathlib import Path
@@ -38,7 +38,7 @@ def frames(path: Path, fractions: tuple[float, ...]) -> tuple[bytes, ...]:
 def poster(path: Path) -> bytes:
     from pressbox.footy.adapters.media import pictures
 
-    return pictures.poster(path)
+    return pictures.make_poster(path)
 
 
 def playable(path: Path, target: Path) -> Probe:

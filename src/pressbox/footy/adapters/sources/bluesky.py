@@ -1,7 +1,7 @@
-"""Bluesky by its post search, with or without an app password.
+"""Bluesky's post search, with or without an app password.
 
-Form of questions and answers: the lexicons `app.bsky.feed.searchPosts`, `app.bsky.embed.video` and
-`com.atproto.server.createSession`. The search knows no "or", so every name is asked for and the team looked for here.
+Uses the lexicons `app.bsky.feed.searchPosts`, `app.bsky.embed.video` and `com.atproto.server.createSession`. The search
+has no "or", so it is asked once for every name, and posts without the team are filtered out here.
 """
 
 import json
@@ -76,7 +76,7 @@ class BlueskySource:
     ) -> None:
         self._client = SourceClient(NAME, http, clock)
         self._login = login
-        # With a session the questions go to the server of the account, which asks on our behalf.
+        # With a session, requests go to the server of the account, which forwards them.
         self._base_url = (login.url if login else base_url).rstrip("/")
         self._session: Session | None = None
 
@@ -89,7 +89,7 @@ class BlueskySource:
         spellings = {fold(name).casefold(): name for name in reversed(request.player_names)}
         for name in spellings.values():
             page = await self._load_page(self._search_url(name, request))
-            posts = self._client.each(page.posts, Post)
+            posts = self._client.parse_each(page.posts, Post)
             found += [video for video in map(_found_video, posts) if video is not None]
         return select_matching(found, request, self._client.now())
 
@@ -105,7 +105,7 @@ class BlueskySource:
         try:
             return await self._client.get(url, Page, headers=await self._authorize(self._login))
         except (SourceLoginError, SourceRefusedError):
-            # A session ends after two hours; the answer to that is 400 or 401. Once more with a new one.
+            # A session ends after two hours, which shows as 400 or 401: try once more with a new one.
             self._session = None
             if not known:
                 raise

@@ -1,4 +1,4 @@
-"""Asks a source and reads what it says: JSON in a known form, or an error that names the source and what to do."""
+"""Sends requests to a source and parses its JSON; errors name the source and say what to do."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -18,13 +18,13 @@ log = get_logger(__name__)
 
 TIMEOUT = timedelta(seconds=20)
 LARGEST_ANSWER = 8_000_000
-# When a source asks us to wait without saying how long.
+# When a source asks us to wait and does not say how long.
 DEFAULT_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(hours=1)
 
 
 class SourceModel(BaseModel):
-    """Base of what a source answers: what we do not use is not looked at."""
+    """Base of the parts of an answer that we use; the rest is ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -38,7 +38,7 @@ def utc_now() -> datetime:
 
 
 class SourceClient:
-    """The requests of one source. A source that asked for a pause is not asked again before it is over."""
+    """Sends the requests of one source, and respects the pauses that it asks for."""
 
     def __init__(self, source: str, http: GuardedClient, clock: Clock = utc_now) -> None:
         self.source = source
@@ -50,10 +50,10 @@ class SourceClient:
         return self._clock()
 
     async def get(self, url: str, shape: type[ModelT], *, headers: Mapping[str, str] | None = None) -> ModelT:
-        return self.read(await self.fetch(url, headers=headers), shape)
+        return self.parse(await self.fetch(url, headers=headers), shape)
 
     async def fetch(self, url: str, *, headers: Mapping[str, str] | None = None) -> Response:
-        """A good answer, whatever it holds."""
+        """Return an answer with status 200, whatever it holds."""
         self._check_pause()
         accepted = {"Accept": "application/json", **(headers or {})}
         return self._check_status(
@@ -68,22 +68,22 @@ class SourceClient:
         answer = await self._send(
             self._http.post(url, content, headers=accepted, timeout=TIMEOUT, max_bytes=LARGEST_ANSWER)
         )
-        return self.read(self._check_status(answer), shape)
+        return self.parse(self._check_status(answer), shape)
 
-    def read(self, answer: Response, shape: type[ModelT]) -> ModelT:
+    def parse(self, answer: Response, shape: type[ModelT]) -> ModelT:
         try:
-            return shape.model_validate(self.json(answer))
+            return shape.model_validate(self.parse_json(answer))
         except ValidationError as error:
-            raise SourceError(f"{self.source}: the answer has a form that is not known here.") from error
+            raise SourceError(f"{self.source}: the answer has an unknown form.") from error
 
-    def json(self, answer: Response) -> object:
+    def parse_json(self, answer: Response) -> object:
         try:
             return json.loads(answer.body)
         except ValueError as error:
             raise SourceError(f"{self.source}: {_describe_body(answer)}.") from error
 
-    def each(self, items: Iterable[object], shape: type[ModelT]) -> list[ModelT]:
-        """Those that can be read: one odd post does not hide the others. None of many is a failure."""
+    def parse_each(self, items: Iterable[object], shape: type[ModelT]) -> list[ModelT]:
+        """Parse what can be parsed: one odd item does not hide the others. Raises when none of them can."""
         given, good = 0, []
         for item in items:
             given += 1
@@ -91,10 +91,10 @@ class SourceClient:
                 good.append(shape.model_validate(item))
             except ValidationError as error:
                 log.warning(
-                    "post_unreadable", msg="A post was left out", source=self.source, problems=error.error_count()
+                    "post_unreadable", msg="A post could not be read", source=self.source, problems=error.error_count()
                 )
         if given and not good:
-            raise SourceError(f"{self.source}: none of {given} posts has a form that is known here.")
+            raise SourceError(f"{self.source}: none of {given} posts could be read.")
         return good
 
     async def _send(self, sending: Awaitable[Response]) -> Response:
@@ -126,7 +126,7 @@ class SourceClient:
         if status >= httpx.codes.INTERNAL_SERVER_ERROR:
             raise SourceError(f"{self.source}: answered {status}.")
         if status >= httpx.codes.BAD_REQUEST:
-            raise SourceRefusedError(f"{self.source}: does not take the question ({status}).")
+            raise SourceRefusedError(f"{self.source}: rejected the request ({status}).")
         if status != httpx.codes.OK:
             raise SourceError(f"{self.source}: answered {status} without data.")
         self._note_exhausted_window(answer)
@@ -134,7 +134,7 @@ class SourceClient:
 
     def _note_exhausted_window(self, answer: Response) -> None:
         left = answer.headers.get("x-rate-limit-remaining", answer.headers.get("x-ratelimit-remaining", ""))
-        # The last one of a window was answered: the next would be refused, and some services count those as abuse.
+        # The next request would be refused, and some services count those as abuse.
         if number(left) == 0 and (wait_for := pause(answer.headers, self.now())) is not None:
             self._not_before = self.now() + min(wait_for, LONGEST_PAUSE)
 
@@ -143,7 +143,7 @@ def _describe_body(answer: Response) -> str:
     kind = answer.headers.get("content-type", "").partition(";")[0].strip()
     start = answer.body[:200].lstrip()
     if kind == "text/html" or start.startswith(b"<"):
-        return "answered with a page instead of data; it may ask for a login or block us"
+        return "sent a web page instead of data; it may want a login or block us"
     if not start:
-        return "answered with nothing"
-    return "the answer is no JSON or broke off in the middle"
+        return "sent an empty answer"
+    return "sent incomplete or invalid JSON"

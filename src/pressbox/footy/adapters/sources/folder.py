@@ -1,4 +1,4 @@
-"""Clips that lie in a directory or behind an HTTP index, each with a JSON side-car: tests, demos, private archives.
+"""Clips in a directory or behind an HTTP index, each with a JSON side-car: for tests, demos and private archives.
 
 `goal.mp4` is described by `goal.mp4.json` or `goal.json`: `{"text": …, "posted_at": …, "duration_seconds": …,
 "post_url": …}`. A file without one is described by its name and its time.
@@ -40,7 +40,7 @@ class SideCar(SourceModel):
 
 
 class IndexedFile(SourceModel):
-    """One entry of a JSON index, in the form of nginx's. Ours may carry the side-car with it."""
+    """One entry of a JSON index in nginx's form. It may include the side-car."""
 
     name: str
     mtime: str = ""
@@ -48,7 +48,7 @@ class IndexedFile(SourceModel):
 
 
 class FolderSource:
-    """A directory of this machine. `media_url` is a file: address, which the downloader takes from here only."""
+    """A directory of this machine. The downloader accepts `media_url`, a file: address, for this directory only."""
 
     def __init__(self, directory: Path, clock: Clock = utc_now) -> None:
         self._directory = directory
@@ -78,7 +78,7 @@ class FolderSource:
 
 
 class HttpFolderSource:
-    """The index of a web server: its page with links, or JSON (`[{"name": …, "mtime": …}]`)."""
+    """The index of a web server: a page with links, or JSON (`[{"name": …, "mtime": …}]`)."""
 
     def __init__(self, url: str, http: GuardedClient, clock: Clock = utc_now) -> None:
         self._url = url.rstrip("/") + "/"
@@ -102,10 +102,10 @@ class HttpFolderSource:
         if answer.headers.get("content-type", "").startswith("text/html"):
             links = (unquote(unescape(link)) for link in _LINK.findall(answer.body.decode("utf-8", "replace")))
             return [IndexedFile(name=link) for link in dict.fromkeys(links) if "/" not in link and "?" not in link]
-        entries = self._client.json(answer)
+        entries = self._client.parse_json(answer)
         if not isinstance(entries, list):
             raise SourceError(f"{NAME}: the index is not a list of files.")
-        return self._client.each(entries, IndexedFile)
+        return self._client.parse_each(entries, IndexedFile)
 
     async def _video(self, file: IndexedFile, names: set[str], gate: asyncio.Semaphore) -> FoundVideo:
         url = urljoin(self._url, quote(file.name))
@@ -114,13 +114,13 @@ class HttpFolderSource:
         if described is None and car is not None:
             async with gate:
                 described = parse_side_car((await self._client.fetch(urljoin(self._url, quote(car)))).body, file.name)
-            # Side-cars stay as they are; a long archive is not read anew every minute.
+            # Side-cars do not change; a long archive is not read again every minute.
             self._side_cars[url] = described
         return found_video(url, file.name, described or SideCar(), _http_time(file.mtime))
 
 
 def folder_source(place: str, http: GuardedClient, clock: Clock = utc_now) -> ClipSource:
-    """From the setting: an address of the web, or a directory."""
+    """Make the source for a web address or a directory."""
     if _is_web_address(place):
         return HttpFolderSource(place, http, clock)
     return FolderSource(Path(place), clock)
@@ -135,7 +135,7 @@ def from_settings(settings: FootySettings, http: GuardedClient) -> ClipSource | 
 
 
 def archive_directory(settings: FootySettings) -> Path | None:
-    """The directory from which files may be copied, if the folder is one of this machine."""
+    """The directory from which files may be copied; None for a web address."""
     return Path(settings.folder) if settings.folder and not _is_web_address(settings.folder) else None
 
 
@@ -144,13 +144,15 @@ def side_car_names(file: str) -> tuple[str, str]:
 
 
 def parse_side_car(text: bytes, file: str) -> SideCar:
-    """An unreadable one is as good as none; the file is there all the same."""
+    """Parse a side-car; without a readable one the file is described by its name."""
     if not text:
         return SideCar()
     try:
         return SideCar.model_validate(json.loads(text))
     except (ValueError, ValidationError):
-        log.warning("side_car_unreadable", msg="The file is described by its name", file=file)
+        log.warning(
+            "side_car_unreadable", msg="A side-car could not be read; the file is described by its name", file=file
+        )
         return SideCar()
 
 

@@ -1,7 +1,7 @@
-"""Reddit by the newest posts of the configured subreddits, with or without the credentials of an application.
+"""The newest posts of the configured subreddits, with or without the credentials of an application.
 
-Form of questions and answers: Reddit's API documentation, listings (`/r/{subreddit}/new`) and the application-only
-grant of OAuth 2. What people post there is mostly a link to a host of short clips.
+Uses Reddit's listings (`/r/{subreddit}/new`) and the application-only grant of OAuth 2. Most posts are links to hosts
+of short clips.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ OAUTH_URL = "https://oauth.reddit.com"
 # Without credentials ten requests a minute are allowed.
 FRESH_FOR = timedelta(seconds=10)
 _QUERY = "limit=100&raw_json=1"
-# Renewed before it ends, so that a search does not meet the end.
+# A token is renewed this long before it expires.
 _RENEW_BEFORE = timedelta(minutes=1)
 _VIDEO_HINTS = frozenset({"hosted:video", "rich:video"})
 _CLIP_HOSTS = (
@@ -94,7 +94,7 @@ class RedditLogin:
 
 
 class RedditSource:
-    """`base_url` replaces both of Reddit's own addresses."""
+    """`base_url` replaces both of Reddit's addresses."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class RedditSource:
         return select_matching([video for videos in lists for video in videos], request, self._client.now())
 
     async def _load_shared(self, subreddit: str, headers: dict[str, str]) -> list[FoundVideo]:
-        """Many goals are searched at the same time, and the list is the same for all of them."""
+        """Share one list between the goals that are searched at the same time."""
         known = self._lists.get(subreddit)
         if known is None or known[0] + self._fresh_for <= self._client.now():
             known = (self._client.now(), await self._load_newest(subreddit, headers))
@@ -143,9 +143,9 @@ class RedditSource:
             listing = await self._client.get(f"{where}?{_QUERY}", Listing, headers=headers)
         except SourceLoginError as error:
             self._token = None
-            advice = "login expired" if headers else "refuses readers without credentials; set a client id and secret"
+            advice = "login expired" if headers else "rejects requests without credentials; set a client id and secret"
             raise SourceLoginError(f"{NAME}: {advice}.") from error
-        posts = [child.data for child in self._client.each(listing.data.children, Child)]
+        posts = [child.data for child in self._client.parse_each(listing.data.children, Child)]
         return [_found_video(post) for post in posts if post.has_video]
 
     async def _authorize(self) -> dict[str, str]:

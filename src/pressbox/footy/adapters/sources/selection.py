@@ -1,4 +1,4 @@
-"""Chooses from posts what a search asks for, where the source itself cannot be asked so precisely."""
+"""Selects posts that match a search, for sources that cannot search so precisely themselves."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,7 +9,7 @@ from pressbox.footy.ports.outside import SearchRequest
 
 
 def select_matching(found: Iterable[FoundVideo], request: SearchRequest, now: datetime) -> tuple[FoundVideo, ...]:
-    """What the request asks for, the newest first: for sources that cannot be asked so precisely."""
+    """Select new posts that mention player and team, the newest first."""
     fitting = [
         video
         for video in found

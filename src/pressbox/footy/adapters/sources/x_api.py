@@ -1,7 +1,6 @@
-"""X by its official API: the recent search with a bearer token.
+"""The recent search of X's official API, with a bearer token.
 
-Form of questions and answers: the documentation of X API v2, `GET /2/tweets/search/recent` with the expansion
-`attachments.media_keys`.
+Uses `GET /2/tweets/search/recent` of X API v2 with the expansion `attachments.media_keys`.
 """
 
 from collections.abc import Sequence
@@ -105,7 +104,7 @@ class XApiSource:
     def _videos(self, page: Page, request: SearchRequest) -> list[FoundVideo]:
         media = {item.media_key: item for item in page.includes.media if item.type == "video"}
         videos = []
-        for post in self._client.each(page.data, Post):
+        for post in self._client.parse_each(page.data, Post):
             keys = [key for key in post.attachments.media_keys if key in media]
             for number, key in enumerate(keys, start=1):
                 video = _found_video(post, media[key], number)

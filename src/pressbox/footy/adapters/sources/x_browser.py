@@ -1,4 +1,4 @@
-"""X through the browser search service, `pressbox x serve`: this side asks it."""
+"""X through the browser search service: the client of `pressbox x serve`."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -16,12 +16,12 @@ from pressbox.footy.settings import FootySettings
 from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuery, SearchStatus
 
 NAME = "x-browser"
-# A browser has to load a page and scroll; whoever asks all sources waits 45 seconds for each.
+# A browser has to load a page and scroll. The search of all sources waits 45 seconds for each.
 TIMEOUT_SECONDS = 42.0
 
 
 class XBrowserSource:
-    """The service is the administrator's own, often on this machine, so no guard stands before it."""
+    """The service belongs to the administrator and often runs on this machine, so the guarded client is not used."""
 
     def __init__(self, base_url: str, token: str) -> None:
         self._client = httpx.AsyncClient(
@@ -69,22 +69,22 @@ def from_settings(settings: FootySettings, http: GuardedClient) -> XBrowserSourc
 def _parse(answer: httpx.Response) -> SearchAnswer:
     status = answer.status_code
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        raise SourceLoginError(f"{NAME}: the search service refuses our token. It must be the same on both sides.")
+        raise SourceLoginError(f"{NAME}: the search service rejects our token; it must be the same on both sides.")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         raise SourceBusyError(
-            f"{NAME}: X asks for a pause.", retry_after=pause(answer.headers, utc_now()) or DEFAULT_PAUSE
+            f"{NAME}: X asks us to slow down.", retry_after=pause(answer.headers, utc_now()) or DEFAULT_PAUSE
         )
     try:
-        told = SearchAnswer.model_validate_json(answer.content)
+        parsed = SearchAnswer.model_validate_json(answer.content)
     except ValidationError as error:
-        raise SourceError(f"{NAME}: the search service answered {status} in a form that is not known.") from error
-    if told.status is SearchStatus.AUTHENTICATION_REQUIRED:
+        raise SourceError(f"{NAME}: the search service answered {status} in an unknown form.") from error
+    if parsed.status is SearchStatus.AUTHENTICATION_REQUIRED:
         raise SourceLoginError(f"{NAME}: login expired. Run `pressbox x login` where the service runs.")
     if status == HTTPStatus.UNPROCESSABLE_ENTITY:
-        raise SourceRefusedError(f"{NAME}: {told.message or 'the question was not taken'}")
-    if told.status is not SearchStatus.SUCCESS or status != HTTPStatus.OK:
-        raise SourceError(f"{NAME}: {told.message or f'the search service answered {status}'}")
-    return told
+        raise SourceRefusedError(f"{NAME}: {parsed.message or 'the request was rejected'}")
+    if parsed.status is not SearchStatus.SUCCESS or status != HTTPStatus.OK:
+        raise SourceError(f"{NAME}: {parsed.message or f'the search service answered {status}'}")
+    return parsed
 
 
 def _found_video(video: FoundOnX) -> FoundVideo:
