@@ -19,7 +19,6 @@ from temporalio.testing import ActivityEnvironment
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.contracts import Contract
-from pressbox.core.web.app import create_app
 from pressbox.curator.library.domain.entries import DistilState
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.manifest import APP, activities
@@ -29,7 +28,7 @@ from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.model import MODEL, ModelService
 from tests.fakes.attacks import ATTACKS, EVIL, METADATA, Attack, Gullible
 from tests.fakes.reader import NOW, Library
-from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
+from tests.site import PASSWORD, Browser, cheap_passwords, serving
 
 BYSTANDERS = 3
 READER = "reader@example.org"
@@ -206,16 +205,6 @@ def hidden(text: str) -> str:
 async def browser(room: Besieged) -> AsyncIterator[httpx.AsyncClient]:
     """The real pages, for the reader of the room."""
 
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield room.resources
-
-    settings = room.resources.settings
-    app = create_app(settings, [APP], connect)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(room.resources.database, settings, passwords=cheap_passwords())
-        transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))
-        async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
-            answer = await client.post("/sign-in", data={"email": READER, "password": PASSWORD})
-            assert answer.status_code == 303
-            yield client
+    async with serving(room.resources, room.resources.settings, [APP]) as app, Browser(app) as client:
+        await client.sign_in(READER)
+        yield client

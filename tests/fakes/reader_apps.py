@@ -2,10 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,15 +12,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from pressbox.core.accounts.rows import UserRow
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
-from pressbox.core.web.app import create_app
-from pressbox.curator.apps.reader_api.bases import COOKIELESS
-from pressbox.curator.routes import build_router
-from tests.conftest import TEST_KEY
 from tests.fakes.reader import Library
-from tests.integration.web.conftest import ORIGIN, cheap_passwords
+from tests.site import ORIGIN, serving
 from tests.waiting import until
 
 API = "/reader/api/0"
@@ -62,32 +54,8 @@ class ReaderApp:
         return answer.json()
 
 
-# Whose library the application serves now: there is one application for all tests, since making one takes longer than
-# most of them.
-_SERVED: list[Library] = []
-
-
-@cache
-def _application() -> FastAPI:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield _SERVED[-1].resources
-
-    router = build_router(lambda _: _SERVED[-1].service)
-    manifest = AppManifest(
-        "curator", "Reader", "", package="pressbox.curator", router=lambda: router, cookieless=COOKIELESS
-    )
-    return create_app(Settings(home=Path("nowhere"), secret_key=TEST_KEY), [manifest], connect)
-
-
-@asynccontextmanager
-async def reader_site(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
-    app = _application()
-    _SERVED.append(library)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())
-        yield app
-    _SERVED.remove(library)
+def reader_site(library: Library, settings: Settings) -> AbstractAsyncContextManager[FastAPI]:
+    return serving(library.resources, settings, curator=library.service)
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 
@@ -14,20 +13,16 @@ from sqlalchemy import delete, select
 
 from pressbox.core.accounts.models import Role
 from pressbox.core.accounts.rows import UserRow
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.app import AppManifest, Resources
+from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.core.web.app import create_app
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, Ending
 from pressbox.curator.ask.service import AskService
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.library.rows import EntryRow
-from pressbox.curator.manifest import APP
-from pressbox.curator.routes import build_router
 from pressbox.curator.search.domain.passages import Passage
 from tests.fakes.asking import StartedAnswers, passage, written
 from tests.fakes.reader import NOW, Library
-from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
+from tests.site import browsing, serving
 
 API = "/api/curator/ask"
 BODY = "The <b>old</b> bridge is closed &amp; empty. <i>Repairs</i> take a year."
@@ -55,32 +50,8 @@ def desk(library: Library) -> SqlAnswers:
 
 @pytest.fixture
 async def app(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield library.resources
-
-    manifest = AppManifest(
-        "curator",
-        "Reader",
-        "",
-        package="pressbox.curator",
-        topics=APP.topics,
-        router=lambda: build_router(lambda _: library.service),
-    )
-    app = create_app(settings, [manifest], connect)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())
+    async with serving(library.resources, settings, curator=library.service) as app:
         yield app
-
-
-@asynccontextmanager
-async def browsing(app: FastAPI, name: str, role: Role = Role.MEMBER) -> AsyncIterator[httpx.AsyncClient]:
-    await app.state.accounts.add_user(f"{name}@example.org", PASSWORD, role=role)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 5000))
-    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
-        answer = await client.post("/sign-in", data={"email": f"{name}@example.org", "password": PASSWORD})
-        assert answer.status_code == 303
-        yield client
 
 
 @pytest.fixture

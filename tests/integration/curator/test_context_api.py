@@ -1,26 +1,21 @@
 """Context, cards and links over HTTP: JSON, and pages without scripts."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 
-import httpx
 import pytest
 from fastapi import FastAPI
 
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.app import AppManifest, Resources
+from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.core.web.app import create_app
 from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod, Entity, EntityKind, EntryContext
 from pressbox.curator.context.store import SqlContexts
-from pressbox.curator.routes import build_router
 from tests.fakes.context_starts import StartedContexts
 from tests.fakes.reader import NOW, Library
-from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
+from tests.site import browsing, serving
 
 API = "/api/curator"
 LINK = "https://a.example/1"
@@ -33,39 +28,18 @@ def started() -> StartedContexts:
 
 @pytest.fixture
 async def app(resources: Resources, settings: Settings, started: StartedContexts) -> AsyncIterator[FastAPI]:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield resources
-
-    service = Library(resources).service
     enriching = CardService(SqlEnrichments(resources.database), started)
-    manifest = AppManifest(
-        "curator",
-        "Reader",
-        "",
-        package="pressbox.curator",
-        router=lambda: build_router(lambda _: replace(service, enriching=enriching)),
-    )
-    app = create_app(settings, [manifest], connect)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+    service = replace(Library(resources).service, enriching=enriching)
+    async with serving(resources, settings, curator=service) as app:
         yield app
-
-
-@asynccontextmanager
-async def browsing(app: FastAPI, name: str) -> AsyncIterator[tuple[httpx.AsyncClient, int]]:
-    user = await app.state.accounts.add_user(f"{name}@example.org", PASSWORD)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 5000))
-    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
-        await client.post("/sign-in", data={"email": f"{name}@example.org", "password": PASSWORD})
-        yield client, user.id
 
 
 async def test_what_an_entry_is_about_is_read_ordered_and_deleted_over_http(
     app: FastAPI, resources: Resources, started: StartedContexts
 ) -> None:
     library, cards = Library(resources), SqlEnrichments(resources.database)
-    async with browsing(app, "anna") as (anna, user_id), browsing(app, "stranger") as (stranger, _):
+    async with browsing(app, "anna") as anna, browsing(app, "stranger") as stranger:
+        user_id = anna.user_id
         entry_id = await library.entry(await library.feed(user_id), "A database", body="<p>Lanternfish glows.</p>")
         place = f"{API}/entries/{entry_id}"
         assert (await anna.get(f"{place}/context")).json()["context"] is None

@@ -1,7 +1,6 @@
 """The REST API of the reader on the real application; Temporal, the web and the index are stand-ins."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import httpx
@@ -9,17 +8,14 @@ import pytest
 from fastapi import FastAPI
 
 from pressbox.core.accounts.models import Role
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.app import AppManifest, Resources
+from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.core.web.app import create_app
 from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.ingest.contracts import PreviewFetchOutput
 from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.routes import build_router
 from tests.fakes.reader import NOW, Library
-from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
+from tests.site import browsing, serving
 
 API = "/api/curator"
 URL = "https://example.org/feed.xml"
@@ -32,27 +28,8 @@ def library(resources: Resources) -> Library:
 
 @pytest.fixture
 async def app(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield library.resources
-
-    manifest = AppManifest(
-        "curator", "Reader", "", package="pressbox.curator", router=lambda: build_router(lambda _: library.service)
-    )
-    app = create_app(settings, [manifest], connect)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())
+    async with serving(library.resources, settings, curator=library.service) as app:
         yield app
-
-
-@asynccontextmanager
-async def browsing(app: FastAPI, name: str, role: Role = Role.MEMBER) -> AsyncIterator[httpx.AsyncClient]:
-    await app.state.accounts.add_user(f"{name}@example.org", PASSWORD, role=role)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 5000))
-    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
-        answer = await client.post("/sign-in", data={"email": f"{name}@example.org", "password": PASSWORD})
-        assert answer.status_code == 303
-        yield client
 
 
 @pytest.fixture

@@ -8,22 +8,18 @@ from typing import Any, cast
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import select, update
+from sqlalchemy import update
 from typer.testing import CliRunner
 
 from pressbox.core.accounts.models import Role
-from pressbox.core.accounts.rows import UserRow
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.app import AppManifest, Resources
+from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
-from pressbox.core.web.app import create_app
 from pressbox.curator.library.domain.entries import FetchState
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.operations.trigger_commands import build_commands
 from pressbox.curator.reading.ports import ReadingLists
 from pressbox.curator.reading.store import SqlReadingLists
-from pressbox.curator.routes import build_router
 from pressbox.curator.service import Curator
 from pressbox.curator.settings import CuratorSettings
 from pressbox.curator.translate.contracts import Provider
@@ -35,8 +31,7 @@ from pressbox.curator.translate.service import TranslationService, TranslatorCho
 from pressbox.curator.translate.store import SqlTranslations
 from pressbox.curator.translate.wiring import configured_providers
 from tests.fakes.reader import NOW, Library
-from tests.integration.curator.test_curator_api import browsing
-from tests.integration.web.conftest import cheap_passwords
+from tests.site import browsing, serving
 
 BODY = '<p>See <a href="https://example.org/a">the page</a>.</p><p>Second line.</p><pre><code>x = 1</code></pre>'
 
@@ -191,37 +186,23 @@ def test_the_provider_of_the_settings_comes_first_when_it_has_its_key(settings: 
 
 async def test_the_api_gives_translations_and_says_which_setting_is_missing(shelf: Shelf, settings: Settings) -> None:
     library = shelf.library
-
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield library.resources
-
-    manifest = AppManifest(
-        "curator", "Reader", "", package="pressbox.curator", router=lambda: build_router(lambda _: library.service)
-    )
-    app = create_app(settings, [manifest], connect)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())
-        async with browsing(app, "admin", Role.ADMIN), browsing(app, "anna") as client:
-            entry_id = await shelf.entry(await library.feed(await _id_of(library, "anna@example.org")))
-            await shelf.translate(entry_id)
-            address = f"/api/curator/entries/{entry_id}/translation"
-            answer = (await client.get(f"{address}?language=de")).json()
-            assert (answer["state"], answer["title"], answer["provider"]) == ("complete", "de: Title 0", "deepl")
-            assert answer["html"].startswith("<p>de: See <a href=")
-            assert (answer["blocks"][-1]["why"], answer["blocks"][-1]["translation"]) == ("unchanged", "")
-            assert (await client.get(f"{address}?language=xx")).status_code == 422
-            refused = await client.post(address, json={})
-            assert (refused.status_code, "DEEPL_API_KEY" in refused.text) == (409, True)
-            async with browsing(app, "bert") as other:
-                assert (await other.get(address)).status_code == 404
-
-
-async def _id_of(library: Library, email: str) -> int:
-    async with library.database.unit_of_work() as work:
-        found = await work.session.scalar(select(UserRow.id).where(UserRow.email == email))
-    assert found is not None
-    return found
+    async with (
+        serving(library.resources, settings, curator=library.service) as app,
+        browsing(app, "admin", Role.ADMIN),
+        browsing(app, "anna") as client,
+    ):
+        entry_id = await shelf.entry(await library.feed(client.user_id))
+        await shelf.translate(entry_id)
+        address = f"/api/curator/entries/{entry_id}/translation"
+        answer = (await client.get(f"{address}?language=de")).json()
+        assert (answer["state"], answer["title"], answer["provider"]) == ("complete", "de: Title 0", "deepl")
+        assert answer["html"].startswith("<p>de: See <a href=")
+        assert (answer["blocks"][-1]["why"], answer["blocks"][-1]["translation"]) == ("unchanged", "")
+        assert (await client.get(f"{address}?language=xx")).status_code == 422
+        refused = await client.post(address, json={})
+        assert (refused.status_code, "DEEPL_API_KEY" in refused.text) == (409, True)
+        async with browsing(app, "bert") as other:
+            assert (await other.get(address)).status_code == 404
 
 
 def test_the_command_translates_the_named_entries_or_what_is_left() -> None:

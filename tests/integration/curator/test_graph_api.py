@@ -1,22 +1,17 @@
 """The graph for programs and as pages, on the real application; Temporal is a stand-in."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 
-import httpx
 import pytest
 from fastapi import FastAPI
 
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.app import AppManifest, Resources
+from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.core.web.app import create_app
 from pressbox.curator.graph.service import GraphService
-from pressbox.curator.routes import build_router
 from pressbox.curator.wiring import service
 from tests.fakes.graph import Stacks
-from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
+from tests.site import Browser, browsing, serving
 
 API = "/api/curator/graph"
 
@@ -42,34 +37,21 @@ def started() -> Started:
 
 @pytest.fixture
 async def app(resources: Resources, settings: Settings, started: Started) -> AsyncIterator[FastAPI]:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield resources
-
     made = replace(service(resources), graph=GraphService(Stacks(resources.database).pages, started))
-    app = create_app(
-        settings,
-        [AppManifest("curator", "Reader", "", package="pressbox.curator", router=lambda: build_router(lambda _: made))],
-        connect,
-    )
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+    async with serving(resources, settings, curator=made) as app:
         yield app
 
 
 @pytest.fixture
-async def reader(app: FastAPI) -> AsyncIterator[tuple[httpx.AsyncClient, int]]:
-    user = await app.state.accounts.add_user("anna@example.org", PASSWORD)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 5000))
-    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
-        assert (await client.post("/sign-in", data={"email": "anna@example.org", "password": PASSWORD})).status_code
-        yield client, user.id
+async def reader(app: FastAPI) -> AsyncIterator[Browser]:
+    async with browsing(app, "anna") as browser:
+        yield browser
 
 
 async def test_programs_read_entities_with_their_neighbours_and_start_an_update(
-    reader: tuple[httpx.AsyncClient, int], resources: Resources, started: Started
+    reader: Browser, resources: Resources, started: Started
 ) -> None:
-    (client, anna), stacks = reader, Stacks(resources.database)
+    client, anna, stacks = reader, reader.user_id, Stacks(resources.database)
     article = await stacks.article(await stacks.rows.feed(anna, title="The News"))
     await stacks.say(article, "TCP/IP", "Ada", relations=[("Ada", "explains", "TCP/IP")])
     hidden = await stacks.article(await stacks.rows.feed())
@@ -89,9 +71,9 @@ async def test_programs_read_entities_with_their_neighbours_and_start_an_update(
 
 
 async def test_pages_show_names_and_quotes_as_text_and_nobody_elses_entities(
-    reader: tuple[httpx.AsyncClient, int], resources: Resources, started: Started
+    reader: Browser, resources: Resources, started: Started
 ) -> None:
-    (client, anna), stacks = reader, Stacks(resources.database)
+    client, anna, stacks = reader, reader.user_id, Stacks(resources.database)
     article = await stacks.article(await stacks.rows.feed(anna))
     await stacks.say(
         article, "<script>alert(1)</script>", "Ada", relations=[("Ada", "<b>is</b>", "<script>alert(1)</script>")]

@@ -2,22 +2,18 @@
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import httpx
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import update
 from temporalio.testing import ActivityEnvironment
 
-from pressbox.core.accounts.service import AccountService
-from pressbox.core.app import AppManifest, Resources
+from pressbox.core.app import Resources
 from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.errors import NotFoundError, TransientError
-from pressbox.core.web.app import create_app
 from pressbox.curator.articles.extraction import PooledExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.context.domain.context import EntityKind
@@ -35,10 +31,9 @@ from pressbox.curator.research.offline import GraphNeighbours
 from pressbox.curator.research.ports import Draft, LinkedPages
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.store import SqlReadings, SqlResearch
-from pressbox.curator.routes import build_router
 from tests.fakes.reader import NOW, Library
 from tests.fakes.research import FakePages, FakeResearchWorld
-from tests.integration.web.conftest import ORIGIN, PASSWORD, cheap_passwords
+from tests.site import browsing, serving
 
 QUESTION = "Why does the <b>ferry</b> leave?"
 EVIL = 'The ferry leaves at six <script>alert("ferry")</script> in the morning, said [99](https://evil.example.org).'
@@ -83,32 +78,9 @@ def workflows() -> FakeWorkflows:
 async def app(
     library: Library, store: SqlResearch, workflows: FakeWorkflows, settings: Settings
 ) -> AsyncIterator[FastAPI]:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield library.resources
-
     service = replace(library.service, research=ResearchService(store, workflows, Limits(), has_model=True))
-    app = create_app(
-        settings,
-        [
-            AppManifest(
-                "curator", "Reader", "", package="pressbox.curator", router=lambda: build_router(lambda _: service)
-            )
-        ],
-        connect,
-    )
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(library.database, settings, passwords=cheap_passwords())
+    async with serving(library.resources, settings, curator=service) as app:
         yield app
-
-
-@asynccontextmanager
-async def browsing(app: FastAPI, name: str) -> AsyncIterator[tuple[httpx.AsyncClient, int]]:
-    user = await app.state.accounts.add_user(f"{name}@example.org", PASSWORD)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 5000))
-    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN}) as client:
-        await client.post("/sign-in", data={"email": f"{name}@example.org", "password": PASSWORD})
-        yield client, user.id
 
 
 async def researched(
@@ -187,7 +159,8 @@ async def test_only_what_a_person_may_see_is_read_and_only_its_stored_links(libr
 async def test_the_page_shows_steps_report_and_sources_and_runs_nothing_that_strangers_wrote(
     app: FastAPI, store: SqlResearch
 ) -> None:
-    async with browsing(app, "reader") as (client, reader):
+    async with browsing(app, "reader") as client:
+        reader = client.user_id
         run_id = await store.create(Draft(reader, QUESTION, Limits()), NOW)
         blank = await client.get(f"/reader/research/{run_id}")
         assert "It has not started yet." in blank.text
@@ -214,7 +187,8 @@ async def test_the_page_shows_steps_report_and_sources_and_runs_nothing_that_str
 
 
 async def test_a_report_is_exported_as_markdown_and_as_html(app: FastAPI, store: SqlResearch) -> None:
-    async with browsing(app, "reader") as (client, reader):
+    async with browsing(app, "reader") as client:
+        reader = client.user_id
         run_id = await store.create(Draft(reader, QUESTION, Limits()), NOW)
         early = await client.get(f"/reader/research/{run_id}/report.md")
         await researched(store, run_id, press(reader))
@@ -232,7 +206,8 @@ async def test_a_report_is_exported_as_markdown_and_as_html(app: FastAPI, store:
 
 
 async def test_extracts_are_labelled_as_extracts(app: FastAPI, store: SqlResearch) -> None:
-    async with browsing(app, "reader") as (client, reader):
+    async with browsing(app, "reader") as client:
+        reader = client.user_id
         run_id = await store.create(Draft(reader, QUESTION, Limits()), NOW)
         await researched(store, run_id, press(reader, offline=True))
         page = await client.get(f"/reader/research/{run_id}")
@@ -243,7 +218,8 @@ async def test_extracts_are_labelled_as_extracts(app: FastAPI, store: SqlResearc
 
 
 async def test_research_of_others_does_not_exist(app: FastAPI, store: SqlResearch, workflows: FakeWorkflows) -> None:
-    async with browsing(app, "reader") as (_, reader), browsing(app, "other") as (client, _):
+    async with browsing(app, "reader") as owner, browsing(app, "other") as client:
+        reader = owner.user_id
         run_id = await store.create(Draft(reader, QUESTION, Limits()), NOW)
         path, api = f"/reader/research/{run_id}", f"/api/curator/research/{run_id}"
         answers = [await client.get(one) for one in (path, f"{path}/part", f"{path}/report.md", api)]
@@ -257,7 +233,8 @@ async def test_research_of_others_does_not_exist(app: FastAPI, store: SqlResearc
 async def test_start_stop_resume_and_delete_from_the_page(
     app: FastAPI, store: SqlResearch, workflows: FakeWorkflows
 ) -> None:
-    async with browsing(app, "reader") as (client, reader):
+    async with browsing(app, "reader") as client:
+        reader = client.user_id
         form = {"question": " Why?  Now ", "rounds": "2", "tokens": "5000", "minutes": "7.5", "links": "yes"}
         started = await client.post("/reader/research", data=form)
         path = started.headers["location"]
@@ -285,7 +262,8 @@ async def test_when_temporal_is_away_the_question_is_kept_and_can_be_started_lat
     app: FastAPI, store: SqlResearch, workflows: FakeWorkflows
 ) -> None:
     workflows.away = True
-    async with browsing(app, "reader") as (client, reader):
+    async with browsing(app, "reader") as client:
+        reader = client.user_id
         answer = await client.post("/reader/research", data={"question": "Why is it so?"})
         assert (answer.status_code, "Temporal does not answer." in answer.text) == (503, True)
         (run,) = await store.list_newest(reader, 10)
@@ -297,7 +275,8 @@ async def test_when_temporal_is_away_the_question_is_kept_and_can_be_started_lat
 
 
 async def test_research_as_json(app: FastAPI, store: SqlResearch) -> None:
-    async with browsing(app, "reader") as (client, reader):
+    async with browsing(app, "reader") as client:
+        reader = client.user_id
         body = {"question": "Why does the ferry leave?", "rounds": 1, "links": True}
         run_id = (await client.post("/api/curator/research", json=body)).json()["id"]
         await researched(store, run_id, press(reader))

@@ -16,7 +16,7 @@ from pressbox.curator.feeds.parser import parse_feed
 from pressbox.curator.library.domain.views import ListKind, Selection
 from tests.fakes.reader import NOW, Library
 from tests.fakes.reader_apps import reader_site
-from tests.integration.web.conftest import ORIGIN, PASSWORD
+from tests.site import ORIGIN, PASSWORD
 
 APPS = "/reader/apps"
 

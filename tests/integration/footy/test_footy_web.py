@@ -1,7 +1,6 @@
 """Pages, files and API of matches on the real application: what people see, what players ask, what is refused."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -9,16 +8,14 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from pressbox.core.accounts.service import AccountService
+from pressbox.core.accounts.models import Role
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.health import HealthState
-from pressbox.core.web.app import create_app
-from pressbox.entry.manifests import APPLICATIONS
 from pressbox.footy.adapters.rows import ClipRow
 from pressbox.footy.manifest import APP
 from tests.fakes.footy_day import MatchDay, film, poster
-from tests.integration.web.conftest import ADMIN, MEMBER, ORIGIN, PASSWORD, cheap_passwords
+from tests.site import Browser, browsing, serving
 
 
 @pytest.fixture
@@ -28,38 +25,20 @@ def day(resources: Resources) -> MatchDay:
 
 @pytest.fixture
 async def app(resources: Resources, settings: Settings) -> AsyncIterator[FastAPI]:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield resources
-
-    app = create_app(settings, APPLICATIONS, connect)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+    async with serving(resources, settings) as app:
         yield app
-
-
-@asynccontextmanager
-async def browsing(app: FastAPI, email: str | None = None) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 5000))
-    headers = {"Origin": ORIGIN, "Accept": "text/html"}
-    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers=headers) as client:
-        if email is not None:
-            answer = await client.post("/sign-in", data={"email": email, "password": PASSWORD})
-            assert answer.status_code == 303
-        yield client
 
 
 @pytest.fixture
 async def reader(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """An administrator."""
-    await app.state.accounts.add_user(ADMIN, PASSWORD, role="admin")
-    async with browsing(app, ADMIN) as client:
+    async with browsing(app, "admin", Role.ADMIN) as client:
         yield client
 
 
 @pytest.fixture
 async def stranger(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    async with browsing(app) as client:
+    async with Browser(app) as client:
         yield client
 
 
@@ -283,8 +262,7 @@ async def test_only_administrators_change_what_is_followed(
     refused = await reader.post("/footy/follow", data=form | {"id": "eleven"})
     assert refused.status_code == 422
     assert "1 or higher" in refused.text
-    await app.state.accounts.add_user(MEMBER, PASSWORD)
-    async with browsing(app, MEMBER) as member:
+    async with browsing(app, "member") as member:
         seen = await member.get("/footy/follow")
         assert seen.status_code == 200
         assert "Stop following" not in seen.text

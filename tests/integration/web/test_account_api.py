@@ -12,7 +12,8 @@ from pressbox.core.accounts.service import OPEN_OWNER, AccountService
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import GoneError, PressboxError, RateLimitedError
-from tests.integration.web.conftest import ADMIN, ELSEWHERE, MEMBER, PASSWORD, Browse, OpenApp
+from tests.integration.web.conftest import ELSEWHERE, Browse, OpenApp
+from tests.site import ADMIN, MEMBER, PASSWORD
 
 NEW_PASSWORD = "another four words here"
 

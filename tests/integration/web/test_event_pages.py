@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,14 +12,12 @@ from icalendar import Calendar
 from sqlalchemy import update
 
 from pressbox.core.accounts.models import User
-from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings, Settings
-from pressbox.core.web.app import create_app
-from pressbox.entry.manifests import APPLICATIONS
 from pressbox.soonish.adapters.rows import EventRow
 from pressbox.soonish.wiring import links
-from tests.integration.web.conftest import ADMIN, MEMBER, PASSWORD, Browse, cheap_passwords
+from tests.integration.web.conftest import Browse
+from tests.site import ADMIN, MEMBER, PASSWORD, serving
 
 NEXT_WEEK = (datetime.now(UTC) + timedelta(days=7)).replace(hour=18, minute=30, second=0, microsecond=0)
 TARGET = "json://127.0.0.1:9/inbox"
@@ -41,13 +38,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 async def app(resources: Resources, settings: Settings, admin: User, member: User) -> AsyncIterator[FastAPI]:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield resources
-
-    app = create_app(settings, APPLICATIONS, connect)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+    async with serving(resources, settings) as app:
         yield app
 
 

@@ -1,7 +1,6 @@
 """The pages and their JSON twins: who sees what, who may do what, and what stands when a part is away."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +10,6 @@ from fastapi import FastAPI
 from sqlalchemy import insert
 
 from pressbox.core.accounts.models import User
-from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings, TemporalSettings
 from pressbox.core.db.database import Database
@@ -19,23 +17,17 @@ from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.rows import ProgressRow
 from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.schedules import declared_schedules, reconcile
-from pressbox.core.web.app import create_app
 from pressbox.core.web.pages.activity import DETAIL_CHILDREN
 from pressbox.entry.manifests import APPLICATIONS
-from tests.integration.web.conftest import MEMBER, PASSWORD, Browse, cheap_passwords
+from tests.integration.web.conftest import Browse
+from tests.site import MEMBER, PASSWORD, serving
 
 NOW = datetime.now(UTC)
 
 
 @pytest.fixture
 async def app(resources: Resources, settings: Settings) -> AsyncIterator[FastAPI]:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield resources
-
-    app = create_app(settings, APPLICATIONS, connect)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+    async with serving(resources, settings) as app:
         yield app
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 
 import httpx
 import pytest
@@ -10,12 +9,12 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 
 from pressbox.core.accounts.models import User
-from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.core.web.app import create_app, routers
+from pressbox.core.web.app import routers
 from pressbox.entry.manifests import APPLICATIONS
-from tests.integration.web.conftest import MEMBER, PASSWORD, Browse, cheap_passwords
+from tests.integration.web.conftest import Browse
+from tests.site import MEMBER, PASSWORD, serving
 
 PUBLIC = {
     ("GET", "/set-up"),
@@ -60,13 +59,7 @@ def address(path: str) -> str:
 
 @pytest.fixture
 async def whole_app(resources: Resources, settings: Settings, admin: User) -> AsyncIterator[FastAPI]:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Resources]:
-        yield resources
-
-    app = create_app(settings, APPLICATIONS, connect)
-    async with app.router.lifespan_context(app):
-        app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+    async with serving(resources, settings) as app:
         yield app
 
 

@@ -15,7 +15,8 @@ from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings, WebSettings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.web.app import create_app
-from tests.integration.web.conftest import ADMIN, ORIGIN, PASSWORD, Browse, OpenApp
+from tests.integration.web.conftest import Browse, OpenApp
+from tests.site import ADMIN, ORIGIN, PASSWORD
 from tests.waiting import until
 
 SECRET_OF_OURS = "swordfish-in-a-traceback"

@@ -12,7 +12,8 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.config import Settings, WebSettings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConflictError, GoneError, InvalidInputError
-from tests.integration.web.conftest import ADMIN, ELSEWHERE, MEMBER, PASSWORD, Browse, OpenApp
+from tests.integration.web.conftest import ELSEWHERE, Browse, OpenApp
+from tests.site import ADMIN, MEMBER, PASSWORD
 
 WRONG = "E-mail address or password is wrong."
 

@@ -1,0 +1,105 @@
+"""The web application in tests: built once per process, and connected to the parts of one test at a time.
+
+Building it, hundreds of routes with their models, takes longer than most tests.
+"""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import httpx
+from argon2 import PasswordHasher
+from fastapi import FastAPI
+
+from pressbox.core.accounts.models import Role
+from pressbox.core.accounts.passwords import Passwords
+from pressbox.core.accounts.service import AccountService
+from pressbox.core.app import AppManifest, Resources
+from pressbox.core.config import Settings
+from pressbox.core.web.app import create_app
+from pressbox.curator.manifest import APP as CURATOR
+from pressbox.curator.routes import build_router
+from pressbox.curator.service import Curator
+from pressbox.entry.manifests import APPLICATIONS
+
+ORIGIN = "http://localhost:8030"
+ADMIN = "admin@example.org"
+MEMBER = "member@example.org"
+PASSWORD = "four words in a row"
+
+
+def cheap_passwords() -> Passwords:
+    return Passwords(PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
+
+
+@dataclass
+class _Site:
+    """An application, and what it is connected to while a test uses it."""
+
+    app: FastAPI
+    resources: Resources | None = None
+    curator: Curator | None = None
+
+
+# Those that no test uses now. Two that are open at once are two.
+_idle: dict[tuple[object, ...], list[_Site]] = defaultdict(list)
+
+
+@asynccontextmanager
+async def serving(
+    resources: Resources,
+    settings: Settings,
+    manifests: Sequence[AppManifest] = APPLICATIONS,
+    curator: Curator | None = None,
+) -> AsyncIterator[FastAPI]:
+    """The application on these parts; with `curator`, only the reader, on that service."""
+    key = (settings.model_dump_json(exclude={"home"}), curator is None, *(manifest.name for manifest in manifests))
+    site = _idle[key].pop() if _idle[key] else _build(settings, manifests if curator is None else None)
+    # What is kept for the parts of another test must not be found with these.
+    site.resources, site.curator = replace(resources), curator
+    site.app.state.settings = settings
+    async with site.app.router.lifespan_context(site.app):
+        site.app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+        yield site.app
+    site.resources = site.curator = None
+    _idle[key].append(site)
+
+
+def _build(settings: Settings, manifests: Sequence[AppManifest] | None) -> _Site:
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Resources]:
+        assert site.resources is not None
+        yield site.resources
+
+    def given(_: Resources) -> Curator:
+        assert site.curator is not None
+        return site.curator
+
+    reader = replace(CURATOR, router=lambda: build_router(given))
+    site = _Site(create_app(settings, [reader] if manifests is None else manifests, connect))
+    return site
+
+
+class Browser(httpx.AsyncClient):
+    """Keeps cookies and sends its origin, as a browser on our own pages does."""
+
+    user_id = 0
+
+    def __init__(self, app: FastAPI, address: str = "127.0.0.1", **headers: str) -> None:
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 5000))
+        super().__init__(transport=transport, base_url=ORIGIN, headers={"Origin": ORIGIN, **headers})
+
+    async def sign_in(self, email: str) -> None:
+        answer = await self.post("/sign-in", data={"email": email, "password": PASSWORD})
+        assert answer.status_code == 303
+
+
+@asynccontextmanager
+async def browsing(app: FastAPI, name: str, role: Role = Role.MEMBER) -> AsyncIterator[Browser]:
+    """A new person, signed in."""
+    user = await app.state.accounts.add_user(f"{name}@example.org", PASSWORD, role=role)
+    async with Browser(app) as browser:
+        await browser.sign_in(user.email)
+        browser.user_id = user.id
+        yield browser
