@@ -18,7 +18,7 @@ from temporalio.client import Client, WorkflowFailureError
 from pressbox.core.config import HttpSettings, Settings, child_environment
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
-from pressbox.core.temporal.faults import planted
+from pressbox.core.temporal.faults import list_planted
 from pressbox.curator.cleanup.contracts import ENTRIES_CLEANUP, EntriesCleanupInput
 from pressbox.curator.ingest.contracts import (
     PREVIEW_FETCH,
@@ -101,7 +101,7 @@ class Disturbed:
         self.old.append(article.slug)
 
     def left(self) -> list[str]:
-        return [fault.filename for fault in planted(self.faults)]
+        return [fault.filename for fault in list_planted(self.faults)]
 
     async def ingest(self) -> None:
         """As often as it takes: what a run could not do is for the next."""

@@ -13,7 +13,7 @@ from temporalio.client import Client
 
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
-from pressbox.core.temporal.faults import Fault, plant, planted
+from pressbox.core.temporal.faults import Fault, list_planted, plant
 from pressbox.curator.library.rows import EntryBodyRow
 from pressbox.curator.research import wiring as researching
 from pressbox.curator.research.contracts import research_workflow_id
@@ -43,7 +43,7 @@ class Disturbed:
     faults: Path
 
     def left(self) -> list[str]:
-        return [fault.filename for fault in planted(self.faults)]
+        return [fault.filename for fault in list_planted(self.faults)]
 
     async def researched(self, *, stop: bool = False) -> Run:
         """To its report; with `stop` it is stopped once and resumed."""

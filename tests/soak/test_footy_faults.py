@@ -22,7 +22,7 @@ from temporalio.client import Client, WorkflowFailureError
 from pressbox.core.config import child_environment
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
-from pressbox.core.temporal.faults import Action, Fault, Moment, every_fault, plant, planted
+from pressbox.core.temporal.faults import Action, Fault, Moment, every_fault, list_planted, plant
 from pressbox.demo.clips.spec import Scene
 from pressbox.demo.football_day.clip_files import make_clip_files
 from pressbox.demo.football_day.posts import Fate, PlannedPost, plan_posts
@@ -298,7 +298,7 @@ class Run:
         )
 
     def _left(self) -> set[str]:
-        return {fault.activity for fault in planted(self._faults)}
+        return {fault.activity for fault in list_planted(self._faults)}
 
     async def _stage(self) -> str | None:
         async with self._database.unit_of_work() as work:
@@ -390,4 +390,4 @@ async def test_killed_before_and_after_every_effect_a_match_has_the_same_goals_a
         plan = await run.play(films)
         killed, trail = await run.shown(plan), await run.trail()
     assert killed == undisturbed, trail
-    assert {fault.activity for fault in planted(faults)} == NEVER_CALLED
+    assert {fault.activity for fault in list_planted(faults)} == NEVER_CALLED

@@ -3,7 +3,7 @@
     PressboxError
     ├── TransientError            worth another try: the other side is slow, busy or away
     │   ├── RateLimitedError      the other side said when to come back
-    │   └── AnswerLostError       it took the question, and no whole answer came back: it may want money all the same
+    │   └── AnswerLostError       the response was lost; the request may still be billed
     └── PermanentError            another try changes nothing
         ├── ConfigurationError    a setting is missing or wrong; says which and what to do
         ├── InvalidInputError     what a person or a program sent cannot be used; names the field
@@ -30,7 +30,7 @@ class PressboxError(Exception):
     status = 500
 
     def __init__(self, message: str, **details: str | int | None) -> None:
-        super().__init__(bounded(message))
+        super().__init__(shorten(message))
         self.details: Mapping[str, str | int | None] = details
 
     @property
@@ -105,6 +105,6 @@ class RefusedAddressError(PermanentError):
     status = 422
 
 
-def bounded(message: str, limit: int = MESSAGE_LIMIT) -> str:
-    """Failures become payloads and pages, so their length has an end."""
+def shorten(message: str, limit: int = MESSAGE_LIMIT) -> str:
+    """Limit the length of a message: failures become payloads and pages."""
     return message if len(message) <= limit else message[: limit - 1] + "…"

@@ -25,9 +25,9 @@ from temporalio.client import Client
 
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.db.migrate import current, head
-from pressbox.core.errors import PressboxError, bounded
+from pressbox.core.errors import PressboxError, shorten
 from pressbox.core.logs import get_logger, redact
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.core.temporal.schedules import list_schedules
 
 PROBE_LIMIT = timedelta(seconds=5)
@@ -62,15 +62,15 @@ class PartHealth:
 async def check_parts(resources: Resources, manifests: Sequence[AppManifest] = ()) -> tuple[PartHealth, ...]:
     """Ask all parts at the same time. Without manifests, worker and schedules are not judged: nothing is expected."""
     probes = [
-        _guarded("database", _database(resources), "Look at PRESSBOX_DATABASE_URL, or start it with `pressbox up`."),
-        _guarded("temporal", _temporal(resources), "Look at PRESSBOX_TEMPORAL_…, or start it with `pressbox up`."),
-        _guarded("objects", _objects(resources), "Look at PRESSBOX_OBJECTS_…, the disk and its permissions."),
-        _guarded("home", _home(resources), "Look at PRESSBOX_HOME."),
+        _run_probe("database", _database(resources), "Look at PRESSBOX_DATABASE_URL, or start it with `pressbox up`."),
+        _run_probe("temporal", _temporal(resources), "Look at PRESSBOX_TEMPORAL_…, or start it with `pressbox up`."),
+        _run_probe("objects", _objects(resources), "Look at PRESSBOX_OBJECTS_…, the disk and its permissions."),
+        _run_probe("home", _home(resources), "Look at PRESSBOX_HOME."),
     ]
     if manifests:
         probes += [
-            _guarded("worker", _worker(resources, manifests), "Start it with `pressbox up` or `pressbox worker`."),
-            _guarded("schedules", _schedules(resources, manifests), "Run `pressbox schedules apply`."),
+            _run_probe("worker", _worker(resources, manifests), "Start it with `pressbox up` or `pressbox worker`."),
+            _run_probe("schedules", _schedules(resources, manifests), "Run `pressbox schedules apply`."),
         ]
     own = [_application(manifest, resources) for manifest in manifests]
     parts, of_applications = await asyncio.gather(asyncio.gather(*probes), asyncio.gather(*own))
@@ -87,7 +87,7 @@ async def _application(manifest: AppManifest, resources: Resources) -> tuple[Par
         found.extend(await health(resources))
         return PartHealth(manifest.name, HealthState.OK, "")
 
-    answer = await _guarded(manifest.name, ask(manifest.health), "Look at the log of the web process.")
+    answer = await _run_probe(manifest.name, ask(manifest.health), "Look at the log of the web process.")
     return tuple(found) if answer.state is HealthState.OK else (answer,)
 
 
@@ -99,7 +99,7 @@ def worst(parts: Sequence[PartHealth]) -> HealthState:
     return HealthState.OK
 
 
-async def _guarded(name: str, probe: Awaitable[PartHealth], fix: str) -> PartHealth:
+async def _run_probe(name: str, probe: Awaitable[PartHealth], fix: str) -> PartHealth:
     """The probe's answer, or a failed part that says why there is none."""
     try:
         async with asyncio.timeout(PROBE_LIMIT.total_seconds()):
@@ -112,7 +112,7 @@ async def _guarded(name: str, probe: Awaitable[PartHealth], fix: str) -> PartHea
     except Exception as error:  # noqa: BLE001
         log.warning("probe_failed", msg=f"Checking {name} failed", part=name, error=repr(error))
         detail = f"{type(error).__name__}: {error}"
-    return PartHealth(name, HealthState.FAILED, redact(bounded(detail, 300)), fix)
+    return PartHealth(name, HealthState.FAILED, redact(shorten(detail, 300)), fix)
 
 
 async def _database(resources: Resources) -> PartHealth:
@@ -134,7 +134,7 @@ async def _database(resources: Resources) -> PartHealth:
 async def _temporal(resources: Resources) -> PartHealth:
     client = resources.temporal
     began = time.monotonic()
-    with reaching_temporal():
+    with translate_rpc_errors():
         await client.workflow_service.describe_namespace(
             DescribeNamespaceRequest(namespace=client.namespace), timeout=PROBE_LIMIT
         )
@@ -180,7 +180,7 @@ def home_space(free: int) -> PartHealth:
 
 async def _worker(resources: Resources, manifests: Sequence[AppManifest]) -> PartHealth:
     queues = sorted({queue.name for manifest in manifests for queue in manifest.queues})
-    with reaching_temporal():
+    with translate_rpc_errors():
         described = await asyncio.gather(*(_describe_queue(resources.temporal, name) for name in queues))
     pollers = [_live_pollers(queue) for queue in described]
     silent = [name for name, found in zip(queues, pollers, strict=True) if not found]

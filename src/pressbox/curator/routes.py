@@ -2,14 +2,14 @@
 
 from fastapi import APIRouter, Depends
 
-from pressbox.core.web.pages.access import giving
+from pressbox.core.web.pages.access import provide_service
 from pressbox.curator.reading.access import MakeService
 from pressbox.curator.slices import SLICES
 
 
 def build_router(make: MakeService) -> APIRouter:
     """The routes on the service that `make` gives for the connected parts."""
-    router = APIRouter(dependencies=[Depends(giving("curator", make))])
+    router = APIRouter(dependencies=[Depends(provide_service("curator", make))])
     for part in SLICES:
         for one in part.routers():
             router.include_router(one)

@@ -17,7 +17,7 @@ from typing import IO
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pressbox.core.errors import ConfigurationError, InvalidInputError, PermanentError
-from pressbox.core.objects.store import checked_key
+from pressbox.core.objects.store import check_key
 
 FORMAT = 1
 HEADER = "pressbox-backup"
@@ -120,7 +120,7 @@ def unpack(file: Path, folder: Path) -> ArchiveManifest:
     try:
         with gzip.open(file, "rb") as stream:
             with tarfile.open(fileobj=stream, mode="r|") as tar:
-                manifest = _checked(tar, folder, file)
+                manifest = _extract_checked(tar, folder, file)
             # To its end, so that the outer checksum is verified as well.
             while stream.read(_PIECE):
                 pass
@@ -133,7 +133,7 @@ def unpack(file: Path, folder: Path) -> ArchiveManifest:
         raise ConfigurationError(f"{file} cannot be unpacked into {folder}: {error.strerror or error}.") from error
 
 
-def _checked(tar: tarfile.TarFile, folder: Path, file: Path) -> ArchiveManifest:
+def _extract_checked(tar: tarfile.TarFile, folder: Path, file: Path) -> ArchiveManifest:
     found: dict[str, Member] = {}
     manifest: ArchiveManifest | None = None
     for index, entry in enumerate(tar):
@@ -141,40 +141,40 @@ def _checked(tar: tarfile.TarFile, folder: Path, file: Path) -> ArchiveManifest:
         if index == 0:
             _check_header(entry, content, file)
         elif manifest is not None or entry.name in found:
-            raise _refused(file, f"unexpected member {entry.name!r}")
+            raise _damaged_error(file, f"unexpected member {entry.name!r}")
         elif entry.name == MANIFEST:
             manifest = _manifest(content, entry, file)
         else:
             found[entry.name] = _extract(entry, content, folder, file)
     if manifest is None:
-        raise _refused(file, "it ends too early")
+        raise _damaged_error(file, "it ends too early")
     if {member.name: member for member in manifest.members} != found:
-        raise _refused(file, "its contents do not match their checksums")
+        raise _damaged_error(file, "its contents do not match their checksums")
     return manifest
 
 
 def _content(tar: tarfile.TarFile, entry: tarfile.TarInfo, file: Path) -> IO[bytes]:
     content = tar.extractfile(entry) if entry.isreg() else None
     if content is None:
-        raise _refused(file, f"{entry.name!r} is not a plain file")
+        raise _damaged_error(file, f"{entry.name!r} is not a plain file")
     return content
 
 
 def _check_header(entry: tarfile.TarInfo, content: IO[bytes], file: Path) -> None:
     text = content.read(100)
     if entry.name != HEADER or not text.startswith(b"pressbox backup "):
-        raise _refused(file, "it does not begin as a backup does")
+        raise _damaged_error(file, "it does not begin as a backup does")
     if text != _HEADER_TEXT:
         raise PermanentError(f"{file} was written by a newer Pressbox. Restore it with that version.")
 
 
 def _manifest(content: IO[bytes], entry: tarfile.TarInfo, file: Path) -> ArchiveManifest:
     if entry.size > _SMALL_LIMIT:
-        raise _refused(file, "its manifest is too large")
+        raise _damaged_error(file, "its manifest is too large")
     try:
         return ArchiveManifest.model_validate_json(content.read())
     except ValidationError as error:
-        raise _refused(file, "its manifest cannot be read") from error
+        raise _damaged_error(file, "its manifest cannot be read") from error
 
 
 def _extract(entry: tarfile.TarInfo, content: IO[bytes], folder: Path, file: Path) -> Member:
@@ -196,11 +196,11 @@ def _safe_name(name: str, file: Path) -> str:
     key = name.removeprefix(OBJECTS)
     try:
         if key != name:
-            return OBJECTS + checked_key(key)
+            return OBJECTS + check_key(key)
     except InvalidInputError as error:
-        raise _refused(file, f"{name!r} is not a name of ours") from error
-    raise _refused(file, f"{name!r} is not a name of ours")
+        raise _damaged_error(file, f"{name!r} is not a name of ours") from error
+    raise _damaged_error(file, f"{name!r} is not a name of ours")
 
 
-def _refused(file: Path, reason: str) -> PermanentError:
+def _damaged_error(file: Path, reason: str) -> PermanentError:
     return PermanentError(f"{file} is damaged or not a backup of Pressbox: {reason}. Nothing was changed.")

@@ -35,10 +35,10 @@ def diagnose(settings: Settings, unknown: tuple[str, ...]) -> tuple[PartHealth, 
         ("instance", lambda: _instance(settings, home)),
         ("logs", lambda: _logs(home)),
     )
-    return tuple(_guarded(name, check) for name, check in checks)
+    return tuple(_run_check(name, check) for name, check in checks)
 
 
-def _guarded(name: str, check: Callable[[], PartHealth]) -> PartHealth:
+def _run_check(name: str, check: Callable[[], PartHealth]) -> PartHealth:
     try:
         return check()
     except PressboxError as error:

@@ -40,7 +40,7 @@ class InstanceLock:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
-            raise ConflictError(self._taken()) from None
+            raise ConflictError(self._taken_text()) from None
         self._descriptor = descriptor
         self.describe(LockHolder(pid=os.getpid()))
         return self
@@ -58,7 +58,7 @@ class InstanceLock:
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, holder.model_dump_json().encode(), 0)
 
-    def _taken(self) -> str:
+    def _taken_text(self) -> str:
         holder = read_holder(self._home)
         where = f" at {holder.web_url}" if holder and holder.web_url else ""
         who = f" (pid {holder.pid})" if holder else ""

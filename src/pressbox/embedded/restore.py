@@ -33,7 +33,7 @@ def restore_backup(settings: Settings, file: Path, *, product_version: str, forc
     """
     home = Home(settings.home)
     home.create()
-    with InstanceLock(home), _staging(home) as staging:
+    with InstanceLock(home), _staging_folder(home) as staging:
         if not force:
             _require_empty(settings, home)
         unpacked = staging / "unpacked"
@@ -53,7 +53,7 @@ def restore_backup(settings: Settings, file: Path, *, product_version: str, forc
 
 
 @contextmanager
-def _staging(home: Home) -> Iterator[Path]:
+def _staging_folder(home: Home) -> Iterator[Path]:
     """Inside the home, so that swapping is renaming."""
     undo_interrupted(home.path)
     folder = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=home.path))

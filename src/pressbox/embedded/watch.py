@@ -68,7 +68,7 @@ class Watch:
         process = self.part.process
         if process is None or not process.alive():
             code = process.exit_code if process else None
-            self._lost(f"ended{'' if code is None else f' with exit code {code}'}")
+            self._note_loss(f"ended{'' if code is None else f' with exit code {code}'}")
         elif now - self._checked_at >= CHECK_EVERY.total_seconds():
             self._check(now)
 
@@ -85,9 +85,9 @@ class Watch:
             return
         self._silent += 1
         if self._silent >= SILENT_CHECKS:
-            self._lost("does not answer any more")
+            self._note_loss("does not answer any more")
 
-    def _lost(self, what: str) -> None:
+    def _note_loss(self, what: str) -> None:
         self._failures += 1
         delay = delay_before(self._failures)
         self._retry_at = self._clock() + delay.total_seconds()

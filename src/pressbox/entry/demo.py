@@ -10,7 +10,7 @@ import typer
 
 from pressbox.core.config import Settings
 from pressbox.core.errors import InvalidInputError, PermanentError
-from pressbox.core.temporal.faults import Fault, plant, planted
+from pressbox.core.temporal.faults import Fault, list_planted, plant
 from pressbox.demo.instance import Instance, running_instance
 from pressbox.demo.player import Summary, choose_scenarios, play_forever, play_once
 from pressbox.demo.stage import Scenario, Stage
@@ -94,7 +94,7 @@ def _finish(summary: Summary, as_json: bool, faults: Path) -> None:
         for finding in summary.findings:
             mark = "ok" if finding.met else f"expected {finding.expected}"
             typer.echo(f"{finding.name:<32} {finding.found:>5}  {mark}")
-    if left := planted(faults):
+    if left := list_planted(faults):
         names = ", ".join(fault.filename for fault in left)
         raise PermanentError(f"These planted faults never struck; is the activity's name right? {names}")
     if not summary.met:

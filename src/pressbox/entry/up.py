@@ -74,10 +74,10 @@ def _apply_schedules(settings: Settings, endpoints: Endpoints) -> None:
 
 def _setup_link(settings: Settings, endpoints: Endpoints) -> str | None:
     """An address that makes the first account; None once there is one."""
-    return asyncio.run(_made_setup_link(settings, endpoints))
+    return asyncio.run(_create_setup_link(settings, endpoints))
 
 
-async def _made_setup_link(settings: Settings, endpoints: Endpoints) -> str | None:
+async def _create_setup_link(settings: Settings, endpoints: Endpoints) -> str | None:
     from pressbox.core.accounts.service import AccountService
     from pressbox.core.accounts.setup import setup_address
     from pressbox.entry.wiring import open_resources

@@ -26,7 +26,7 @@ from temporalio.client import Client
 from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings, Settings, child_environment
 from pressbox.core.db.database import Database
-from pressbox.core.temporal.faults import Action, every_fault, plant, planted
+from pressbox.core.temporal.faults import Action, every_fault, list_planted, plant
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish import wiring
@@ -224,7 +224,7 @@ async def scene(database: Database, temporal: Client, home: Path) -> AsyncIterat
 async def until_struck(faults: Path, again: Again, except_for: frozenset[str] = frozenset()) -> None:
     """Which activity is at work at which moment is chance, so whatever was not met yet gets further chances."""
     for second in range(1, int(SETTLE_SECONDS)):
-        left = [fault.filename for fault in planted(faults) if fault.activity not in except_for]
+        left = [fault.filename for fault in list_planted(faults) if fault.activity not in except_for]
         if not left:
             return
         await asyncio.sleep(1)
@@ -283,13 +283,13 @@ async def broadcast(stage: Scene, faults: Path, people: int) -> None:
     await stage.crowd(crowded, people)
     await stage.service.board.announce(stage.organiser_id, crowded.slug, Announcement("We meet in room 12."))
     for number in range(ROUNDS):
-        if not planted(faults):
+        if not list_planted(faults):
             break
         await stage.round(number)
         await asyncio.sleep(BETWEEN_ROUNDS)
     # A schedule that is made late by a fault is too late for a reminder that is due soon.
     await until_struck(faults, stage.round, OF_REMINDERS)
-    if planted(faults):
+    if list_planted(faults):
         for number in range(REMINDERS):
             await stage.reminder(number)
             await asyncio.sleep(BETWEEN_ROUNDS)

@@ -15,7 +15,7 @@ from temporalio.worker import Worker
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.temporal.calls import activity_methods
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.core.temporal.faults import Action, Fault, FaultInterceptor, every_fault, plant, planted
+from pressbox.core.temporal.faults import Action, Fault, FaultInterceptor, every_fault, list_planted, plant
 from pressbox.maintenance.activities import MaintenanceActivities
 from pressbox.maintenance.contracts import Kind, MaintenancePolicy, MaintenanceWorkflowInput, MaintenanceWorkflowResult
 from pressbox.maintenance.workflow import MaintenanceWorkflow
@@ -60,7 +60,7 @@ async def test_failing_once_before_and_after_every_effect_changes_nothing(tempor
     store = FakeStore({Kind.SESSIONS: 2, Kind.CHANGES: 3})
     async with maintenance_with(temporal, tmp_path, store) as queue:
         await run(temporal, queue)
-    assert planted(tmp_path) == (), "every planted fault has struck"
+    assert list_planted(tmp_path) == (), "every planted fault has struck"
     assert store.rows == {}, "everything was pruned"
     asked = [kind for kind, _ in store.asked]
     assert asked.count(Kind.SESSIONS) == 2, "one failure after the effect repeats the effect once"
@@ -90,4 +90,4 @@ def test_a_fault_that_means_nothing_is_refused(text: str) -> None:
 
 
 def test_no_folder_means_no_faults(tmp_path: Path) -> None:
-    assert planted(tmp_path / "missing") == ()
+    assert list_planted(tmp_path / "missing") == ()

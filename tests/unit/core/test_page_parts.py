@@ -18,7 +18,7 @@ from pressbox.core.web.assets import static_files
 from pressbox.core.web.browsers import browser_in_words
 from pressbox.core.web.languages import locale_of
 from pressbox.core.web.pages.branches import CLOSED_CHILDREN, SETTLED_TROUBLE, branch, fold_earlier, matters_now, split
-from pressbox.core.web.pages.openapi_reading import read_groups, read_schemas, type_in_words
+from pressbox.core.web.pages.openapi import read_groups, read_schemas, type_in_words
 from pressbox.core.web.rendering import commands
 
 NOW = datetime(2026, 11, 15, 15, 4, 30, tzinfo=UTC)

@@ -18,7 +18,7 @@ from temporalio.worker import Interceptor, Worker
 
 from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
-from pressbox.core.temporal.faults import Action, FaultInterceptor, every_fault, plant, planted
+from pressbox.core.temporal.faults import Action, FaultInterceptor, every_fault, list_planted, plant
 from pressbox.core.temporal.options import QUICK
 from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
 from pressbox.curator.library import call_options
@@ -98,7 +98,7 @@ async def test_research_survives_steps_that_fail_before_and_after_their_effect_a
         run_id = await stage.service.start(READER, QUESTION)
         done = await stage.handle(run_id).result()
         judged = await temporal.get_workflow_handle(evaluation_workflow_id(trace_id("research", run_id))).result()
-    assert {fault.activity for fault in planted(tmp_path)} == {"close_research"}, "all others struck"
+    assert {fault.activity for fault in list_planted(tmp_path)} == {"close_research"}, "all others struck"
     assert (done.state, done.ended_by, done.rounds, done.sources) == (ResearchState.DONE, EndedBy.ROUNDS, 2, 8)
     run = world.run(run_id)
     assert "[8]" in run.report

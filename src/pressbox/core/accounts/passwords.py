@@ -86,8 +86,8 @@ def _canonical(password: str) -> bytes:
 def _hash_of_nobody(hasher: PasswordHasher) -> str:
     """A hash with today's parameters that no password has: checking against it takes the usual time."""
 
-    def encoded(length: int) -> str:
+    def random_base64(length: int) -> str:
         return base64.b64encode(secrets.token_bytes(length)).decode().rstrip("=")
 
     parameters = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
-    return f"$argon2id$v=19${parameters}${encoded(hasher.salt_len)}${encoded(hasher.hash_len)}"
+    return f"$argon2id$v=19${parameters}${random_base64(hasher.salt_len)}${random_base64(hasher.hash_len)}"

@@ -44,7 +44,7 @@ async def require(session: AsyncSession, secret: str) -> None:
     if await people.anybody(session):
         raise GoneError("Pressbox is set up already. Sign in with your account.")
     if not well_formed(secret) or not await _is_good(session, secret):
-        raise _used_up()
+        raise _invalid_link_error()
 
 
 async def redeem(session: AsyncSession, secret: str, *, email: str, name: str, password_hash: str) -> UserRow:
@@ -70,7 +70,7 @@ async def _is_good(session: AsyncSession, secret: str) -> bool:
     return (await session.execute(statement)).first() is not None
 
 
-def _used_up() -> GoneError:
+def _invalid_link_error() -> GoneError:
     return GoneError(
         "This set-up link is not valid: it works once, for 24 hours. `pressbox user setup-link` prints a new one."
     )

@@ -67,7 +67,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        addresses = await self._checked(host, port)
+        addresses = await self._resolve_allowed(host, port)
         for address in addresses[:-1]:
             try:
                 limit = PER_ADDRESS_SECONDS if timeout is None else min(timeout, PER_ADDRESS_SECONDS)
@@ -84,7 +84,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
-    async def _checked(self, host: str, port: int) -> Sequence[Address]:
+    async def _resolve_allowed(self, host: str, port: int) -> Sequence[Address]:
         addresses = await self._resolver.resolve(host, port)
         if not addresses:
             raise TransientError(f"The name {host} has no address.", host=host)

@@ -16,7 +16,7 @@ from pressbox.core.errors import InvalidInputError, PermanentError, RefusedAddre
 from pressbox.core.http.backend import GuardedBackend, Resolver, SystemResolver
 from pressbox.core.http.decoding import ACCEPT_ENCODING, AnswerTooLargeError, decoded, decoder_for
 from pressbox.core.http.guard import AllowList
-from pressbox.core.http.url import checked_url, host_of, port_of, same_origin
+from pressbox.core.http.url import check_url, host_of, port_of, same_origin
 
 MAX_HEADER_BYTES = 64 * 1024
 MAX_CONNECTIONS = 100
@@ -87,8 +87,8 @@ class _Exchange:
     moved_to: str | None = None
     only_permanent: bool = True
 
-    def redirected(self, status: int, location: str) -> "_Exchange":
-        target = checked_url(_joined(self.url, location))
+    def redirect_to(self, status: int, location: str) -> "_Exchange":
+        target = check_url(_join_url(self.url, location))
         method, content = self.method, self.content
         if status not in _KEEP_METHOD and method != "GET":
             method, content = "GET", b""
@@ -157,7 +157,7 @@ class GuardedClient:
     ) -> Response:
         """Fetch a whole answer. `timeout` covers everything from the look-up to the last byte."""
         async with self.stream(url, headers=headers, max_bytes=max_bytes, timeout=timeout) as answer:
-            return await _collected(answer)
+            return await _read_whole(answer)
 
     async def post(
         self,
@@ -171,7 +171,7 @@ class GuardedClient:
         """Send data and fetch the whole answer. The data never follows a redirect to another host."""
         exchange = self._exchange("POST", url, headers, content, timeout)
         async with self._answer(exchange, max_bytes) as answer:
-            return await _collected(answer)
+            return await _read_whole(answer)
 
     @asynccontextmanager
     async def stream(
@@ -208,7 +208,7 @@ class GuardedClient:
             raise InvalidInputError("A request header has characters that HTTP cannot carry.") from error
         return _Exchange(
             method=method,
-            url=checked_url(url),
+            url=check_url(url),
             headers=own,
             content=content,
             deadline=asyncio.get_running_loop().time() + limit.total_seconds(),
@@ -218,7 +218,7 @@ class GuardedClient:
     @asynccontextmanager
     async def _answer(self, exchange: _Exchange, max_bytes: int | None) -> AsyncIterator[StreamedResponse]:
         limit = self._settings.max_bytes if max_bytes is None else max_bytes
-        exchange, answer = await self._followed(exchange)
+        exchange, answer = await self._follow_redirects(exchange)
         try:
             headers = httpx.Headers(answer.headers)
             encoding = headers.get("content-encoding", "")
@@ -226,27 +226,27 @@ class GuardedClient:
             if size is not None and size > limit:
                 raise AnswerTooLargeError(f"The answer is larger than {limit:,} bytes.", max_bytes=limit)
             decoder = decoder_for(encoding)
-            async with aclosing(_received(answer, exchange)) as raw, aclosing(decoded(raw, decoder, limit)) as body:
+            async with aclosing(_receive(answer, exchange)) as raw, aclosing(decoded(raw, decoder, limit)) as body:
                 yield StreamedResponse(str(exchange.url), answer.status, headers, size, body, exchange.moved_to)
         finally:
             await answer.aclose()
 
-    async def _followed(self, exchange: _Exchange) -> tuple[_Exchange, httpcore.Response]:
+    async def _follow_redirects(self, exchange: _Exchange) -> tuple[_Exchange, httpcore.Response]:
         for _ in range(self._settings.max_redirects + 1):
-            answer = await self._sent(exchange)
+            answer = await self._send(exchange)
             location = httpx.Headers(answer.headers).get("location")
             if answer.status not in _REDIRECTS or not location:
                 return exchange, answer
             # Not read: the body of a redirect says nothing and may be endless.
             await answer.aclose()
-            exchange = exchange.redirected(answer.status, location)
+            exchange = exchange.redirect_to(answer.status, location)
         raise TooManyRedirectsError(
             f"More than {self._settings.max_redirects} redirects, the last one to {host_of(exchange.url)}.",
             host=host_of(exchange.url),
         )
 
-    async def _sent(self, exchange: _Exchange) -> httpcore.Response:
-        with _translated(exchange):
+    async def _send(self, exchange: _Exchange) -> httpcore.Response:
+        with _translate_errors(exchange):
             async with asyncio.timeout_at(exchange.deadline):
                 answer = await self._pool.handle_async_request(exchange.request())
         if sum(len(name) + len(value) for name, value in answer.headers) > MAX_HEADER_BYTES:
@@ -255,16 +255,16 @@ class GuardedClient:
         return answer
 
 
-async def _collected(answer: StreamedResponse) -> Response:
+async def _read_whole(answer: StreamedResponse) -> Response:
     body = b"".join([piece async for piece in answer.chunks()])
     return Response(answer.url, answer.status, answer.headers, body, answer.moved_to)
 
 
-async def _received(answer: httpcore.Response, exchange: _Exchange) -> AsyncGenerator[bytes, None]:
+async def _receive(answer: httpcore.Response, exchange: _Exchange) -> AsyncGenerator[bytes, None]:
     pieces = aiter(answer.aiter_stream())
     while True:
         # The deadline surrounds the waiting only. The code that uses a piece takes its own time, and its errors.
-        with _translated(exchange):
+        with _translate_errors(exchange):
             async with asyncio.timeout_at(exchange.deadline):
                 piece = await anext(pieces, None)
         if piece is None:
@@ -273,7 +273,7 @@ async def _received(answer: httpcore.Response, exchange: _Exchange) -> AsyncGene
 
 
 @contextmanager
-def _translated(exchange: _Exchange) -> Iterator[None]:
+def _translate_errors(exchange: _Exchange) -> Iterator[None]:
     """Library exceptions become ours. Their texts may quote what the server sent, so only the kind is kept."""
     host = host_of(exchange.url)
     try:
@@ -296,7 +296,7 @@ def _short(error: Exception) -> str:
     return str(error)[:200].rstrip(".") or type(error).__name__
 
 
-def _joined(base: httpx.URL, location: str) -> httpx.URL:
+def _join_url(base: httpx.URL, location: str) -> httpx.URL:
     try:
         return base.join(location)
     except (httpx.InvalidURL, UnicodeError) as error:

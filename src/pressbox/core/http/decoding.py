@@ -116,7 +116,7 @@ class Brotli:
             try:
                 unpacked: bytes = self._stream.process(data, output_buffer_limit=PIECE_BYTES)
             except self._error as error:
-                raise _damaged() from error
+                raise _damaged_error() from error
             if not unpacked:
                 return
             # It may hold back more than the limit, which it also takes as a hint only.
@@ -144,14 +144,14 @@ class Zstandard:
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         for start in range(0, len(data), _ZSTD_INPUT):
-            yield from self._unpacked(data[start : start + _ZSTD_INPUT])
+            yield from self._unpack(data[start : start + _ZSTD_INPUT])
 
     def rest(self) -> bytes:
         if self._begun and not self._padding and not self._frame.eof:
             raise TransientError("The compressed answer ended early.")
         return b""
 
-    def _unpacked(self, data: bytes) -> Iterator[bytes]:
+    def _unpack(self, data: bytes) -> Iterator[bytes]:
         while data and not self._padding:
             if self._frame.eof:
                 self._padding = not _ZSTD_MAGIC.startswith(data[:4])
@@ -161,7 +161,7 @@ class Zstandard:
             try:
                 unpacked = self._frame.decompress(data)
             except self._error as error:
-                raise _damaged() from error
+                raise _damaged_error() from error
             data = self._frame.unused_data if self._frame.eof else b""
             yield from _pieces(unpacked)
 
@@ -171,7 +171,7 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         yield data[start : start + PIECE_BYTES]
 
 
-def _damaged() -> UnreadableAnswerError:
+def _damaged_error() -> UnreadableAnswerError:
     return UnreadableAnswerError("The compressed answer is damaged.")
 
 
@@ -210,7 +210,7 @@ async def decoded(raw: AsyncIterable[bytes], decoder: Decoder, max_bytes: int) -
                 yield piece
         rest = decoder.rest()
     except zlib.error as error:
-        raise _damaged() from error
+        raise _damaged_error() from error
     _check(unpacked + len(rest), max_bytes)
     if rest:
         yield rest

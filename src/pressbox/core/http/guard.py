@@ -126,16 +126,16 @@ def _network(entry: str) -> Network:
     try:
         network = ip_network(entry)
     except ValueError as error:
-        raise _malformed(entry, f"{error}") from error
+        raise _malformed_error(entry, f"{error}") from error
     if network.prefixlen < SHORTEST_PREFIX:
-        raise _malformed(entry, f"a network needs a prefix of at least /{SHORTEST_PREFIX}")
+        raise _malformed_error(entry, f"a network needs a prefix of at least /{SHORTEST_PREFIX}")
     return network
 
 
 def _host_and_port(entry: str) -> tuple[Address | str, int]:
     host, colon, port = entry.rpartition(":")
     if not (colon and port.isascii() and port.isdigit() and 1 <= int(port) <= 65535):
-        raise _malformed(entry, "the port is missing or not between 1 and 65535")
+        raise _malformed_error(entry, "the port is missing or not between 1 and 65535")
     bracketed = host.startswith("[") and host.endswith("]")
     try:
         address = ip_address(host[1:-1] if bracketed else host)
@@ -143,14 +143,14 @@ def _host_and_port(entry: str) -> tuple[Address | str, int]:
         name = normal_host(host)
         # What looks like digits is an address with a typing error, not a name.
         if bracketed or not is_name(name) or name.rpartition(".")[2].isdigit():
-            raise _malformed(entry, "the host is neither a name nor an address") from error
+            raise _malformed_error(entry, "the host is neither a name nor an address") from error
         return name, int(port)
     if address.version == 6 and not bracketed:
-        raise _malformed(entry, "an IPv6 address stands in brackets, as [fd00::1]:8080")
+        raise _malformed_error(entry, "an IPv6 address stands in brackets, as [fd00::1]:8080")
     return address, int(port)
 
 
-def _malformed(entry: str, problem: str) -> ConfigurationError:
+def _malformed_error(entry: str, problem: str) -> ConfigurationError:
     return ConfigurationError(
         f"{SETTING}: cannot use “{entry}”: {problem}. Write host:port or a network such as 10.0.0.0/24."
     )

@@ -23,7 +23,7 @@ from pressbox.core.config import HttpSettings
 from pressbox.core.errors import InvalidInputError, RefusedAddressError, TransientError
 from pressbox.core.http.backend import GuardedBackend, Resolver, SystemResolver
 from pressbox.core.http.guard import AllowList
-from pressbox.core.http.url import checked_url, host_of, port_of
+from pressbox.core.http.url import check_url, host_of, port_of
 
 MAX_HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 15.0
@@ -103,7 +103,7 @@ class GuardedProxy:
     async def lease(self, max_bytes: int, time: timedelta) -> AsyncIterator[Lease]:
         """Inside the block the proxy serves whoever has these credentials; at its end all his connections end."""
         lease = Lease(
-            server=await self._listening(),
+            server=await self._ensure_listening(),
             username=secrets.token_hex(8),
             password=secrets.token_hex(16),
             max_bytes=max_bytes,
@@ -115,7 +115,7 @@ class GuardedProxy:
         finally:
             await self._end(lease)
 
-    async def _listening(self) -> str:
+    async def _ensure_listening(self) -> str:
         async with self._starting:
             if self._server is None:
                 self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=MAX_HEAD_BYTES)
@@ -131,7 +131,7 @@ class GuardedProxy:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(HEAD_SECONDS):
-                head = _parsed(await reader.readuntil(b"\r\n\r\n"))
+                head = _parse_head(await reader.readuntil(b"\r\n\r\n"))
             lease = self._lease_of(head)
             if lease is None:
                 await _say(writer, 407, "Proxy Authentication Required", _CHALLENGE)
@@ -199,7 +199,7 @@ class GuardedProxy:
             else:
                 await _say(writer, 200, "Connection established", None)
             async with asyncio.timeout_at(lease.deadline):
-                await _relay(_down(lease, upstream, writer), _up(lease, reader, upstream, body_bytes))
+                await _relay(_copy_down(lease, upstream, writer), _copy_up(lease, reader, upstream, body_bytes))
         finally:
             await upstream.aclose()
 
@@ -217,14 +217,14 @@ async def _relay(*directions: Coroutine[None, None, None]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _down(lease: Lease, upstream: httpcore.AsyncNetworkStream, writer: asyncio.StreamWriter) -> None:
+async def _copy_down(lease: Lease, upstream: httpcore.AsyncNetworkStream, writer: asyncio.StreamWriter) -> None:
     while piece := await upstream.read(PIECE_BYTES):
         lease.spend(len(piece))
         writer.write(piece)
         await writer.drain()
 
 
-async def _up(
+async def _copy_up(
     lease: Lease, reader: asyncio.StreamReader, upstream: httpcore.AsyncNetworkStream, body_bytes: int | None
 ) -> None:
     left = body_bytes
@@ -238,7 +238,7 @@ async def _up(
         await upstream.write(piece)
 
 
-def _parsed(data: bytes) -> _Head:
+def _parse_head(data: bytes) -> _Head:
     first, *lines = data.decode("latin-1").rstrip("\r\n").split("\r\n")
     method, target, version = first.split(" ")
     if not version.startswith("HTTP/1."):
@@ -250,9 +250,9 @@ def _parsed(data: bytes) -> _Head:
 def _destination(head: _Head) -> tuple[str, int, bytes, int | None]:
     """Host, port, what is sent there first, and how much more may follow; None: anything, as it is a tunnel."""
     if head.method == "CONNECT":
-        url = checked_url(f"https://{head.target}/")
+        url = check_url(f"https://{head.target}/")
         return host_of(url), port_of(url), b"", None
-    url = checked_url(head.target)
+    url = check_url(head.target)
     if url.scheme != "http" or head.first("transfer-encoding") is not None:
         raise ValueError("Only plain requests with a known size.")
     kept = [(name, value) for name, value in head.headers if name.lower() not in _HOP_HEADERS | {"host"}]

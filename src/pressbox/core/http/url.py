@@ -12,9 +12,9 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 _IPV6_CHARACTERS = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*")
 
 
-def checked_url(text: str | httpx.URL) -> httpx.URL:
+def check_url(text: str | httpx.URL) -> httpx.URL:
     """The URL, or an error that says why it is not used. Its address is checked later, when we connect."""
-    url = _parsed(text)
+    url = _parse_url(text)
     if url.scheme not in DEFAULT_PORTS:
         raise RefusedAddressError(
             f"Only http and https are fetched, not {url.scheme or 'an address without a scheme'}."
@@ -43,7 +43,7 @@ def same_origin(one: httpx.URL, other: httpx.URL) -> bool:
     return (one.scheme, host_of(one), port_of(one)) == (other.scheme, host_of(other), port_of(other))
 
 
-def _parsed(text: str | httpx.URL) -> httpx.URL:
+def _parse_url(text: str | httpx.URL) -> httpx.URL:
     if len(str(text)) > MAX_URL_LENGTH:
         raise InvalidInputError(f"The address is longer than {MAX_URL_LENGTH} characters.", field="url")
     try:

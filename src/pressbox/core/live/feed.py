@@ -128,10 +128,10 @@ class ChangeFeed:
             self._set_connected(True)
             while True:
                 await self._catch_up()
-                if await _woken(connection, LOOK_SECONDS):
+                if await _wait_for_notification(connection, LOOK_SECONDS):
                     await asyncio.sleep(DEBOUNCE_SECONDS)
                     # What arrived meanwhile is read in one go with what woke us.
-                    while await _woken(connection, 0):
+                    while await _wait_for_notification(connection, 0):
                         pass
 
     async def _catch_up(self) -> None:
@@ -175,7 +175,7 @@ class ChangeFeed:
             listener.offer(event("fresh" if connected else "stale", {}))
 
 
-async def _woken(connection: psycopg.AsyncConnection[Any], seconds: float) -> bool:
+async def _wait_for_notification(connection: psycopg.AsyncConnection[Any], seconds: float) -> bool:
     async for _ in connection.notifies(timeout=seconds, stop_after=1):
         return True
     return False

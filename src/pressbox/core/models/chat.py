@@ -93,7 +93,7 @@ class ChatModel:
         """One call. Those that belong together are made inside one of `turns`."""
         body = {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": most_tokens}
         async with self._answer(body) as answer:
-            text = await self._checked_body(answer)
+            text = await self._read_body(answer)
         try:
             completion = _Completion.model_validate_json(text)
         except ValidationError as error:
@@ -113,9 +113,9 @@ class ChatModel:
         async with self.turns:
             if on_text is None:
                 return await self.ask(messages, most_tokens)
-            return await self._streamed(messages, most_tokens, on_text)
+            return await self._stream(messages, most_tokens, on_text)
 
-    async def _streamed(self, messages: Sequence[object], most_tokens: int, on_text: OnText) -> Said:
+    async def _stream(self, messages: Sequence[object], most_tokens: int, on_text: OnText) -> Said:
         body = {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": most_tokens}
         body |= {"stream": True, "stream_options": {"include_usage": True}}
         text, usage, ended = "", _Usage(), False
@@ -177,7 +177,7 @@ class ChatModel:
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def _checked_body(self, answer: httpx.Response) -> bytes:
+    async def _read_body(self, answer: httpx.Response) -> bytes:
         if answer.status_code != httpx.codes.OK:
             raise self._refusal(answer)
         body = b""

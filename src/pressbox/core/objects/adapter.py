@@ -21,7 +21,7 @@ from pressbox.core.errors import (
     PressboxError,
     TransientError,
 )
-from pressbox.core.objects.store import STAGING_NAME, ObjectInfo, checked_key, checked_prefix
+from pressbox.core.objects.store import STAGING_NAME, ObjectInfo, check_key, check_prefix
 
 if TYPE_CHECKING:
     from obstore import GetOptions, ObjectMeta
@@ -50,10 +50,10 @@ class ObstoreObjects:
         self._advice = advice
 
     async def put(self, key: str, data: bytes | AsyncIterable[bytes] | Path) -> ObjectInfo:
-        checked_key(key)
+        check_key(key)
         if isinstance(data, Path) and not await asyncio.to_thread(data.is_file):
             raise NotFoundError(f"There is no file {data.name} to store as {key}.", key=key)
-        with self._translated(key, writing=True):
+        with self._translate_errors(key, writing=True):
             await obstore.put_async(self._store, key, data, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
         info = await self.info(key)
         if info is None:
@@ -61,30 +61,30 @@ class ObstoreObjects:
         return info
 
     async def get(self, key: str) -> bytes:
-        checked_key(key)
-        with self._translated(key):
+        check_key(key)
+        with self._translate_errors(key):
             result = await obstore.get_async(self._store, key)
             return bytes(await result.bytes_async())
 
     def stream(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        checked_key(key)
+        check_key(key)
         if start < 0 or (end is not None and end <= start):
             raise InvalidInputError(f"There are no bytes from {start} to {end}.", field="range", key=key)
-        return self._streamed(key, start, end)
+        return self._stream(key, start, end)
 
-    async def _streamed(self, key: str, start: int, end: int | None) -> AsyncIterator[bytes]:
+    async def _stream(self, key: str, start: int, end: int | None) -> AsyncIterator[bytes]:
         options: GetOptions = {}
         if (start, end) != (0, None):
-            size = (await self._present(key)).size
+            size = (await self._require_info(key)).size
             if start >= size:
                 raise InvalidInputError(f"The object {key} has {size} bytes, none from {start}.", field="range")
             options["range"] = (start, size if end is None else min(end, size))
-        with self._translated(key):
+        with self._translate_errors(key):
             result = await obstore.get_async(self._store, key, options=options)
         pieces = aiter(result.stream(min_chunk_size=PIECE_BYTES))
         while True:
             # Only the reading: what the caller does with a piece raises errors of its own.
-            with self._translated(key):
+            with self._translate_errors(key):
                 piece = await anext(pieces, None)
             if piece is None:
                 return
@@ -92,25 +92,25 @@ class ObstoreObjects:
 
     async def info(self, key: str) -> ObjectInfo | None:
         try:
-            return await self._present(key)
+            return await self._require_info(key)
         except NotFoundError:
             return None
 
     async def delete(self, key: str) -> None:
-        checked_key(key)
+        check_key(key)
         try:
-            with self._translated(key):
+            with self._translate_errors(key):
                 await obstore.delete_async(self._store, key)
         except NotFoundError:
             return
 
     def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
-        return self._listed(checked_prefix(prefix))
+        return self._list(check_prefix(prefix))
 
-    async def _listed(self, folder: str) -> AsyncIterator[ObjectInfo]:
+    async def _list(self, folder: str) -> AsyncIterator[ObjectInfo]:
         chunks = aiter(obstore.list(self._store, folder or None, chunk_size=500))
         while True:
-            with self._translated(folder):
+            with self._translate_errors(folder):
                 chunk = await anext(chunks, None)
             if chunk is None:
                 return
@@ -118,12 +118,12 @@ class ObstoreObjects:
                 yield _info(meta)
 
     async def link(self, key: str, expires: timedelta) -> str | None:
-        checked_key(key)
+        check_key(key)
         if not timedelta(0) < expires <= LONGEST_LINK:
             raise InvalidInputError(f"A link lasts at most {LONGEST_LINK.days} days.", field="expires")
         if isinstance(self._store, LocalStore):
             return None
-        with self._translated(key):
+        with self._translate_errors(key):
             return await obstore.sign_async(self._store, "GET", key, expires)
 
     async def remove_unfinished(self, before: datetime) -> int:
@@ -139,30 +139,30 @@ class ObstoreObjects:
             raise ConfigurationError(f"{self._place} has a file where a folder should be. {self._advice}") from error
         await self.delete(key)
 
-    async def _present(self, key: str) -> ObjectInfo:
-        checked_key(key)
-        with self._translated(key):
+    async def _require_info(self, key: str) -> ObjectInfo:
+        check_key(key)
+        with self._translate_errors(key):
             return _info(await obstore.head_async(self._store, key))
 
     @contextmanager
-    def _translated(self, key: str, *, writing: bool = False) -> Iterator[None]:
+    def _translate_errors(self, key: str, *, writing: bool = False) -> Iterator[None]:
         """Errors of obstore become ours. Theirs quote whole answers of the server, which stay here."""
         try:
             yield
         except FileNotFoundError as error:
-            raise self._missing(key, str(error)) from None
+            raise self._missing_error(key, str(error)) from None
         except (BaseError, PermissionError) as error:
-            raise self._failed(key, error, writing) from None
+            raise self._failure_error(key, error, writing) from None
 
-    def _missing(self, key: str, text: str) -> PressboxError:
+    def _missing_error(self, key: str, text: str) -> PressboxError:
         if any(sign in text for sign in _NO_BUCKET):
             return ConfigurationError(f"{self._place} does not exist. {self._advice}")
         return NotFoundError(f"There is no object {key}.", key=key)
 
-    def _in_the_way(self, key: str) -> PressboxError:
+    def _conflict_error(self, key: str) -> PressboxError:
         return ConflictError(f"The key {key} is the folder of another object, or below one.", key=key)
 
-    def _failed(self, key: str, error: Exception, writing: bool) -> PressboxError:
+    def _failure_error(self, key: str, error: Exception, writing: bool) -> PressboxError:
         text = str(error)
         refused = isinstance(error, PermissionDeniedError | UnauthenticatedError | PermissionError)
         if refused or any(sign in text for sign in _REFUSED):
@@ -171,7 +171,7 @@ class ObstoreObjects:
             return ConfigurationError(f"{self._place} does not exist. {self._advice}")
         if any(sign in text for sign in _IN_THE_WAY):
             # Whoever reads or removes a folder, or below a file, just finds no object there.
-            return self._in_the_way(key) if writing else self._missing(key, "")
+            return self._conflict_error(key) if writing else self._missing_error(key, "")
         return TransientError(f"{self._place} does not answer as it should. {self._advice}", key=key)
 
 

@@ -11,7 +11,7 @@ from obstore.store import LocalStore, S3Store
 from pressbox.core.config import ObjectsSettings
 from pressbox.core.errors import ConfigurationError, InvalidInputError
 from pressbox.core.objects.adapter import ObstoreObjects
-from pressbox.core.objects.store import ObjectStore, checked_prefix
+from pressbox.core.objects.store import ObjectStore, check_prefix
 
 if TYPE_CHECKING:
     from obstore.store import S3Config
@@ -94,6 +94,6 @@ def _endpoint(endpoint: str | None) -> str | None:
 
 def _prefix(prefix: str) -> str:
     try:
-        return checked_prefix(prefix)
+        return check_prefix(prefix)
     except InvalidInputError as error:
         raise ConfigurationError(f"PRESSBOX_OBJECTS_PREFIX: {error.message}") from error

@@ -29,7 +29,7 @@ class ObjectInfo:
 class ObjectStore(Protocol):
     """Bytes under keys, the same on a local folder and on S3.
 
-    Keys are relative and `/`-separated; `checked_key` says which are refused, with InvalidInputError and before
+    Keys are relative and `/`-separated; `check_key` says which are refused, with InvalidInputError and before
     anything is touched. Do not use a key as the folder of another: a local store says ConflictError, S3 nothing.
 
     A write is atomic: a reader sees the old object or the new one, never a part, and a write that fails or is
@@ -82,7 +82,7 @@ class ObjectStore(Protocol):
         ...
 
 
-def checked_key(key: str) -> str:
+def check_key(key: str) -> str:
     """The key itself, or an InvalidInputError that says what is wrong with it."""
     problem = _problem(key)
     if problem is not None:
@@ -90,10 +90,10 @@ def checked_key(key: str) -> str:
     return key
 
 
-def checked_prefix(prefix: str) -> str:
+def check_prefix(prefix: str) -> str:
     """A folder to list: a key, with or without a `/` at its end, or nothing."""
     folder = prefix.removesuffix("/")
-    return checked_key(folder) if folder else _nothing(prefix)
+    return check_key(folder) if folder else _nothing(prefix)
 
 
 def _nothing(prefix: str) -> str:

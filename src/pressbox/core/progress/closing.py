@@ -12,7 +12,7 @@ from pressbox.core.errors import TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 
 log = get_logger(__name__)
 
@@ -53,7 +53,7 @@ async def close_silent(database: Database, client: Client, *, silent_after: time
         )
         silent = list(rows.tuples())
     # No transaction is open while Temporal is asked.
-    with reaching_temporal():
+    with translate_rpc_errors():
         ends = [(workflow_id, seen, await _end(client, workflow_id)) for workflow_id, seen in silent]
     closed = 0
     for workflow_id, seen, end in ends:

@@ -117,19 +117,19 @@ def forest(nodes: Iterable[ActivityNode]) -> tuple[ActivityNode, ...]:
         else:
             roots.append(item)
 
-    def nested(item: ActivityNode) -> ActivityNode:
-        children = sorted(below.get(item.workflow_id, ()), key=_beginning)
-        return item.model_copy(update={"children": tuple(nested(child) for child in children)})
+    def nest(item: ActivityNode) -> ActivityNode:
+        children = sorted(below.get(item.workflow_id, ()), key=_start_key)
+        return item.model_copy(update={"children": tuple(nest(child) for child in children)})
 
-    return tuple(sorted((nested(item) for item in roots), key=_importance))
+    return tuple(sorted((nest(item) for item in roots), key=_importance_key))
 
 
-def _beginning(item: ActivityNode) -> tuple[datetime, int, str]:
+def _start_key(item: ActivityNode) -> tuple[datetime, int, str]:
     # Children that began together stand in the order of their ids: part 2 before part 10.
     return item.started_at.replace(microsecond=0), len(item.workflow_id), item.workflow_id
 
 
-def _importance(item: ActivityNode) -> tuple[int, float]:
+def _importance_key(item: ActivityNode) -> tuple[int, float]:
     return _ORDER[item.state], -item.started_at.timestamp()
 
 

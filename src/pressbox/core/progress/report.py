@@ -8,7 +8,7 @@ import re
 
 from temporalio import workflow
 
-from pressbox.core.errors import bounded
+from pressbox.core.errors import shorten
 from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate
 
 EXTERN = "__pressbox_progress"
@@ -35,8 +35,8 @@ def publish(progress: Progress, state: ProgressState, error: str = "") -> None:
             title=progress.title,
             done=progress.done,
             total=progress.total,
-            message=bounded(progress.message),
-            error=bounded(error),
+            message=shorten(progress.message),
+            error=shorten(error),
             detail=progress.model_dump(mode="json"),
             started_at=info.start_time,
             updated_at=workflow.now(),

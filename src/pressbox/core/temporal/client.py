@@ -45,7 +45,7 @@ async def connect(
 
 
 @contextmanager
-def reaching_temporal(missing: str | None = None) -> Iterator[None]:
+def translate_rpc_errors(missing: str | None = None) -> Iterator[None]:
     """Turn "Temporal is away" into a TransientError and, given a text for it, "no such thing" into a NotFoundError."""
     try:
         yield

@@ -6,7 +6,7 @@ from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReus
 from temporalio.exceptions import FailureError, WorkflowAlreadyStartedError
 
 from pressbox.core.errors import ConflictError, NotFoundError, PermanentError
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 
 UNKNOWN = "Temporal knows no such running workflow."
 _ENDED_BADLY = {
@@ -19,13 +19,13 @@ _ENDED_BADLY = {
 
 async def cancel(client: Client, workflow_id: str) -> None:
     """Ask the workflow to stop. It ends in its own order; children are cancelled with it."""
-    with reaching_temporal(missing=UNKNOWN):
+    with translate_rpc_errors(missing=UNKNOWN):
         await client.get_workflow_handle(workflow_id).cancel()
 
 
 async def retry(client: Client, workflow_id: str) -> None:
     """Start a workflow that ended badly again: same type, same id, same input."""
-    with reaching_temporal(missing=UNKNOWN):
+    with translate_rpc_errors(missing=UNKNOWN):
         description = await client.get_workflow_handle(workflow_id).describe()
         if description.status not in _ENDED_BADLY:
             raise ConflictError("Only what failed or was cancelled can be tried again.", workflow_id=workflow_id)
@@ -45,7 +45,7 @@ async def retry(client: Client, workflow_id: str) -> None:
 
 async def result(client: Client, workflow_id: str) -> object:
     """Wait until a workflow has ended, and give what it gave. One that failed is a PermanentError with its reason."""
-    with reaching_temporal(missing=UNKNOWN):
+    with translate_rpc_errors(missing=UNKNOWN):
         try:
             return await client.get_workflow_handle(workflow_id).result()
         except WorkflowFailureError as error:

@@ -1,7 +1,7 @@
 """One interceptor that gives every activity failure its place: permanent ones are not retried, no secret leaves.
 
 Temporal matches `non_retryable_error_types` by exact class name and not by ancestor, so the decision cannot be left
-to retry policies. Messages become part of the history: they are bounded and redacted here, once.
+to retry policies. Messages become part of the history: they are shorten and redacted here, once.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from pressbox.core.errors import PermanentError, RateLimitedError, bounded
+from pressbox.core.errors import PermanentError, RateLimitedError, shorten
 from pressbox.core.logs import get_logger, redact
 
 log = get_logger(__name__)
@@ -47,7 +47,7 @@ class _ErrorTranslation(ActivityInboundInterceptor):
 def translated(error: Exception) -> ApplicationError:
     """The same failure as Temporal keeps it."""
     return ApplicationError(
-        redact(bounded(str(error))) or type(error).__name__,
+        redact(shorten(str(error))) or type(error).__name__,
         type=type(error).__name__,
         non_retryable=isinstance(error, PermanentError),
         next_retry_delay=error.retry_after if isinstance(error, RateLimitedError) else None,

@@ -67,7 +67,7 @@ def plant(directory: Path, fault: Fault) -> None:
     (directory / fault.filename).touch()
 
 
-def planted(directory: Path) -> tuple[Fault, ...]:
+def list_planted(directory: Path) -> tuple[Fault, ...]:
     """Faults that have not happened yet."""
     return tuple(Fault.parse(file.name) for file in sorted(directory.iterdir())) if directory.is_dir() else ()
 

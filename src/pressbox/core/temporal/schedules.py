@@ -35,7 +35,7 @@ from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.logs import get_logger
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.core.temporal.rows import ScheduleRow
 
 log = get_logger(__name__)
@@ -73,8 +73,8 @@ def declared_schedules(resources: Resources, manifests: Iterable[AppManifest]) -
 
 async def reconcile(resources: Resources, declarations: Sequence[ScheduleDeclaration]) -> Mapping[str, ScheduleOutcome]:
     """Make Temporal's schedules those that are declared. Safe to repeat, and to interrupt."""
-    known = await _known(resources.database)
-    with reaching_temporal():
+    known = await _load_rows(resources.database)
+    with translate_rpc_errors():
         outcomes = await asyncio.gather(*(_apply(resources, item, known.get(item.id)) for item in declarations))
         result = {item.id: outcome for item, outcome in zip(declarations, outcomes, strict=True)}
         for schedule_id in sorted(set(known) - set(result)):
@@ -88,8 +88,8 @@ async def reconcile(resources: Resources, declarations: Sequence[ScheduleDeclara
 
 async def list_schedules(resources: Resources, manifests: Iterable[AppManifest]) -> tuple[ScheduleView, ...]:
     declarations = declared_schedules(resources, manifests)
-    known = await _known(resources.database)
-    with reaching_temporal():
+    known = await _load_rows(resources.database)
+    with translate_rpc_errors():
         views = await asyncio.gather(*(_view(resources.temporal, item, known.get(item.id)) for item in declarations))
     return tuple(views)
 
@@ -105,8 +105,8 @@ class Times:
 
 async def view(resources: Resources, declaration: ScheduleDeclaration) -> ScheduleView:
     """One declared schedule as it is."""
-    known = await _known(resources.database)
-    with reaching_temporal():
+    known = await _load_rows(resources.database)
+    with translate_rpc_errors():
         return await _view(resources.temporal, declaration, known.get(declaration.id))
 
 
@@ -125,7 +125,7 @@ async def set_times(
         wanted.state = current.description.schedule.state
         return ScheduleUpdate(wanted)
 
-    with reaching_temporal():
+    with translate_rpc_errors():
         try:
             if await _describe(resources.temporal, declaration.id) is None:
                 await resources.temporal.create_schedule(declaration.id, wanted)
@@ -141,24 +141,24 @@ async def set_times(
 
 async def remove(resources: Resources, declaration: ScheduleDeclaration) -> None:
     """Delete a declared schedule for good: only `set_times` makes it anew."""
-    with reaching_temporal(missing=_unknown(declaration.id)):
+    with translate_rpc_errors(missing=_unknown_text(declaration.id)):
         await resources.temporal.get_schedule_handle(declaration.id).delete()
     await _note(resources.database, declaration, _DELETED)
     log.info("schedule_deleted", msg=f"Schedule {declaration.id} was deleted", schedule_id=declaration.id)
 
 
 async def pause(client: Client, schedule_id: str) -> None:
-    with reaching_temporal(missing=_unknown(schedule_id)):
+    with translate_rpc_errors(missing=_unknown_text(schedule_id)):
         await client.get_schedule_handle(schedule_id).pause(note="Paused in Pressbox")
 
 
 async def resume(client: Client, schedule_id: str) -> None:
-    with reaching_temporal(missing=_unknown(schedule_id)):
+    with translate_rpc_errors(missing=_unknown_text(schedule_id)):
         await client.get_schedule_handle(schedule_id).unpause(note="Resumed in Pressbox")
 
 
 async def run_now(client: Client, schedule_id: str) -> None:
-    with reaching_temporal(missing=_unknown(schedule_id)):
+    with translate_rpc_errors(missing=_unknown_text(schedule_id)):
         await client.get_schedule_handle(schedule_id).trigger(overlap=ScheduleOverlapPolicy.SKIP)
 
 
@@ -286,7 +286,7 @@ async def _delete(resources: Resources, schedule_id: str) -> None:
         await work.session.execute(delete(ScheduleRow).where(ScheduleRow.schedule_id == schedule_id))
 
 
-async def _known(database: Database) -> dict[str, ScheduleRow]:
+async def _load_rows(database: Database) -> dict[str, ScheduleRow]:
     async with database.unit_of_work() as work:
         return {row.schedule_id: row for row in await work.session.scalars(select(ScheduleRow))}
 
@@ -328,5 +328,5 @@ async def _describe(client: Client, schedule_id: str) -> ScheduleDescription | N
         raise
 
 
-def _unknown(schedule_id: str) -> str:
+def _unknown_text(schedule_id: str) -> str:
     return f"There is no schedule {schedule_id}. Create it with: pressbox schedules apply"

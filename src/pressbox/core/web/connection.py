@@ -55,7 +55,7 @@ async def _hold(state: State, connect: Connect, topics: Mapping[str, LiveTopic],
                 STREAM_CLIENTS.set_function(partial(getattr, feed, "listeners"))
                 state.resources = resources
                 attempted.set()
-                async with _running(feed):
+                async with _run_feed(feed):
                     await asyncio.Event().wait()
         # Whatever keeps a part away must not take the web process with it: /healthz answers, /readyz says why.
         except Exception as error:
@@ -71,7 +71,7 @@ async def _hold(state: State, connect: Connect, topics: Mapping[str, LiveTopic],
 
 
 @asynccontextmanager
-async def _running(feed: ChangeFeed) -> AsyncIterator[None]:
+async def _run_feed(feed: ChangeFeed) -> AsyncIterator[None]:
     task = asyncio.create_task(_keep_feeding(feed))
     try:
         yield

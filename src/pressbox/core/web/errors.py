@@ -67,7 +67,7 @@ class RequestError(PermanentError):
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    app.add_exception_handler(PressboxError, _expected)
+    app.add_exception_handler(PressboxError, _answer_expected)
     app.add_exception_handler(HTTPException, answer_http)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(RPCError, _temporal)
@@ -91,7 +91,7 @@ async def answer(request: Request, error: PressboxError) -> Response:
     return JSONResponse(body, status_code=error.status, headers=refusal_headers(error))
 
 
-async def unexpected(request: Request, error: Exception) -> Response:
+async def answer_unexpected(request: Request, error: Exception) -> Response:
     """A mistake of ours: everything for the log, nothing but an id for the outside."""
     log.error("unexpected_error", msg="A request failed", path=request.url.path, exc_info=error)
     return await answer(request, PressboxError("Something went wrong on our side. The log has the details."))
@@ -181,7 +181,7 @@ def refusal_headers(error: PressboxError) -> dict[str, str]:
     return {}
 
 
-async def _expected(request: Request, error: Exception) -> Response:
+async def _answer_expected(request: Request, error: Exception) -> Response:
     assert isinstance(error, PressboxError)
     return await answer(request, error)
 
@@ -209,7 +209,7 @@ async def _temporal(request: Request, error: Exception) -> Response:
         return await answer(request, NotFoundError("Temporal does not know this workflow or schedule (any more)."))
     if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED):
         return await answer(request, TransientError("Temporal does not answer."))
-    return await unexpected(request, error)
+    return await answer_unexpected(request, error)
 
 
 async def _busy(request: Request, _: Exception) -> Response:

@@ -128,5 +128,5 @@ class ErrorBoundary:
             elif isinstance(error, HTTPException):
                 response = await errors.answer_http(request, error)
             else:
-                response = await errors.unexpected(request, error)
+                response = await errors.answer_unexpected(request, error)
             await response(scope, receive, send)

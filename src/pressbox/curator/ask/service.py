@@ -6,7 +6,7 @@ from temporalio.client import Client
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.curator.ask.contracts import ANSWER, AnswerInput, answer_workflow_id
 from pressbox.curator.ask.domain.answers import (
     LONGEST_TITLE,
@@ -127,7 +127,7 @@ class AnswerStarter(Starter):
     async def stop_answer(self, answer_id: int) -> None:
         handle = self._client.get_workflow_handle(answer_workflow_id(answer_id))
         try:
-            with reaching_temporal(missing="It is not running any more."):
+            with translate_rpc_errors(missing="It is not running any more."):
                 await handle.cancel(rpc_timeout=PATIENCE)
         except NotFoundError:
             # It ended by itself a moment ago.

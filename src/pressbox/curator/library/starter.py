@@ -6,7 +6,7 @@ from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 
 from pressbox.core.contracts import Contract
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 PATIENCE = timedelta(seconds=10)
@@ -21,7 +21,7 @@ class Starter:
         self._policy = policy
 
     async def start(self, workflow: str, input: Contract, workflow_id: str, limit: timedelta | None = None) -> str:
-        with reaching_temporal():
+        with translate_rpc_errors():
             handle = await self._client.start_workflow(
                 workflow,
                 input,

@@ -8,7 +8,7 @@ from temporalio.client import Client, WorkflowFailureError
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import TransientError
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.curator.cleanup.contracts import CLEANUP_WORKFLOW, ENTRIES_CLEANUP, EntriesCleanupInput
 from pressbox.curator.distil.contracts import (
     CONTENT_DISTILLATION,
@@ -118,7 +118,7 @@ class TemporalWorkflows(Starter):
         )
         workflow_id = await self.start(PREVIEW_FETCH, input, preview_workflow_id(key), PREVIEW_TIME)
         handle = self._client.get_workflow_handle(workflow_id, result_type=PreviewFetchOutput)
-        with reaching_temporal():
+        with translate_rpc_errors():
             try:
                 result: PreviewFetchOutput = await handle.result()
             except WorkflowFailureError as error:

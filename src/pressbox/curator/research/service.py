@@ -8,7 +8,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import ConflictError, InvalidInputError
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.starter import PATIENCE, Starter
 from pressbox.curator.research.bounds import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
@@ -98,7 +98,7 @@ class ResearchStarter(Starter):
 
     async def start_run(self, run_id: int) -> str:
         """Start a run, or go on with it. A run that is about to stop goes on as well."""
-        with reaching_temporal():
+        with translate_rpc_errors():
             handle = await self._client.start_workflow(
                 DEEP_RESEARCH,
                 DeepResearchInput(run_id=run_id, evaluate=self._evaluate, policy=self._policy),
@@ -114,7 +114,7 @@ class ResearchStarter(Starter):
     async def stop(self, run_id: int) -> bool:
         """False when nothing runs that could be stopped."""
         handle = self._client.get_workflow_handle(research_workflow_id(run_id))
-        with reaching_temporal():
+        with translate_rpc_errors():
             try:
                 await handle.signal(RESEARCH_STOPPED, rpc_timeout=PATIENCE)
             except RPCError as error:
@@ -126,7 +126,7 @@ class ResearchStarter(Starter):
     async def cancel(self, run_id: int) -> None:
         """Cancel a run that nobody wants any more."""
         handle = self._client.get_workflow_handle(research_workflow_id(run_id))
-        with reaching_temporal():
+        with translate_rpc_errors():
             try:
                 await handle.cancel(rpc_timeout=PATIENCE)
             except RPCError as error:

@@ -7,7 +7,7 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.db.database import Database
-from pressbox.core.errors import NotFoundError, bounded
+from pressbox.core.errors import NotFoundError, shorten
 from pressbox.footy.adapters.changes import publish_goal
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipSearchRow
 from pressbox.footy.contracts.download import SettledCandidate
@@ -53,7 +53,7 @@ class SqlCandidates:
                 "query": query,
                 "searched_at": now,
                 "found": answer.found,
-                "failure": bounded(answer.failure, _REASON_LENGTH),
+                "failure": shorten(answer.failure, _REASON_LENGTH),
             }
             for answer in answers
         }
@@ -112,7 +112,7 @@ class SqlCandidates:
                 {
                     "ids": [candidate.candidate_id for candidate in settled],
                     "outcomes": [candidate.outcome.value for candidate in settled],
-                    "reasons": [bounded(candidate.reason, _REASON_LENGTH) for candidate in settled],
+                    "reasons": [shorten(candidate.reason, _REASON_LENGTH) for candidate in settled],
                     "finals": [candidate.outcome.final for candidate in settled],
                     "open": list(OPEN),
                     "now": now,
@@ -129,7 +129,7 @@ def _new_row(event_id: str, attempt: int, video: FoundVideo, now: datetime) -> d
         "source": video.source,
         "video_page_url": video.video_page_url,
         "tweet_url": video.post_url,
-        "tweet_text": _without_nul(bounded(video.post_text, _TEXT_LENGTH)),
+        "tweet_text": _without_nul(shorten(video.post_text, _TEXT_LENGTH)),
         "media_url": video.media_url,
         "duration": video.duration_seconds,
         "posted_at": video.posted_at,

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.arrays import one_of, one_of_texts
 from pressbox.core.db.database import Database
-from pressbox.core.errors import bounded
+from pressbox.core.errors import shorten
 from pressbox.core.logs import get_logger
 from pressbox.footy.adapters.fixture_columns import fact_columns
 from pressbox.footy.adapters.goal_writer import write_comparisons
@@ -251,7 +251,7 @@ def _row(number: int, version: int, decision: FixtureDecision) -> dict[str, Any]
 
 def _trouble(decision: FixtureDecision) -> str:
     problems = decision.comparison.problems or (decision.observed.problems if decision.observed else ())
-    return bounded(decision.trouble or decision.comparison.distrusted or " ".join(problems), _TROUBLE_LENGTH)
+    return shorten(decision.trouble or decision.comparison.distrusted or " ".join(problems), _TROUBLE_LENGTH)
 
 
 def _json_facts(fixture: ObservedFixture) -> dict[str, Any]:

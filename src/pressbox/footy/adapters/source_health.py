@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.db.database import Database
-from pressbox.core.errors import bounded
+from pressbox.core.errors import shorten
 from pressbox.footy.adapters.rows import SourceHealthRow
 from pressbox.footy.domain.views import SourceView
 from pressbox.footy.ports.storage import SourceAnswer
@@ -28,7 +28,7 @@ class SqlSourceHealth:
                 "checked_at": now,
                 "worked_at": None if answer.failure else now,
                 "found": answer.found,
-                "failure": bounded(answer.failure, _FAILURE_LENGTH),
+                "failure": shorten(answer.failure, _FAILURE_LENGTH),
             }
             for answer in answers
         }

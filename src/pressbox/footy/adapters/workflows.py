@@ -10,7 +10,7 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.contracts import Contract
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.footy.contracts.aliases import RAGWorkflowInput
 from pressbox.footy.contracts.download import Batch
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
@@ -39,7 +39,7 @@ class TemporalWorkflows:
         self._policy = policy
 
     async def add_videos(self, fixture_id: int, event_id: str, batch: Batch, policy: FootyPolicy) -> None:
-        with reaching_temporal():
+        with translate_rpc_errors():
             await self._client.start_workflow(
                 UPLOAD_WORKFLOW,
                 UploadWorkflowInput(fixture_id=fixture_id, event_id=event_id, policy=policy),
@@ -54,7 +54,7 @@ class TemporalWorkflows:
 
     async def find_running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
         """Ask one by one, because lists of workflows lag behind."""
-        with reaching_temporal():
+        with translate_rpc_errors():
             answers = await asyncio.gather(*(self._is_running(workflow_id) for workflow_id in workflow_ids))
         return [workflow_id for workflow_id, runs in zip(workflow_ids, answers, strict=True) if runs]
 
@@ -71,7 +71,7 @@ class TemporalWorkflows:
         return await self._start(RAG, input, rag_workflow_id(team_id))
 
     async def _start(self, workflow: str, input: Contract, workflow_id: str) -> str:
-        with reaching_temporal():
+        with translate_rpc_errors():
             handle = await self._client.start_workflow(
                 workflow,
                 input,

@@ -23,7 +23,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.clock import utc_now
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.soonish.contracts import ReminderWorkflowInput
 from pressbox.soonish.domain.reminders import CATCH_UP_WINDOW, WantedReminder
 from pressbox.soonish.ids import REMINDER_WORKFLOW, reminder_schedule_id
@@ -129,7 +129,7 @@ class TemporalReminderSchedules:
     @asynccontextmanager
     async def _calling(self) -> AsyncIterator[None]:
         async with self._slots:
-            with reaching_temporal():
+            with translate_rpc_errors():
                 yield
 
 

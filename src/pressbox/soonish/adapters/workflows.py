@@ -8,7 +8,7 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from pressbox.core.temporal.client import reaching_temporal
+from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.soonish.contracts import EventSignal, EventWorkflowInput, ReminderWorkflowInput, SoonishPolicy
 from pressbox.soonish.ids import (
     EVENT_WORKFLOW,
@@ -31,7 +31,7 @@ class TemporalWorkflows:
 
     async def signal_event(self, event_id: int, signals: Sequence[EventSignal]) -> None:
         """Send the signals in order. After an event's end a signal starts a short run of its own."""
-        with reaching_temporal():
+        with translate_rpc_errors():
             for signal in signals:
                 await self._client.start_workflow(
                     EVENT_WORKFLOW,
@@ -54,7 +54,7 @@ class TemporalWorkflows:
             reminder_id=reminder.reminder_id,
             fire_at=reminder.fire_at,
         )
-        with reaching_temporal():
+        with translate_rpc_errors():
             try:
                 await self._client.start_workflow(
                     REMINDER_WORKFLOW,
@@ -77,7 +77,7 @@ class TemporalWorkflows:
 
     async def _cancel(self, workflow_id: str) -> bool:
         """Return False when there is nothing to cancel: it has ended, or never began."""
-        with reaching_temporal():
+        with translate_rpc_errors():
             try:
                 await self._client.get_workflow_handle(workflow_id).cancel(rpc_timeout=RPC_TIMEOUT)
             except RPCError as error:

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Depends
 
-from pressbox.core.web.pages.access import giving
+from pressbox.core.web.pages.access import provide_service
 from pressbox.soonish.web import (
     api_announcements,
     api_channels,
@@ -19,7 +19,7 @@ from pressbox.soonish.web.access import MakeService
 
 def build_router(make: MakeService) -> APIRouter:
     """The routes, on the service that `make` builds from the resources of the process."""
-    router = APIRouter(dependencies=[Depends(giving("soonish", make))])
+    router = APIRouter(dependencies=[Depends(provide_service("soonish", make))])
     # Routes with a fixed word come before the one that takes any slug.
     apis = (api_events, api_announcements, api_subscriptions, api_channels)
     for part in (*apis, links, subscriptions, channels, board, events):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.core.errors import InvalidInputError, RefusedAddressError
-from pressbox.core.http.url import checked_url, host_of, port_of, same_origin
+from pressbox.core.http.url import check_url, host_of, port_of, same_origin
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from pressbox.core.http.url import checked_url, host_of, port_of, same_origin
     ],
 )
 def test_usable_urls_are_read(text: str, host: str, port: int) -> None:
-    url = checked_url(text)
+    url = check_url(text)
     assert (host_of(url), port_of(url)) == (host, port)
 
 
@@ -31,7 +31,7 @@ def test_usable_urls_are_read(text: str, host: str, port: int) -> None:
 )
 def test_other_schemes_are_refused(text: str) -> None:
     with pytest.raises(RefusedAddressError, match="Only http and https"):
-        checked_url(text)
+        check_url(text)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_other_schemes_are_refused(text: str) -> None:
 )
 def test_credentials_inside_are_refused_and_not_repeated(text: str) -> None:
     with pytest.raises((RefusedAddressError, InvalidInputError)) as caught:
-        checked_url(text)
+        check_url(text)
     assert "sesame-open" not in repr(caught.value)
     assert "anna" not in repr(caught.value)
 
@@ -77,13 +77,13 @@ def test_credentials_inside_are_refused_and_not_repeated(text: str) -> None:
 )
 def test_malformed_urls_are_refused(text: str) -> None:
     with pytest.raises((InvalidInputError, RefusedAddressError)):
-        checked_url(text)
+        check_url(text)
 
 
 @given(st.text(max_size=60).map(lambda text: "http://" + text))
 def test_any_text_is_a_url_or_one_of_our_errors(text: str) -> None:
     try:
-        url = checked_url(text)
+        url = check_url(text)
     except (InvalidInputError, RefusedAddressError):
         return
     assert url.scheme in ("http", "https")

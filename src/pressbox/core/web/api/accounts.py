@@ -1,14 +1,16 @@
 """JSON: the account of whoever asks, its tokens and sessions, and the users for administrators."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Depends, Path, Request
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import ConfigDict, Field, SecretStr
 
 from pressbox.core.accounts.models import NewToken, Role, Scope, SessionView, TokenView, User
 from pressbox.core.accounts.service import AccountService
+from pressbox.core.clock import utc_now
 from pressbox.core.errors import ForbiddenError, InvalidInputError
+from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.core.web.connection import account_service
 from pressbox.core.web.identity import AdministratorIdentity, Identity, SignedInIdentity, Via, session_secret, signed_in
 from pressbox.core.web.languages import LANGUAGES
@@ -29,15 +31,7 @@ async def owner(identity: Annotated[Identity, Depends(signed_in)]) -> Identity:
 Owner = Annotated[Identity, Depends(owner)]
 
 
-class Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
-
-
-class Answer(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class AccountAnswer(Answer):
+class AccountResponse(ResponseModel):
     user_id: int
     email: str
     name: str
@@ -47,15 +41,17 @@ class AccountAnswer(Answer):
     language: str | None
 
     @classmethod
-    def of(cls, identity: Identity) -> Self:
+    def from_identity(cls, identity: Identity) -> Self:
         return cls.model_validate({**vars(identity), "scopes": sorted(identity.scopes)})
 
 
-class AccountChange(Body):
+class AccountChange(RequestBody):
+    model_config = ConfigDict(str_strip_whitespace=True)
+
     language: str | None = Field(description="A language code such as de; null follows the browser.")
 
 
-class TokenAnswer(Answer):
+class TokenResponse(ResponseModel):
     id: int
     name: str
     hint: str = Field(description="The last characters of the token.")
@@ -65,28 +61,28 @@ class TokenAnswer(Answer):
     expires_at: datetime | None
 
 
-class NewTokenAnswer(TokenAnswer):
+class NewTokenResponse(TokenResponse):
     token: str = Field(description="The token itself. It is shown this once.")
 
     @classmethod
-    def of(cls, created: NewToken) -> Self:
+    def from_token(cls, created: NewToken) -> Self:
         return cls.model_validate({**vars(created.view), "token": created.secret})
 
 
-class TokenWish(Body):
+class TokenRequest(RequestBody):
+    model_config = ConfigDict(str_strip_whitespace=True)
+
     name: str = Field(min_length=1, max_length=100, description="What it is for.")
     scopes: set[Scope] = Field(min_length=1)
     expires_in_days: int | None = Field(None, ge=1, le=3650, description="Without it, the token lives until removed.")
 
 
-class PasswordChange(Body):
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
-
+class PasswordChange(RequestBody):
     current_password: SecretStr
     new_password: SecretStr
 
 
-class SessionAnswer(Answer):
+class SessionResponse(ResponseModel):
     id: str
     agent: str
     created_at: datetime
@@ -95,7 +91,7 @@ class SessionAnswer(Answer):
     current: bool
 
 
-class UserAnswer(Answer):
+class UserResponse(ResponseModel):
     id: int
     email: str
     name: str
@@ -105,24 +101,22 @@ class UserAnswer(Answer):
     disabled_at: datetime | None
 
 
-class UserWish(Body):
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
-
+class UserRequest(RequestBody):
     email: str
     password: SecretStr
     name: str = ""
     role: Role = Role.MEMBER
 
 
-class UserChange(Body):
+class UserChange(RequestBody):
     role: Role | None = None
     disabled: bool | None = None
     password: SecretStr | None = None
 
 
 @router.get("/account", summary="Who am I")
-async def read_account(identity: SignedInIdentity) -> AccountAnswer:
-    return AccountAnswer.of(identity)
+async def read_account(identity: SignedInIdentity) -> AccountResponse:
+    return AccountResponse.from_identity(identity)
 
 
 @router.patch("/account", status_code=204, summary="Change my language")
@@ -142,16 +136,16 @@ async def change_password(request: Request, identity: Owner, accounts: Accounts,
     )
 
 
-@router.get("/account/tokens", response_model=list[TokenAnswer], summary="My tokens")
+@router.get("/account/tokens", response_model=list[TokenResponse], summary="My tokens")
 async def list_tokens(identity: Owner, accounts: Accounts) -> tuple[TokenView, ...]:
     return await accounts.tokens(identity.user_id)
 
 
 @router.post("/account/tokens", status_code=201, summary="Make a token")
-async def add_token(identity: Owner, accounts: Accounts, wish: TokenWish) -> NewTokenAnswer:
-    expires_at = datetime.now(UTC) + timedelta(days=wish.expires_in_days) if wish.expires_in_days else None
-    created = await accounts.add_token(identity.user_id, wish.name, wish.scopes, expires_at=expires_at)
-    return NewTokenAnswer.of(created)
+async def add_token(identity: Owner, accounts: Accounts, wanted: TokenRequest) -> NewTokenResponse:
+    expires_at = utc_now() + timedelta(days=wanted.expires_in_days) if wanted.expires_in_days else None
+    created = await accounts.add_token(identity.user_id, wanted.name, wanted.scopes, expires_at=expires_at)
+    return NewTokenResponse.from_token(created)
 
 
 @router.delete("/account/tokens/{token_id}", status_code=204, summary="Remove a token")
@@ -159,7 +153,7 @@ async def revoke_token(identity: Owner, accounts: Accounts, token_id: RowId) -> 
     await accounts.revoke_token(identity.user_id, token_id)
 
 
-@router.get("/account/sessions", response_model=list[SessionAnswer], summary="Where I am signed in")
+@router.get("/account/sessions", response_model=list[SessionResponse], summary="Where I am signed in")
 async def list_sessions(request: Request, identity: Owner, accounts: Accounts) -> tuple[SessionView, ...]:
     return await accounts.sessions(identity.user_id, current=session_secret(request))
 
@@ -174,17 +168,17 @@ async def end_session(identity: Owner, accounts: Accounts, session_id: str) -> N
     await accounts.end_session(identity.user_id, session_id)
 
 
-@router.get("/users", response_model=list[UserAnswer], summary="All users")
+@router.get("/users", response_model=list[UserResponse], summary="All users")
 async def list_users(_: AdministratorIdentity, accounts: Accounts) -> tuple[User, ...]:
     return await accounts.users()
 
 
-@router.post("/users", status_code=201, response_model=UserAnswer, summary="Add a user")
-async def add_user(_: AdministratorIdentity, accounts: Accounts, wish: UserWish) -> User:
-    return await accounts.add_user(wish.email, wish.password.get_secret_value(), role=wish.role, name=wish.name)
+@router.post("/users", status_code=201, response_model=UserResponse, summary="Add a user")
+async def add_user(_: AdministratorIdentity, accounts: Accounts, wanted: UserRequest) -> User:
+    return await accounts.add_user(wanted.email, wanted.password.get_secret_value(), role=wanted.role, name=wanted.name)
 
 
-@router.patch("/users/{user_id}", response_model=UserAnswer, summary="Change role or password, disable or enable")
+@router.patch("/users/{user_id}", response_model=UserResponse, summary="Change role or password, disable or enable")
 async def change_user(_: AdministratorIdentity, accounts: Accounts, user_id: RowId, change: UserChange) -> User:
     user = await accounts.user(user_id)
     if change.password is not None:

@@ -14,13 +14,13 @@ Reader = Annotated[Identity, Depends(signed_in)]
 Administrator = Annotated[Identity, Depends(administrator)]
 
 
-def giving(name: str, make: Callable[[Resources], object]) -> Callable[..., None]:
-    """A dependency that puts an application's service into `request.state`, made once for the parts connected."""
+def provide_service(name: str, make: Callable[[Resources], object]) -> Callable[..., None]:
+    """Return a dependency that puts a service into `request.state`; it is made once per connection."""
     held: list[tuple[Resources, object]] = []
 
-    def give(request: Request, parts: Parts) -> None:
+    def provide(request: Request, parts: Parts) -> None:
         if not held or held[0][0] is not parts:
             held[:] = [(parts, make(parts))]
         setattr(request.state, name, held[0][1])
 
-    return give
+    return provide

@@ -62,15 +62,15 @@ async def set_up(
         begun = await accounts.redeem_setup_link(token, email=email, password=password, name=name, client=client)
     except _REFUSALS as error:
         kept = {"email": email, "name": name}
-        return _refused(request, "setup.html", error, token=token, field=_field(error), values=kept)
-    return _signed_in(request, begun.secret, "/")
+        return _show_form_again(request, "setup.html", error, token=token, field=_field(error), values=kept)
+    return _sign_in_response(request, begun.secret, "/")
 
 
 @router.get("/sign-in")
 async def sign_in_form(request: Request, accounts: Accounts, identity: MaybeIdentity, next: str = "") -> Response:
     target = safe_next(next)
     if identity is not None:
-        return _see(target)
+        return _redirect(target)
     error = None if await accounts.set_up() else NOT_SET_UP
     return render(request, "sign_in.html", error=error, next=target, values={})
 
@@ -84,8 +84,8 @@ async def sign_in(
             email, password, client=client_of(request), previous_session=session_secret(request)
         )
     except _REFUSALS as error:
-        return _refused(request, "sign_in.html", error, next=safe_next(next), values={"email": email})
-    return _signed_in(request, begun.secret, safe_next(next))
+        return _show_form_again(request, "sign_in.html", error, next=safe_next(next), values={"email": email})
+    return _sign_in_response(request, begun.secret, safe_next(next))
 
 
 @router.post("/sign-out")
@@ -93,7 +93,7 @@ async def sign_out(request: Request, accounts: Accounts) -> Response:
     secret = session_secret(request)
     if secret is not None:
         await accounts.sign_out(secret)
-    return _signed_out(request)
+    return _sign_out_response(request)
 
 
 @router.get("/account")
@@ -120,7 +120,7 @@ async def change_password(
         )
     except _REFUSALS as error:
         return await _account_page(request, accounts, identity, refusal=error)
-    return _see("/account?done=password")
+    return _redirect("/account?done=password")
 
 
 @router.post("/account/language")
@@ -131,7 +131,7 @@ async def change_language(
         unknown = InvalidInputError("This language is not known.", field="language")
         return await _account_page(request, accounts, identity, refusal=unknown)
     await accounts.set_language(identity.user_id, language or None)
-    return _see("/account?done=language")
+    return _redirect("/account?done=language")
 
 
 @router.post("/account/tokens")
@@ -146,7 +146,7 @@ async def add_token(
         created = await accounts.add_token(identity.user_id, name, scopes or ())
     except _REFUSALS as error:
         return await _account_page(request, accounts, identity, refusal=error)
-    response = _see("/account")
+    response = _redirect("/account")
     response.set_cookie(
         NEW_TOKEN_COOKIE,
         created.secret,
@@ -164,13 +164,13 @@ async def revoke_token(
     accounts: Accounts, identity: SignedInIdentity, token_id: Annotated[int, Path(ge=1, le=2**63 - 1)]
 ) -> Response:
     await accounts.revoke_token(identity.user_id, token_id)
-    return _see("/account?done=revoked")
+    return _redirect("/account?done=revoked")
 
 
 @router.post("/account/sessions/end")
 async def end_sessions(request: Request, accounts: Accounts, identity: SignedInIdentity) -> Response:
     await accounts.sign_out_everywhere(identity.user_id)
-    return _signed_out(request)
+    return _sign_out_response(request)
 
 
 async def _account_page(
@@ -198,7 +198,7 @@ async def _account_page(
     return page
 
 
-def _refused(request: Request, template: str, error: PressboxError, **context: object) -> Response:
+def _show_form_again(request: Request, template: str, error: PressboxError, **context: object) -> Response:
     """The form again, with what was typed except passwords, and what to do about it."""
     page = render(request, template, error.status, error=error.message, **context)
     page.headers.update(refusal_headers(error))
@@ -209,17 +209,17 @@ def _field(error: PressboxError) -> str | None:
     return error.field if isinstance(error, InvalidInputError) else None
 
 
-def _signed_in(request: Request, secret: str, target: str) -> Response:
-    response = _see(target)
+def _sign_in_response(request: Request, secret: str, target: str) -> Response:
+    response = _redirect(target)
     set_session_cookie(response, request.app.state.settings, secret)
     return response
 
 
-def _signed_out(request: Request) -> Response:
-    response = _see("/sign-in")
+def _sign_out_response(request: Request) -> Response:
+    response = _redirect("/sign-in")
     clear_session_cookie(response, request.app.state.settings)
     return response
 
 
-def _see(target: str) -> RedirectResponse:
+def _redirect(target: str) -> RedirectResponse:
     return RedirectResponse(target, status_code=HTTPStatus.SEE_OTHER)

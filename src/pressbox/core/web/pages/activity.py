@@ -94,7 +94,7 @@ async def summary(database: Database) -> ActivitySummary:
 
 @router.get("/activity/{workflow_id:path}/cancel", include_in_schema=False)
 async def confirm_cancel(request: Request, parts: Parts, identity: Administrator, workflow_id: str) -> HTMLResponse:
-    node = await _existing(parts.database, workflow_id)
+    node = await _load_node(parts.database, workflow_id)
     return render(request, "activity_cancel.html", identity=identity, node=node)
 
 
@@ -118,7 +118,7 @@ async def activity_detail(
     workflow_id: str,
     after: Annotated[int, Query(ge=0, le=100_000)] = 0,
 ) -> HTMLResponse:
-    node = await _existing(parts.database, workflow_id)
+    node = await _load_node(parts.database, workflow_id)
     parent = await reader.node(parts.database, node.parent_workflow_id) if node.parent_workflow_id else None
     return render(
         request,
@@ -134,7 +134,7 @@ async def activity_detail(
     )
 
 
-async def _existing(database: Database, workflow_id: str) -> reader.ActivityNode:
+async def _load_node(database: Database, workflow_id: str) -> reader.ActivityNode:
     node = await reader.node(database, workflow_id)
     if node is None:
         raise NotFoundError("There is no such work on the activity page, or it is older than what is kept.")

@@ -11,7 +11,7 @@ from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.reader import ActivityNode
 from pressbox.core.web.pages.access import Reader
 from pressbox.core.web.pages.branches import branch, split
-from pressbox.core.web.pages.openapi_reading import read_groups, read_schemas
+from pressbox.core.web.pages.openapi import read_groups, read_schemas
 from pressbox.core.web.rendering import render
 
 router = APIRouter(include_in_schema=False)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.http.proxy import GuardedProxy, Lease
-from pressbox.core.http.url import checked_url
+from pressbox.core.http.url import check_url
 from pressbox.footy.adapters.downloads.files import check_space, measure, too_large_error
 from pressbox.footy.adapters.downloads.page_program import Job, PageEnd, PageResult
 from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
@@ -29,7 +29,7 @@ _GRACE_SECONDS = 3.0
 
 async def fetch_from_page(proxy: GuardedProxy, url: str, target: Path, limits: DownloadLimits) -> DownloadedFile:
     """The program writes into a folder of its own beside the target, which is deleted at the end."""
-    checked_url(url)
+    check_url(url)
     check_space(target.parent, limits)
     folder = Path(tempfile.mkdtemp(prefix="page-", dir=target.parent))
     budget = int(limits.largest_bytes * _SHARE_BESIDES) + _BYTES_BESIDES

@@ -75,25 +75,25 @@ def read_schemas(document: Document, group: str) -> tuple[SchemaText, ...]:
     """The shapes that the operations of a group mention, and those that these mention."""
     known = _schemas(document)
     items = [item[method] for item in document.get("paths", {}).values() for method in METHODS if method in item]
-    waiting = [name for item in items if _tag(item) == group for name in _mentioned(item)]
+    waiting = [name for item in items if _tag(item) == group for name in _find_references(item)]
     found: set[str] = set()
     while waiting:
         name = waiting.pop()
         if name in known and name not in found:
             found.add(name)
-            waiting.extend(_mentioned(known[name]))
+            waiting.extend(_find_references(known[name]))
     return tuple(_schema(name, known[name]) for name in sorted(found))
 
 
-def _mentioned(part: object) -> Iterator[str]:
+def _find_references(part: object) -> Iterator[str]:
     if isinstance(part, Mapping):
         if isinstance(part.get("$ref"), str):
             yield _name(part["$ref"])
         for value in part.values():
-            yield from _mentioned(value)
+            yield from _find_references(value)
     elif isinstance(part, list):
         for value in part:
-            yield from _mentioned(value)
+            yield from _find_references(value)
 
 
 def _tag(item: Mapping[str, Any]) -> str:
