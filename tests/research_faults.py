@@ -48,7 +48,7 @@ class Disturbed:
     async def researched(self, *, stop: bool = False) -> Run:
         """To its report; with `stop` it is stopped once and resumed."""
         resources, user_id = self.stand.resources, self.stand.user_id
-        service = researching.service(resources)
+        service = researching.research_service(resources)
         run_id = await service.start(user_id, QUESTION, Limits(rounds=2))
         handle = resources.temporal.get_workflow_handle(research_workflow_id(run_id))
         if stop:

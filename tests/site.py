@@ -4,9 +4,10 @@ Building it, hundreds of routes with their models, takes longer than most tests.
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import httpx
 from argon2 import PasswordHasher
@@ -18,15 +19,15 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.web.app import create_app
-from pressbox.curator.manifest import APP as CURATOR
-from pressbox.curator.routes import build_router
-from pressbox.curator.service import Curator
+from pressbox.core.web.pages.access import provide
 from pressbox.entry.manifests import APPLICATIONS
 
 ORIGIN = "http://localhost:8030"
 ADMIN = "admin@example.org"
 MEMBER = "member@example.org"
 PASSWORD = "four words in a row"
+# Of a function that makes a service of the connected parts, what gives the stand-in.
+Overrides = Mapping[Callable[[Resources], Any], Callable[[], Any]]
 
 
 def cheap_passwords() -> Passwords:
@@ -39,7 +40,6 @@ class _Site:
 
     app: FastAPI
     resources: Resources | None = None
-    curator: Curator | None = None
 
 
 # Those that no test uses now. Two that are open at once are two.
@@ -51,33 +51,30 @@ async def serving(
     resources: Resources,
     settings: Settings,
     manifests: Sequence[AppManifest] = APPLICATIONS,
-    curator: Curator | None = None,
+    overrides: Overrides | None = None,
 ) -> AsyncIterator[FastAPI]:
-    """The application on these parts; with `curator`, only the reader, on that service."""
-    key = (settings.model_dump_json(exclude={"home"}), curator is None, *(manifest.name for manifest in manifests))
-    site = _idle[key].pop() if _idle[key] else _build(settings, manifests if curator is None else None)
+    """The application on these parts; with `overrides`, stand-ins take the place of what these functions make."""
+    key = (settings.model_dump_json(exclude={"home"}), *(manifest.name for manifest in manifests))
+    site = _idle[key].pop() if _idle[key] else _build(settings, manifests)
     # What is kept for the parts of another test must not be found with these.
-    site.resources, site.curator = replace(resources), curator
+    site.resources = replace(resources)
+    site.app.dependency_overrides = {provide(make): stand_in for make, stand_in in (overrides or {}).items()}
     site.app.state.settings = settings
     async with site.app.router.lifespan_context(site.app):
         site.app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
         yield site.app
-    site.resources = site.curator = None
+    site.resources = None
+    site.app.dependency_overrides = {}
     _idle[key].append(site)
 
 
-def _build(settings: Settings, manifests: Sequence[AppManifest] | None) -> _Site:
+def _build(settings: Settings, manifests: Sequence[AppManifest]) -> _Site:
     @asynccontextmanager
     async def connect() -> AsyncIterator[Resources]:
         assert site.resources is not None
         yield site.resources
 
-    def given(_: Resources) -> Curator:
-        assert site.curator is not None
-        return site.curator
-
-    reader = replace(CURATOR, router=lambda: build_router(given))
-    site = _Site(create_app(settings, [reader] if manifests is None else manifests, connect))
+    site = _Site(create_app(settings, manifests, connect))
     return site
 
 

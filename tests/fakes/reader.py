@@ -1,9 +1,10 @@
 """People, feeds and entries of the curator in a real database; Temporal, the web and the index are stand-ins."""
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from argon2 import PasswordHasher
 from sqlalchemy import select
@@ -12,13 +13,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
-from pressbox.core.errors import TransientError
-from pressbox.curator.apps import wiring as own_apps
+from pressbox.curator.apps.service import AppService, ViewService
+from pressbox.curator.apps.store import SqlViewFeeds
+from pressbox.curator.apps.stream_store import SqlStreams
+from pressbox.curator.apps.streams import StreamService
+from pressbox.curator.apps.wiring import app_service, stream_service, view_service
 from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.ports import FoundFeed
-from pressbox.curator.ingest.contracts import PreviewFetchOutput
+from pressbox.curator.ingest.starter import IngestStarter
+from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
+from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import (
     EntryBodyRow,
     EntryEmbeddingRow,
@@ -29,65 +35,38 @@ from pressbox.curator.library.rows import (
     StoryRow,
     SubscriptionRow,
 )
-from pressbox.curator.models.store import SqlCosts, SqlModelLedger
-from pressbox.curator.operations.service import WorkService
+from pressbox.curator.models.costs import CostService, SqlCosts
+from pressbox.curator.models.store import SqlModelLedger
+from pressbox.curator.models.wiring import cost_service
 from pressbox.curator.reading.label_store import SqlCategories, SqlLabels
 from pressbox.curator.reading.service import ReadingService
 from pressbox.curator.reading.state_store import SqlReadingStates
 from pressbox.curator.reading.states import StateService
 from pressbox.curator.reading.store import SqlReadingLists
+from pressbox.curator.reading.wiring import reading_service, state_service
 from pressbox.curator.search.ports import Hit
-from pressbox.curator.service import Curator
 from pressbox.curator.sources.outlines import OutlineService
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
-from pressbox.curator.wiring import service
+from pressbox.curator.sources.wiring import outline_service, source_service
+from tests.fakes.temporal import RecordedTemporal
 
 NOW = datetime(2027, 4, 1, 12, 0, tzinfo=UTC)
 MODEL = "a model"
 
 
-@dataclass
-class Started:
-    """What workflows were started; `away` as when Temporal is down."""
+@dataclass(frozen=True)
+class Services:
+    """The use cases that have stand-ins here."""
 
-    calls: list[tuple[object, ...]] = field(default_factory=list)
-    away: bool = False
-    previewed: PreviewFetchOutput = field(default_factory=lambda: PreviewFetchOutput(ok=False, error="nothing there"))
-
-    def _note(self, *call: object) -> str:
-        if self.away:
-            raise TransientError("Temporal does not answer.")
-        self.calls.append(call)
-        return "-".join(str(part) for part in call)
-
-    async def ingest_feed(self, feed_id: int) -> str:
-        return self._note("ingest-feed", feed_id)
-
-    async def ingest_all(self, only_due: bool) -> str:
-        return self._note("ingest-all", only_due)
-
-    async def reprocess(self, entry_ids: Sequence[int], fetch: bool, distill: bool) -> str:
-        return self._note("reprocess", tuple(entry_ids), fetch, distill)
-
-    async def distil(self, entry_ids: Sequence[int]) -> str:
-        return self._note("distil", tuple(entry_ids))
-
-    async def reindex(self, batch_size: int, clean: bool) -> str:
-        return self._note("reindex", batch_size, clean)
-
-    async def prune(self, batch_size: int) -> str:
-        return self._note("prune", batch_size)
-
-    async def embed(self, batch_size: int) -> str:
-        return self._note("embed", batch_size)
-
-    async def clean_up(self, days: int, dry_run: bool) -> str:
-        return self._note("clean-up", days, dry_run)
-
-    async def preview(self, url: str, rules: Sequence[ExtractionRule]) -> PreviewFetchOutput:
-        self._note("preview", url, tuple(rules))
-        return self.previewed
+    sources: SourceService
+    outlines: OutlineService
+    reading: ReadingService
+    states: StateService
+    costs: CostService
+    apps: AppService
+    views: ViewService
+    streams: StreamService
 
 
 @dataclass
@@ -120,39 +99,48 @@ class Library:
     """Writes rows as ingestion would, and gives the use cases."""
 
     resources: Resources
-    workflows: Started = field(default_factory=Started)
+    temporal: RecordedTemporal = field(default_factory=RecordedTemporal)
     web: Web = field(default_factory=Web)
     index: Index = field(default_factory=Index)
     now: datetime = NOW
 
     def __post_init__(self) -> None:
         self.database = self.resources.database
-        subscriptions, lists = SqlSubscriptions(self.database), SqlReadingLists(self.database)
-        objects = self.resources.objects
-        sources = SourceService(subscriptions, SqlCategories(self.database), self.web, self.workflows, lambda: self.now)
-        states = StateService(SqlReadingStates(self.database), SqlLabels(self.database), lambda: self.now)
-        reading = ReadingService(lists, self.index, MODEL)
-        # What has no stand-in here is what wiring makes of it.
-        self.service: Curator = replace(
-            service(self.resources),
+        objects, ingest = self.resources.objects, IngestStarter(self.temporal.client, QUEUE, CuratorPolicy())
+        subscriptions, streams = SqlSubscriptions(self.database), SqlStreams(self.database)
+        categories, labels = SqlCategories(self.database), SqlLabels(self.database)
+        sources = SourceService(subscriptions, categories, self.web, ingest, objects, self.clock)
+        states = StateService(SqlReadingStates(self.database), labels, self.clock)
+        reading = ReadingService(SqlReadingLists(self.database), self.index, MODEL, ingest)
+        self.service = Services(
             sources=sources,
-            outlines=OutlineService(subscriptions, objects, self.workflows, lambda: self.now),
+            outlines=OutlineService(subscriptions, objects, ingest, self.clock),
             reading=reading,
             states=states,
-            apps=own_apps.apps(self.resources, Passwords(PasswordHasher(1, 8, 1))),
-            views=own_apps.views(self.resources, reading),
-            streams=own_apps.streams(self.resources, sources, states, lambda: self.now),
-            work=WorkService(
-                self.workflows,
-                subscriptions,
-                lists,
-                SqlCosts(self.database),
-                SqlModelLedger(self.database),
-                objects,
-                1000,
-                lambda: self.now,
-            ),
+            costs=CostService(SqlCosts(self.database), SqlModelLedger(self.database), 1000, self.clock),
+            apps=app_service(self.resources, Passwords(PasswordHasher(1, 8, 1))),
+            views=ViewService(SqlViewFeeds(self.database), subscriptions, reading, streams),
+            streams=StreamService(streams, sources, states, self.clock),
         )
+
+    def clock(self) -> datetime:
+        return self.now
+
+    def overrides(self) -> dict[Callable[..., Any], Callable[..., Any]]:
+        """For `serving`: pages and API use the stand-ins."""
+        return {
+            make: lambda name=name: getattr(self.service, name)
+            for name, make in (
+                ("sources", source_service),
+                ("outlines", outline_service),
+                ("reading", reading_service),
+                ("states", state_service),
+                ("costs", cost_service),
+                ("apps", app_service),
+                ("views", view_service),
+                ("streams", stream_service),
+            )
+        }
 
     async def person(self) -> int:
         async with self.database.unit_of_work() as work:

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.config import Settings
+from pressbox.curator.manifest import APP
 from tests.fakes.reader import Library
 from tests.site import ORIGIN, serving
 from tests.waiting import until
@@ -55,7 +56,7 @@ class ReaderApp:
 
 
 def reader_site(library: Library, settings: Settings) -> AbstractAsyncContextManager[FastAPI]:
-    return serving(library.resources, settings, curator=library.service)
+    return serving(library.resources, settings, [APP], library.overrides())
 
 
 @asynccontextmanager

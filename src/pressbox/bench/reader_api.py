@@ -17,7 +17,7 @@ from pressbox.bench.reader import BROWSING, ENTRIES, FEEDS, UP_TO_DATE, find_own
 from pressbox.bench.reader_library import fill, mark_read
 from pressbox.bench.report import Figure, Report, Say, describe_machine
 from pressbox.curator.apps.domain.streams import READ, READING_LIST
-from pressbox.curator.apps.wiring import apps
+from pressbox.curator.apps.wiring import app_service
 from pressbox.demo.instance import Instance
 
 REQUESTS = 40
@@ -167,7 +167,7 @@ def _measure_offset(url: str, user_id: int, offset: int, requests: int) -> float
 def _sign_in(client: httpx.Client, instance: Instance, user_id: int) -> str:
     async def password() -> str:
         async with instance_resources(instance) as resources:
-            return (await apps(resources).add_password(user_id, "bench")).secret
+            return (await app_service(resources).add_password(user_id, "bench")).secret
 
     with psycopg.connect(instance.endpoints.database_url) as connection:
         found = connection.execute("SELECT email FROM core.users WHERE id = %s", (user_id,)).fetchone()

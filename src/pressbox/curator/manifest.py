@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from pressbox.core.config import Settings
     from pressbox.core.health import PartHealth
-    from pressbox.curator.service import Curator
     from pressbox.curator.settings import CuratorSettings
 
 # Most of these wait for a page, a host's turn or a model; what computes is bounded by the adapters.
@@ -38,12 +37,6 @@ def settings() -> type[CuratorSettings]:
     from pressbox.curator.settings import CuratorSettings
 
     return CuratorSettings
-
-
-def service(resources: Resources) -> Curator:
-    from pressbox.curator.wiring import service
-
-    return service(resources)
 
 
 def workflows() -> WorkflowsByQueue:
@@ -77,20 +70,33 @@ def topics() -> Sequence[LiveTopic]:
 def command(name: str) -> Command:
     from pressbox.curator.commands import build_commands
 
-    return build_commands(service, schedules)[name]
+    return build_commands(schedules)[name]
 
 
 def router() -> APIRouter:
-    from pressbox.curator.routes import build_router
+    from fastapi import APIRouter
 
-    return build_router(service)
+    from pressbox.curator.ask.passages import find_passage
+    from pressbox.curator.cards.tab import CONTEXT_TAB
+    from pressbox.curator.reading.citation import set_passage_finder
+    from pressbox.curator.reading.tabs import set_tabs
+    from pressbox.curator.slices import SLICES
+    from pressbox.curator.translate.tab import TRANSLATION_TAB
+
+    # Slices above reading add to the page of an article.
+    set_tabs((TRANSLATION_TAB, CONTEXT_TAB))
+    set_passage_finder(find_passage)
+    whole = APIRouter()
+    for part in SLICES:
+        for one in part.routers():
+            whole.include_router(one)
+    return whole
 
 
 async def health(resources: Resources) -> Sequence[PartHealth]:
-    from pressbox.curator.reading.health import build_health
-    from pressbox.curator.search.wiring import search_reader
+    from pressbox.curator.slices import SLICES
 
-    return await build_health(service, search_reader)(resources)
+    return [found for part in SLICES if part.health for found in await part.health(resources)]
 
 
 APP = AppManifest(

@@ -10,6 +10,7 @@ from pressbox.curator.evaluate import wiring as evaluate
 from pressbox.curator.graph import wiring as graph
 from pressbox.curator.ingest import wiring as ingest
 from pressbox.curator.library.slice import Slice
+from pressbox.curator.models import wiring as models
 from pressbox.curator.operations import wiring as operations
 from pressbox.curator.reading import wiring as reading
 from pressbox.curator.research import wiring as research
@@ -21,6 +22,7 @@ SLICES: tuple[Slice, ...] = (
     ingest.SLICE,
     distil.SLICE,
     search.SLICE,
+    models.SLICE,
     cleanup.SLICE,
     operations.SLICE,
     reading.SLICE,

@@ -18,7 +18,9 @@ from pressbox.core.config import Settings
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, Ending
 from pressbox.curator.ask.service import AskService
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
+from pressbox.curator.ask.wiring import ask_service
 from pressbox.curator.library.rows import EntryRow
+from pressbox.curator.manifest import APP
 from pressbox.curator.search.domain.passages import Passage
 from tests.fakes.asking import StartedAnswers, passage, written
 from tests.fakes.reader import NOW, Library
@@ -35,12 +37,8 @@ def workflows() -> StartedAnswers:
 
 
 @pytest.fixture
-def library(resources: Resources, workflows: StartedAnswers) -> Library:
-    library = Library(resources)
-    conversations, desk = SqlConversations(library.database), SqlAnswers(library.database)
-    asking = AskService(conversations, desk, workflows, has_model=True, now=lambda: library.now)
-    library.service = replace(library.service, asking=asking)
-    return library
+def library(resources: Resources) -> Library:
+    return Library(resources)
 
 
 @pytest.fixture
@@ -49,8 +47,11 @@ def desk(library: Library) -> SqlAnswers:
 
 
 @pytest.fixture
-async def app(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
-    async with serving(library.resources, settings, curator=library.service) as app:
+async def app(library: Library, workflows: StartedAnswers, settings: Settings) -> AsyncIterator[FastAPI]:
+    conversations, answers = SqlConversations(library.database), SqlAnswers(library.database)
+    questions = AskService(conversations, answers, workflows, has_model=True, now=library.clock)
+    overrides = library.overrides() | {ask_service: lambda: questions}
+    async with serving(library.resources, settings, [APP], overrides) as app:
         yield app
 
 

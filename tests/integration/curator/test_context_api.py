@@ -1,7 +1,6 @@
 """Context, cards and links over HTTP: JSON, and pages without scripts."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 from fastapi import FastAPI
@@ -11,8 +10,10 @@ from pressbox.core.config import Settings
 from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.store import SqlEnrichments
+from pressbox.curator.cards.wiring import card_service
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod, Entity, EntityKind, EntryContext
 from pressbox.curator.context.store import SqlContexts
+from pressbox.curator.manifest import APP
 from tests.fakes.context_starts import StartedContexts
 from tests.fakes.reader import NOW, Library
 from tests.site import browsing, serving
@@ -28,9 +29,8 @@ def started() -> StartedContexts:
 
 @pytest.fixture
 async def app(resources: Resources, settings: Settings, started: StartedContexts) -> AsyncIterator[FastAPI]:
-    enriching = CardService(SqlEnrichments(resources.database), started)
-    service = replace(Library(resources).service, enriching=enriching)
-    async with serving(resources, settings, curator=service) as app:
+    cards = CardService(SqlEnrichments(resources.database), started)
+    async with serving(resources, settings, [APP], {card_service: lambda: cards}) as app:
         yield app
 
 

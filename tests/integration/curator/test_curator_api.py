@@ -12,8 +12,9 @@ from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.ports import FoundFeed
-from pressbox.curator.ingest.contracts import PreviewFetchOutput
+from pressbox.curator.ingest.contracts import PREVIEW_FETCH, PreviewFetchOutput
 from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.manifest import APP
 from tests.fakes.reader import NOW, Library
 from tests.site import browsing, serving
 
@@ -28,7 +29,7 @@ def library(resources: Resources) -> Library:
 
 @pytest.fixture
 async def app(library: Library, settings: Settings) -> AsyncIterator[FastAPI]:
-    async with serving(library.resources, settings, curator=library.service) as app:
+    async with serving(library.resources, settings, [APP], library.overrides()) as app:
         yield app
 
 
@@ -75,7 +76,7 @@ async def test_from_an_address_to_a_read_article(library: Library, anna: httpx.A
     assert (sources["unread"], sources["starred"], sources["up"]) == (0, 1, 1)
     assert [(label["name"], label["entries"]) for label in sources["labels"]] == [("Later", 1)]
     assert (await anna.post(f"{API}/entries/{entry}/redo")).status_code == 202
-    assert library.workflows.calls[-1] == ("reprocess", (entry,), True, True)
+    assert library.temporal.ids[-1] == f"reprocess-{entry}"
 
 
 async def test_a_list_is_read_to_its_end_by_cursor(library: Library, anna: httpx.AsyncClient) -> None:
@@ -177,11 +178,12 @@ async def test_outlines_in_and_out_with_the_reasons_of_broken_ones(library: Libr
 
 
 async def test_a_preview_shows_what_rules_would_do(library: Library, anna: httpx.AsyncClient) -> None:
+    library.temporal.results[PREVIEW_FETCH] = PreviewFetchOutput(ok=False, error="nothing there")
     body = {"url": "https://example.org/a", "rules": [{"kind": "css", "expression": "p", "keep": True}]}
     failed = (await anna.post(f"{API}/preview", json=body)).json()
     assert (failed["ok"], failed["error"]) == (False, "nothing there")
     await library.resources.objects.put("scratch/preview.html", b"<p>Kept.</p>")
-    library.workflows.previewed = PreviewFetchOutput(
+    library.temporal.results[PREVIEW_FETCH] = PreviewFetchOutput(
         ok=True, preview_key="scratch/preview.html", title="A page", words=1
     )
     shown = (await anna.post(f"{API}/preview", json=body)).json()
@@ -212,5 +214,5 @@ async def test_categories_labels_refresh_and_costs(library: Library, anna: httpx
     budget = {"tokens_today": 0, "tokens_per_day": 1000, "used_up": False, "resumes_at": "2027-04-02T00:00:00Z"}
     assert costs == {"days": [], "budget": budget}
     assert (await anna.delete(f"{API}/feeds/{feed_id}")).status_code == 204
-    library.workflows.away = True
+    library.temporal.away = True
     assert (await anna.post(f"{API}/feeds/refresh")).status_code == 503

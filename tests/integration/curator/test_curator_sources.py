@@ -47,12 +47,12 @@ async def test_the_address_of_a_site_gives_its_feeds_and_the_best_is_read_at_onc
         (URL + "2", URL + "2", False),
     ]
     feed = await library.service.sources.add(anna, "example.org")
-    assert library.workflows.calls == [("ingest-feed", feed.id)]
+    assert library.temporal.ids == [f"ingest-feed-{feed.id}"]
     assert (feed.url, feed.health.outcome, feed.health.next_crawl_at) == (URL, None, NOW)
     assert [item.subscribed for item in await library.service.sources.discover(anna, "example.org")] == [True, False]
     again = await library.service.sources.subscribe(anna, URL)
     assert again.id == feed.id
-    assert len(library.workflows.calls) == 1
+    assert len(library.temporal.ids) == 1
     with pytest.raises(InvalidInputError, match="No feed was found"):
         await library.service.sources.discover(anna, "https://example.org/nothing")
     for nonsense in ("", "ftp://example.org", "http://", "two words", "http://[", "x" * 3000):
@@ -62,7 +62,7 @@ async def test_the_address_of_a_site_gives_its_feeds_and_the_best_is_read_at_onc
 
 async def test_a_subscription_made_while_temporal_is_away_is_due(library: Library) -> None:
     anna = await library.person()
-    library.workflows.away = True
+    library.temporal.away = True
     feed = await library.service.sources.subscribe(anna, URL)
     assert feed.health.next_crawl_at == NOW
     report = await library.service.outlines.take(anna, outline(feed_line(1)))
@@ -207,7 +207,7 @@ async def test_a_failing_feed_says_why_since_when_and_when_it_is_tried_again(lib
     assert [error.at for error in detail.errors] == [NOW + timedelta(minutes=20), NOW + timedelta(minutes=10)]
     assert (await library.service.sources.sources(anna)).failing == 1
     await library.service.sources.refresh(anna, feed)
-    assert library.workflows.calls == [("ingest-feed", feed)]
+    assert library.temporal.ids == [f"ingest-feed-{feed}"]
     assert (await library.service.sources.feed(anna, feed)).health.next_crawl_at == library.now
     await library.crawled(feed, CrawlOutcome.UNCHANGED)
     mended = (await library.service.sources.feed(anna, feed)).health
@@ -222,7 +222,12 @@ async def test_failed_entries_of_a_feed_are_done_again_on_demand(library: Librar
     undistilled = await library.entry(feed, distil=DistilState.FAILED)
     await library.entry(feed)
     assert await library.service.sources.retry(anna, feed) is not None
-    assert library.workflows.calls == [("reprocess", (undistilled, unfetched), True, True)]
+    (started,) = library.temporal.starts
+    assert (started.input.entry_ids, started.input.fetch, started.input.distill) == (
+        (undistilled, unfetched),
+        True,
+        True,
+    )
 
 
 async def test_an_import_names_the_broken_ones_with_reasons_and_the_rest_is_readable(library: Library) -> None:
@@ -237,7 +242,8 @@ async def test_an_import_names_the_broken_ones_with_reasons_and_the_rest_is_read
     assert (report.added, report.known, report.waiting) == (299, 1, 299)
     assert {problem.title for problem in report.broken} == {"No address", "Odd"}
     assert all(problem.reason for problem in report.broken)
-    assert library.workflows.calls[-1] == ("ingest-all", True)
+    started = library.temporal.starts[-1]
+    assert (started.id, started.input.only_due) == ("curator-ingest-by-hand", True)
     sources = await library.service.sources.sources(anna)
     assert [(category.name, len(category.feeds)) for category in sources.categories] == [("Science", 150)]
     by_url = {feed.url: feed.id for feed in sources.feeds}

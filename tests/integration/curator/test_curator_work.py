@@ -27,7 +27,7 @@ async def test_costs_are_told_per_day_and_feed_to_those_whom_they_concern(librar
     for number, (feed, days) in enumerate([(mine, 0), (mine, 0), (mine, 1), (foreign, 0), (mine, 40), (None, 0)]):
         call = PaidCall(f"hash {number}", "1", "a model", "distil", None, feed)
         await ledger.record(call, PaidAnswer("{}", 100, 10, 0.5), NOW - timedelta(days=days))
-    costs = await library.service.work.costs(anna)
+    costs = await library.service.costs.costs(anna)
     today = NOW.date()
     assert [(item.day, item.feed_title, item.calls, item.tokens_in, item.cost) for item in costs.days] == [
         (today, "Mine", 2, 200, 1.0),
@@ -35,8 +35,8 @@ async def test_costs_are_told_per_day_and_feed_to_those_whom_they_concern(librar
     ]
     assert (costs.budget.tokens_today, costs.budget.tokens_per_day) == (4 * 110, 1000)
     assert (costs.budget.used_up, costs.today) == (False, today)
-    assert await library.service.work.spent_budget() is None
-    everything = await library.service.work.costs(anna, administrator=True)
+    assert await library.service.costs.spent_budget() is None
+    everything = await library.service.costs.costs(anna, administrator=True)
     assert [(item.day, item.feed_title) for item in everything.days] == [
         (today, "Mine"),
         (today, ""),
@@ -51,9 +51,9 @@ async def test_costs_are_told_per_feature_with_what_was_of_no_use(library: Libra
     for number, feature in enumerate(["distil", "context", "context"]):
         call = PaidCall(f"hash {number}", "1", "a model", feature, None, mine)
         await ledger.record(call, PaidAnswer("{}", 400, 100, 0.5, usable=number != 2), NOW)
-    costs = await library.service.work.costs(anna)
+    costs = await library.service.costs.costs(anna)
     assert [(item.feature, item.calls, item.useless) for item in costs.days] == [("context", 2, 1), ("distil", 1, 0)]
-    spent = await library.service.work.spent_budget()
+    spent = await library.service.costs.spent_budget()
     assert spent is not None
     assert (spent.tokens_today, spent.resumes_at) == (1500, NOW.replace(hour=0) + timedelta(days=1))
 
@@ -102,8 +102,6 @@ async def test_counts_are_right_after_windows_and_crawls_acted_at_the_same_time(
 async def test_too_much_at_once_is_refused(library: Library) -> None:
     anna = await library.person()
     for refused in (
-        library.service.work.reprocess([]),
-        library.service.work.reprocess(range(501)),
         library.service.states.mark_read(anna, range(1001)),
         library.service.states.mark_all_read(anna, Selection(query="fire"), until=NOW),
         library.service.reading.entries(anna, Selection(query="x" * 501)),

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+import typer
 from pydantic import SecretStr
 from sqlalchemy import update
 from typer.testing import CliRunner
@@ -17,11 +17,11 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 from pressbox.curator.library.domain.entries import FetchState
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
-from pressbox.curator.operations.trigger_commands import build_commands
-from pressbox.curator.reading.ports import ReadingLists
+from pressbox.curator.manifest import APP
 from pressbox.curator.reading.store import SqlReadingLists
-from pressbox.curator.service import Curator
 from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.translate import wiring
+from pressbox.curator.translate.commands import trigger
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.domain.blocks import find_blocks
 from pressbox.curator.translate.domain.segments import BlockTranslation, UntranslatedReason
@@ -187,7 +187,7 @@ def test_the_provider_of_the_settings_comes_first_when_it_has_its_key(settings: 
 async def test_the_api_gives_translations_and_says_which_setting_is_missing(shelf: Shelf, settings: Settings) -> None:
     library = shelf.library
     async with (
-        serving(library.resources, settings, curator=library.service) as app,
+        serving(library.resources, settings, [APP], library.overrides()) as app,
         browsing(app, "admin", Role.ADMIN),
         browsing(app, "anna") as client,
     ):
@@ -205,20 +205,22 @@ async def test_the_api_gives_translations_and_says_which_setting_is_missing(shel
             assert (await other.get(address)).status_code == 404
 
 
-def test_the_command_translates_the_named_entries_or_what_is_left() -> None:
+def test_the_command_translates_the_named_entries_or_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = Runs()
     choice = TranslatorChoice((Provider.DEEPL, Provider.LLM), "de")
     # A command acts in nobody's name and reads nothing.
-    service = TranslationService(cast(ReadingLists, None), cast(Translations, None), runs, choice)
+    service = TranslationService(cast(SqlReadingLists, None), cast(Translations, None), runs, choice)
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[None]:
         yield
 
-    commands = build_commands(lambda _: cast(Curator, SimpleNamespace(translations=service)))
+    monkeypatch.setattr(wiring, "translation_service", lambda _: service)
+    commands = typer.Typer()
+    commands.add_typer(trigger, name="trigger")
     for words in ([], ["17", "18", "--provider", "llm", "--language", "fr"]):
-        done = CliRunner().invoke(commands, ["translate", *words, "--json"], obj=opened)
+        done = CliRunner().invoke(commands, ["trigger", "translate", *words, "--json"], obj=opened)
         assert (done.exit_code, done.stdout) == (0, '{"workflow_id": "translate-1"}\n')
     assert runs.started == [((), Provider.DEEPL, "de", False), ((17, 18), Provider.LLM, "fr", False)]
-    refused = CliRunner().invoke(commands, ["translate", "--provider", "microsoft"], obj=opened)
+    refused = CliRunner().invoke(commands, ["trigger", "translate", "--provider", "microsoft"], obj=opened)
     assert isinstance(refused.exception, InvalidInputError)

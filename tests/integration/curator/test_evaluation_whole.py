@@ -17,14 +17,14 @@ from pressbox.core.db.database import Database
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.ask.service import AnswerStarter
 from pressbox.curator.ask.store import AnswerRow, SqlConversations
+from pressbox.curator.distil.starter import DistilStarter
 from pressbox.curator.evaluate.store import EvaluationRow
+from pressbox.curator.evaluate.wiring import evaluation_service
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE, heavy_queue, index_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import APP
 from pressbox.curator.models.domain import trace_id
-from pressbox.curator.operations.starter import TemporalWorkflows
 from pressbox.curator.settings import CuratorSettings, DistillerKind, EvaluatorKind
-from pressbox.curator.wiring import service
 from pressbox.demo.simulators.langfuse import PUBLIC_KEY, SECRET_KEY, LangfuseService
 from pressbox.demo.simulators.model import ModelService
 from pressbox.demo.simulators.task_script import answer_task
@@ -102,7 +102,7 @@ async def test_evaluate_an_answer_and_a_summary_with_ragas_and_tell_langfuse(
     async def scored(kind: str) -> list[EvaluationRow]:
         return await rows.all(select(EvaluationRow).where(EvaluationRow.kind == kind).order_by(EvaluationRow.metric))
 
-    await TemporalWorkflows(connected.temporal, queue, CuratorPolicy()).distil([entry_id])
+    await DistilStarter(connected.temporal, queue, CuratorPolicy()).distil([entry_id])
     summary = await look_until(lambda: scored("summary"), lambda rows: len(rows) >= 2)
     assert {(row.subject_id, row.metric, row.evaluator, row.model) for row in summary} == {
         (entry_id, metric, "ragas", "simulated-model") for metric in ("answer_relevancy", "faithfulness")
@@ -125,7 +125,7 @@ async def test_evaluate_an_answer_and_a_summary_with_ragas_and_tell_langfuse(
     assert set(langfuse.traces) == {kept.trace_id, summary[0].trace_id}
     assert not [body for body in langfuse.bodies if b"estuary" in body or b"opened" in body]
 
-    evaluations = service(connected).evaluations
+    evaluations = evaluation_service(connected)
     shown = await evaluations.over_time(anna, days=366)
     assert {(line.kind.value, line.metric) for line in shown.lines} == {
         (kind, metric) for kind in ("answer", "summary") for metric in ("answer_relevancy", "faithfulness")

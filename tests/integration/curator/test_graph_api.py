@@ -1,7 +1,6 @@
 """The graph for programs and as pages, on the real application; Temporal is a stand-in."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 from fastapi import FastAPI
@@ -9,7 +8,8 @@ from fastapi import FastAPI
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.curator.graph.service import GraphService
-from pressbox.curator.wiring import service
+from pressbox.curator.graph.wiring import graph_service
+from pressbox.curator.manifest import APP
 from tests.fakes.graph import Stacks
 from tests.site import Browser, browsing, serving
 
@@ -37,8 +37,8 @@ def started() -> Started:
 
 @pytest.fixture
 async def app(resources: Resources, settings: Settings, started: Started) -> AsyncIterator[FastAPI]:
-    made = replace(service(resources), graph=GraphService(Stacks(resources.database).pages, started))
-    async with serving(resources, settings, curator=made) as app:
+    graph = GraphService(Stacks(resources.database).pages, started)
+    async with serving(resources, settings, [APP], {graph_service: lambda: graph}) as app:
         yield app
 
 

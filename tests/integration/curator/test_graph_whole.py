@@ -30,7 +30,6 @@ from pressbox.curator.manifest import schedules
 from pressbox.curator.names import GRAPH_SCHEDULE
 from pressbox.curator.search.activities import IndexSelection
 from pressbox.curator.search.store import SqlIndexStore
-from pressbox.curator.wiring import service
 from pressbox.entry.wiring import open_resources
 from tests.conftest import TEST_KEY, Parts
 from tests.fakes.graph import Stacks
@@ -113,7 +112,7 @@ def test_the_graph_is_triggered_and_scheduled_with_the_words_of_the_document(
         database=DatabaseSettings(url=database_url),
         temporal=TemporalSettings(address=parts.temporal_address),
     )
-    commands = build_group(build_commands(service, schedules))
+    commands = build_group(build_commands(schedules))
 
     def run(*words: str) -> Result:
         with capture_logs():

@@ -98,7 +98,7 @@ async def test_subscriptions_are_listed_moved_renamed_left_and_added(
     (feed,) = (await phone.json("subscription/list"))["subscriptions"]
     assert (feed["title"], feed["url"]) == ("Mine", url)
     assert feed["categories"] == [{"id": f"{LABEL}News", "label": "News"}]
-    assert library.workflows.calls[-1][0] == "ingest-feed"
+    assert library.temporal.ids[-1].startswith("ingest-feed-")
     moved = [("ac", "edit"), ("s", feed["id"]), ("a", f"{LABEL}Sport"), ("r", f"{LABEL}News")]
     assert (await phone.post("subscription/edit", moved)).text == "OK"
     assert (await phone.post("subscription/edit", [("ac", "edit"), ("s", feed["id"]), ("t", "Other")])).text == "OK"

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,13 @@ from pressbox.core.app import Resources
 from pressbox.core.commands import build_group
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.curator.commands import build_commands
+from pressbox.curator.research import wiring
 from pressbox.curator.research import wiring as researching
 from pressbox.curator.research.contracts import ResearchStepInput
 from pressbox.curator.research.domain.research import Limits, ResearchMethod, ResearchState
 from pressbox.curator.research.ports import Draft
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.store import SqlResearch
-from pressbox.curator.service import Curator
-from pressbox.curator.wiring import service
 from pressbox.entry.wiring import open_resources
 from tests.conftest import Parts
 from tests.fakes.newsstand import Newsstand
@@ -83,12 +82,13 @@ def own_settings(parts: Parts, database_url: str, tmp_path: Path) -> Settings:
     )
 
 
-def test_the_command_starts_research_within_bounds(own_settings: Settings) -> None:
+def test_the_command_starts_research_within_bounds(own_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     started = NotStarted()
 
-    def make(resources: Resources) -> Curator:
-        research = ResearchService(SqlResearch(resources.database), started, Limits(), has_model=False)
-        return replace(service(resources), research=research)
+    def make(resources: Resources) -> ResearchService:
+        return ResearchService(SqlResearch(resources.database), started, Limits(), has_model=False)
+
+    monkeypatch.setattr(wiring, "research_service", make)
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Resources]:
@@ -106,7 +106,7 @@ def test_the_command_starts_research_within_bounds(own_settings: Settings) -> No
 
     user_id = asyncio.run(with_person())
     wanted = ("trigger", "deep-research", QUESTION, "--rounds", "2", "--tokens", "5000", "--minutes", "3", "--json")
-    commands = build_group(build_commands(make, lambda _: []))
+    commands = build_group(build_commands(lambda _: []))
     with capture_logs():
         result = CliRunner().invoke(commands, wanted, obj=opened)
         refused = CliRunner().invoke(commands, (*wanted[:3], "--rounds", "99"), obj=opened)

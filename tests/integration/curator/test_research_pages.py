@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -23,6 +23,7 @@ from pressbox.curator.ingest.rate_limit_store import SqlHostRateLimits
 from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.library.rows import EntryBodyRow
+from pressbox.curator.manifest import APP
 from pressbox.curator.research.activities import ResearchActivities
 from pressbox.curator.research.contracts import CloseResearchInput, ResearchStepInput
 from pressbox.curator.research.domain.research import EndedBy, Limits, Link, ResearchState, StepKind, StepState
@@ -31,6 +32,7 @@ from pressbox.curator.research.offline import GraphNeighbours
 from pressbox.curator.research.ports import Draft, LinkedPages
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.store import SqlReadings, SqlResearch
+from pressbox.curator.research.wiring import research_service
 from tests.fakes.reader import NOW, Library
 from tests.fakes.research import FakePages, FakeResearchWorld
 from tests.site import browsing, serving
@@ -78,8 +80,9 @@ def workflows() -> FakeWorkflows:
 async def app(
     library: Library, store: SqlResearch, workflows: FakeWorkflows, settings: Settings
 ) -> AsyncIterator[FastAPI]:
-    service = replace(library.service, research=ResearchService(store, workflows, Limits(), has_model=True))
-    async with serving(library.resources, settings, curator=service) as app:
+    research = ResearchService(store, workflows, Limits(), has_model=True)
+    overrides = library.overrides() | {research_service: lambda: research}
+    async with serving(library.resources, settings, [APP], overrides) as app:
         yield app
 
 

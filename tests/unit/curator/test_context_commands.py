@@ -3,14 +3,13 @@
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from pressbox.curator.operations.trigger_commands import build_commands
-from pressbox.curator.service import Curator
+from pressbox.curator.cards import wiring
+from pressbox.curator.cards.commands import trigger
 
 
 class Enriching:
@@ -40,16 +39,16 @@ async def opened() -> AsyncIterator[Any]:
     ],
 )
 def test_commands_start_the_work_on_the_entries_that_are_named(
-    arguments: list[str], call: tuple[object, ...], said: str
+    arguments: list[str], call: tuple[object, ...], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enriching = Enriching()
-    commands = build_commands(lambda _: cast("Curator", SimpleNamespace(enriching=enriching)))
-    result = CliRunner().invoke(commands, arguments, obj=opened)
+    monkeypatch.setattr(wiring, "card_service", lambda _: enriching)
+    result = CliRunner().invoke(trigger, arguments, obj=opened)
     assert (result.exit_code, result.output, enriching.calls) == (0, said, [call])
 
 
-def test_programs_get_json_and_no_entry_is_refused() -> None:
-    commands = build_commands(lambda _: cast("Curator", SimpleNamespace(enriching=Enriching())))
-    result = CliRunner().invoke(commands, ["collect-context", "7", "--json"], obj=opened)
+def test_programs_get_json_and_no_entry_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wiring, "card_service", lambda _: Enriching())
+    result = CliRunner().invoke(trigger, ["collect-context", "7", "--json"], obj=opened)
     assert json.loads(result.output) == {"workflow_id": "collect-context-1"}
-    assert CliRunner().invoke(commands, ["collect-context"], obj=opened).exit_code == 2
+    assert CliRunner().invoke(trigger, ["collect-context"], obj=opened).exit_code == 2

@@ -7,8 +7,8 @@ import pytest
 from pressbox.core.health import HealthState
 from pressbox.curator.library.domain.views import BudgetView, CostView
 from pressbox.curator.models.domain import Prices, day_start, estimate_tokens, next_day_start
+from pressbox.curator.models.health import budget_part
 from pressbox.curator.operations.costs import by_day, by_feature, by_feed, plot
-from pressbox.curator.reading.health import budget_part
 
 TODAY = date(2026, 5, 4)
 YESTERDAY = TODAY - timedelta(days=1)

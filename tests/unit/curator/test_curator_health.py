@@ -13,10 +13,11 @@ from pressbox.curator.distil.wiring import model_distiller
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.views import FeedHealth, FeedView
 from pressbox.curator.manifest import schedules
-from pressbox.curator.reading.health import feeds_part, search_part
+from pressbox.curator.search.health import search_part
 from pressbox.curator.search.ports import Hit
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.sources.health import feeds_part
 
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 FINE = FeedHealth(CrawlOutcome.NEW, "", 200, 0, None, SINCE, SINCE, SINCE, SINCE, timedelta(hours=1))

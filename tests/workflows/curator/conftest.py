@@ -21,6 +21,7 @@ from pressbox.core.progress.interceptor import ProgressInterceptor
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
 from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
 from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
@@ -29,7 +30,6 @@ from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkfl
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.library.contracts import heavy_queue, index_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.operations.starter import TemporalWorkflows
 from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, SearchPruneWorkflow, SearchReindexWorkflow
 from tests.fakes.curator import FakeWorld
 
@@ -53,7 +53,7 @@ class Stage:
     client: Client
     world: FakeWorld
     queue: str
-    workflows: TemporalWorkflows
+    workflows: IngestStarter
     policy: CuratorPolicy = QUICK_POLICY
     reports: list[ProgressUpdate] = field(default_factory=list)
 
@@ -89,7 +89,7 @@ def worker(stage: Stage, queue: str, activities: list[Callable[..., Any]], workf
 @asynccontextmanager
 async def staged(client: Client, world: FakeWorld) -> AsyncIterator[Stage]:
     queue = f"test-{secrets.token_hex(4)}"
-    stage = Stage(client, world, queue, TemporalWorkflows(client, queue, QUICK_POLICY))
+    stage = Stage(client, world, queue, IngestStarter(client, queue, QUICK_POLICY))
     async with AsyncExitStack() as workers:
         for name, activities, workflows in (
             (queue, world.plain_activities(), list(WORKFLOWS)),

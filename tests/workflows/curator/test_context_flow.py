@@ -21,8 +21,8 @@ from pressbox.curator.cards.workflows.collection import ContextCollectionWorkflo
 from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, FetchEntryLinksWorkflow
 from pressbox.curator.context.domain.context import ContextLink
 from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
+from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.operations.starter import TemporalWorkflows
 from tests.fakes.curator import FakeWorld
 from tests.fakes.enriching import ContextWorld
 from tests.workflows.curator.conftest import QUICK_POLICY, Stage, end, worker
@@ -44,7 +44,7 @@ def contexts() -> ContextWorld:
 @pytest.fixture
 async def desk(temporal: Client, contexts: ContextWorld) -> AsyncIterator[Stage]:
     queue = f"test-{secrets.token_hex(4)}"
-    stage = Stage(temporal, FakeWorld(), queue, TemporalWorkflows(temporal, queue, QUICK_POLICY))
+    stage = Stage(temporal, FakeWorld(), queue, IngestStarter(temporal, queue, QUICK_POLICY))
     async with AsyncExitStack() as workers:
         await workers.enter_async_context(worker(stage, queue, contexts.plain(), list(WORKFLOWS)))
         await workers.enter_async_context(worker(stage, heavy_queue(queue), contexts.heavy(), []))

@@ -7,21 +7,25 @@ from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Request
+from fastapi import APIRouter, Depends, Form, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
 from pressbox.core.config import Settings
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError
 from pressbox.core.web.identity import Identity, is_secure
+from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.apps.atom import Told, atom, newest_of
+from pressbox.curator.apps.service import AppService, ViewService
+from pressbox.curator.apps.wiring import app_service, view_service
 from pressbox.curator.library.domain.views import Selection
-from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, Service
+from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader
 from pressbox.curator.reading.addresses import Here, Place
-from pressbox.curator.service import Curator
 
 router = APIRouter(include_in_schema=False)
 
+Apps = Annotated[AppService, Depends(provide(app_service))]
+Views = Annotated[ViewService, Depends(provide(view_service))]
 APPS_PATH = f"{PATH}/apps"
 OUT_PATH = f"{PATH}/out"
 # Carries a new password over the redirect, for this page of this browser and a minute at most.
@@ -42,20 +46,22 @@ class NamedList:
 
 
 @router.get(APPS_PATH)
-async def apps_page(request: Request, service: Service, identity: Reader, place: Here) -> Response:
+async def apps_page(request: Request, apps: Apps, views: Views, identity: Reader, place: Here) -> Response:
     carried = request.cookies.get(NEW_PASSWORD_COOKIE, "")
-    page = await _page(request, service, identity, place, new_password=carried[:LONGEST_PASSWORD])
+    page = await _page(request, apps, views, identity, place, new_password=carried[:LONGEST_PASSWORD])
     if carried:
         page.delete_cookie(NEW_PASSWORD_COOKIE, path=APPS_PATH, httponly=True, samesite="strict")
     return page
 
 
 @router.post(f"{APPS_PATH}/passwords")
-async def add_password(request: Request, service: Service, identity: Reader, place: Here, name: Text = "") -> Response:
+async def add_password(
+    request: Request, apps: Apps, views: Views, identity: Reader, place: Here, name: Text = ""
+) -> Response:
     try:
-        made = await service.apps.add_password(identity.user_id, name)
+        made = await apps.add_password(identity.user_id, name)
     except (InvalidInputError, ConflictError) as error:
-        return await _page(request, service, identity, place, problem=error)
+        return await _page(request, apps, views, identity, place, problem=error)
     answer = RedirectResponse(f"{APPS_PATH}#passwords", status_code=HTTPStatus.SEE_OTHER)
     answer.set_cookie(
         NEW_PASSWORD_COOKIE,
@@ -70,30 +76,32 @@ async def add_password(request: Request, service: Service, identity: Reader, pla
 
 
 @router.post(f"{APPS_PATH}/passwords/{{password_id}}/revoke")
-async def revoke_password(service: Service, identity: Reader, password_id: Number) -> Response:
-    await service.apps.revoke_password(identity.user_id, password_id)
+async def revoke_password(apps: Apps, identity: Reader, password_id: Number) -> Response:
+    await apps.revoke_password(identity.user_id, password_id)
     return RedirectResponse(f"{APPS_PATH}#passwords", status_code=HTTPStatus.SEE_OTHER)
 
 
 @router.post(f"{APPS_PATH}/views")
-async def add_view(request: Request, service: Service, identity: Reader, place: Here, full: Text = "") -> Response:
+async def add_view(
+    request: Request, apps: Apps, views: Views, identity: Reader, place: Here, full: Text = ""
+) -> Response:
     try:
-        made = await service.views.create(identity.user_id, place.selection, full_text=full == "yes")
+        made = await views.create(identity.user_id, place.selection, full_text=full == "yes")
     except ConflictError as error:
-        return await _page(request, service, identity, place, problem=error)
+        return await _page(request, apps, views, identity, place, problem=error)
     return RedirectResponse(f"{APPS_PATH}#view-{made.id}", status_code=HTTPStatus.SEE_OTHER)
 
 
 @router.post(f"{APPS_PATH}/views/{{view_id}}/revoke")
-async def revoke_view(service: Service, identity: Reader, view_id: Number) -> Response:
-    await service.views.revoke(identity.user_id, view_id)
+async def revoke_view(views: Views, identity: Reader, view_id: Number) -> Response:
+    await views.revoke(identity.user_id, view_id)
     return RedirectResponse(f"{APPS_PATH}#views", status_code=HTTPStatus.SEE_OTHER)
 
 
 @router.get(f"{OUT_PATH}/{{token}}.xml")
-async def view_as_feed(request: Request, service: Service, token: Annotated[str, Path(max_length=100)]) -> Response:
+async def view_as_feed(request: Request, views: Views, token: Annotated[str, Path(max_length=100)]) -> Response:
     """Whoever has the address, which nobody can guess, may read; no session is needed, and no search engine invited."""
-    feed, contents = await service.views.read(token)
+    feed, contents = await views.read(token)
     title = f"{feed.name}: {feed.selection.query}" if feed.selection.query else feed.name
     about = Told(
         id=f"urn:pressbox:view:{feed.id}",
@@ -118,7 +126,8 @@ async def view_as_feed(request: Request, service: Service, token: Annotated[str,
 
 async def _page(
     request: Request,
-    service: Curator,
+    apps: Apps,
+    views: Views,
     identity: Identity,
     place: Place,
     *,
@@ -131,9 +140,9 @@ async def _page(
         "curator/apps.html",
         problem.status if problem else HTTPStatus.OK,
         identity=identity,
-        passwords=await service.apps.passwords(identity.user_id),
-        views=await service.views.all(identity.user_id),
-        wanted=NamedList(chosen, await service.views.name(identity.user_id, chosen)),
+        passwords=await apps.passwords(identity.user_id),
+        views=await views.all(identity.user_id),
+        wanted=NamedList(chosen, await views.name(identity.user_id, chosen)),
         query=place.query(keeping_moment=False),
         new_password=new_password,
         error=problem.message if problem else "",

@@ -22,11 +22,12 @@ from pressbox.curator.apps.domain.apps import (
     view_feed,
 )
 from pressbox.curator.apps.domain.streams import Contents
-from pressbox.curator.apps.ports import AppAccess, Streams, ViewFeeds
+from pressbox.curator.apps.store import SqlAppAccess, SqlViewFeeds
+from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.library.domain.views import ListKind, Selection, SourceLine, SourcesView
-from pressbox.curator.reading.ports import Subscriptions
 from pressbox.curator.reading.service import ReadingService, checked_selection
 from pressbox.curator.sources.service import checked_name
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 log = get_logger(__name__)
 
@@ -56,7 +57,9 @@ _WORDS = {
 class AppService:
     """An app password opens the reader's API and nothing else; the account's own password never opens that."""
 
-    def __init__(self, access: AppAccess, accounts: AccountService, passwords: Passwords, limits: RateLimits) -> None:
+    def __init__(
+        self, access: SqlAppAccess, accounts: AccountService, passwords: Passwords, limits: RateLimits
+    ) -> None:
         self._access = access
         self._accounts = accounts
         self._passwords = passwords
@@ -128,7 +131,7 @@ class ViewService:
     """Lists of a person as feeds. Whoever knows the address may read; it can be taken back at any time."""
 
     def __init__(
-        self, views: ViewFeeds, subscriptions: Subscriptions, reading: ReadingService, streams: Streams
+        self, views: SqlViewFeeds, subscriptions: SqlSubscriptions, reading: ReadingService, streams: SqlStreams
     ) -> None:
         self._views = views
         self._subscriptions = subscriptions

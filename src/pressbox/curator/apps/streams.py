@@ -1,8 +1,9 @@
 """What reader apps do: synchronise streams, tag items, and put feeds into folders."""
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import datetime
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.curator.apps.domain.streams import (
     Contents,
@@ -12,7 +13,7 @@ from pressbox.curator.apps.domain.streams import (
     StreamQuery,
     tag_change,
 )
-from pressbox.curator.apps.ports import Streams
+from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.library.domain.views import FeedView, ListKind, Selection, SourceLine, SourcesView
 from pressbox.curator.reading.states import MOST_AT_ONCE, StateService
 from pressbox.curator.sources.service import SourceService, checked_name
@@ -27,10 +28,10 @@ class StreamService:
 
     def __init__(
         self,
-        streams: Streams,
+        streams: SqlStreams,
         sources: SourceService,
         states: StateService,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Clock = utc_now,
     ) -> None:
         self._streams = streams
         self._sources = sources

@@ -1,7 +1,6 @@
 """People's own apps, from the process's resources: sign-in, streams, views as feeds."""
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.accounts.limits import RateLimits
@@ -13,33 +12,29 @@ from pressbox.curator.apps.store import SqlAppAccess, SqlViewFeeds
 from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.apps.streams import StreamService
 from pressbox.curator.library.slice import Slice
-from pressbox.curator.reading.service import ReadingService
-from pressbox.curator.reading.states import StateService
-from pressbox.curator.sources.service import SourceService
+from pressbox.curator.reading.wiring import reading_service, state_service
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
+from pressbox.curator.sources.wiring import source_service
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
 
-def apps(resources: Resources, passwords: Passwords | None = None) -> AppService:
+def app_service(resources: Resources, passwords: Passwords | None = None) -> AppService:
     database = resources.database
     accounts = AccountService(database, resources.settings)
     return AppService(SqlAppAccess(database), accounts, passwords or Passwords(), RateLimits(database))
 
 
-def streams(
-    resources: Resources,
-    sources: SourceService,
-    states: StateService,
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> StreamService:
-    return StreamService(SqlStreams(resources.database), sources, states, now)
+def stream_service(resources: Resources) -> StreamService:
+    return StreamService(SqlStreams(resources.database), source_service(resources), state_service(resources))
 
 
-def views(resources: Resources, reading: ReadingService) -> ViewService:
+def view_service(resources: Resources) -> ViewService:
     database = resources.database
-    return ViewService(SqlViewFeeds(database), SqlSubscriptions(database), reading, SqlStreams(database))
+    return ViewService(
+        SqlViewFeeds(database), SqlSubscriptions(database), reading_service(resources), SqlStreams(database)
+    )
 
 
 def routers() -> "Sequence[APIRouter]":

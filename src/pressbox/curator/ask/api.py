@@ -4,20 +4,24 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import Field, TypeAdapter
 
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.live.messages import event, parse_topics
 from pressbox.core.web.api_models import RequestBody
+from pressbox.core.web.pages.access import provide
 from pressbox.curator.ask.domain.answers import AnswerView, ConversationLine, ConversationView
 from pressbox.curator.ask.service import AskService
+from pressbox.curator.ask.wiring import ask_service
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED
-from pressbox.curator.reading.access import LARGEST_ID, Reader, Service
+from pressbox.curator.reading.access import LARGEST_ID, Reader
 from pressbox.curator.search.domain.query import LONGEST_QUESTION
 
 router = APIRouter(prefix="/api/curator/ask", tags=["ask"])
+
+Service = Annotated[AskService, Depends(provide(ask_service))]
 
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 # The answer is loaded this often even without a change, which also keeps the connection open.
@@ -38,7 +42,7 @@ class TitleBody(RequestBody):
 
 @router.post("", status_code=202, summary="Ask; the answer follows under its id")
 async def ask(service: Service, identity: Reader, body: QuestionBody) -> AnswerView:
-    return await service.asking.ask(
+    return await service.ask(
         identity.user_id, body.question, conversation_id=body.conversation_id, entry_id=body.entry_id
     )
 
@@ -47,37 +51,37 @@ async def ask(service: Service, identity: Reader, body: QuestionBody) -> AnswerV
 async def conversations(
     service: Service, identity: Reader, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> Sequence[ConversationLine]:
-    return await service.asking.history(identity.user_id, limit=limit)
+    return await service.history(identity.user_id, limit=limit)
 
 
 @router.get("/conversations/{conversation_id}", summary="One conversation with its answers")
 async def conversation(service: Service, identity: Reader, conversation_id: Id) -> ConversationView:
-    return await service.asking.conversation(identity.user_id, conversation_id)
+    return await service.conversation(identity.user_id, conversation_id)
 
 
 @router.put("/conversations/{conversation_id}", status_code=204, summary="Rename a conversation")
 async def rename(service: Service, identity: Reader, conversation_id: Id, body: TitleBody) -> None:
-    await service.asking.rename(identity.user_id, conversation_id, body.title)
+    await service.rename(identity.user_id, conversation_id, body.title)
 
 
 @router.delete("/conversations/{conversation_id}", status_code=204, summary="Delete a conversation")
 async def delete(service: Service, identity: Reader, conversation_id: Id) -> None:
-    await service.asking.delete(identity.user_id, conversation_id)
+    await service.delete(identity.user_id, conversation_id)
 
 
 @router.get("/answers/{answer_id}", summary="One answer, as it is now")
 async def answer(service: Service, identity: Reader, answer_id: Id) -> AnswerView:
-    return await service.asking.answer(identity.user_id, answer_id)
+    return await service.answer(identity.user_id, answer_id)
 
 
 @router.post("/answers/{answer_id}/stop", summary="Stop an answer; what was written stays")
 async def stop(service: Service, identity: Reader, answer_id: Id) -> AnswerView:
-    return await service.asking.stop(identity.user_id, answer_id)
+    return await service.stop(identity.user_id, answer_id)
 
 
 @router.post("/answers/{answer_id}/again", status_code=202, summary="Ask again what failed or was stopped")
 async def again(service: Service, identity: Reader, answer_id: Id) -> AnswerView:
-    return await service.asking.again(identity.user_id, answer_id)
+    return await service.again(identity.user_id, answer_id)
 
 
 @router.get(
@@ -87,8 +91,8 @@ async def again(service: Service, identity: Reader, answer_id: Id) -> AnswerView
     responses={200: {"content": {"text/event-stream": {}}, "description": "Events: answer, until it has ended."}},
 )
 async def stream(request: Request, service: Service, identity: Reader, answer_id: Id) -> StreamingResponse:
-    first = await service.asking.answer(identity.user_id, answer_id)
-    events = _follow(request.app.state.feed, service.asking, identity.user_id, first)
+    first = await service.answer(identity.user_id, answer_id)
+    events = _follow(request.app.state.feed, service, identity.user_id, first)
     return StreamingResponse(events, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
 

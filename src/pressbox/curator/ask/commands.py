@@ -8,50 +8,44 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pressbox.core.commands import Json, print_json, run_with_resources
-from pressbox.curator.operations.command_context import User, user_id
+from pressbox.core.commands import Json, print_json
+from pressbox.curator.library.command_line import User, run_for_user
 
 if TYPE_CHECKING:
     from pressbox.core.app import Resources
     from pressbox.curator.ask.domain.answers import AnswerView
-    from pressbox.curator.operations.command_context import MakeService
 
 BETWEEN_LOOKS_SECONDS = 0.3
 
 
-class AskCommand:
-    """On the service that `make` gives for the connected parts."""
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    entry: Annotated[int | None, typer.Option(min=1, help="Ask about this entry only.")] = None,
+    user: User = None,
+    as_json: Json = False,
+) -> None:
+    """Ask about what you read; prints the answer with its sources, or the passages that fit best."""
+    from pressbox.curator.ask.domain.answers import AnswerState
 
-    def __init__(self, make: MakeService) -> None:
-        self._make = make
+    async def run(resources: Resources, owner: int) -> AnswerView:
+        from pressbox.curator.ask.wiring import ask_service
 
-    def ask(
-        self,
-        context: typer.Context,
-        question: Annotated[str, typer.Argument(help="What you want to know.")],
-        entry: Annotated[int | None, typer.Option(min=1, help="Ask about this entry only.")] = None,
-        user: User = None,
-        as_json: Json = False,
-    ) -> None:
-        """Ask about what you read; prints the answer with its sources, or the passages that fit best."""
-        from pressbox.curator.ask.domain.answers import AnswerState
+        questions = ask_service(resources)
+        answer = await questions.ask(owner, question, entry_id=entry)
+        # What waits for a model goes on by itself; nobody has to sit here for it.
+        while answer.state in (AnswerState.SEARCHING, AnswerState.WRITING):
+            await asyncio.sleep(BETWEEN_LOOKS_SECONDS)
+            answer = await questions.answer(owner, answer.id)
+        return answer
 
-        async def run(resources: Resources) -> AnswerView:
-            asking, owner = self._make(resources).asking, await user_id(resources, user)
-            answer = await asking.ask(owner, question, entry_id=entry)
-            # What waits for a model goes on by itself; nobody has to sit here for it.
-            while answer.state in (AnswerState.SEARCHING, AnswerState.WRITING):
-                await asyncio.sleep(BETWEEN_LOOKS_SECONDS)
-                answer = await asking.answer(owner, answer.id)
-            return answer
-
-        answer = run_with_resources(context, run)
-        if as_json:
-            print_json(asdict(answer))
-        else:
-            show(answer)
-        if answer.state is AnswerState.FAILED:
-            raise typer.Exit(1)
+    answer = run_for_user(context, user, run)
+    if as_json:
+        print_json(asdict(answer))
+    else:
+        show(answer)
+    if answer.state is AnswerState.FAILED:
+        raise typer.Exit(1)
 
 
 def show(answer: AnswerView) -> None:

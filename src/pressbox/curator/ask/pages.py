@@ -4,19 +4,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi import APIRouter, Depends, Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from pressbox.core.errors import InvalidInputError
+from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView, title_of
 from pressbox.curator.ask.domain.text import Block, blocks, cited, markdown
+from pressbox.curator.ask.passages import passage_address
+from pressbox.curator.ask.service import AskService
+from pressbox.curator.ask.wiring import ask_service
 from pressbox.curator.evaluate.domain.scores import SubjectScore
+from pressbox.curator.evaluate.service import EvaluationService
+from pressbox.curator.evaluate.wiring import evaluation_service
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED, PERSON_CHANGED
-from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, Service, cursor, wants_part
-from pressbox.curator.reading.citation import passage_address
+from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, cursor, wants_part
+from pressbox.curator.reading.service import ReadingService
+from pressbox.curator.reading.wiring import reading_service
 
 router = APIRouter(include_in_schema=False)
+
+Service = Annotated[AskService, Depends(provide(ask_service))]
+Reading = Annotated[ReadingService, Depends(provide(reading_service))]
+Evaluations = Annotated[EvaluationService, Depends(provide(evaluation_service))]
 
 ASK_PATH = f"{PATH}/ask"
 ConversationId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
@@ -72,14 +83,15 @@ class ShownAnswer:
 async def ask_page(
     request: Request,
     service: Service,
+    reading: Reading,
     identity: Reader,
     question: Annotated[str, Query(max_length=2_000)] = "",
     entry: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
 ) -> HTMLResponse:
     """The box, with what was asked before. `entry` asks about one article."""
     at = await cursor(request)
-    article = None if entry is None else await service.reading.item(identity.user_id, entry)
-    history = await service.asking.history(identity.user_id, limit=HISTORY_SHOWN)
+    article = None if entry is None else await reading.item(identity.user_id, entry)
+    history = await service.history(identity.user_id, limit=HISTORY_SHOWN)
     return render(
         request,
         "curator/ask.html",
@@ -87,7 +99,7 @@ async def ask_page(
         article=article,
         question=question,
         history=history,
-        has_model=service.asking.has_model,
+        has_model=service.has_model,
         topic=f"{PERSON_CHANGED}:{identity.user_id}",
         cursor=at,
         error="",
@@ -98,27 +110,28 @@ async def ask_page(
 async def ask(
     request: Request,
     service: Service,
+    reading: Reading,
     identity: Reader,
     question: Said = "",
     entry: Number = None,
     conversation: Number = None,
 ) -> Response:
     try:
-        asked = await service.asking.ask(
+        asked = await service.ask(
             identity.user_id, question, conversation_id=conversation, entry_id=None if conversation else entry
         )
     except InvalidInputError as error:
-        return await _refused(request, service, identity, question, entry, error)
+        return await _refused(request, service, reading, identity, question, entry, error)
     return RedirectResponse(f"{ASK_PATH}/{asked.conversation_id}#answer-{asked.id}", status_code=303)
 
 
 @router.get(f"{ASK_PATH}/{{conversation_id}}")
 async def conversation_page(
-    request: Request, service: Service, identity: Reader, conversation_id: ConversationId
+    request: Request, service: Service, evaluations: Evaluations, identity: Reader, conversation_id: ConversationId
 ) -> HTMLResponse:
     at = await cursor(request)
-    found = await service.asking.conversation(identity.user_id, conversation_id)
-    scores = await _scores(service, found.answers)
+    found = await service.conversation(identity.user_id, conversation_id)
+    scores = await _scores(evaluations, found.answers)
     return render(
         request,
         "curator/conversation.html",
@@ -127,14 +140,14 @@ async def conversation_page(
         # A conversation that nobody named is called by its first question, which stands below.
         named=not found.answers or found.title != title_of(found.answers[0].question),
         answers=[ShownAnswer(answer, scores.get(answer.id, ())) for answer in found.answers],
-        has_model=service.asking.has_model,
+        has_model=service.has_model,
         cursor=at,
     )
 
 
 @router.get(f"{ASK_PATH}/{{conversation_id}}/export")
 async def export(service: Service, identity: Reader, conversation_id: ConversationId) -> Response:
-    found = await service.asking.conversation(identity.user_id, conversation_id)
+    found = await service.conversation(identity.user_id, conversation_id)
     headers = {"Content-Disposition": f'attachment; filename="pressbox-answers-{conversation_id}.md"'}
     return Response(markdown(found), media_type="text/markdown; charset=utf-8", headers=headers)
 
@@ -144,34 +157,37 @@ async def act(
     service: Service, identity: Reader, conversation_id: ConversationId, title: Said = "", delete: Said = ""
 ) -> Response:
     if delete:
-        await service.asking.delete(identity.user_id, conversation_id)
+        await service.delete(identity.user_id, conversation_id)
         return RedirectResponse(ASK_PATH, status_code=303)
-    await service.asking.rename(identity.user_id, conversation_id, title)
+    await service.rename(identity.user_id, conversation_id, title)
     return RedirectResponse(f"{ASK_PATH}/{conversation_id}", status_code=303)
 
 
 @router.get(f"{ASK_PATH}/answers/{{answer_id}}/part")
-async def answer_part(request: Request, service: Service, identity: Reader, answer_id: AnswerId) -> HTMLResponse:
+async def answer_part(
+    request: Request, service: Service, evaluations: Evaluations, identity: Reader, answer_id: AnswerId
+) -> HTMLResponse:
     """One answer alone, as it is now."""
     at = await cursor(request)
-    return await _drawn(request, service, identity, answer_id, at)
+    return await _drawn(request, service, evaluations, identity, answer_id, at)
 
 
 @router.post(f"{ASK_PATH}/answers/{{answer_id}}/act")
 async def act_on_answer(
-    request: Request, service: Service, identity: Reader, answer_id: AnswerId, what: Said = ""
+    request: Request, service: Service, evaluations: Evaluations, identity: Reader, answer_id: AnswerId, what: Said = ""
 ) -> Response:
     """Stop it, or ask again what failed or was stopped."""
-    asking = service.asking
-    changed = await (asking.again if what == "again" else asking.stop)(identity.user_id, answer_id)
+    changed = await (service.again if what == "again" else service.stop)(identity.user_id, answer_id)
     if wants_part(request):
-        return await _drawn(request, service, identity, answer_id, await cursor(request))
+        return await _drawn(request, service, evaluations, identity, answer_id, await cursor(request))
     return RedirectResponse(f"{ASK_PATH}/{changed.conversation_id}#answer-{answer_id}", status_code=303)
 
 
-async def _drawn(request: Request, service: Service, identity: Reader, answer_id: int, at: int) -> HTMLResponse:
-    answer = await service.asking.answer(identity.user_id, answer_id)
-    scores = await _scores(service, [answer])
+async def _drawn(
+    request: Request, service: AskService, evaluations: EvaluationService, identity: Reader, answer_id: int, at: int
+) -> HTMLResponse:
+    answer = await service.answer(identity.user_id, answer_id)
+    scores = await _scores(evaluations, [answer])
     return render(
         request,
         "curator/_answer.html",
@@ -182,15 +198,23 @@ async def _drawn(request: Request, service: Service, identity: Reader, answer_id
     )
 
 
-async def _scores(service: Service, answers: Sequence[AnswerView]) -> Mapping[int, Sequence[SubjectScore]]:
-    return await service.evaluations.of_answers([answer.id for answer in answers if answer.model])
+async def _scores(
+    evaluations: EvaluationService, answers: Sequence[AnswerView]
+) -> Mapping[int, Sequence[SubjectScore]]:
+    return await evaluations.of_answers([answer.id for answer in answers if answer.model])
 
 
 async def _refused(
-    request: Request, service: Service, identity: Reader, question: str, entry: int | None, error: InvalidInputError
+    request: Request,
+    service: AskService,
+    reading: ReadingService,
+    identity: Reader,
+    question: str,
+    entry: int | None,
+    error: InvalidInputError,
 ) -> HTMLResponse:
     """The page again, with what was typed and what is wrong with it."""
-    article = None if entry is None else await service.reading.item(identity.user_id, entry)
+    article = None if entry is None else await reading.item(identity.user_id, entry)
     return render(
         request,
         "curator/ask.html",
@@ -198,8 +222,8 @@ async def _refused(
         identity=identity,
         article=article,
         question=question,
-        history=await service.asking.history(identity.user_id, limit=HISTORY_SHOWN),
-        has_model=service.asking.has_model,
+        history=await service.history(identity.user_id, limit=HISTORY_SHOWN),
+        has_model=service.has_model,
         topic=f"{PERSON_CHANGED}:{identity.user_id}",
         cursor=await cursor(request),
         error=error.message,

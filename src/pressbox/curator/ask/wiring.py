@@ -38,7 +38,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     }
 
 
-def service(resources: Resources) -> AskService:
+def ask_service(resources: Resources) -> AskService:
     curator = resources.settings.group(CuratorSettings)
     starter = AnswerStarter(resources.temporal, QUEUE, policy(resources.settings), evaluate=curator.evaluation)
     database = resources.database

@@ -3,16 +3,21 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from pydantic import Field
 
 from pressbox.core.web.api_models import RequestBody, ResponseModel
+from pressbox.core.web.pages.access import provide
 from pressbox.curator.cards.domain.cards import MOST_LINKS_AT_ONCE, Card, CardPage, ContextView, EnrichmentKind
+from pressbox.curator.cards.service import CardService
+from pressbox.curator.cards.wiring import card_service
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind
-from pressbox.curator.reading.access import EntryId, Reader, Service
+from pressbox.curator.reading.access import EntryId, Reader
 from pressbox.curator.reading.api_models import StartedAnswer
 
 router = APIRouter(prefix="/api/curator", tags=["context"])
+
+Service = Annotated[CardService, Depends(provide(card_service))]
 
 
 class EntityAnswer(ResponseModel):
@@ -117,25 +122,25 @@ class LinksBody(RequestBody):
 
 @router.get("/entries/{entry_id}/context", summary="What an entry is about, with its links and cards")
 async def panel(service: Service, identity: Reader, entry_id: EntryId) -> PanelAnswer:
-    return PanelAnswer.of(await service.enriching.panel(identity.user_id, entry_id))
+    return PanelAnswer.of(await service.panel(identity.user_id, entry_id))
 
 
 @router.post("/entries/{entry_id}/context", status_code=202, summary="Find out what an entry is about")
 async def collect(service: Service, identity: Reader, entry_id: EntryId, body: CollectBody) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.enriching.collect_mine(identity.user_id, entry_id, again=body.again))
+    return StartedAnswer(workflow_id=await service.collect_mine(identity.user_id, entry_id, again=body.again))
 
 
 @router.post("/entries/{entry_id}/links", status_code=202, summary="Read pages that an entry links to")
 async def fetch_links(service: Service, identity: Reader, entry_id: EntryId, body: LinksBody) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.enriching.fetch_links(identity.user_id, entry_id, body.urls))
+    return StartedAnswer(workflow_id=await service.fetch_links(identity.user_id, entry_id, body.urls))
 
 
 @router.get("/enrichments/{card_id}", summary="A card with its text")
 async def card(service: Service, identity: Reader, card_id: EntryId) -> CardPageAnswer:
-    return CardPageAnswer.of(await service.enriching.page(identity.user_id, card_id))
+    return CardPageAnswer.of(await service.page(identity.user_id, card_id))
 
 
 @router.delete("/enrichments/{card_id}", status_code=202, summary="Delete a card")
 async def delete(service: Service, identity: Reader, card_id: EntryId) -> StartedAnswer:
-    _, workflow_id = await service.enriching.delete(identity.user_id, card_id)
+    _, workflow_id = await service.delete(identity.user_id, card_id)
     return StartedAnswer(workflow_id=workflow_id)

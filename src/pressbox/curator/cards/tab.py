@@ -13,11 +13,13 @@ from pressbox.core.progress.reader import WorkReport
 from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
 from pressbox.curator.cards.contracts import context_collection_workflow_id, entry_links_workflow_id
 from pressbox.curator.cards.domain.cards import ContextView, LinkView
+from pressbox.curator.cards.wiring import card_service
 from pressbox.curator.context.contracts import context_workflow_id
 from pressbox.curator.context.domain.context import Entity, EntityKind, Relationship
 from pressbox.curator.library.domain.views import ArticleView
 from pressbox.curator.models.waiting import WAITING
 from pressbox.curator.reading.panes import Asked
+from pressbox.curator.reading.tabs import LoadedTab
 from pressbox.curator.translate.tab import page_language
 
 # More of them are a page of their own size; the address asks for all.
@@ -115,7 +117,7 @@ async def load_context(asked: Asked, article: ArticleView) -> ContextPanel:
     collect, fetch, extract = workflow_ids(entry_id)
     # The work first: what it has done by then is in what is read after it.
     reports = await _reports(asked.parts.database, (collect, fetch, extract))
-    view = await asked.service.enriching.panel(asked.user_id, entry_id)
+    view = await card_service(asked.parts).panel(asked.user_id, entry_id)
     since = max(datetime.now(UTC) - FAILURES_SHOWN_FOR, view.found_at or datetime.min.replace(tzinfo=UTC))
     whole, part = (_line(reports.get(workflow_id), entry_id, since) for workflow_id in (collect, extract))
     # The part knows what it waits for; the whole only knows that it waits for its part.
@@ -156,3 +158,14 @@ def _entry_error(report: WorkReport, entry_id: int) -> str:
     states = report.detail.get("entry_progress")
     state = states.get(str(entry_id)) if isinstance(states, dict) else None
     return str(state.get("error", "")) if isinstance(state, dict) else ""
+
+
+CONTEXT_TAB = LoadedTab(
+    "enrichments",
+    "What it is about",
+    key="e",
+    template="curator/_context.html",
+    stylesheet="context.css",
+    load=load_context,
+    words=("links",),
+)

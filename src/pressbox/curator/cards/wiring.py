@@ -49,7 +49,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     }
 
 
-def service(resources: Resources) -> CardService:
+def card_service(resources: Resources) -> CardService:
     starter = CardStarter(resources.temporal, QUEUE, policy(resources.settings))
     return CardService(SqlEnrichments(resources.database), starter)
 

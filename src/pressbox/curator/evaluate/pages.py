@@ -3,16 +3,21 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from pressbox.core.web.api_models import ResponseModel
+from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.evaluate.domain.scores import ScoreLine
-from pressbox.curator.reading.access import PATH, Reader, Service
+from pressbox.curator.evaluate.service import EvaluationService
+from pressbox.curator.evaluate.wiring import evaluation_service
+from pressbox.curator.reading.access import PATH, Reader
 
 router = APIRouter()
+
+Service = Annotated[EvaluationService, Depends(provide(evaluation_service))]
 pages = APIRouter(include_in_schema=False)
 api = APIRouter(prefix="/api/curator", tags=["evaluations"])
 
@@ -31,7 +36,7 @@ class ScoresResponse(ResponseModel):
 @pages.get(f"{PATH}/evaluations")
 async def evaluations_page(request: Request, service: Service, identity: Reader, days: Days = 30) -> HTMLResponse:
     shown = days if days in SPANS else SPANS[0]
-    scores = await service.evaluations.over_time(identity.user_id, administrator=identity.is_administrator, days=shown)
+    scores = await service.over_time(identity.user_id, administrator=identity.is_administrator, days=shown)
     return render(
         request,
         "curator/evaluations.html",
@@ -44,7 +49,7 @@ async def evaluations_page(request: Request, service: Service, identity: Reader,
 
 @api.get("/evaluations", summary="How good texts of models are, per day: yours, for an administrator all")
 async def evaluations(service: Service, identity: Reader, days: Days = 30) -> ScoresResponse:
-    found = await service.evaluations.over_time(identity.user_id, administrator=identity.is_administrator, days=days)
+    found = await service.over_time(identity.user_id, administrator=identity.is_administrator, days=days)
     return ScoresResponse.model_validate(found)
 
 

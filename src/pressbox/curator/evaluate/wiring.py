@@ -38,7 +38,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     return {HEAVY_QUEUE: (evaluation.evaluate_ragas, evaluation.evaluate_summarization)}
 
 
-def service(resources: Resources) -> EvaluationService:
+def evaluation_service(resources: Resources) -> EvaluationService:
     settings = resources.settings.group(CuratorSettings)
     scores = SqlScores(resources.database, subjects(resources.database))
     return EvaluationService(scores, enabled=settings.evaluation, evaluator=settings.evaluator)

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
+from pressbox.core.web.pages.access import provide
 from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity
-from pressbox.curator.graph.service import LISTED, MOST_LISTED, MOST_NEIGHBOURS, NEIGHBOURS
-from pressbox.curator.reading.access import Reader, Service
+from pressbox.curator.graph.service import LISTED, MOST_LISTED, MOST_NEIGHBOURS, NEIGHBOURS, GraphService
+from pressbox.curator.graph.wiring import graph_service
+from pressbox.curator.reading.access import Reader
 from pressbox.curator.reading.api_models import StartedAnswer
 
 router = APIRouter(prefix="/api/curator/graph", tags=["graph"])
+
+Service = Annotated[GraphService, Depends(provide(graph_service))]
 
 
 @router.get("", summary="Entities by their names, or those that your latest articles name most")
@@ -20,17 +24,17 @@ async def entities(
     q: Annotated[str, Query(max_length=200, description="Words of the name.")] = "",
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = LISTED,
 ) -> Sequence[MentionedEntity]:
-    return await service.graph.entities(identity.user_id, q, limit=limit)
+    return await service.entities(identity.user_id, q, limit=limit)
 
 
 @router.get("/state", summary="How far the graph is")
 async def state(service: Service, identity: Reader) -> GraphState:
-    return await service.graph.state(identity.user_id)
+    return await service.state(identity.user_id)
 
 
 @router.post("/update", status_code=202, summary="Add what the graph lacks now")
 async def update(service: Service, identity: Reader) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.graph.update())
+    return StartedAnswer(workflow_id=await service.update())
 
 
 @router.get("/entities/{key:path}", summary="One entity with its neighbours and the articles behind them")
@@ -40,4 +44,4 @@ async def entity(
     key: str,
     neighbours: Annotated[int, Query(ge=1, le=MOST_NEIGHBOURS)] = NEIGHBOURS,
 ) -> EntityView:
-    return await service.graph.entity(identity.user_id, key, neighbours=neighbours)
+    return await service.entity(identity.user_id, key, neighbours=neighbours)

@@ -6,19 +6,22 @@ from functools import partial
 from typing import Annotated
 from urllib.parse import quote as quoted
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from pressbox.core.app import Resources
-from pressbox.core.web.pages.access import Parts
+from pressbox.core.web.pages.access import Parts, provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.graph.domain.layout import drawn, legend
-from pressbox.curator.graph.service import MOST_NEIGHBOURS, NEIGHBOURS
+from pressbox.curator.graph.service import MOST_NEIGHBOURS, NEIGHBOURS, GraphService
+from pressbox.curator.graph.wiring import graph_service
 from pressbox.curator.library.domain.changes import GRAPH_CHANGED
-from pressbox.curator.reading.access import PATH, Reader, Service, cursor
+from pressbox.curator.reading.access import PATH, Reader, cursor
 from pressbox.curator.settings import CuratorSettings
 
 router = APIRouter(include_in_schema=False)
+
+Service = Annotated[GraphService, Depends(provide(graph_service))]
 
 GRAPH_PATH = f"{PATH}/graph"
 FOLLOW = f"{GRAPH_CHANGED}:graph"
@@ -39,8 +42,8 @@ async def graph_page(
         request,
         "curator/graph.html",
         identity=identity,
-        entities=await service.graph.entities(identity.user_id, words),
-        state=await service.graph.state(identity.user_id),
+        entities=await service.entities(identity.user_id, words),
+        state=await service.state(identity.user_id),
         words=words,
         started=started,
         every=_every(parts),
@@ -53,7 +56,7 @@ async def graph_page(
 @router.post(f"{GRAPH_PATH}/update")
 async def update(service: Service, identity: Reader) -> Response:
     """Add to the graph what it lacks, now."""
-    await service.graph.update()
+    await service.update()
     return RedirectResponse(f"{GRAPH_PATH}?started=1", status_code=303)
 
 
@@ -61,7 +64,7 @@ async def update(service: Service, identity: Reader) -> Response:
 async def entity_page(
     request: Request, service: Service, identity: Reader, key: str, neighbours: Neighbours = NEIGHBOURS
 ) -> HTMLResponse:
-    entity = await service.graph.entity(identity.user_id, key, neighbours=neighbours)
+    entity = await service.entity(identity.user_id, key, neighbours=neighbours)
     here = entity_address(entity.key)
     return render(
         request,

@@ -64,7 +64,7 @@ def build_graph(resources: Resources) -> Graph:
     return LightRagGraph(folder, own, paid_model(resources), embedder(curator), storage)
 
 
-def service(resources: Resources) -> GraphService:
+def graph_service(resources: Resources) -> GraphService:
     starter = GraphStarter(resources.temporal, QUEUE, policy(resources.settings))
     return GraphService(SqlGraphPages(resources.database), starter)
 

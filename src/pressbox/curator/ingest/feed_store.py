@@ -135,7 +135,7 @@ class SqlFeeds:
         async with self._database.unit_of_work() as work:
             row = await work.session.get(FeedRow, feed_id)
         if row is None:
-            raise NotFoundError(f"There is no feed {feed_id}.", feed_id=feed_id)
+            raise NotFoundError(f"There is no feed {feed_id}. `pressbox feeds list` shows all.", feed_id=feed_id)
         return row.title or row.url
 
 

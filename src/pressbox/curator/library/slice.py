@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from pressbox.core.config import Settings
+    from pressbox.core.health import PartHealth
 
 
 @dataclass(frozen=True)
 class Slice:
     """The parts of one feature that Temporal and the web need to know.
 
-    `routers` is called when the web starts: a worker imports no pages.
+    `routers` is called when the web starts: a worker imports no pages. `health` is for the status page.
     """
 
     workflows: tuple[type, ...] = ()
@@ -26,6 +27,7 @@ class Slice:
     schedules: Callable[[Settings], Sequence[ScheduleDeclaration]] = lambda _: ()
     topics: tuple[LiveTopic, ...] = ()
     routers: Callable[[], Sequence[APIRouter]] = lambda: ()
+    health: Callable[[Resources], Awaitable[Sequence[PartHealth]]] | None = None
 
 
 def change_topic(kind: str, *, by_name: bool = False) -> LiveTopic:

@@ -5,9 +5,12 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 
+from pressbox.core.app import Resources
 from pressbox.core.contracts import Contract
 from pressbox.core.temporal.client import translate_rpc_errors
+from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.settings import policy
 
 PATIENCE = timedelta(seconds=10)
 
@@ -33,3 +36,7 @@ class Starter:
                 rpc_timeout=PATIENCE,
             )
         return handle.id
+
+
+def workflow_starter(resources: Resources) -> Starter:
+    return Starter(resources.temporal, QUEUE, policy(resources.settings))

@@ -4,12 +4,15 @@ from datetime import timedelta
 
 from pressbox.core.app import Resources
 from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.curator.library.slice import Slice
 from pressbox.curator.models.client import ModelClient
+from pressbox.curator.models.costs import CostService, SqlCosts
 from pressbox.curator.models.domain import Prices
+from pressbox.curator.models.health import check_budget
 from pressbox.curator.models.pay_once import PayOnce
 from pressbox.curator.models.ports import PaidModel
 from pressbox.curator.models.store import SqlClaims, SqlModelLedger
-from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.settings import CuratorSettings, policy
 
 CALLS_AT_ONCE = 4
 
@@ -46,3 +49,12 @@ def pay_once(resources: Resources, tokens_per_day: int | None = None) -> PayOnce
 
 def prices(settings: CuratorSettings) -> Prices:
     return Prices(settings.price_per_million_in, settings.price_per_million_out)
+
+
+def cost_service(resources: Resources) -> CostService:
+    database = resources.database
+    tokens_per_day = policy(resources.settings).tokens_per_day
+    return CostService(SqlCosts(database), SqlModelLedger(database), tokens_per_day)
+
+
+SLICE = Slice(health=check_budget)

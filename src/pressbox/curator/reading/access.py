@@ -1,35 +1,23 @@
-"""What the pages of the reader ask of a request: the service, who reads, where they are, and what they may load."""
+"""What the pages of the reader ask of a request: who reads, where they are, and what they may load."""
 
-from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import Depends, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import HTMLResponse
 
-from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.web.identity import SignedInIdentity, is_secure
 from pressbox.core.web.security import CONTENT_SECURITY_POLICY
 from pressbox.curator.names import PATH as PATH
-from pressbox.curator.service import Curator
 
 LARGEST_ID = 2**63 - 1
 EntryId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 FeedId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
-MakeService = Callable[[Resources], Curator]
 Reader = SignedInIdentity
 
 IMAGES_COOKIE = "pressbox_images"
-
-
-def _service(request: Request) -> Curator:
-    service: Curator = request.state.curator
-    return service
-
-
-Service = Annotated[Curator, Depends(_service)]
 
 
 async def cursor(request: Request) -> int:

@@ -1,4 +1,4 @@
-"""What a reader does with articles and lists: star, read, more or less of it, label, note, all read, look for news."""
+"""What a reader does with articles and lists: star, read, more or less of it, label, note, all read."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form
 from fastapi.responses import RedirectResponse, Response
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.curator.library.domain.views import ListKind, Preference
+from pressbox.curator.library.domain.views import Preference
 from pressbox.curator.reading.access import PATH, EntryId, wants_part
 from pressbox.curator.reading.addresses import LAST_MOMENT, moment
 from pressbox.curator.reading.pages import Asking, draw
@@ -25,7 +25,7 @@ async def change_state(
     asked: Asking, entry_id: EntryId, read: Word = "", starred: Word = "", preference: Word = ""
 ) -> Response:
     """Whichever of the three a button names."""
-    states = asked.service.states
+    states = asked.states
     if read:
         await states.mark_read(asked.user_id, [entry_id], read=_yes_no(read, "read"))
     if starred:
@@ -37,11 +37,11 @@ async def change_state(
 
 @router.post(f"{PATH}/entries/{{entry_id}}/labels")
 async def change_labels(asked: Asking, entry_id: EntryId, add: Word = "", remove: Word = "") -> Response:
-    item = await asked.service.reading.item(asked.user_id, entry_id)
+    item = await asked.reading.item(asked.user_id, entry_id)
     names = [label.name for label in item.labels if label.name != remove]
     if add.strip():
         names.append(add.strip())
-    await asked.service.states.put_labels(asked.user_id, entry_id, list(dict.fromkeys(names)))
+    await asked.states.put_labels(asked.user_id, entry_id, list(dict.fromkeys(names)))
     return await _answer(asked, entry_id, "curator/_labels.html", f"#labels-{entry_id}")
 
 
@@ -49,21 +49,21 @@ async def change_labels(asked: Asking, entry_id: EntryId, add: Word = "", remove
 async def change_note(
     asked: Asking, entry_id: EntryId, note: Annotated[str, Form(max_length=100_000)] = ""
 ) -> Response:
-    await asked.service.states.note(asked.user_id, entry_id, note)
+    await asked.states.note(asked.user_id, entry_id, note)
     return await _answer(asked, entry_id, "curator/_labels.html", f"#labels-{entry_id}")
 
 
 @router.post(f"{PATH}/entries/{{entry_id}}/again")
 async def again(asked: Asking, entry_id: EntryId) -> Response:
     """Fetch and distil once more."""
-    await asked.service.work.redo(asked.user_id, entry_id)
+    await asked.reading.redo(asked.user_id, entry_id)
     return _to(f"{PATH}/entries/{entry_id}?{asked.place.query()}")
 
 
 @router.post(f"{PATH}/read-all")
 async def read_all(asked: Asking, until: Annotated[int, Form(ge=0, le=LAST_MOMENT)]) -> Response:
     """What was there when the list was opened; the page afterwards offers to take it back."""
-    marked = await asked.service.states.mark_all_read(asked.user_id, asked.place.selection, until=moment(until))
+    marked = await asked.states.mark_all_read(asked.user_id, asked.place.selection, until=moment(until))
     here = asked.place.query(keeping_moment=False)
     undo = f"marked={marked.count}&undo={mark_of(marked.stamp)}" if marked.stamp else ""
     return _to(f"{PATH}?{'&'.join(part for part in (here, undo) if part)}")
@@ -73,19 +73,8 @@ async def read_all(asked: Asking, until: Annotated[int, Form(ge=0, le=LAST_MOMEN
 async def unread_all(asked: Asking, mark: Annotated[int, Form(ge=0, le=LAST_MOMENT * 1000)]) -> Response:
     seconds, micros = divmod(mark, 1_000_000)
     stamp = datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=micros)
-    await asked.service.states.undo_all_read(asked.user_id, stamp)
+    await asked.states.undo_all_read(asked.user_id, stamp)
     return _to(f"{PATH}?{asked.place.query(keeping_moment=False)}")
-
-
-@router.post(f"{PATH}/refresh")
-async def refresh(asked: Asking) -> Response:
-    """Look for news now: in the source that is shown, or in all."""
-    chosen = asked.place.selection
-    if chosen.kind is ListKind.FEED and chosen.id is not None:
-        await asked.service.sources.refresh(asked.user_id, chosen.id)
-    else:
-        await asked.service.sources.refresh_all()
-    return _to(f"{PATH}?{asked.place.query()}")
 
 
 async def _answer(asked: Asked, entry_id: int, template: str, place: str = "") -> Response:
@@ -93,7 +82,7 @@ async def _answer(asked: Asked, entry_id: int, template: str, place: str = "") -
     if not wants_part(asked.request):
         return _to(f"{PATH}/entries/{entry_id}?{asked.place.query()}{place}")
     page = await with_sources(asked)
-    article = await asked.service.reading.article(asked.user_id, entry_id)
+    article = await asked.reading.article(asked.user_id, entry_id)
     return draw(asked, template, replace(page, article=article))
 
 

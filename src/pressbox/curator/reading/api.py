@@ -5,8 +5,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
+from pressbox.core.web.pages.access import provide
 from pressbox.curator.library.domain.views import ListKind, Preference, Selection, Sort
-from pressbox.curator.reading.access import EntryId, Reader, Service
+from pressbox.curator.models.costs import CostService
+from pressbox.curator.models.wiring import cost_service
+from pressbox.curator.reading.access import EntryId, Reader
 from pressbox.curator.reading.api_models import (
     After,
     AllReadBody,
@@ -24,6 +27,13 @@ from pressbox.curator.reading.api_models import (
     StartedAnswer,
     UndoBody,
 )
+from pressbox.curator.reading.service import ReadingService
+from pressbox.curator.reading.states import StateService
+from pressbox.curator.reading.wiring import reading_service, state_service
+
+Service = Annotated[ReadingService, Depends(provide(reading_service))]
+States = Annotated[StateService, Depends(provide(state_service))]
+Costs = Annotated[CostService, Depends(provide(cost_service))]
 
 router = APIRouter()
 reading = APIRouter(prefix="/api/curator", tags=["entries"])
@@ -51,39 +61,41 @@ Chosen = Annotated[Selection, Depends(_selection)]
 async def entries(
     service: Service, identity: Reader, selection: Chosen, after: After = None, limit: PageSize = 50
 ) -> EntriesAnswer:
-    return EntriesAnswer.of(await service.reading.entries(identity.user_id, selection, after=after, limit=limit))
+    return EntriesAnswer.of(await service.entries(identity.user_id, selection, after=after, limit=limit))
 
 
 @reading.post("/entries/read", status_code=204, summary="Mark entries as read or unread")
-async def mark_read(service: Service, identity: Reader, body: ReadBody) -> None:
-    await service.states.mark_read(identity.user_id, body.entry_ids, read=body.read)
+async def mark_read(states: States, identity: Reader, body: ReadBody) -> None:
+    await states.mark_read(identity.user_id, body.entry_ids, read=body.read)
 
 
 @reading.post("/entries/all-read", summary="Mark everything in a list as read that was there when you saw it")
-async def mark_all_read(service: Service, identity: Reader, body: AllReadBody) -> MarkedReadAnswer:
+async def mark_all_read(states: States, identity: Reader, body: AllReadBody) -> MarkedReadAnswer:
     until = _aware(body.until)
     assert until is not None
-    done = await service.states.mark_all_read(identity.user_id, body.selection(), until=until)
+    done = await states.mark_all_read(identity.user_id, body.selection(), until=until)
     return MarkedReadAnswer.model_validate(done)
 
 
 @reading.post("/entries/all-read/undo", summary='Take one "all read" back')
-async def undo_all_read(service: Service, identity: Reader, body: UndoBody) -> CountAnswer:
+async def undo_all_read(states: States, identity: Reader, body: UndoBody) -> CountAnswer:
     stamp = _aware(body.stamp)
     assert stamp is not None
-    return CountAnswer(count=await service.states.undo_all_read(identity.user_id, stamp))
+    return CountAnswer(count=await states.undo_all_read(identity.user_id, stamp))
 
 
 @reading.get("/entries/{entry_id}", summary="One article")
 async def article(service: Service, identity: Reader, entry_id: EntryId) -> ArticleAnswer:
-    return ArticleAnswer.of(await service.reading.article(identity.user_id, entry_id))
+    return ArticleAnswer.of(await service.article(identity.user_id, entry_id))
 
 
 @reading.patch("/entries/{entry_id}", summary="Read, star, prefer, note or label an entry")
-async def change(service: Service, identity: Reader, entry_id: EntryId, body: EntryChange) -> ArticleAnswer:
-    user_id, states = identity.user_id, service.states
+async def change(
+    service: Service, states: States, identity: Reader, entry_id: EntryId, body: EntryChange
+) -> ArticleAnswer:
+    user_id = identity.user_id
     # Refused before anything is written, when it is not the person's.
-    await service.reading.item(user_id, entry_id)
+    await service.item(user_id, entry_id)
     if body.read is not None:
         await states.mark_read(user_id, [entry_id], read=body.read)
     if body.starred is not None:
@@ -94,46 +106,46 @@ async def change(service: Service, identity: Reader, entry_id: EntryId, body: En
         await states.note(user_id, entry_id, body.note)
     if body.labels is not None:
         await states.put_labels(user_id, entry_id, body.labels)
-    return ArticleAnswer.of(await service.reading.article(user_id, entry_id))
+    return ArticleAnswer.of(await service.article(user_id, entry_id))
 
 
 @reading.get("/entries/{entry_id}/related", summary="Other stories that are near in meaning")
 async def related(
     service: Service, identity: Reader, entry_id: EntryId, limit: Annotated[int, Query(ge=1, le=50)] = 6
 ) -> list[EntryAnswer]:
-    found = await service.reading.related(identity.user_id, entry_id, limit=limit)
+    found = await service.related(identity.user_id, entry_id, limit=limit)
     return [EntryAnswer.model_validate(item) for item in found]
 
 
 @reading.post("/entries/{entry_id}/redo", status_code=202, summary="Fetch and summarise an entry again")
 async def redo(service: Service, identity: Reader, entry_id: EntryId) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.work.redo(identity.user_id, entry_id))
+    return StartedAnswer(workflow_id=await service.redo(identity.user_id, entry_id))
 
 
 @reading.get("/costs", summary="What models cost, per day, feed and feature: of your feeds; administrators: of all")
-async def costs(service: Service, identity: Reader, days: Annotated[int, Query(ge=1, le=366)] = 30) -> CostsAnswer:
-    found = await service.work.costs(identity.user_id, administrator=identity.is_administrator, days=days)
+async def costs(costs_service: Costs, identity: Reader, days: Annotated[int, Query(ge=1, le=366)] = 30) -> CostsAnswer:
+    found = await costs_service.costs(identity.user_id, administrator=identity.is_administrator, days=days)
     return CostsAnswer.model_validate(found)
 
 
 @labelling.get("/labels", summary="Your labels")
-async def labels(service: Service, identity: Reader) -> list[CountedLabelAnswer]:
-    return [CountedLabelAnswer.model_validate(label) for label in await service.states.labels(identity.user_id)]
+async def labels(states: States, identity: Reader) -> list[CountedLabelAnswer]:
+    return [CountedLabelAnswer.model_validate(label) for label in await states.labels(identity.user_id)]
 
 
 @labelling.post("/labels", status_code=201, summary="Make a label; one of this name is given as it is")
-async def create_label(service: Service, identity: Reader, body: NameBody) -> CountedLabelAnswer:
-    return CountedLabelAnswer.model_validate(await service.states.create_label(identity.user_id, body.name))
+async def create_label(states: States, identity: Reader, body: NameBody) -> CountedLabelAnswer:
+    return CountedLabelAnswer.model_validate(await states.create_label(identity.user_id, body.name))
 
 
 @labelling.patch("/labels/{label_id}", status_code=204, summary="Rename a label")
-async def rename_label(service: Service, identity: Reader, label_id: EntryId, body: NameBody) -> None:
-    await service.states.rename_label(identity.user_id, label_id, body.name)
+async def rename_label(states: States, identity: Reader, label_id: EntryId, body: NameBody) -> None:
+    await states.rename_label(identity.user_id, label_id, body.name)
 
 
 @labelling.delete("/labels/{label_id}", status_code=204, summary="Remove a label from all its entries")
-async def delete_label(service: Service, identity: Reader, label_id: EntryId) -> None:
-    await service.states.delete_label(identity.user_id, label_id)
+async def delete_label(states: States, identity: Reader, label_id: EntryId) -> None:
+    await states.delete_label(identity.user_id, label_id)
 
 
 def _aware(moment: datetime | None) -> datetime | None:

@@ -7,10 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
-from pressbox.core.web.pages.access import Parts
+from pressbox.core.web.pages.access import Parts, provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.library.domain.views import ListKind, Sort
-from pressbox.curator.reading.access import PATH, EntryId, Reader, Service, allow_images
+from pressbox.curator.models.costs import CostService
+from pressbox.curator.models.wiring import cost_service
+from pressbox.curator.reading.access import PATH, EntryId, Reader, allow_images
 from pressbox.curator.reading.addresses import LAST_MOMENT, Here
 from pressbox.curator.reading.citation import with_passage
 from pressbox.curator.reading.panes import (
@@ -23,7 +25,11 @@ from pressbox.curator.reading.panes import (
     with_sources,
     with_works,
 )
+from pressbox.curator.reading.service import ReadingService
+from pressbox.curator.reading.states import StateService
 from pressbox.curator.reading.tabs import with_tab
+from pressbox.curator.reading.wiring import reading_service, state_service
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 router = APIRouter(include_in_schema=False)
 
@@ -33,8 +39,16 @@ Undo = Annotated[int | None, Query(ge=0, le=LAST_MOMENT * 1000)]
 Marked = Annotated[int, Query(ge=0, le=10**9)]
 
 
-def asked(request: Request, parts: Parts, service: Service, identity: Reader, place: Here) -> Asked:
-    return Asked(request, parts, service, identity, place)
+def asked(
+    request: Request,
+    parts: Parts,
+    reading: Annotated[ReadingService, Depends(provide(reading_service))],
+    states: Annotated[StateService, Depends(provide(state_service))],
+    costs: Annotated[CostService, Depends(provide(cost_service))],
+    identity: Reader,
+    place: Here,
+) -> Asked:
+    return Asked(request, parts, reading, states, SqlSubscriptions(parts.database), costs, identity, place)
 
 
 Asking = Annotated[Asked, Depends(asked)]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from enum import StrEnum
 from functools import cached_property
 from urllib.parse import urlencode
 
@@ -24,11 +23,14 @@ from pressbox.curator.library.domain.views import (
     SourceLine,
     SourcesView,
 )
+from pressbox.curator.models.costs import CostService
 from pressbox.curator.reading.access import PATH, cursor, wants_images
 from pressbox.curator.reading.addresses import Place, milliseconds
 from pressbox.curator.reading.progress import WorkLine, works
-from pressbox.curator.service import Curator
+from pressbox.curator.reading.service import ReadingService
+from pressbox.curator.reading.states import StateService
 from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 # As many as fit a small page; more come while scrolling.
 ENTRIES_SHOWN = 15
@@ -37,12 +39,18 @@ SOURCES_SHOWN = 30
 WORDS_PER_MINUTE = 230
 
 
-class Tab(StrEnum):
-    """What of an article is shown. Who fills which is in `web/tabs.py`."""
+@dataclass(frozen=True)
+class ArticleTab:
+    """One side of an article. Its `name` stands in the address, its `key` opens it and leads back."""
 
-    ARTICLE = "article"
-    TRANSLATION = "translation"
-    ENRICHMENTS = "enrichments"
+    name: str
+    title: str
+    key: str = ""
+    template: str = ""
+    stylesheet: str = ""
+
+
+ARTICLE = ArticleTab("article", "Article")
 
 
 @dataclass(frozen=True)
@@ -70,11 +78,11 @@ class Panes:
     feed: FeedView | None = None
     article: ArticleView | None = None
     related: Sequence[EntryItem] = ()
-    tab: Tab = Tab.ARTICLE
+    tab: ArticleTab = ARTICLE
     # Those that this article has, in their order; none when it is only the article.
-    tabs: Sequence[Tab] = ()
+    tabs: Sequence[ArticleTab] = ()
     # What the template of the chosen tab shows, and what its address says beside its name.
-    filling: object = None
+    tab_content: object = None
     tab_words: Mapping[str, str] = field(default_factory=dict)
     # A passage at which the article was opened, as its address says it; quoted when it is not found in the text.
     passage_words: Mapping[str, str] = field(default_factory=dict)
@@ -145,9 +153,9 @@ class Panes:
         if not self.article:
             return ""
         topics = [f"{ENTRY_CHANGED}:{self.article.item.id}"]
-        if self.tab is not Tab.ARTICLE:
+        if self.tab is not ARTICLE:
             topics.append(f"{ENRICHMENT_CHANGED}:{self.article.item.id}")
-        return ",".join((*topics, *getattr(self.filling, "topics", ())))
+        return ",".join((*topics, *getattr(self.tab_content, "topics", ())))
 
     @property
     def list_part(self) -> str:
@@ -171,14 +179,14 @@ class Panes:
 
     def part(self, entry_id: int) -> str:
         """The article as it stands here: its tab too."""
-        words = {"tab": self.tab, **self.tab_words} if self.tab is not Tab.ARTICLE else self.passage_words
+        words = {"tab": self.tab.name, **self.tab_words} if self.tab is not ARTICLE else self.passage_words
         here = f"&{urlencode(words)}" if words else ""
         return f"{PATH}/entries/{entry_id}/part?{self.query}&peek=1{here}"
 
     def at_tab(self, tab: str, **words: str) -> str:
         """The address of another tab of this article, or of this one with other words."""
         address = self.entry(self.article.item.id) if self.article else self.back
-        return address if tab == Tab.ARTICLE else f"{address}&{urlencode({'tab': tab, **words})}"
+        return address if tab == ARTICLE.name else f"{address}&{urlencode({'tab': tab, **words})}"
 
     @property
     def minutes(self) -> int:
@@ -191,7 +199,10 @@ class Asked:
 
     request: Request
     parts: Resources
-    service: Curator
+    reading: ReadingService
+    states: StateService
+    subscriptions: SqlSubscriptions
+    costs: CostService
     identity: Identity
     place: Place
 
@@ -209,17 +220,17 @@ async def with_sources(asked: Asked, page: Panes | None = None) -> Panes:
     The cursor comes first: what changes while the rest is read must be heard of afterwards.
     """
     begun = page or await asked.blank()
-    sources = await asked.service.sources.pane(asked.user_id)
+    sources = await asked.subscriptions.pane(asked.user_id)
     chosen = asked.place.selection
     named = chosen.kind is ListKind.FEED and any(feed.id == chosen.id for feed in sources.feeds)
-    feed = await asked.service.sources.feed(asked.user_id, chosen.id) if named and chosen.id else None
+    feed = await asked.subscriptions.feed(asked.user_id, chosen.id) if named and chosen.id else None
     return replace(begun, sources=sources, feed=feed)
 
 
 async def with_entries(asked: Asked, after: str | None, shown: int) -> tuple[EntryPage, str]:
     """The list, or what is wrong with the search: the reader around it stays."""
     try:
-        return await asked.service.reading.entries(asked.user_id, asked.place.selection, after=after, limit=shown), ""
+        return await asked.reading.entries(asked.user_id, asked.place.selection, after=after, limit=shown), ""
     except (InvalidInputError, TransientError) as error:
         if not asked.place.selection.query:
             raise
@@ -229,12 +240,12 @@ async def with_entries(asked: Asked, after: str | None, shown: int) -> tuple[Ent
 async def mark_opened(asked: Asked, entry_id: int, *, read: bool) -> None:
     """Before anything is drawn, so that the article is shown as what it then is."""
     if read:
-        await asked.service.states.mark_read(asked.user_id, [entry_id])
+        await asked.states.mark_read(asked.user_id, [entry_id])
 
 
 async def with_article(asked: Asked, entry_id: int) -> tuple[ArticleView, Sequence[EntryItem]]:
     """The article with its neighbours and what is near in meaning."""
-    return await asked.service.reading.opened(asked.user_id, entry_id, asked.place.selection)
+    return await asked.reading.opened(asked.user_id, entry_id, asked.place.selection)
 
 
 async def with_works(asked: Asked, page: Panes) -> Panes:
@@ -243,7 +254,7 @@ async def with_works(asked: Asked, page: Panes) -> Panes:
     only = chosen.id if chosen.kind is ListKind.FEED else None
     lines = await works(asked.parts.database, {feed.id for feed in page.sources.feeds}, only)
     has_model = asked.parts.settings.group(CuratorSettings).model_name
-    return replace(page, works=lines, budget=await asked.service.work.spent_budget() if has_model else None)
+    return replace(page, works=lines, budget=await asked.costs.spent_budget() if has_model else None)
 
 
 def mark_of(value: datetime) -> int:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pressbox.core.errors import InvalidInputError, NotFoundError
+from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.domain.views import ArticleView, EntryItem, EntryPage, ListKind, Selection, Sort
-from pressbox.curator.reading.ports import ReadingLists
+from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.search.ports import SearchReader
 
 PAGE = 50
@@ -19,10 +20,11 @@ NEIGHBOURHOOD = 200
 class ReadingService:
     """`model` names the vectors that count: others are never mixed in."""
 
-    def __init__(self, lists: ReadingLists, search: SearchReader, model: str) -> None:
+    def __init__(self, lists: SqlReadingLists, search: SearchReader, model: str, ingest: IngestStarter) -> None:
         self._lists = lists
         self._search = search
         self._model = model
+        self._ingest = ingest
 
     async def entries(
         self, user_id: int, selection: Selection, *, after: str | None = None, limit: int = PAGE
@@ -74,6 +76,11 @@ class ReadingService:
     async def related(self, user_id: int, entry_id: int, *, limit: int = RELATED) -> Sequence[EntryItem]:
         """Other stories that are near in meaning, nearest first; none while the entry has no vector."""
         return await self._lists.related(user_id, entry_id, self._model, min(limit, MOST_LISTED))
+
+    async def redo(self, user_id: int, entry_id: int) -> str:
+        """Fetch and summarise one of the person's entries again; the id of the workflow."""
+        await self._lists.article(user_id, entry_id)
+        return await self._ingest.reprocess([entry_id], fetch=True, distill=True)
 
     async def _found(self, user_id: int, selection: Selection, after: str | None, limit: int) -> EntryPage:
         feed_ids = await self._lists.feed_ids(user_id, selection)

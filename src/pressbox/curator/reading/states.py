@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.curator.library.domain.views import LabelView, MarkedRead, Preference, Selection
-from pressbox.curator.reading.ports import Labels, ReadingStates
+from pressbox.curator.reading.label_store import SqlLabels
 from pressbox.curator.reading.service import checked_selection
+from pressbox.curator.reading.state_store import SqlReadingStates
 from pressbox.curator.sources.service import checked_name
 
 MOST_AT_ONCE = 1000
@@ -19,8 +20,8 @@ class StateService:
 
     def __init__(
         self,
-        states: ReadingStates,
-        labels: Labels,
+        states: SqlReadingStates,
+        labels: SqlLabels,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._states = states

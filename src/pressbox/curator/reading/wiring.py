@@ -1,10 +1,30 @@
-"""The pages, API and live topic of reading."""
+"""Reading: lists, articles and what a person does with them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pressbox.core.app import Resources
+from pressbox.curator.ingest.starter import ingest_starter
 from pressbox.curator.library.domain.changes import PERSON_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
+from pressbox.curator.reading.label_store import SqlLabels
+from pressbox.curator.reading.service import ReadingService
+from pressbox.curator.reading.state_store import SqlReadingStates
+from pressbox.curator.reading.states import StateService
+from pressbox.curator.reading.store import SqlReadingLists
+from pressbox.curator.search.wiring import embedder, search_reader
+from pressbox.curator.settings import CuratorSettings
+
+
+def reading_service(resources: Resources) -> ReadingService:
+    model = embedder(resources.settings.group(CuratorSettings)).model
+    lists = SqlReadingLists(resources.database)
+    return ReadingService(lists, search_reader(resources), model, ingest_starter(resources))
+
+
+def state_service(resources: Resources) -> StateService:
+    return StateService(SqlReadingStates(resources.database), SqlLabels(resources.database))
+
 
 if TYPE_CHECKING:
     from fastapi import APIRouter

@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Depends, Path
 from pydantic import Field
 
 from pressbox.core.web.api_models import RequestBody, ResponseModel
-from pressbox.curator.reading.access import LARGEST_ID, Reader, Service
+from pressbox.core.web.pages.access import provide
+from pressbox.curator.reading.access import LARGEST_ID, Reader
 from pressbox.curator.reading.api_models import StartedAnswer
 from pressbox.curator.research.bounds import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
 from pressbox.curator.research.domain.research import (
@@ -21,8 +22,12 @@ from pressbox.curator.research.domain.research import (
     StepState,
     write_position,
 )
+from pressbox.curator.research.service import ResearchService
+from pressbox.curator.research.wiring import research_service
 
 router = APIRouter(prefix="/api/curator/research", tags=["research"])
+
+Service = Annotated[ResearchService, Depends(provide(research_service))]
 RunId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
 
@@ -137,31 +142,31 @@ class RunDetailResponse(RunResponse):
 
 @router.get("", summary="Your research, the newest first")
 async def runs(service: Service, identity: Reader) -> list[RunResponse]:
-    return [RunResponse.model_validate(run) for run in await service.research.runs(identity.user_id)]
+    return [RunResponse.model_validate(run) for run in await service.runs(identity.user_id)]
 
 
 @router.post("", status_code=201, summary="Start research on a question")
 async def start(service: Service, identity: Reader, body: ResearchBody) -> RunDetailResponse:
-    limits = body.limits(service.research.limits)
-    run_id = await service.research.start(identity.user_id, body.question, limits)
-    return RunDetailResponse.of(await service.research.run(identity.user_id, run_id))
+    limits = body.limits(service.limits)
+    run_id = await service.start(identity.user_id, body.question, limits)
+    return RunDetailResponse.of(await service.run(identity.user_id, run_id))
 
 
 @router.get("/{run_id}", summary="One run with its steps, its report and its sources")
 async def run(service: Service, identity: Reader, run_id: RunId) -> RunDetailResponse:
-    return RunDetailResponse.of(await service.research.run(identity.user_id, run_id))
+    return RunDetailResponse.of(await service.run(identity.user_id, run_id))
 
 
 @router.post("/{run_id}/stop", status_code=204, summary="Stop after the step that is being done")
 async def stop(service: Service, identity: Reader, run_id: RunId) -> None:
-    await service.research.stop(identity.user_id, run_id)
+    await service.stop(identity.user_id, run_id)
 
 
 @router.post("/{run_id}/resume", status_code=202, summary="Go on where it stopped")
 async def resume(service: Service, identity: Reader, run_id: RunId) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.research.resume(identity.user_id, run_id))
+    return StartedAnswer(workflow_id=await service.resume(identity.user_id, run_id))
 
 
 @router.delete("/{run_id}", status_code=204, summary="Delete a run with all that it found")
 async def delete(service: Service, identity: Reader, run_id: RunId) -> None:
-    await service.research.delete(identity.user_id, run_id)
+    await service.delete(identity.user_id, run_id)

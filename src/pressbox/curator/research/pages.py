@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi import APIRouter, Depends, Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
+from pressbox.curator.evaluate.service import EvaluationService
+from pressbox.curator.evaluate.wiring import evaluation_service
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
-from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, Service, cursor
+from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, cursor
 from pressbox.curator.reading.marks import ID
 from pressbox.curator.research.domain.research import (
     LONGEST_QUESTION,
@@ -24,10 +27,14 @@ from pressbox.curator.research.domain.research import (
     write_position,
 )
 from pressbox.curator.research.report import as_html, as_markdown, attachment, entry_address, render_report
-from pressbox.curator.service import Curator
+from pressbox.curator.research.service import ResearchService
+from pressbox.curator.research.wiring import research_service
 from pressbox.curator.sources.forms import number
 
 router = APIRouter(include_in_schema=False)
+
+Service = Annotated[ResearchService, Depends(provide(research_service))]
+Evaluations = Annotated[EvaluationService, Depends(provide(evaluation_service))]
 
 RESEARCH_PATH = f"{PATH}/research"
 RunId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
@@ -111,7 +118,7 @@ async def start(
     minutes: Text = "",
     links: Text = "",
 ) -> Response:
-    usual = service.research.limits
+    usual = service.limits
     try:
         limits = Limits(
             rounds=number(rounds, "rounds") if rounds.strip() else usual.rounds,
@@ -119,32 +126,36 @@ async def start(
             minutes=minutes_of(minutes) if minutes.strip() else usual.minutes,
             links=links == "yes",
         )
-        run_id = await service.research.start(identity.user_id, question, limits)
+        run_id = await service.start(identity.user_id, question, limits)
     except (InvalidInputError, TransientError) as error:
         return await _list_page(request, service, identity, question, error.message, error.status)
     return _to(run_id)
 
 
 @router.get(f"{RESEARCH_PATH}/{{run_id}}")
-async def run_page(request: Request, service: Service, identity: Reader, run_id: RunId) -> HTMLResponse:
-    return await _run_page(request, service, identity, run_id, "curator/research_run.html")
+async def run_page(
+    request: Request, service: Service, evaluations: Evaluations, identity: Reader, run_id: RunId
+) -> HTMLResponse:
+    return await _run_page(request, service, evaluations, identity, run_id, "curator/research_run.html")
 
 
 @router.get(f"{RESEARCH_PATH}/{{run_id}}/part")
-async def run_part(request: Request, service: Service, identity: Reader, run_id: RunId) -> HTMLResponse:
+async def run_part(
+    request: Request, service: Service, evaluations: Evaluations, identity: Reader, run_id: RunId
+) -> HTMLResponse:
     """What changes while it goes on, alone."""
-    return await _run_page(request, service, identity, run_id, "curator/_research_run.html")
+    return await _run_page(request, service, evaluations, identity, run_id, "curator/_research_run.html")
 
 
 @router.post(f"{RESEARCH_PATH}/{{run_id}}/act")
 async def act(service: Service, identity: Reader, run_id: RunId, what: Text) -> Response:
     """Stop, resume or delete."""
     if what == "stop":
-        await service.research.stop(identity.user_id, run_id)
+        await service.stop(identity.user_id, run_id)
     elif what == "resume":
-        await service.research.resume(identity.user_id, run_id)
+        await service.resume(identity.user_id, run_id)
     elif what == "delete":
-        await service.research.delete(identity.user_id, run_id)
+        await service.delete(identity.user_id, run_id)
         return RedirectResponse(RESEARCH_PATH, status_code=303)
     else:
         raise InvalidInputError("Research can be stopped, resumed or deleted.", field="what")
@@ -153,19 +164,19 @@ async def act(service: Service, identity: Reader, run_id: RunId, what: Text) -> 
 
 @router.get(f"{RESEARCH_PATH}/{{run_id}}/report.md")
 async def markdown(request: Request, service: Service, identity: Reader, run_id: RunId) -> Response:
-    run = await service.research.run(identity.user_id, run_id)
+    run = await service.run(identity.user_id, run_id)
     return attachment(as_markdown(run, _base(request)), "text/markdown; charset=utf-8", f"research-{run_id}.md")
 
 
 @router.get(f"{RESEARCH_PATH}/{{run_id}}/report.html")
 async def html(request: Request, service: Service, identity: Reader, run_id: RunId) -> Response:
-    run = await service.research.run(identity.user_id, run_id)
+    run = await service.run(identity.user_id, run_id)
     return attachment(as_html(run, _base(request)), "text/html; charset=utf-8", f"research-{run_id}.html")
 
 
 async def _list_page(
     request: Request,
-    service: Curator,
+    service: ResearchService,
     identity: Reader,
     question: str = "",
     error: str = "",
@@ -173,7 +184,7 @@ async def _list_page(
     template: str = "curator/research.html",
 ) -> HTMLResponse:
     at = await cursor(request)
-    runs = await service.research.runs(identity.user_id)
+    runs = await service.runs(identity.user_id)
     return render(
         request,
         template,
@@ -182,16 +193,23 @@ async def _list_page(
         runs=runs,
         cursor=at,
         follow=",".join(f"{RESEARCH_CHANGED}:{run.id}" for run in runs if run.state.unfinished),
-        limits=service.research.limits,
-        has_model=service.research.has_model,
+        limits=service.limits,
+        has_model=service.has_model,
         question=question,
         error=error,
     )
 
 
-async def _run_page(request: Request, service: Curator, identity: Reader, run_id: int, template: str) -> HTMLResponse:
+async def _run_page(
+    request: Request,
+    service: ResearchService,
+    evaluations: EvaluationService,
+    identity: Reader,
+    run_id: int,
+    template: str,
+) -> HTMLResponse:
     at = await cursor(request)
-    run = await service.research.run(identity.user_id, run_id)
+    run = await service.run(identity.user_id, run_id)
     return render(
         request,
         template,
@@ -199,7 +217,7 @@ async def _run_page(request: Request, service: Curator, identity: Reader, run_id
         run=run,
         view=RunView.of(run),
         quote_address=quote_address,
-        scores=(await service.evaluations.of_research([run_id] if run.report else [])).get(run_id, ()),
+        scores=(await evaluations.of_research([run_id] if run.report else [])).get(run_id, ()),
         cursor=at,
         follow=f"{RESEARCH_CHANGED}:{run_id}",
     )

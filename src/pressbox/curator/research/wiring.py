@@ -58,7 +58,7 @@ def researcher(resources: Resources) -> Researcher:
     return OfflineResearcher(GraphNeighbours(graph))
 
 
-def service(resources: Resources) -> ResearchService:
+def research_service(resources: Resources) -> ResearchService:
     settings = resources.settings.group(CuratorSettings)
     starter = ResearchStarter(resources.temporal, QUEUE, policy(resources.settings), evaluate=settings.evaluation)
     limits = Limits(settings.research_rounds, settings.research_tokens, settings.research_minutes)

@@ -10,6 +10,7 @@ from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
 from pressbox.curator.search.embedders import BundledEmbedder, FastEmbedEmbedder
+from pressbox.curator.search.health import check_search
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.curator.search.ports import Embedder, GraphReader, SearchIndex, SearchReader
@@ -66,4 +67,8 @@ def index_path(settings: Settings) -> Path:
     return settings.group(CuratorSettings).index_path or settings.home / "index"
 
 
-SLICE = Slice(workflows=(SearchReindexWorkflow, SearchPruneWorkflow, EmbeddingBackfillWorkflow), activities=activities)
+SLICE = Slice(
+    workflows=(SearchReindexWorkflow, SearchPruneWorkflow, EmbeddingBackfillWorkflow),
+    activities=activities,
+    health=check_search,
+)

@@ -10,9 +10,10 @@ from pressbox.core.errors import InvalidInputError, PermanentError, PressboxErro
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.rendering import render
 from pressbox.curator.library.domain.views import FoundFeedView
-from pressbox.curator.reading.access import PATH, Reader, Service
-from pressbox.curator.service import Curator
+from pressbox.curator.reading.access import PATH, Reader
 from pressbox.curator.sources.forms import category_of
+from pressbox.curator.sources.pages import Sources
+from pressbox.curator.sources.service import SourceService
 
 router = APIRouter(include_in_schema=False)
 
@@ -22,12 +23,12 @@ Text = Annotated[str, Form(max_length=2000)]
 
 
 @router.get(ADD_PATH)
-async def add_page(request: Request, service: Service, identity: Reader, address: Address = "") -> HTMLResponse:
+async def add_page(request: Request, service: Sources, identity: Reader, address: Address = "") -> HTMLResponse:
     """Without an address the empty form; with one what was found there."""
     if not address.strip():
         return await _page(request, service, identity, address)
     try:
-        found = await service.sources.discover(identity.user_id, address)
+        found = await service.discover(identity.user_id, address)
     except (InvalidInputError, PermanentError, TransientError) as error:
         return await _page(request, service, identity, address, problem=error)
     return await _page(request, service, identity, address, found=found)
@@ -36,7 +37,7 @@ async def add_page(request: Request, service: Service, identity: Reader, address
 @router.post(ADD_PATH)
 async def add(
     request: Request,
-    service: Service,
+    service: Sources,
     identity: Reader,
     url: Text,
     title: Text = "",
@@ -45,7 +46,7 @@ async def add(
 ) -> Response:
     try:
         category_id = await category_of(service, identity, category, new_category)
-        feed = await service.sources.subscribe(identity.user_id, url, title=title, category_id=category_id)
+        feed = await service.subscribe(identity.user_id, url, title=title, category_id=category_id)
     except InvalidInputError as error:
         return await _page(request, service, identity, url, problem=error)
     return RedirectResponse(f"{PATH}?list=feed&id={feed.id}", status_code=303)
@@ -53,7 +54,7 @@ async def add(
 
 async def _page(
     request: Request,
-    service: Curator,
+    service: SourceService,
     identity: Identity,
     address: str,
     *,
@@ -68,5 +69,5 @@ async def _page(
         address=address,
         found=found,
         error=problem.message if problem else "",
-        categories=(await service.sources.sources(identity.user_id)).categories,
+        categories=(await service.sources(identity.user_id)).categories,
     )

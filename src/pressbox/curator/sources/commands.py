@@ -13,123 +13,128 @@ import typer
 
 from pressbox.core.commands import Json, print_json, run_with_resources
 from pressbox.core.errors import InvalidInputError
-from pressbox.curator.operations.command_context import User, acting_for, user_id
+from pressbox.curator.library.command_line import User, run_for_user, user_id
 
 if TYPE_CHECKING:
     from pressbox.core.app import Resources
     from pressbox.curator.library.domain.views import FeedView, ImportView
-    from pressbox.curator.operations.command_context import MakeService
-    from pressbox.curator.service import Curator
+
+commands = typer.Typer(help="Sources of the reader: feeds and how they are.", no_args_is_help=True)
 
 
-class FeedCommands:
-    """The commands on the service that `make` gives for the connected parts."""
+@commands.command()
+def add(
+    context: typer.Context,
+    address: Annotated[str, typer.Argument(help="Of a site, or of a feed itself.")],
+    user: User = None,
+    title: Annotated[str, typer.Option(help="Otherwise the feed's own.")] = "",
+    category: Annotated[str, typer.Option(help="Made when it does not exist.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Subscribe to a feed; it is read at once."""
 
-    def __init__(self, make: MakeService) -> None:
-        self._make = make
+    async def subscribe(resources: Resources, person: int) -> FeedView:
+        from pressbox.curator.sources.wiring import source_service
 
-    def add(
-        self,
-        context: typer.Context,
-        address: Annotated[str, typer.Argument(help="Of a site, or of a feed itself.")],
-        user: User = None,
-        title: Annotated[str, typer.Option(help="Otherwise the feed's own.")] = "",
-        category: Annotated[str, typer.Option(help="Made when it does not exist.")] = "",
-        as_json: Json = False,
-    ) -> None:
-        """Subscribe to a feed; it is read at once."""
+        sources = source_service(resources)
+        chosen = await sources.create_category(person, category) if category.strip() else None
+        return await sources.add(person, address, title=title, category_id=chosen.id if chosen else None)
 
-        async def act(service: Curator, person: int) -> FeedView:
-            chosen = await service.sources.create_category(person, category) if category.strip() else None
-            category_id = chosen.id if chosen else None
-            return await service.sources.add(person, address, title=title, category_id=category_id)
+    feed = run_for_user(context, user, subscribe)
+    if as_json:
+        print_json(asdict(feed))
+    else:
+        typer.echo(_line(feed))
 
-        feed = acting_for(context, self._make, user, act)
-        if as_json:
-            print_json(asdict(feed))
-        else:
-            typer.echo(_line(feed))
 
-    def list_all(self, context: typer.Context, user: User = None, as_json: Json = False) -> None:
-        """Show all feeds of this instance, or those of one person."""
-        found = self._feeds(context, user)
-        if as_json:
-            print_json([asdict(feed) for feed in found])
-            return
-        for feed in found:
-            typer.echo(_line(feed))
+@commands.command("list")
+def list_feeds(context: typer.Context, user: User = None, as_json: Json = False) -> None:
+    """Show all feeds of this instance, or those of one person."""
+    found = _load_feeds(context, user)
+    if as_json:
+        print_json([asdict(feed) for feed in found])
+        return
+    for feed in found:
+        typer.echo(_line(feed))
 
-    def import_(
-        self,
-        context: typer.Context,
-        file: Annotated[Path, typer.Argument(help="An OPML file; - reads standard input.", allow_dash=True)],
-        user: User = None,
-        as_json: Json = False,
-    ) -> None:
-        """Subscribe to everything that an OPML file lists; what cannot be used is named."""
-        content = _read(file)
-        report = acting_for(context, self._make, user, lambda service, person: service.outlines.take(person, content))
-        if as_json:
-            print_json(asdict(report))
-            return
-        for line in _import_lines(report):
+
+@commands.command("import")
+def import_opml(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="An OPML file; - reads standard input.", allow_dash=True)],
+    user: User = None,
+    as_json: Json = False,
+) -> None:
+    """Subscribe to everything that an OPML file lists; what cannot be used is named."""
+    content = _read(file)
+
+    async def import_file(resources: Resources, person: int) -> ImportView:
+        from pressbox.curator.sources.wiring import outline_service
+
+        return await outline_service(resources).take(person, content)
+
+    report = run_for_user(context, user, import_file)
+    if as_json:
+        print_json(asdict(report))
+        return
+    for line in _import_lines(report):
+        typer.echo(line)
+
+
+@commands.command()
+def export(
+    context: typer.Context,
+    user: User = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Otherwise standard output.")] = None,
+) -> None:
+    """Write the feeds of a person as OPML."""
+
+    async def export_feeds(resources: Resources, person: int) -> bytes:
+        from pressbox.curator.sources.wiring import outline_service
+
+        return await outline_service(resources).export(person)
+
+    content = run_for_user(context, user, export_feeds)
+    if output is None:
+        typer.echo(content.decode(), nl=False)
+        return
+    try:
+        output.write_bytes(content)
+    except OSError as error:
+        raise InvalidInputError(f"Cannot write {output}: {error.strerror}.", field="output") from error
+    typer.echo(f"Written to {output}.")
+
+
+@commands.command()
+def health(
+    context: typer.Context,
+    user: User = None,
+    every: Annotated[bool, typer.Option("--all", help="Also those that are well.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show feeds that fail: why, since when, and when they are tried again."""
+    found = _load_feeds(context, user)
+    shown = [feed for feed in found if every or feed.health.failing]
+    if as_json:
+        print_json([_health(feed) for feed in shown])
+        return
+    for feed in shown:
+        for line in _health_lines(feed):
             typer.echo(line)
-
-    def export(
-        self,
-        context: typer.Context,
-        user: User = None,
-        output: Annotated[Path | None, typer.Option("--output", "-o", help="Otherwise standard output.")] = None,
-    ) -> None:
-        """Write the feeds of a person as OPML."""
-        content = acting_for(context, self._make, user, lambda service, person: service.outlines.export(person))
-        if output is None:
-            typer.echo(content.decode(), nl=False)
-            return
-        try:
-            output.write_bytes(content)
-        except OSError as error:
-            raise InvalidInputError(f"Cannot write {output}: {error.strerror}.", field="output") from error
-        typer.echo(f"Written to {output}.")
-
-    def health(
-        self,
-        context: typer.Context,
-        user: User = None,
-        every: Annotated[bool, typer.Option("--all", help="Also those that are well.")] = False,
-        as_json: Json = False,
-    ) -> None:
-        """Show feeds that fail: why, since when, and when they are tried again."""
-        found = self._feeds(context, user)
-        shown = [feed for feed in found if every or feed.health.failing]
-        if as_json:
-            print_json([_health(feed) for feed in shown])
-            return
-        for feed in shown:
-            for line in _health_lines(feed):
-                typer.echo(line)
-        failing = sum(feed.health.failing for feed in found)
-        typer.echo(f"Feeds: {len(found)}, failing: {failing}.", err=True)
-
-    def _feeds(self, context: typer.Context, user: str | None) -> Sequence[FeedView]:
-        async def all_feeds(resources: Resources) -> Sequence[FeedView]:
-            service = self._make(resources)
-            if user is None:
-                return await service.sources.everything()
-            return (await service.sources.sources(await user_id(resources, user))).feeds
-
-        return run_with_resources(context, all_feeds)
+    failing = sum(feed.health.failing for feed in found)
+    typer.echo(f"Feeds: {len(found)}, failing: {failing}.", err=True)
 
 
-def build_commands(make: MakeService) -> typer.Typer:
-    commands = typer.Typer(help="Sources of the reader: feeds and how they are.", no_args_is_help=True)
-    of_feeds = FeedCommands(make)
-    commands.command("add")(of_feeds.add)
-    commands.command("list")(of_feeds.list_all)
-    commands.command("import")(of_feeds.import_)
-    commands.command("export")(of_feeds.export)
-    commands.command("health")(of_feeds.health)
-    return commands
+def _load_feeds(context: typer.Context, user: str | None) -> Sequence[FeedView]:
+    async def load(resources: Resources) -> Sequence[FeedView]:
+        from pressbox.curator.sources.subscription_store import SqlSubscriptions
+
+        subscriptions = SqlSubscriptions(resources.database)
+        if user is None:
+            return await subscriptions.everything()
+        return (await subscriptions.sources(await user_id(resources, user))).feeds
+
+    return run_with_resources(context, load)
 
 
 def _read(file: Path) -> bytes:

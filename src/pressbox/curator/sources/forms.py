@@ -7,16 +7,16 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.core.web.identity import Identity
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.views import FeedSettings
-from pressbox.curator.service import Curator
+from pressbox.curator.sources.service import SourceService
 
 # A form that never ends would be a way to fill memory.
 MOST_RULES = 20
 
 
-async def category_of(service: Curator, identity: Identity, chosen: str, new: str) -> int | None:
+async def category_of(sources: SourceService, identity: Identity, chosen: str, new: str) -> int | None:
     """The category that a form names: a new one by its name, one that exists by its id, or none."""
     if new.strip():
-        return (await service.sources.create_category(identity.user_id, new)).id
+        return (await sources.create_category(identity.user_id, new)).id
     return number(chosen, "category") if chosen.strip() else None
 
 

@@ -1,17 +1,17 @@
 """OPML in and out. What could be subscribed is subscribed in one transaction; it is then read in the background."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from pydantic import TypeAdapter
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.objects.store import ObjectStore
 from pressbox.curator.feeds.opml import OutlineFeed, read_opml, write_opml
+from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.domain.views import FeedView, ImportView
-from pressbox.curator.operations.ports import Workflows
-from pressbox.curator.reading.ports import Subscriptions
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 log = get_logger(__name__)
 
@@ -28,14 +28,14 @@ _REPORT = TypeAdapter(ImportView)
 class OutlineService:
     def __init__(
         self,
-        subscriptions: Subscriptions,
+        subscriptions: SqlSubscriptions,
         objects: ObjectStore,
-        workflows: Workflows,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        ingest: IngestStarter,
+        now: Clock = utc_now,
     ) -> None:
         self._subscriptions = subscriptions
         self._objects = objects
-        self._workflows = workflows
+        self._ingest = ingest
         self._now = now
 
     async def take(self, user_id: int, content: bytes) -> ImportView:
@@ -57,7 +57,7 @@ class OutlineService:
         await self._objects.put(_import_key(user_id, report.id), _REPORT.dump_json(report))
         log.info("outlines_imported", msg=f"{report.added} feeds imported", broken=len(report.broken))
         if followed.added:
-            await self._ingest()
+            await self._start_ingest()
         return report
 
     async def progress(self, user_id: int, import_id: str) -> ImportView:
@@ -85,9 +85,9 @@ class OutlineService:
         sources = await self._subscriptions.sources(user_id)
         return write_opml([_outline(feed) for feed in sources.feeds], TITLE, self._now())
 
-    async def _ingest(self) -> None:
+    async def _start_ingest(self) -> None:
         try:
-            await self._workflows.ingest_all(only_due=True)
+            await self._ingest.ingest_all(only_due=True)
         except TransientError as error:
             # All of them are due: the schedule reads them as soon as Temporal is back.
             log.warning("ingest_not_started", msg=f"The imported feeds wait for the schedule: {error.message}")

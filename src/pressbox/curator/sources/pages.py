@@ -4,30 +4,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.web.identity import Identity
+from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.library.domain.views import FeedView, PreviewView
+from pressbox.curator.library.domain.views import FeedView, ListKind, PreviewView
 from pressbox.curator.reading.access import (
     IMAGES_COOKIE,
     PATH,
     FeedId,
     Reader,
-    Service,
     allow_images,
     cursor,
     wants_images,
 )
-from pressbox.curator.service import Curator
+from pressbox.curator.reading.pages import Asking
 from pressbox.curator.sources.forms import category_of, number, rules_of, settings_of
+from pressbox.curator.sources.service import SourceService
+from pressbox.curator.sources.wiring import source_service
 
 router = APIRouter(include_in_schema=False)
 
+Sources = Annotated[SourceService, Depends(provide(source_service))]
 SOURCES_PATH = f"{PATH}/sources"
 FEEDS_PATH = f"{PATH}/feeds"
 # As many as fit a small page.
@@ -51,11 +54,11 @@ class Draft:
 
 @router.get(SOURCES_PATH)
 async def sources_page(
-    request: Request, service: Service, identity: Reader, only: str = "", page: PageNumber = 1, q: str = ""
+    request: Request, service: Sources, identity: Reader, only: str = "", page: PageNumber = 1, q: str = ""
 ) -> HTMLResponse:
     """All sources by category; `only=failing` names those in trouble."""
     at = await cursor(request)
-    sources = await service.sources.sources(identity.user_id)
+    sources = await service.sources(identity.user_id)
     chosen = [feed for feed in sources.feeds if _is_wanted(feed, only, q)]
     pages = max(1, -(-len(chosen) // SOURCES_SHOWN))
     number = min(page, pages)
@@ -95,25 +98,25 @@ async def pictures(request: Request, identity: Reader, load: Text = "yes") -> Re
 
 @router.post(f"{SOURCES_PATH}/categories")
 async def change_category(
-    service: Service, identity: Reader, category: Text, name: Text = "", delete: Text = ""
+    service: Sources, identity: Reader, category: Text, name: Text = "", delete: Text = ""
 ) -> Response:
     category_id = number(category, "category")
     if delete:
-        await service.sources.delete_category(identity.user_id, category_id)
+        await service.delete_category(identity.user_id, category_id)
     else:
-        await service.sources.rename_category(identity.user_id, category_id, name)
+        await service.rename_category(identity.user_id, category_id, name)
     return RedirectResponse(f"{SOURCES_PATH}#categories", status_code=303)
 
 
 @router.get(f"{FEEDS_PATH}/{{feed_id}}")
-async def feed_page(request: Request, service: Service, identity: Reader, feed_id: FeedId) -> HTMLResponse:
+async def feed_page(request: Request, service: Sources, identity: Reader, feed_id: FeedId) -> HTMLResponse:
     return await _feed_page(request, service, identity, feed_id)
 
 
 @router.post(f"{FEEDS_PATH}/{{feed_id}}/place")
 async def place_feed(
     request: Request,
-    service: Service,
+    service: Sources,
     identity: Reader,
     feed_id: FeedId,
     title: Text = "",
@@ -122,7 +125,7 @@ async def place_feed(
 ) -> Response:
     try:
         category_id = await category_of(service, identity, category, new_category)
-        await service.sources.place(identity.user_id, feed_id, title=title, category_id=category_id)
+        await service.place(identity.user_id, feed_id, title=title, category_id=category_id)
     except InvalidInputError as error:
         return await _feed_page(request, service, identity, feed_id, Draft(error=error.message), error.status)
     return _back(feed_id)
@@ -131,7 +134,7 @@ async def place_feed(
 @router.post(f"{FEEDS_PATH}/{{feed_id}}/settings")
 async def change_feed(
     request: Request,
-    service: Service,
+    service: Sources,
     identity: Reader,
     feed_id: FeedId,
     full_text: Text = "",
@@ -150,7 +153,7 @@ async def change_feed(
         return await _feed_page(request, service, identity, feed_id, draft)
     try:
         wanted = settings_of(full_text, minutes, limit, kind, keep, expression)
-        await service.sources.change(identity.user_id, feed_id, wanted, administrator=identity.is_administrator)
+        await service.change(identity.user_id, feed_id, wanted, administrator=identity.is_administrator)
     except InvalidInputError as error:
         return await _feed_page(
             request, service, identity, feed_id, Draft(rules=rules, error=error.message), error.status
@@ -159,37 +162,53 @@ async def change_feed(
 
 
 @router.post(f"{FEEDS_PATH}/{{feed_id}}/act")
-async def act(service: Service, identity: Reader, feed_id: FeedId, what: Text) -> Response:
+async def act(service: Sources, identity: Reader, feed_id: FeedId, what: Text) -> Response:
     """Refresh, retry, pause, resume or unsubscribe."""
-    user_id, sources, may = identity.user_id, service.sources, identity.is_administrator
+    user_id, may = identity.user_id, identity.is_administrator
     if what == "refresh":
-        await sources.refresh(user_id, feed_id)
+        await service.refresh(user_id, feed_id)
     elif what == "retry":
-        await sources.retry(user_id, feed_id)
+        await service.retry(user_id, feed_id)
     elif what == "pause":
-        await sources.pause(user_id, feed_id, administrator=may)
+        await service.pause(user_id, feed_id, administrator=may)
     elif what == "resume":
-        await sources.resume(user_id, feed_id, administrator=may)
+        await service.resume(user_id, feed_id, administrator=may)
     elif what == "unsubscribe":
-        await sources.unsubscribe(user_id, feed_id)
+        await service.unsubscribe(user_id, feed_id)
         return RedirectResponse(SOURCES_PATH, status_code=303)
     else:
         raise InvalidInputError("A source can be refreshed, retried, paused, resumed or left.", field="what")
     return _back(feed_id)
 
 
-async def _previewed(service: Curator, url: str, rules: Sequence[ExtractionRule]) -> Draft:
+@router.post(f"{PATH}/refresh")
+async def refresh(asked: Asking, sources: Sources) -> Response:
+    """Look for news now: in the source that is shown, or in all."""
+    chosen = asked.place.selection
+    if chosen.kind is ListKind.FEED and chosen.id is not None:
+        await sources.refresh(asked.user_id, chosen.id)
+    else:
+        await sources.refresh_all()
+    return RedirectResponse(f"{PATH}?{asked.place.query()}", status_code=303)
+
+
+async def _previewed(service: SourceService, url: str, rules: Sequence[ExtractionRule]) -> Draft:
     try:
-        return Draft(url=url, rules=rules, preview=await service.work.preview(url, rules))
+        return Draft(url=url, rules=rules, preview=await service.preview(url, rules))
     except (InvalidInputError, TransientError) as error:
         return Draft(url=url, rules=rules, error=error.message)
 
 
 async def _feed_page(
-    request: Request, service: Curator, identity: Identity, feed_id: int, draft: Draft | None = None, status: int = 200
+    request: Request,
+    service: SourceService,
+    identity: Identity,
+    feed_id: int,
+    draft: Draft | None = None,
+    status: int = 200,
 ) -> HTMLResponse:
     at = await cursor(request)
-    detail = await service.sources.detail(identity.user_id, feed_id)
+    detail = await service.detail(identity.user_id, feed_id)
     feed = detail.feed
     page = render(
         request,
@@ -199,7 +218,7 @@ async def _feed_page(
         detail=detail,
         feed=feed,
         draft=draft or Draft(url=feed.site_url, rules=feed.rules),
-        categories=(await service.sources.sources(identity.user_id)).categories,
+        categories=(await service.sources(identity.user_id)).categories,
         may_change=identity.is_administrator or not feed.shared,
         cursor=at,
         follow=f"{FEED_CHANGED}:{feed_id}",

@@ -1,13 +1,16 @@
 """Sources: finding feeds, subscribing, categories, settings and health."""
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 from urllib.parse import urlsplit
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import ForbiddenError, InvalidInputError, TransientError
 from pressbox.core.logs import get_logger
+from pressbox.core.objects.store import ObjectStore
 from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.feeds.ports import Discovery
+from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.views import (
     CategoryView,
@@ -15,11 +18,12 @@ from pressbox.curator.library.domain.views import (
     FeedSettings,
     FeedView,
     FoundFeedView,
+    PreviewView,
     SourceLine,
     SourcesView,
 )
-from pressbox.curator.operations.ports import Workflows
-from pressbox.curator.reading.ports import Categories, Subscriptions
+from pressbox.curator.reading.label_store import SqlCategories
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 log = get_logger(__name__)
 
@@ -41,16 +45,18 @@ class SourceService:
 
     def __init__(
         self,
-        subscriptions: Subscriptions,
-        categories: Categories,
+        subscriptions: SqlSubscriptions,
+        categories: SqlCategories,
         discovery: Discovery,
-        workflows: Workflows,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        ingest: IngestStarter,
+        objects: ObjectStore,
+        now: Clock = utc_now,
     ) -> None:
         self._subscriptions = subscriptions
         self._categories = categories
         self._discovery = discovery
-        self._workflows = workflows
+        self._ingest = ingest
+        self._objects = objects
         self._now = now
 
     async def sources(self, user_id: int) -> SourcesView[FeedView]:
@@ -96,7 +102,7 @@ class SourceService:
         following = await self._subscriptions.subscribe(user_id, feed, category_id, self._now())
         if following.new:
             log.info("subscribed", msg="Somebody subscribed to a feed", feed_id=following.feed_id)
-            await self._ingest(following.feed_id)
+            await self._start_ingest(following.feed_id)
         return await self._subscriptions.feed(user_id, following.feed_id)
 
     async def add(self, user_id: int, address: str, *, title: str = "", category_id: int | None = None) -> FeedView:
@@ -132,16 +138,25 @@ class SourceService:
     async def refresh(self, user_id: int, feed_id: int) -> str:
         """Read a feed now, also one that is gone or backed off; the id of the workflow that does it."""
         await self._subscriptions.make_due(user_id, feed_id, self._now())
-        return await self._workflows.ingest_feed(feed_id)
+        return await self._ingest.ingest_feed(feed_id)
 
     async def refresh_all(self) -> str:
         """Read every feed now that is not paused; the id of the workflow."""
-        return await self._workflows.ingest_all(only_due=False)
+        return await self._ingest.ingest_all(only_due=False)
 
     async def retry(self, user_id: int, feed_id: int) -> str | None:
         """Do the entries again whose fetch or summary failed; the id of the workflow, None when there are none."""
         failed = await self._subscriptions.retry_entries(user_id, feed_id)
-        return await self._workflows.reprocess(failed, fetch=True, distill=True) if failed else None
+        return await self._ingest.reprocess(failed, fetch=True, distill=True) if failed else None
+
+    async def preview(self, url: str, rules: Sequence[ExtractionRule]) -> PreviewView:
+        """What a page would become with these rules. Nothing is stored with a feed."""
+        checked_rules(rules)
+        done = await self._ingest.preview(checked_address(url), rules)
+        if not done.ok:
+            return PreviewView(ok=False, error=done.error)
+        html = (await self._objects.get(done.preview_key)).decode()
+        return PreviewView(ok=True, html=html, title=done.title, words=done.words)
 
     async def create_category(self, user_id: int, name: str) -> CategoryView[FeedView]:
         """One with this name that exists already is given as it is."""
@@ -168,9 +183,9 @@ class SourceService:
         if feed.shared and not administrator:
             raise ForbiddenError("Other people read this feed too, so only an administrator may change this for all.")
 
-    async def _ingest(self, feed_id: int) -> None:
+    async def _start_ingest(self, feed_id: int) -> None:
         try:
-            await self._workflows.ingest_feed(feed_id)
+            await self._ingest.ingest_feed(feed_id)
         except TransientError as error:
             # The feed is due: the schedule reads it as soon as Temporal is back.
             log.warning("ingest_not_started", msg=f"A feed waits for the schedule: {error.message}", feed_id=feed_id)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Delete, delete, exists, func, or_, select, update
@@ -38,12 +39,28 @@ from pressbox.curator.library.rows import (
 from pressbox.curator.library.store import inherit_read_state
 from pressbox.curator.library.visibility import kept_by
 from pressbox.curator.reading.label_store import label_views
-from pressbox.curator.reading.ports import Followed, Following
 from pressbox.curator.sources.feed_views import all_feeds, feed_views, source_lines
 
 _FAILURES_SHOWN = 20
 _RETRIED_AT_ONCE = 500
 _NOT_SUBSCRIBED = "You are not subscribed to this feed."
+
+
+@dataclass(frozen=True)
+class Following:
+    """What became of a subscription: its feed, and whether it is new to the person."""
+
+    feed_id: int
+    new: bool
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What became of many subscriptions; `stamp` finds the new ones again."""
+
+    stamp: datetime
+    added: tuple[int, ...]
+    known: int
 
 
 class SqlSubscriptions:
@@ -147,11 +164,6 @@ class SqlSubscriptions:
     async def everything(self) -> Sequence[FeedView]:
         async with self._database.unit_of_work() as work:
             return await all_feeds(work.session)
-
-    async def demand_feed(self, feed_id: int) -> None:
-        async with self._database.unit_of_work() as work:
-            if await work.session.get(FeedRow, feed_id) is None:
-                raise NotFoundError("There is no such feed. `pressbox feeds list` shows all.", feed_id=feed_id)
 
     async def place(self, user_id: int, feed_id: int, title: str, category_id: int | None) -> None:
         changed = (

@@ -1,9 +1,37 @@
-"""The pages and API of sources."""
+"""Sources: feeds that people follow, OPML, and the preview of extraction rules."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pressbox.core.app import Resources
+from pressbox.curator.feeds.discovery import FeedDiscovery
+from pressbox.curator.feeds.parser import FeedParser
+from pressbox.curator.ingest.starter import ingest_starter
 from pressbox.curator.library.slice import Slice
+from pressbox.curator.reading.label_store import SqlCategories
+from pressbox.curator.settings import policy
+from pressbox.curator.sources.health import check_feeds
+from pressbox.curator.sources.outlines import OutlineService
+from pressbox.curator.sources.service import SourceService
+from pressbox.curator.sources.subscription_store import SqlSubscriptions
+
+
+def source_service(resources: Resources) -> SourceService:
+    database = resources.database
+    discovery = FeedDiscovery(resources.http, FeedParser(), policy(resources.settings).feed_bytes)
+    return SourceService(
+        SqlSubscriptions(database),
+        SqlCategories(database),
+        discovery,
+        ingest_starter(resources),
+        resources.objects,
+    )
+
+
+def outline_service(resources: Resources) -> OutlineService:
+    subscriptions = SqlSubscriptions(resources.database)
+    return OutlineService(subscriptions, resources.objects, ingest_starter(resources))
+
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -15,4 +43,4 @@ def routers() -> "Sequence[APIRouter]":
     return api.router, add_pages.router, pages.router, opml_pages.router
 
 
-SLICE = Slice(routers=routers)
+SLICE = Slice(routers=routers, health=check_feeds)

@@ -3,17 +3,22 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 
 from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.core.web.identity import Identity
-from pressbox.curator.reading.access import EntryId, Reader, Service
+from pressbox.core.web.pages.access import provide
+from pressbox.curator.reading.access import EntryId, Reader
 from pressbox.curator.reading.api_models import StartedAnswer
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.domain.view import BlockView, TranslationStatus, TranslationView, view_blocks
+from pressbox.curator.translate.service import TranslationService
+from pressbox.curator.translate.wiring import translation_service
 
 router = APIRouter(prefix="/api/curator", tags=["entries"])
+
+Service = Annotated[TranslationService, Depends(provide(translation_service))]
 
 Language = Annotated[str, Query(max_length=10, description="Such as de; otherwise that of the settings, or en.")]
 
@@ -56,14 +61,14 @@ class TranslationBody(RequestBody):
 async def translation(
     service: Service, identity: Reader, entry_id: EntryId, language: Language = ""
 ) -> TranslationResponse:
-    wanted = service.translations.choose_language(language, _page_language(identity))
-    return TranslationResponse.of(entry_id, await service.translations.view_entry(identity.user_id, entry_id, wanted))
+    wanted = service.choose_language(language, _page_language(identity))
+    return TranslationResponse.of(entry_id, await service.view_entry(identity.user_id, entry_id, wanted))
 
 
 @router.post("/entries/{entry_id}/translation", status_code=202, summary="Translate an entry")
 async def translate(service: Service, identity: Reader, entry_id: EntryId, body: TranslationBody) -> StartedAnswer:
-    language = service.translations.choose_language(body.language, _page_language(identity))
-    started = await service.translations.translate(
+    language = service.choose_language(body.language, _page_language(identity))
+    started = await service.translate(
         identity.user_id, entry_id, language, provider=body.provider or "", again=body.again
     )
     return StartedAnswer(workflow_id=started)

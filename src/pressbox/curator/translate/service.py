@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pressbox.core.errors import ConflictError, InvalidInputError
 from pressbox.curator.library.domain.views import ArticleView
 from pressbox.curator.library.starter import Starter
-from pressbox.curator.reading.ports import ReadingLists
+from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.translate.contracts import (
     TRANSLATE_LEFTOVERS_WORKFLOW,
     TRANSLATION,
@@ -36,7 +36,11 @@ class TranslatorChoice:
 
 class TranslationService:
     def __init__(
-        self, lists: ReadingLists, translations: Translations, workflows: TranslationWorkflows, choice: TranslatorChoice
+        self,
+        lists: SqlReadingLists,
+        translations: Translations,
+        workflows: TranslationWorkflows,
+        choice: TranslatorChoice,
     ) -> None:
         self._lists = lists
         self._translations = translations

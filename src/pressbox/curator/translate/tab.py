@@ -8,8 +8,10 @@ from pressbox.core.progress.reader import ActivityNode, node
 from pressbox.core.web.languages import choose_language, locale_of
 from pressbox.curator.library.domain.views import ArticleView
 from pressbox.curator.reading.panes import Asked
+from pressbox.curator.reading.tabs import LoadedTab
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.domain.view import LANGUAGES, TranslationView
+from pressbox.curator.translate.wiring import translation_service
 
 ONLY = "translation"
 
@@ -51,8 +53,8 @@ class TranslationTab:
         return (f"workflow:{self.workflow_id}",)
 
 
-async def load(asked: Asked, article: ArticleView) -> TranslationTab:
-    service, given = asked.service.translations, asked.request.query_params
+async def load_translation(asked: Asked, article: ArticleView) -> TranslationTab:
+    service, given = translation_service(asked.parts), asked.request.query_params
     language = service.choose_language(given.get("to", ""), page_language(asked))
     workflow_id = service.workflow_id(article.item.id, language)
     names = language_names(page_language(asked))
@@ -78,3 +80,14 @@ def language_names(page_language: str) -> Sequence[LanguageName]:
     """Return all languages with their names in the language of the page, sorted by name."""
     known = locale_of(page_language).languages
     return sorted((LanguageName(code, known.get(code, code)) for code in LANGUAGES), key=lambda one: one.name)
+
+
+TRANSLATION_TAB = LoadedTab(
+    "translation",
+    "Translation",
+    key="t",
+    template="curator/_translation.html",
+    stylesheet="translation.css",
+    load=load_translation,
+    words=("to", "show"),
+)

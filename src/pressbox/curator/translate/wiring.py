@@ -60,7 +60,7 @@ def translators(resources: Resources) -> Mapping[Provider, Translator]:
     return found
 
 
-def service(resources: Resources) -> TranslationService:
+def translation_service(resources: Resources) -> TranslationService:
     curator, database = resources.settings.group(CuratorSettings), resources.database
     return TranslationService(
         SqlReadingLists(database),

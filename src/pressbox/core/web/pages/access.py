@@ -1,7 +1,8 @@
 """What the pages ask of a request: who is there, and the connected parts."""
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
@@ -12,6 +13,20 @@ from pressbox.core.web.identity import Identity, administrator, signed_in
 Parts = Annotated[Resources, Depends(connected)]
 Reader = Annotated[Identity, Depends(signed_in)]
 Administrator = Annotated[Identity, Depends(administrator)]
+ServiceT = TypeVar("ServiceT")
+
+
+@cache
+def provide(make: Callable[[Resources], ServiceT]) -> Callable[[Resources], Awaitable[ServiceT]]:
+    """Return the dependency that gives what `make` builds from the connected parts, built once for them."""
+    built: list[tuple[Resources, ServiceT]] = []
+
+    async def provided(parts: Parts) -> ServiceT:
+        if not built or built[0][0] is not parts:
+            built[:] = [(parts, make(parts))]
+        return built[0][1]
+
+    return provided
 
 
 def provide_service(name: str, make: Callable[[Resources], object]) -> Callable[..., None]:

@@ -14,11 +14,17 @@ from pressbox.core.errors import InvalidInputError, NotSignedInError, PressboxEr
 from pressbox.core.logs import redact
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import client_of
+from pressbox.core.web.pages.access import provide
 from pressbox.curator.apps.domain.apps import AppPerson
 from pressbox.curator.apps.domain.streams import Stream, read_stream
-from pressbox.curator.reading.access import Service
-from pressbox.curator.service import Curator
+from pressbox.curator.apps.service import AppService
+from pressbox.curator.apps.streams import StreamService
+from pressbox.curator.apps.wiring import app_service, stream_service
+from pressbox.curator.sources.outlines import OutlineService
+from pressbox.curator.sources.service import SourceService
+from pressbox.curator.sources.wiring import outline_service, source_service
 
+Apps = Annotated[AppService, Depends(provide(app_service))]
 SCHEME = "googlelogin"
 # Ten thousand items, each named once, and what belongs to them.
 MOST_VALUES = 10_100
@@ -85,7 +91,9 @@ class App:
     """An app that is signed in, with its request."""
 
     request: Request
-    service: Curator
+    sources: SourceService
+    outlines: OutlineService
+    streams: StreamService
     person: AppPerson
     values: Values
 
@@ -103,9 +111,15 @@ async def values_of(request: Request) -> Values:
     return Values(pairs)
 
 
-async def app_of(request: Request, service: Service) -> App:
-    person = await service.apps.authenticate(_sent_token(request), client_of(request))
-    return App(request, service, person, await values_of(request))
+async def app_of(
+    request: Request,
+    apps: Apps,
+    sources: Annotated[SourceService, Depends(provide(source_service))],
+    outlines: Annotated[OutlineService, Depends(provide(outline_service))],
+    streams: Annotated[StreamService, Depends(provide(stream_service))],
+) -> App:
+    person = await apps.authenticate(_sent_token(request), client_of(request))
+    return App(request, sources, outlines, streams, person, await values_of(request))
 
 
 Asking = Annotated[App, Depends(app_of)]

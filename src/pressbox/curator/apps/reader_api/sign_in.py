@@ -8,9 +8,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
 from pressbox.core.errors import NotSignedInError
 from pressbox.core.web.identity import client_of
-from pressbox.curator.apps.reader_api.requests import AppRoute, Asking, values_of
+from pressbox.curator.apps.reader_api.requests import AppRoute, Apps, Asking, values_of
 from pressbox.curator.apps.reader_api.responses import said
-from pressbox.curator.reading.access import Service
 
 router = APIRouter(include_in_schema=False, route_class=AppRoute)
 
@@ -21,13 +20,13 @@ TOKEN_LENGTH = 57
 
 @router.post("/accounts/ClientLogin")
 @router.get("/accounts/ClientLogin")
-async def sign_in(request: Request, service: Service) -> Response:
+async def sign_in(request: Request, apps: Apps) -> Response:
     """The same refusal for an unknown person and a wrong password."""
     values = await values_of(request)
     # A password in an address ends up in the logs of proxies: only a body counts.
     email, password = (values.one("Email"), values.one("Passwd")) if request.method == "POST" else ("", "")
     try:
-        token = await service.apps.sign_in(email, password, client_of(request))
+        token = await apps.sign_in(email, password, client_of(request))
     except NotSignedInError:
         return PlainTextResponse("Error=BadAuthentication\n", HTTPStatus.UNAUTHORIZED)
     if values.one("output") == "json":

@@ -36,14 +36,14 @@ SHOWN = 20
 
 @router.get(f"{API}/stream/items/ids")
 async def item_ids(app: Asking) -> Response:
-    page = await app.service.streams.references(app.user_id, _query(app, app.values.one("s"), MOST_REFERENCES))
+    page = await app.streams.references(app.user_id, _query(app, app.values.one("s"), MOST_REFERENCES))
     return await asyncio.to_thread(_references, app, page)
 
 
 @router.get(f"{API}/stream/items/contents")
 @router.post(f"{API}/stream/items/contents")
 async def item_contents(app: Asking) -> Response:
-    page = await app.service.streams.some(app.user_id, _entry_ids(app))
+    page = await app.streams.some(app.user_id, _entry_ids(app))
     return await asyncio.to_thread(_contents, app, READING_LIST, page)
 
 
@@ -51,20 +51,20 @@ async def item_contents(app: Asking) -> Response:
 @router.get(f"{API}/stream/contents/{{stream:path}}")
 async def stream_contents(app: Asking, stream: str = "") -> Response:
     named = stream or app.values.one("s")
-    page = await app.service.streams.contents(app.user_id, _query(app, named, MOST_CONTENTS))
+    page = await app.streams.contents(app.user_id, _query(app, named, MOST_CONTENTS))
     return await asyncio.to_thread(_contents, app, named or READING_LIST, page)
 
 
 @router.get("/reader/atom/{stream:path}")
 async def stream_atom(app: Asking, stream: str) -> Response:
     """The same as a feed, for apps that read it with their parser of feeds."""
-    page = await app.service.streams.contents(app.user_id, _query(app, stream, MOST_CONTENTS))
+    page = await app.streams.contents(app.user_id, _query(app, stream, MOST_CONTENTS))
     return await asyncio.to_thread(_atom, app, stream, page)
 
 
 @router.get(f"{API}/unread-count")
 async def unread_count(app: Asking) -> Response:
-    sources = await app.service.sources.sources(app.user_id)
+    sources = await app.sources.sources(app.user_id)
     newest = {feed.id: microseconds(feed.health.last_new_at) for feed in sources.feeds if feed.health.last_new_at}
     counts = [_count(f"{FEED}{feed.id}", feed.unread, newest.get(feed.id, 0)) for feed in sources.feeds if feed.unread]
     counts += [
@@ -82,7 +82,7 @@ async def edit_tag(app: Asking) -> Response:
     added, removed = values.streams("a"), values.streams("r")
     if not added and not removed:
         raise InvalidInputError("Say what to add (a) or to remove (r).", field="a")
-    await app.service.streams.tag(app.user_id, _entry_ids(app), added, removed)
+    await app.streams.tag(app.user_id, _entry_ids(app), added, removed)
     return done()
 
 
@@ -93,7 +93,7 @@ async def mark_all_as_read(app: Asking) -> Response:
     until = read_moment(said_until) if said_until else None
     if said_until and until is None:
         raise InvalidInputError("ts is a moment in microseconds.", field="ts")
-    await app.service.streams.mark_all_read(app.user_id, stream, until)
+    await app.streams.mark_all_read(app.user_id, stream, until)
     return done()
 
 

@@ -15,7 +15,7 @@ router = APIRouter(include_in_schema=False, route_class=AppRoute)
 
 @router.get(f"{API}/subscription/list")
 async def subscriptions(app: Asking) -> Response:
-    sources = await app.service.sources.sources(app.user_id)
+    sources = await app.sources.sources(app.user_id)
     return said(app, {"subscriptions": [_subscription(feed) for feed in sources.feeds]})
 
 
@@ -26,7 +26,7 @@ async def edit_subscription(app: Asking) -> Response:
     named = values.streams("s")
     if not named or any(stream.kind is not StreamKind.FEED for stream in named):
         raise InvalidInputError("Name feeds with s.", field="s")
-    streams, action = app.service.streams, values.one("ac")
+    streams, action = app.streams, values.one("ac")
     for place, stream in enumerate(named):
         title = titles[place] if place < len(titles) else ""
         if action == "subscribe":
@@ -46,7 +46,7 @@ async def quick_add(app: Asking) -> Response:
     """Any address of a site; the feed is looked for."""
     address = app.values.one("quickadd").removeprefix(FEED)
     try:
-        feed = await app.service.sources.add(app.user_id, address)
+        feed = await app.sources.add(app.user_id, address)
     except (InvalidInputError, TransientError) as error:
         return said(app, {"query": address, "numResults": 0, "error": error.message})
     told: dict[str, Json] = {
@@ -60,7 +60,7 @@ async def quick_add(app: Asking) -> Response:
 
 @router.get(f"{API}/subscription/export")
 async def export(app: Asking) -> Response:
-    return Response(await app.service.outlines.export(app.user_id), media_type="text/x-opml; charset=utf-8")
+    return Response(await app.outlines.export(app.user_id), media_type="text/x-opml; charset=utf-8")
 
 
 @router.post(f"{API}/subscription/import")
@@ -70,13 +70,13 @@ async def import_(app: Asking, request: Request) -> Response:
     # Some apps call everything a form; an outline begins with a tag all the same.
     if sent == FORM and not content.lstrip().startswith(b"<"):
         content = app.values.one("opml").encode()
-    report = await app.service.outlines.take(app.user_id, content)
+    report = await app.outlines.take(app.user_id, content)
     return Response(f"OK: {report.added + report.known}", media_type="text/plain; charset=utf-8")
 
 
 @router.get(f"{API}/tag/list")
 async def tags(app: Asking) -> Response:
-    sources = await app.service.sources.pane(app.user_id)
+    sources = await app.sources.pane(app.user_id)
     told: list[Json] = [{"id": STARRED, "sortid": "01"}]
     told += [{"id": f"{LABEL}{one.name}", "type": "folder", "unread_count": one.unread} for one in sources.categories]
     folders = {one.name for one in sources.categories}
@@ -86,13 +86,13 @@ async def tags(app: Asking) -> Response:
 
 @router.post(f"{API}/rename-tag")
 async def rename_tag(app: Asking) -> Response:
-    await app.service.streams.rename_tag(app.user_id, _named(app, "s", "t"), _named(app, "dest", ""))
+    await app.streams.rename_tag(app.user_id, _named(app, "s", "t"), _named(app, "dest", ""))
     return done()
 
 
 @router.post(f"{API}/disable-tag")
 async def disable_tag(app: Asking) -> Response:
-    await app.service.streams.delete_tag(app.user_id, _named(app, "s", "t"))
+    await app.streams.delete_tag(app.user_id, _named(app, "s", "t"))
     return done()
 
 

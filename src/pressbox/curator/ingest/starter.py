@@ -1,4 +1,4 @@
-"""Starts the workflows of the curator."""
+"""Starts the workflows of ingestion on demand."""
 
 import secrets
 from collections.abc import Sequence
@@ -9,13 +9,6 @@ from temporalio.client import Client, WorkflowFailureError
 from pressbox.core.app import Resources
 from pressbox.core.errors import TransientError
 from pressbox.core.temporal.client import translate_rpc_errors
-from pressbox.curator.cleanup.contracts import CLEANUP_WORKFLOW, ENTRIES_CLEANUP, EntriesCleanupInput
-from pressbox.curator.distil.contracts import (
-    CONTENT_DISTILLATION,
-    DISTIL_LEFTOVERS_WORKFLOW,
-    ContentDistillationInput,
-    distil_workflow_id,
-)
 from pressbox.curator.ingest.contracts import (
     ALL_FEEDS_INGESTION,
     INGEST_WORKFLOW,
@@ -37,25 +30,14 @@ from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.starter import Starter
-from pressbox.curator.search.contracts import (
-    EMBEDDING_BACKFILL,
-    EMBEDDING_WORKFLOW,
-    PRUNE_WORKFLOW,
-    REINDEX_WORKFLOW,
-    SEARCH_PRUNE,
-    SEARCH_REINDEX,
-    EmbeddingBackfillInput,
-    SearchPruneInput,
-    SearchReindexInput,
-)
 from pressbox.curator.settings import CuratorSettings, policy
 
 PREVIEW_TIME = timedelta(seconds=100)
 BY_HAND = "by-hand"
 
 
-class TemporalWorkflows(Starter):
-    """What runs already under an id is what the caller gets: nothing is worked on twice at a time."""
+class IngestStarter(Starter):
+    """Starts ingestion with what the settings say about full texts and summaries."""
 
     def __init__(
         self,
@@ -87,28 +69,8 @@ class TemporalWorkflows(Starter):
         key = str(entry_ids[0]) if len(entry_ids) == 1 else secrets.token_hex(4)
         return await self.start(REPROCESS_ENTRIES, input, reprocess_workflow_id(key))
 
-    async def distil(self, entry_ids: Sequence[int]) -> str:
-        input = ContentDistillationInput(entry_ids=tuple(entry_ids), policy=self._policy)
-        every = DISTIL_LEFTOVERS_WORKFLOW
-        workflow_id = distil_workflow_id(secrets.token_hex(4), 1) if entry_ids else every
-        return await self.start(CONTENT_DISTILLATION, input, workflow_id)
-
-    async def reindex(self, batch_size: int, clean: bool) -> str:
-        return await self.start(
-            SEARCH_REINDEX, SearchReindexInput(batch_size=batch_size, clean=clean), REINDEX_WORKFLOW
-        )
-
-    async def prune(self, batch_size: int) -> str:
-        return await self.start(SEARCH_PRUNE, SearchPruneInput(batch_size=batch_size), PRUNE_WORKFLOW)
-
-    async def embed(self, batch_size: int) -> str:
-        return await self.start(EMBEDDING_BACKFILL, EmbeddingBackfillInput(batch_size=batch_size), EMBEDDING_WORKFLOW)
-
-    async def clean_up(self, days: int, dry_run: bool) -> str:
-        input = EntriesCleanupInput(older_than_days=days, dry_run=dry_run)
-        return await self.start(ENTRIES_CLEANUP, input, f"{CLEANUP_WORKFLOW}-{secrets.token_hex(4)}")
-
     async def preview(self, url: str, rules: Sequence[ExtractionRule]) -> PreviewFetchOutput:
+        """Run a preview to its end: somebody waits for it."""
         key = secrets.token_hex(8)
         input = PreviewFetchInput(
             url=url,
@@ -126,9 +88,9 @@ class TemporalWorkflows(Starter):
         return result
 
 
-def workflows(resources: Resources) -> TemporalWorkflows:
+def ingest_starter(resources: Resources) -> IngestStarter:
     curator = resources.settings.group(CuratorSettings)
-    return TemporalWorkflows(
+    return IngestStarter(
         resources.temporal,
         QUEUE,
         policy(resources.settings),

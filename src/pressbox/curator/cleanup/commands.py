@@ -1,0 +1,38 @@
+"""`pressbox trigger cleanup`: delete old entries now."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pressbox.core.commands import Json
+from pressbox.curator.library.command_line import Wait, run_workflow
+
+if TYPE_CHECKING:
+    from pressbox.core.app import Resources
+
+trigger = typer.Typer()
+
+
+@trigger.command()
+def cleanup(
+    context: typer.Context,
+    days: Annotated[int, typer.Option(min=1, help="Only what is older than this many days.")] = 7,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count, and show how many.")] = False,
+    wait: Wait = False,
+    as_json: Json = False,
+) -> None:
+    """Delete old entries that every subscriber has read and nobody kept."""
+
+    async def start(resources: Resources) -> str:
+        from pressbox.curator.cleanup.contracts import CLEANUP_WORKFLOW, ENTRIES_CLEANUP, EntriesCleanupInput
+        from pressbox.curator.library.starter import workflow_starter
+
+        input = EntriesCleanupInput(older_than_days=days, dry_run=dry_run)
+        workflow_id = f"{CLEANUP_WORKFLOW}-{secrets.token_hex(4)}"
+        return await workflow_starter(resources).start(ENTRIES_CLEANUP, input, workflow_id)
+
+    # A count that nobody sees is useless.
+    run_workflow(context, start, wait or dry_run, as_json)
