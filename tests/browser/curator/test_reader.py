@@ -214,15 +214,15 @@ async def test_summaries_appear_one_by_one_while_the_count_goes_on_also_after_a_
 
     await report(3, 1)
     await open_reader(page, site, path)
-    await expect(page.locator("#works")).to_contain_text("fetch 3/5 · distil 1/5")
+    await expect(page.locator("#works")).to_contain_text("fetch 3/5 · summarise 1/5")
     await page.evaluate("window.here = true")
     await stand.change(ids[0], summary="The first summary.", distil_state="distilled")
     await expect(page.locator(f"#entry-{ids[0]} .entry-gist")).to_have_text("The first summary.")
     await report(3, 2)
-    await expect(page.locator("#works")).to_contain_text("fetch 3/5 · distil 2/5")
+    await expect(page.locator("#works")).to_contain_text("fetch 3/5 · summarise 2/5")
     assert await page.evaluate("window.here") is True
     await page.reload()
-    await expect(page.locator("#works")).to_contain_text("fetch 3/5 · distil 2/5")
+    await expect(page.locator("#works")).to_contain_text("fetch 3/5 · summarise 2/5")
     await page.locator(f"#entry-{ids[1]} a").click()
     await expect(page.get_by_text("The summary is on its way.")).to_be_visible()
     await stand.change(ids[1], summary="The second summary.", distil_state="distilled", distil_model="example-7b")
