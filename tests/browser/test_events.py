@@ -183,7 +183,7 @@ async def subscribe_with_channel(page: Page, world: World, slug: str) -> None:
     await page.get_by_role("button", name="Send a test over phone").click()
     await expect(page.locator("tr", has_text="phone")).to_contain_text("It was accepted.")
     assert len(world.target.of("grace")) == 1
-    await page.get_by_role("link", name="Change phone").click()
+    await page.get_by_role("link", name="Edit phone").click()
     edited = page.locator("tr form.measure")
     await edited.get_by_label("Name").fill("pocket")
     await edited.get_by_role("button", name="Save").click()

@@ -93,7 +93,7 @@ async def test_start_research_see_its_steps_stop_resume_read_and_export_the_repo
         await expect(page.locator("#report-text .cite").first).to_have_text("1")
         assert await page.evaluate("window.here") is True, "without a reload"
         await expect(page.locator(".round-name")).to_have_count(2)
-        await expect(page.locator("#steps")).to_contain_text("skipped")
+        await expect(page.locator("#steps")).to_contain_text("left out")
         await page.locator("#report-text a").first.click()
         await expect(page).to_have_url(re.compile(r"#source-1$"))
         async with page.expect_download() as download:
