@@ -2,6 +2,7 @@
 
 import ast
 import re
+from pathlib import Path
 
 import pytest
 
@@ -17,13 +18,25 @@ def test_generated_page_is_true(name: str) -> None:
 
 
 @pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.name)
-def test_links_inside_the_repository_lead_somewhere(file) -> None:  # type: ignore[no-untyped-def]
+def test_links_inside_the_repository_lead_somewhere(file: Path) -> None:
     targets = re.findall(r"\]\((?!https?://|#|mailto:)([^)#]+)", file.read_text())
     assert [target for target in targets if not (file.parent / target).exists()] == []
 
 
+@pytest.mark.parametrize("file", sorted(DOCS.rglob("*.md")), ids=lambda file: file.name)
+def test_paths_that_a_page_names_exist(file: Path) -> None:
+    """A test that is named without its folder is in the one that was named before it."""
+    folder, missing = ROOT, []
+    for name in re.findall(r"`((?:(?:tests|src|docs|deploy)/[\w./-]+)|test_\w+\.py)`", file.read_text()):
+        path = ROOT / name if "/" in name else folder / name
+        folder = path.parent
+        if not path.exists():
+            missing.append(name)
+    assert missing == []
+
+
 @pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.name)
-def test_python_blocks_compile(file) -> None:  # type: ignore[no-untyped-def]
+def test_python_blocks_compile(file: Path) -> None:
     for block in re.findall(r"```python\n(.*?)```", file.read_text(), re.DOTALL):
         ast.parse(block)
 

@@ -32,7 +32,6 @@ from pressbox.curator.search.wiring import retriever as build_retriever
 from pressbox.curator.settings import CuratorSettings
 from pressbox.embedded.home import Home
 
-DATA = Path("../shared/data")
 ENTRIES = 50_000
 TIMED = 100
 PEER = "PostgreSQL full text"
@@ -81,13 +80,15 @@ def ndcg(keys: Sequence[str], right: Sequence[str], listed: int = LISTED) -> flo
     return gained / sum(1 / math.log2(place + 2) for place in range(min(len(right), listed)))
 
 
-def run_ask(say: Say, data: Path = DATA, entries: int = ENTRIES, timed: int = TIMED) -> Report:
+def run_ask(say: Say, data: Path | None = None, entries: int = ENTRIES, timed: int = TIMED) -> Report:
     """Takes some minutes, mostly for the vector index."""
     machine = describe_machine()
-    asked = library.load_questions()
+    if data is None and library.REAL_TEXTS.is_dir():
+        data = library.REAL_TEXTS
+    asked = library.load_questions() if data else library.load_demo_questions()
     with temporary_home() as home:
         home.create()
-        found = asyncio.run(library.load_documents(data))
+        found = asyncio.run(library.load_documents(data)) if data else library.load_demo_documents()
         say(f"{len(asked)} questions over {len(found)} pages")
         with temporary_database(home) as url:
             qualities, peer = asyncio.run(_measure_quality(home, url, found, asked, say))
@@ -95,7 +96,8 @@ def run_ask(say: Say, data: Path = DATA, entries: int = ENTRIES, timed: int = TI
         home.create()
         with temporary_database(home) as url:
             times = asyncio.run(_measure_times(home, url, entries, asked, timed, say))
-    figures = (*_quality_figures(qualities, peer, asked, len(found)), *_time_figures(times, entries))
+    over = f"{len(found)} {'real pages and entries' if data else 'articles of the demo'}"
+    figures = (*_quality_figures(qualities, peer, asked, over), *_time_figures(times, entries))
     return Report(name="ask", measured_at=datetime.now(UTC), machine=machine, figures=figures)
 
 
@@ -185,10 +187,10 @@ async def _measure_seconds(work: Awaitable[object]) -> float:
 
 
 def _quality_figures(
-    qualities: Mapping[str, Quality], peer: Quality, asked: Sequence[Question], pages: int
+    qualities: Mapping[str, Quality], peer: Quality, asked: Sequence[Question], over: str
 ) -> Sequence[Figure]:
     languages = len({one.language for one in asked})
-    note = f"{len(asked)} questions in {languages} languages over {pages} real pages and entries"
+    note = f"{len(asked)} questions in {languages} languages over {over}"
     figures = []
     for name, quality in qualities.items():
         for measure, value, other in (

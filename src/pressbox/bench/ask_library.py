@@ -1,4 +1,7 @@
-"""The documents and questions of `bench ask`: real pages and feeds, handwritten questions, made-up articles."""
+"""The documents and questions of `bench ask`: pages and feeds, handwritten questions, made-up articles.
+
+Real pages and feeds if they are in `../shared/data`, the articles of the demo's newspapers otherwise.
+"""
 
 import json
 import random
@@ -19,7 +22,9 @@ from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.search.ports import IndexDocument
 from pressbox.curator.text.plain_text import to_plain_text
+from pressbox.demo.news import library as demo_library
 
+REAL_TEXTS = Path("../shared/data")
 FEEDS = 500
 PUBLISHED = datetime(2026, 1, 1, tzinfo=UTC)
 _URL = "https://example.org/"
@@ -45,7 +50,15 @@ class Document:
 
 
 def load_questions() -> Sequence[Question]:
-    stored = json.loads((files("pressbox.bench") / "questions.json").read_text(encoding="utf-8"))
+    return _read_questions("questions.json")
+
+
+def load_demo_questions() -> Sequence[Question]:
+    return _read_questions("demo_questions.json")
+
+
+def _read_questions(name: str) -> Sequence[Question]:
+    stored = json.loads((files("pressbox.bench") / name).read_text(encoding="utf-8"))
     return [Question(one["language"], one["question"], tuple(one["right"])) for one in stored]
 
 
@@ -56,6 +69,12 @@ async def load_documents(data: Path) -> Sequence[Document]:
     if not found:
         raise ConfigurationError(f"{data} has nothing to ask about. Give --data a folder with articles and feeds.")
     return found
+
+
+def load_demo_documents() -> Sequence[Document]:
+    return [
+        Document(f"demo/{one.slug}", one.title, html_to_text(one.html), one.language) for one in demo_library.articles()
+    ]
 
 
 def _read_pages(folder: Path) -> Iterator[Document]:

@@ -1,4 +1,7 @@
-"""`pressbox bench extract`: how much of the right text is found on real pages, and how fast, compared with a peer."""
+"""`pressbox bench extract`: how much of the right text is found on pages, and how fast, beside a peer.
+
+On real pages if they are in `../shared/data`, on those of the demo's newspapers otherwise.
+"""
 
 import asyncio
 import importlib
@@ -21,8 +24,10 @@ from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.distil.extractive import summarise
 from pressbox.curator.library.domain.entries import ToDistil
 from pressbox.curator.library.parser_pool import ParserPool
+from pressbox.demo.news.library import articles
+from pressbox.demo.simulators.news_pages import article_page
 
-DATA = Path("../shared/data/articles")
+REAL_PAGES = Path("../shared/data/articles")
 PEER = "readability-lxml"
 # What the extractor alone reached on another set of pages.
 F1_AIM = 0.96
@@ -49,10 +54,12 @@ class ExtractionTimes:
     failed: int = 0
 
 
-def run_extract(say: Say, data: Path = DATA, rounds: int = ROUNDS) -> Report:
+def run_extract(say: Say, data: Path | None = None, rounds: int = ROUNDS) -> Report:
     machine = describe_machine()
-    samples = load_samples(data)
-    say(f"{len(samples)} pages, our extractor")
+    if data is None and REAL_PAGES.is_dir():
+        data = REAL_PAGES
+    samples, kind = (load_samples(data), "pages") if data else (demo_samples(), "pages of the demo")
+    say(f"{len(samples)} {kind}, our extractor")
     ours = measure(samples, _extract_ours, rounds)
     say("trafilatura alone")
     alone = measure(samples, _extract_trafilatura, rounds)
@@ -72,7 +79,7 @@ def run_extract(say: Say, data: Path = DATA, rounds: int = ROUNDS) -> Report:
             peer=other.f1 if other else None,
             peer_name=PEER,
             aim=F1_AIM,
-            note=f"{len(samples)} pages, {ours.failed} without an article; trafilatura alone {alone.f1:.3f}",
+            note=f"{len(samples)} {kind}, {ours.failed} without an article; trafilatura alone {alone.f1:.3f}",
         ),
         Figure(
             name="pages per second and core",
@@ -116,6 +123,18 @@ def load_samples(data: Path) -> list[Sample]:
             html_to_text((folder / "expected.html").read_text(encoding="utf-8", errors="replace")),
         )
         for folder in folders
+    ]
+
+
+def demo_samples() -> list[Sample]:
+    """The articles of the demo's newspapers, each with the page around it."""
+    return [
+        Sample(
+            article.slug,
+            article_page(article, "https://example.org", "2026-01-01T08:00:00+00:00", ()).decode(),
+            html_to_text(article.html),
+        )
+        for article in articles()
     ]
 
 

@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from pressbox.bench.ask import Quality, ndcg, recall
-from pressbox.bench.ask_library import Question, load_documents, load_questions
+from pressbox.bench.ask_library import (
+    Question,
+    load_demo_documents,
+    load_demo_questions,
+    load_documents,
+    load_questions,
+)
 from pressbox.core.errors import ConfigurationError
 
 
@@ -16,6 +22,13 @@ def test_every_question_is_asked_once_in_several_languages_and_names_what_is_rig
     assert len({one.question for one in asked}) == len(asked)
     assert {"en", "de", "fr", "es", "pt", "ja", "zh"} <= {one.language for one in asked}
     assert all(one.right and len(set(one.right)) == len(one.right) for one in asked)
+
+
+def test_every_question_about_the_demo_names_an_article_of_it_and_every_article_is_asked_about() -> None:
+    asked = load_demo_questions()
+    assert len(asked) >= 30
+    assert {"en", "de", "ja"} <= {one.language for one in asked}
+    assert {right for one in asked for right in one.right} == {one.key for one in load_demo_documents()}
 
 
 def test_recall_counts_what_is_right_among_the_best_and_ndcg_where_it_stands() -> None:

@@ -1,20 +1,28 @@
 """From pages to articles: real ones, ones with rules, and what comes along with the text."""
 
-import re
-from collections import Counter
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
+from pressbox.bench.extract import Sample, demo_samples, f1, load_samples
 from pressbox.core.errors import InvalidInputError, PermanentError
 from pressbox.curator.articles.extraction import extract_article, extract_feed_text
-from pressbox.curator.articles.html_tree import html_to_text
 from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.text.languages import detect_language
+from tests.shared_data import shared
 
-ARTICLES = Path(__file__).parent / "articles"
+# Some of the pages of mozilla/readability, from the plainest to those with most around the text.
+REAL_PAGES = (
+    "001",
+    "base-url",
+    "daringfireball-1",
+    "heise",
+    "mercurial",
+    "rtl-1",
+    "title-and-h1-discrepancy",
+    "tumblr",
+)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 URL = "https://example.org/news/article.html"
 PROSE = (
@@ -41,19 +49,19 @@ def extracted(html: str, *rules: ExtractionRule) -> FetchedArticle:
     return extract_article(html, URL, rules, NOW)
 
 
-def f1(found: str, expected: str) -> float:
-    one, other = (Counter(re.findall(r"\w+", text.lower())) for text in (found, expected))
-    common = sum((one & other).values())
-    return 2 * common / (sum(one.values()) + sum(other.values()))
+def pages() -> list[Sample]:
+    """Those of the demo's newspapers, and real ones where they are at hand."""
+    folder = shared("articles")
+    real = [one for one in load_samples(folder) if one.name in REAL_PAGES] if folder else []
+    assert len(real) in (0, len(REAL_PAGES))
+    return [*demo_samples(), *real]
 
 
-@pytest.mark.parametrize("name", sorted(folder.name for folder in ARTICLES.iterdir() if folder.is_dir()))
-def test_the_article_of_a_real_page_is_found(name: str) -> None:
-    source = (ARTICLES / name / "source.html").read_text()
-    expected = html_to_text((ARTICLES / name / "expected.html").read_text())
-    article = extract_article(source, "http://example.org/a", (), NOW)
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_the_article_of_a_page_is_found(page: Sample) -> None:
+    article = extract_article(page.html, "http://example.org/a", (), NOW)
     assert not article.whole_page
-    assert f1(article.text, expected) > 0.92
+    assert f1(article.text, page.expected) > 0.92
 
 
 def test_the_article_comes_without_what_stands_around_it() -> None:

@@ -124,11 +124,11 @@ def extract(
     as_json: Json = False,
     data: Annotated[Path | None, typer.Option(help="Folder of folders with source.html and expected.html.")] = None,
 ) -> None:
-    """The article of real pages: how much of the right text is found, and how fast, beside readability-lxml."""
-    from pressbox.bench.extract import DATA, run_extract
+    """The article of a page: how much of the right text is found, and how fast, beside readability-lxml."""
+    from pressbox.bench.extract import run_extract
 
     prepare_settings()
-    _print(run_extract(_say, data or DATA), as_json=as_json)
+    _print(run_extract(_say, data), as_json=as_json)
 
 
 @bench_commands.command()
@@ -172,11 +172,11 @@ def ask(
     as_json: Json = False,
     data: Annotated[Path | None, typer.Option(help="Folder with articles and feeds to ask about.")] = None,
 ) -> None:
-    """Is the right page found for 62 questions, by which way, and how long a question takes at 50,000 entries."""
-    from pressbox.bench.ask import DATA, run_ask
+    """Is the right page found for a question, by which way, and how long a question takes at 50,000 entries."""
+    from pressbox.bench.ask import run_ask
 
     prepare_settings()
-    _print(run_ask(_say, data or DATA), as_json=as_json)
+    _print(run_ask(_say, data), as_json=as_json)
 
 
 def _print(report: Report, *, as_json: bool) -> None:
