@@ -19,7 +19,7 @@ from pressbox.curator.ask.domain.answers import (
 from pressbox.curator.ask.ports import AnswerWorkflows
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.starter import PATIENCE, Starter
+from pressbox.curator.library.starter import RPC_TIMEOUT, Starter
 from pressbox.curator.search.domain.query import LONGEST_QUESTION
 
 HISTORY = 50
@@ -128,7 +128,7 @@ class AnswerStarter(Starter):
         handle = self._client.get_workflow_handle(answer_workflow_id(answer_id))
         try:
             with translate_rpc_errors(missing="It is not running any more."):
-                await handle.cancel(rpc_timeout=PATIENCE)
+                await handle.cancel(rpc_timeout=RPC_TIMEOUT)
         except NotFoundError:
             # It ended by itself a moment ago.
             return

@@ -1,11 +1,19 @@
 """Deletes old entries, a batch at a time."""
 
+from datetime import datetime
+from typing import Protocol
+
 from temporalio import activity
 
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.options import QUICK
 from pressbox.curator.cleanup.contracts import CleanupInput, CleanupResult
-from pressbox.curator.cleanup.ports import CleanupStore
+
+
+class CleanupStore(Protocol):
+    async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult:
+        """Delete what everybody has read and nobody kept; a dry run only counts. The index learns of it later."""
+        ...
 
 
 class CleanupActivities:

@@ -1,4 +1,4 @@
-"""Takes old entries away that everybody has read and nobody kept."""
+"""Deletes old entries that everybody has read and nobody kept."""
 
 from datetime import datetime
 
@@ -19,25 +19,25 @@ log = get_logger(__name__)
 
 class SqlCleanupStore(SqlStore):
     async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult:
-        superfluous = _superfluous(before)
+        disposable = _is_disposable(before)
         async with self._database.unit_of_work() as work:
             session = work.session
             if dry_run:
-                number = await session.scalar(select(func.count()).select_from(EntryRow).where(superfluous))
+                number = await session.scalar(select(func.count()).select_from(EntryRow).where(disposable))
                 return CleanupResult(deleted=number or 0)
-            chosen = select(EntryRow.id).where(superfluous).order_by(EntryRow.id).limit(limit)
+            chosen = select(EntryRow.id).where(disposable).order_by(EntryRow.id).limit(limit)
             ids = list(await session.scalars(chosen.with_for_update(skip_locked=True)))
-            free = await _not_in_hand(session, ids)
+            free = await _skip_busy(session, ids)
             gone = await session.execute(
                 delete(EntryRow)
-                .where(EntryRow.id.in_(free), superfluous)
+                .where(EntryRow.id.in_(free), disposable)
                 .returning(EntryRow.id, EntryRow.feed_id, EntryRow.guid, EntryRow.story_id)
                 .execution_options(synchronize_session=False)
             )
             removed = gone.tuples().all()
             if removed:
-                await _remember(session, [(feed_id, guid) for _, feed_id, guid, _ in removed])
-                await _forget_stories(session, {story_id for *_, story_id in removed if story_id is not None})
+                await _remember_guids(session, [(feed_id, guid) for _, feed_id, guid, _ in removed])
+                await _delete_empty_stories(session, {story_id for *_, story_id in removed if story_id is not None})
                 log.info("entries_cleaned_up", msg=f"{len(removed)} old entries removed", number=len(removed))
             for feed_id in {feed_id for _, feed_id, _, _ in removed}:
                 work.changed(FEED_CHANGED, str(feed_id))
@@ -46,9 +46,9 @@ class SqlCleanupStore(SqlStore):
         )
 
 
-def _superfluous(before: datetime) -> ColumnElement[bool]:
-    """Old, read by every subscriber, and kept by nobody, whether he is still subscribed or not."""
-    # Over the same entries once more: so the database joins three tables instead of asking for each entry.
+def _is_disposable(before: datetime) -> ColumnElement[bool]:
+    """Whether an entry is old, read by every subscriber, and kept by nobody, subscribed or not."""
+    # An alias of the same table lets the database join three tables instead of asking for each entry.
     same = aliased(EntryRow)
     read = and_(
         EntryStateRow.entry_id == same.id,
@@ -64,8 +64,8 @@ def _superfluous(before: datetime) -> ColumnElement[bool]:
     return and_(EntryRow.published_at < before, ~unread.exists(), ~kept_by(None))
 
 
-async def _not_in_hand(session: AsyncSession, entry_ids: list[int]) -> list[int]:
-    """Those whose states nobody changes now; they are held until the end. The others have time until the next run."""
+async def _skip_busy(session: AsyncSession, entry_ids: list[int]) -> list[int]:
+    """Keep and lock entries whose states nobody is changing; the others wait for the next run."""
     states = select(EntryStateRow.user_id, EntryStateRow.entry_id).where(EntryStateRow.entry_id.in_(entry_ids))
     held = set((await session.execute(states.with_for_update(skip_locked=True))).tuples())
     busy = {
@@ -74,14 +74,14 @@ async def _not_in_hand(session: AsyncSession, entry_ids: list[int]) -> list[int]
     return [entry_id for entry_id in entry_ids if entry_id not in busy]
 
 
-async def _remember(session: AsyncSession, guids: list[tuple[int, str]]) -> None:
-    """So that the next crawl does not bring them back unread."""
+async def _remember_guids(session: AsyncSession, guids: list[tuple[int, str]]) -> None:
+    """Remember the entries, so that the next crawl does not bring them back unread."""
     values = [{"feed_id": feed_id, "guid": guid} for feed_id, guid in guids]
     await session.execute(insert(SeenGuidRow).on_conflict_do_nothing(), values)
 
 
-async def _forget_stories(session: AsyncSession, story_ids: set[int]) -> None:
-    told = exists().where(EntryRow.story_id == StoryRow.id)
+async def _delete_empty_stories(session: AsyncSession, story_ids: set[int]) -> None:
+    has_entries = exists().where(EntryRow.story_id == StoryRow.id)
     await session.execute(
-        delete(StoryRow).where(StoryRow.id.in_(story_ids), ~told).execution_options(synchronize_session=False)
+        delete(StoryRow).where(StoryRow.id.in_(story_ids), ~has_entries).execution_options(synchronize_session=False)
     )

@@ -1,4 +1,4 @@
-"""The activities of the cleanup."""
+"""The workflow, activity and schedule of the cleanup."""
 
 from collections.abc import Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""EntriesCleanupWorkflow: what everybody has read and nobody kept."""
+"""EntriesCleanupWorkflow: deletes what everybody has read and nobody kept."""
 
 from datetime import timedelta
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from pressbox.core.errors import InvalidInputError
+from pressbox.curator.library.domain.feeds import OutlineProblem
 from pressbox.curator.library.domain.urls import is_web_url
 
 if TYPE_CHECKING:
@@ -39,19 +40,6 @@ class OutlineFeed:
     title: str = ""
     site_url: str = ""
     category: str = ""
-
-
-@dataclass(frozen=True)
-class OutlineProblem:
-    """An outline that could not be used: its line, its name, and why."""
-
-    line: int
-    title: str
-    reason: str
-
-    def __str__(self) -> str:
-        name = f" ({self.title})" if self.title else ""
-        return f"Line {self.line}{name}: {self.reason}"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How every part of the curator starts its workflows."""
+"""Starts the workflows of the curator."""
 
 from datetime import timedelta
 
@@ -12,11 +12,11 @@ from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.settings import policy
 
-PATIENCE = timedelta(seconds=10)
+RPC_TIMEOUT = timedelta(seconds=10)
 
 
 class Starter:
-    """What runs already under an id is what the caller gets."""
+    """Starts workflows by name. If one already runs under the id, its id is returned."""
 
     def __init__(self, client: Client, task_queue: str, policy: CuratorPolicy) -> None:
         self._client = client
@@ -33,7 +33,7 @@ class Starter:
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 execution_timeout=limit,
-                rpc_timeout=PATIENCE,
+                rpc_timeout=RPC_TIMEOUT,
             )
         return handle.id
 

@@ -1,4 +1,4 @@
-"""Which entries a person may see: those of their feeds, and those that they kept."""
+"""Which entries people may see: those of their feeds, and those that they kept."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,8 +13,8 @@ from pressbox.curator.library.rows import EntryLabelRow, EntryRow, EntryStateRow
 
 def kept_by(user_id: int | None) -> ColumnElement[bool]:
     """Whether somebody (None: anybody) starred, marked up, noted or labelled an entry."""
-    did = or_(EntryStateRow.starred_at.is_not(None), EntryStateRow.preference == 1, EntryStateRow.note != "")
-    state = select(EntryStateRow.entry_id).where(EntryStateRow.entry_id == EntryRow.id, did)
+    marked = or_(EntryStateRow.starred_at.is_not(None), EntryStateRow.preference == 1, EntryStateRow.note != "")
+    state = select(EntryStateRow.entry_id).where(EntryStateRow.entry_id == EntryRow.id, marked)
     label = select(LabelRow.id).where(EntryLabelRow.entry_id == EntryRow.id, LabelRow.id == EntryLabelRow.label_id)
     if user_id is not None:
         state, label = state.where(EntryStateRow.user_id == user_id), label.where(LabelRow.user_id == user_id)

@@ -10,7 +10,7 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import ConflictError, InvalidInputError
 from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.starter import PATIENCE, Starter
+from pressbox.curator.library.starter import RPC_TIMEOUT, Starter
 from pressbox.curator.research.bounds import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
 from pressbox.curator.research.contracts import (
     DEEP_RESEARCH,
@@ -107,7 +107,7 @@ class ResearchStarter(Starter):
                 start_signal=RESEARCH_RESUMED,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                rpc_timeout=PATIENCE,
+                rpc_timeout=RPC_TIMEOUT,
             )
         return handle.id
 
@@ -116,7 +116,7 @@ class ResearchStarter(Starter):
         handle = self._client.get_workflow_handle(research_workflow_id(run_id))
         with translate_rpc_errors():
             try:
-                await handle.signal(RESEARCH_STOPPED, rpc_timeout=PATIENCE)
+                await handle.signal(RESEARCH_STOPPED, rpc_timeout=RPC_TIMEOUT)
             except RPCError as error:
                 if error.status is not RPCStatusCode.NOT_FOUND:
                     raise
@@ -128,7 +128,7 @@ class ResearchStarter(Starter):
         handle = self._client.get_workflow_handle(research_workflow_id(run_id))
         with translate_rpc_errors():
             try:
-                await handle.cancel(rpc_timeout=PATIENCE)
+                await handle.cancel(rpc_timeout=RPC_TIMEOUT)
             except RPCError as error:
                 if error.status is not RPCStatusCode.NOT_FOUND:
                     raise

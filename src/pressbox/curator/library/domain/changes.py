@@ -1,8 +1,8 @@
-"""Kinds of change that open pages follow. Whoever writes calls `work.changed(kind, key)` in the same transaction."""
+"""Kinds of change that open pages follow. A store announces them by `work.changed(kind, key)` in its transaction."""
 
-# Key: the feed's id. It was crawled, paused or changed, or its entries came, were fetched or were distilled.
+# Key: the feed's id. It was crawled, paused or changed, or its entries arrived, were fetched or distilled.
 FEED_CHANGED = "curator.feed"
-# Key: the entry's id. Its text, its summary or a state of its way changed.
+# Key: the entry's id. Its text, its summary or its state changed.
 ENTRY_CHANGED = "curator.entry"
 # Key: the user's id. Their sources, counts, labels or states changed, in this window or another.
 PERSON_CHANGED = "curator.person"

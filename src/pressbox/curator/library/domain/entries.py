@@ -1,13 +1,10 @@
-"""An entry's way from a feed to a distilled article. Each step is chosen by state, never by what the last handed over.
-
-Pure.
-"""
+"""The states of an entry on its way from a feed to a distilled article, by which each step selects its work. Pure."""
 
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
-# The name of the distiller that takes sentences out of a text, where others write.
+# The name of the distiller that chooses sentences of a text instead of writing a summary.
 EXTRACTIVE = "extractive"
 _SEPARATOR = "\x1f"
 
@@ -19,7 +16,7 @@ class FetchState(StrEnum):
     FETCHED = "fetched"
     FROM_FEED = "from feed"  # the feed's own text is used
     SKIPPED = "skipped"  # YouTube, enclosures without a page
-    FAILED = "failed"  # after all tries; the reason is kept
+    FAILED = "failed"  # after all tries, with its reason
 
 
 class DistilState(StrEnum):
@@ -30,7 +27,7 @@ class DistilState(StrEnum):
 
 
 class EntryStatus(StrEnum):
-    """The document's states of one entry inside a run, for progress."""
+    """The states of one entry inside a run, for progress."""
 
     PENDING = "pending"
     FETCHING = "fetching"

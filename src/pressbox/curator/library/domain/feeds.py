@@ -42,6 +42,19 @@ class ExtractionRule:
     keep: bool
 
 
+@dataclass(frozen=True)
+class OutlineProblem:
+    """An outline of an OPML file that could not be used: its line, its name, and why."""
+
+    line: int
+    title: str
+    reason: str
+
+    def __str__(self) -> str:
+        name = f" ({self.title})" if self.title else ""
+        return f"Line {self.line}{name}: {self.reason}"
+
+
 def load_rules(stored: Sequence[Mapping[str, Any]]) -> tuple[ExtractionRule, ...]:
     """Read the rules of a feed as its row holds them."""
     return tuple(ExtractionRule(rule["kind"], rule["expression"], rule["keep"]) for rule in stored)

@@ -1,4 +1,4 @@
-"""Every wait, interval, size and limit of the curator in one place, filled by the service from settings."""
+"""Every wait, interval, size and limit of the curator, filled from the settings."""
 
 from datetime import timedelta
 
@@ -8,7 +8,7 @@ from pressbox.core.contracts import Contract
 class CuratorPolicy(Contract):
     # Crawling
     page_size: int = 100
-    # Nearly all of them wait for an answer, each for another host.
+    # Most of them wait for an answer, each of another host.
     probes_at_once: int = 64
     feeds_at_once: int = 10
     shortest_interval: timedelta = timedelta(minutes=15)
@@ -16,23 +16,23 @@ class CuratorPolicy(Contract):
     longest_backoff: timedelta = timedelta(days=2)
     entries_per_crawl: int = 200
     feed_bytes: int = 10_000_000
-    # Between two feeds of one host: a fraction of that between pages, since most answers are "not modified".
+    # Between two feeds of one host. Shorter than between pages, since most answers are "not modified".
     feed_delay: timedelta = timedelta(milliseconds=100)
 
     # Fetching
     host_delay: timedelta = timedelta(seconds=2)
     fetch_tries: int = 3
     page_bytes: int = 5_000_000
-    # A page of these with their titles is one message, which stays below 10 kB.
+    # These and their titles are one message, which must stay below 10 kB.
     entries_per_fetch: int = 40
-    # How long a page of feeds waits for its slowest ones before the next page begins.
+    # How long a page of feeds waits for its slowest ones before the next page starts.
     page_patience: timedelta = timedelta(seconds=30)
 
     # Distilling
     distil_batch: int = 5
-    # A batch that is not full goes all the same when the last one left so long ago.
+    # A batch that is not full is started when the last one was started so long ago.
     distil_pause: timedelta = timedelta(seconds=10)
-    # When a model that does not answer is asked again.
+    # Until a model that does not answer is asked again.
     model_pause: timedelta = timedelta(minutes=2)
     summary_sentences: int = 4
     target_language: str = ""
@@ -46,6 +46,6 @@ class CuratorPolicy(Contract):
     keep_days: int = 7
 
     def at_speed(self, speed: float) -> "CuratorPolicy":
-        """The same rules on a clock that runs `speed` times as fast."""
+        """Return the same policy for a clock that runs `speed` times as fast."""
         names = ("shortest_interval", "longest_interval", "longest_backoff", "host_delay", "feed_delay", "model_pause")
         return self.model_copy(update={name: getattr(self, name) / speed for name in names})

@@ -1,6 +1,6 @@
-"""One spelling for every address, so that the same article is recognised in several feeds. Pure.
+"""Gives every address one spelling, so that the same article is recognised in several feeds. Pure.
 
-A canonical address is for comparing, never for fetching: the publisher's own spelling is what works.
+A canonical address is for comparing, never for fetching: only the publisher's own spelling is sure to work.
 """
 
 import re
@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, quote, unquote_to_bytes, urljoin, urlsplit
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_LENGTH = 8192
 
-# Parameters that tell where a reader came from and not what is read.
+# Parameters that say where a reader came from, not what is read.
 _TRACKING_PREFIXES = (
     "utm_",
     "mtm_",
@@ -85,9 +85,9 @@ _TRACKING_NAMES = frozenset(
         "guce_referrer_sig",
     }
 )
-# These say something only together with such a value: `?source=rss` is a trace, `?source=reuters` may be a page.
-_TRACE_NAMES = frozenset({"source", "ref", "from", "via", "partner", "medium", "output", "rss", "feed"})
-_TRACE_VALUES = frozenset(
+# These are tracking only together with such a value: `?source=rss` is, `?source=reuters` may be a page.
+_SOURCE_NAMES = frozenset({"source", "ref", "from", "via", "partner", "medium", "output", "rss", "feed"})
+_SOURCE_VALUES = frozenset(
     {"rss", "feed", "atom", "rss_feed", "rss-feed", "rssfeed", "feeds", "syndication", "newsletter"}
 )
 
@@ -99,23 +99,23 @@ _SAFE_IN_QUERY = _SAFE_IN_PATH + "?"
 
 
 def canonical_url(url: str) -> str:
-    """The one spelling of a web address, or an empty text when it is none."""
+    """Return the one spelling of a web address, or an empty text when it is none."""
     parts = _split(url)
     if parts is None:
         return ""
     host = _host(parts)
     port = _port(parts)
-    # Nobody serves two different articles under http and https.
+    # No site serves different articles under http and https.
     scheme = parts.scheme if port is not None else "https"
     authority = host if port is None else f"{host}:{port}"
-    path = _without_dots(_escaped(parts.path, _SAFE_IN_PATH)) or "/"
-    query = _meaningful(_escaped(parts.query, _SAFE_IN_QUERY))
-    fragment = _route(_escaped(parts.fragment, _SAFE_IN_QUERY))
+    path = _remove_dots(_escape(parts.path, _SAFE_IN_PATH)) or "/"
+    query = _remove_tracking(_escape(parts.query, _SAFE_IN_QUERY))
+    fragment = _keep_route(_escape(parts.fragment, _SAFE_IN_QUERY))
     return f"{scheme}://{authority}{path}{'?' + query if query else ''}{'#' + fragment if fragment else ''}"
 
 
 def absolute_url(url: str, base_url: str) -> str:
-    """The address as seen from `base_url`, or an empty text when it does not lead to the web."""
+    """Resolve an address against `base_url`; return an empty text when it does not lead to the web."""
     cleaned = url.strip().replace("\n", "").replace("\r", "").replace("\t", "")
     if not cleaned:
         return ""
@@ -131,7 +131,7 @@ def is_web_url(url: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """Whom to be polite to: the host, with its port when that is not the usual one; empty without a web address."""
+    """Return the host, with its port unless it is the default one; empty without a web address."""
     parts = _split(url)
     if parts is None:
         return ""
@@ -165,20 +165,20 @@ def _port(parts: SplitResult) -> int | None:
     return None if parts.port == DEFAULT_PORTS[parts.scheme] else parts.port
 
 
-def _escaped(text: str, safe: str) -> str:
-    """Escapes only where they are needed, in capitals."""
-    plain = _ESCAPE.sub(_unescaped_if_unreserved, text)
-    # A percent sign that escapes nothing is one to be escaped itself.
+def _escape(text: str, safe: str) -> str:
+    """Escape only where it is needed, in capitals."""
+    plain = _ESCAPE.sub(_unescape_unreserved, text)
+    # A percent sign that escapes nothing is escaped itself.
     whole = re.sub(r"%(?![0-9A-F]{2})", "%25", plain)
     return quote(whole, safe=safe, encoding="utf-8", errors="replace")
 
 
-def _unescaped_if_unreserved(found: re.Match[str]) -> str:
+def _unescape_unreserved(found: re.Match[str]) -> str:
     (byte,) = unquote_to_bytes(found.group())
     return chr(byte) if byte in _UNRESERVED else found.group().upper()
 
 
-def _without_dots(path: str) -> str:
+def _remove_dots(path: str) -> str:
     kept: list[str] = []
     segments = path.split("/")
     for segment in segments:
@@ -192,17 +192,17 @@ def _without_dots(path: str) -> str:
     return "/".join(kept)
 
 
-def _meaningful(query: str) -> str:
-    return "&".join(part for part in query.split("&") if part and not _is_trace(part))
+def _remove_tracking(query: str) -> str:
+    return "&".join(part for part in query.split("&") if part and not _is_tracking(part))
 
 
-def _is_trace(part: str) -> bool:
+def _is_tracking(part: str) -> bool:
     name, _, value = part.lower().partition("=")
     if name in _TRACKING_NAMES or name.startswith(_TRACKING_PREFIXES):
         return True
-    return name in _TRACE_NAMES and value in _TRACE_VALUES
+    return name in _SOURCE_NAMES and value in _SOURCE_VALUES
 
 
-def _route(fragment: str) -> str:
-    """Pages that are drawn by their script keep the article's address behind the sign."""
+def _keep_route(fragment: str) -> str:
+    """Keep a fragment in which pages that are drawn by scripts have the article's address."""
     return fragment if fragment.startswith(("!", "/")) else ""

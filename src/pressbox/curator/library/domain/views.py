@@ -1,4 +1,4 @@
-"""What one person sees of sources, entries and costs. Whatever is private in it is that person's own. Pure."""
+"""What one person sees of sources, entries and costs. Pure types."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -6,9 +6,8 @@ from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from pressbox.curator.feeds.opml import OutlineProblem
 from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome, Enclosure, ExtractionRule
+from pressbox.curator.library.domain.feeds import CrawlOutcome, Enclosure, ExtractionRule, OutlineProblem
 
 
 class ListKind(StrEnum):
