@@ -128,7 +128,7 @@ class EmbeddedPostgres:
             self._port = None
 
     def answers(self) -> bool:
-        """Does it let us in right now?"""
+        """Whether it accepts connections."""
         if self._port is None:
             return False
         try:

@@ -68,13 +68,13 @@ class MaintenanceActivities:
     @call_with(LONG)
     async def prune_scratch_objects(self, input: PruneInput) -> PruneResult:
         """A retry continues the count: what an earlier attempt removed is no longer listed."""
-        async with ResumableHeartbeat(ScratchCursor()) as heart:
+        async with ResumableHeartbeat(ScratchCursor()) as heartbeat:
             unfinished = await self._store.delete_unfinished(input.before)
-            heart.advance(ScratchCursor(removed=heart.cursor.removed + unfinished))
+            heartbeat.advance(ScratchCursor(removed=heartbeat.cursor.removed + unfinished))
             async for key in self._store.list_scratch(input.before):
                 await self._store.delete_scratch(key)
-                heart.advance(ScratchCursor(removed=heart.cursor.removed + 1))
-            return PruneResult(removed=heart.cursor.removed)
+                heartbeat.advance(ScratchCursor(removed=heartbeat.cursor.removed + 1))
+            return PruneResult(removed=heartbeat.cursor.removed)
 
     async def _delete_rows(self, kind: Kind, input: PruneInput) -> PruneResult:
         return PruneResult(removed=await self._store.delete_rows(kind, input.before))

@@ -88,7 +88,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         addresses = await self._resolver.resolve(host, port)
         if not addresses:
             raise TransientError(f"The name {host} has no address.", host=host)
-        # One bad address condemns the name: a mixture of public and private ones is how rebinding begins.
+        # One refused address refuses the name: a mixture of public and private ones is how rebinding begins.
         for address in addresses:
             reason = refusal(address)
             if reason is not None and not self._allow.allows(host, address, port):

@@ -31,7 +31,7 @@ REPLAY_LIMIT = 1000
 
 
 class Listener:
-    """One browser's queue. When it is full the browser is too slow: it is told to reload and hears no more."""
+    """One browser's queue. When it is full the browser is too slow: it is told to reload and gets nothing more."""
 
     def __init__(self, wish: Wish) -> None:
         self.wish = wish

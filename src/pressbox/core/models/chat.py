@@ -1,7 +1,7 @@
 """A language model behind any OpenAI-compatible endpoint.
 
 The endpoint is an administrator's setting and mostly a machine next door, so it is called directly, not through the
-guard for addresses that strangers name. Nothing that a model says is ever an instruction to us.
+guard for addresses that users and feeds name. Nothing that a model says is ever an instruction to us.
 """
 
 import asyncio
