@@ -81,7 +81,9 @@ async def test_a_batch_of_answers_fits_a_message_however_much_a_model_says(world
 
 def test_recorded_histories_hold_no_large_payload() -> None:
     kinds = ("AllFeeds*", "SingleFeed*", "ScheduleFetch*", "DomainFetch*", "ContentDistillation*", "Reprocess*")
-    for file in (file for kind in kinds for file in HISTORIES.glob(f"{kind}/*.json")):
+    found = {kind: sorted(HISTORIES.glob(f"{kind}/*.json")) for kind in kinds}
+    assert [kind for kind, files in found.items() if not files] == []
+    for file in (file for files in found.values() for file in files):
         events = WorkflowHistory.from_json("any", file.read_text()).events
         assert max(History(events=[event]).ByteSize() for event in events) < LARGEST_PAYLOAD, file
 

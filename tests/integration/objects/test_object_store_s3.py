@@ -6,10 +6,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from obstore.store import S3Store
 from pydantic import SecretStr
 
 from pressbox.core.config import ObjectsSettings
 from pressbox.core.errors import ConfigurationError, PressboxError, TransientError
+from pressbox.core.objects.adapter import ObstoreObjects
 from pressbox.core.objects.factory import open_store
 from pressbox.core.objects.store import ObjectStore
 from tests.integration.objects.seaweed import GUEST, OWNER, S3Server, free_ports
@@ -104,4 +106,9 @@ def test_settings_that_cannot_work_are_named(change: dict[str, str | None], vari
 
 
 def test_a_bucket_without_endpoint_is_amazon_s3() -> None:
-    open_store(ObjectsSettings(bucket="pictures", region="eu-central-1"), Path())
+    store = open_store(ObjectsSettings(bucket="pictures", region="eu-central-1"), Path())
+    assert isinstance(store, ObstoreObjects)
+    assert isinstance(store._store, S3Store)
+    config = store._store.config
+    assert (config.get("bucket"), config.get("region")) == ("pictures", "eu-central-1")
+    assert config.get("endpoint") is None
