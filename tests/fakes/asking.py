@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from sqlalchemy import update
 
 from pressbox.core.errors import PressboxError, TransientError
-from pressbox.curator.ask.domain.answers import AnswerState, AnswerTask, Ending, Turn
+from pressbox.curator.ask.domain import AnswerState, AnswerTask, Ending, Turn
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.models.ports import OnText, Question, Reply, UnusableAnswerError
 from pressbox.curator.search.domain.passages import FoundBy, Passage

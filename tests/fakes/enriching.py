@@ -10,11 +10,10 @@ from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
 from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.cards.activities import LinkedPageActivities, RepositoryActivities
 from pressbox.curator.cards.choice import EvidentChooser
-from pressbox.curator.cards.domain.cards import CardPage, ContextView, NewEnrichment, Repository
+from pressbox.curator.cards.domain import CardPage, ContextView, NewEnrichment, Repository
 from pressbox.curator.context.activities import ContextActivities, ContextMaker
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod, EntryContext
-from pressbox.curator.context.finder import extract_context
-from pressbox.curator.context.links import extract_links
+from pressbox.curator.context.finder import extract_context, extract_links
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.domain.entries import content_hash

@@ -5,7 +5,7 @@ from typing import Any
 
 from pressbox.core.errors import PressboxError, TransientError
 from pressbox.curator.evaluate.activities import EvaluationActivities
-from pressbox.curator.evaluate.domain.evaluation import Judged, Measure, Metric, SubjectKind
+from pressbox.curator.evaluate.domain import Judged, Measure, Metric, SubjectKind
 from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.library.domain.policy import CuratorPolicy
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import psycopg
 
 from pressbox.curator.context.domain.context import EntryContext
-from pressbox.curator.graph.domain.graph import Statements, extract_statements
+from pressbox.curator.graph.domain import Statements, extract_statements
 
 _TABLES = """
     CREATE SCHEMA peer;

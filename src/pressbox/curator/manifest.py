@@ -77,7 +77,7 @@ def router() -> APIRouter:
     from fastapi import APIRouter
 
     from pressbox.curator.ask.passages import find_passage
-    from pressbox.curator.cards.tab import CONTEXT_TAB
+    from pressbox.curator.cards.pages import CONTEXT_TAB
     from pressbox.curator.reading.citation import set_passage_finder
     from pressbox.curator.reading.tabs import set_tabs
     from pressbox.curator.slices import SLICES

@@ -9,8 +9,8 @@ from pressbox.core.errors import ConfigurationError, NotFoundError, RateLimitedE
 from pressbox.curator.ask import activities as answering
 from pressbox.curator.ask.activities import AnswerActivities
 from pressbox.curator.ask.contracts import AnswerInput, EndAnswerInput, RetrievedPassages, WrittenAnswer
-from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, Turn
-from pressbox.curator.ask.domain.prompt import PROMPT_VERSION
+from pressbox.curator.ask.domain import AnswerMethod, AnswerState, Turn
+from pressbox.curator.ask.prompt import PROMPT_VERSION
 from pressbox.curator.models.domain import trace_id
 from pressbox.curator.models.ports import Feature
 from tests.fakes.asking import FakeAnswers, FakeModel, FakeRetriever, passage

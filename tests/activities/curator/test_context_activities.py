@@ -19,7 +19,7 @@ from pressbox.curator.cards.contracts import (
     SaveGithubInput,
     SearchGithubInput,
 )
-from pressbox.curator.cards.domain.cards import Repository, find_evident
+from pressbox.curator.cards.domain import Repository, find_evident
 from pressbox.curator.context.contracts import EntryReference, ExtractContextInput, SaveContextInput
 from pressbox.curator.context.domain.context import ContextLink, ContextMethod
 from pressbox.curator.context.domain.merging import PIECE

@@ -11,7 +11,7 @@ from temporalio.testing import ActivityEnvironment
 from pressbox.core.errors import RateLimitedError, TransientError
 from pressbox.curator.distil.contracts import SummarizationEvaluationInput, SummarizationEvaluationItem
 from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode
-from pressbox.curator.evaluate.domain.evaluation import SubjectKind
+from pressbox.curator.evaluate.domain import SubjectKind
 from tests.fakes.evaluating import FakeBench
 
 ANSWER = EvaluationInput(trace_id="a" * 32, mode=EvaluationMode.DIALOGUE, subject_id=5)

@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 from sqlalchemy import delete
 
 from pressbox.curator.ask.contracts import answer_workflow_id
-from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView, Ending
+from pressbox.curator.ask.domain import AnswerMethod, AnswerState, AnswerView, Ending
 from pressbox.curator.ask.store import ConversationRow, SqlAnswers, SqlConversations
 from pressbox.curator.search.domain.passages import FoundBy, Passage
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll

@@ -7,7 +7,7 @@ import pytest
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.sink import store
 from pressbox.curator.cards.contracts import CONTEXT_COLLECTION, context_collection_workflow_id
-from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
+from pressbox.curator.cards.domain import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.context.domain.context import (
     ContextLink,

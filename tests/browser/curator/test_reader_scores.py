@@ -9,7 +9,7 @@ from sqlalchemy import delete, insert, update
 
 from pressbox.core.app import Resources
 from pressbox.curator.ask.store import AnswerRow, ConversationRow
-from pressbox.curator.evaluate.domain.evaluation import Measure, Metric
+from pressbox.curator.evaluate.domain import Measure, Metric
 from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.evaluate.store import EvaluationRow, SqlEvaluations
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED

@@ -15,7 +15,7 @@ from pressbox.core.accounts.models import Role
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, Ending
+from pressbox.curator.ask.domain import AnswerMethod, AnswerState, Ending
 from pressbox.curator.ask.service import AskService
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.ask.wiring import ask_service

@@ -13,8 +13,7 @@ from pressbox.core.errors import PressboxError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.ask import wiring as asking
 from pressbox.curator.ask.commands import show
-from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView
-from pressbox.curator.ask.domain.text import cited
+from pressbox.curator.ask.domain import AnswerMethod, AnswerState, AnswerView, cited
 from pressbox.curator.ask.service import AnswerStarter, AskService
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.ask.workflow import AnswerWorkflow

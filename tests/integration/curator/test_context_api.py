@@ -7,7 +7,7 @@ from fastapi import FastAPI
 
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
+from pressbox.curator.cards.domain import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.cards.wiring import card_service

@@ -18,7 +18,7 @@ from pressbox.core.errors import (
     TransientError,
 )
 from pressbox.core.http.client import GuardedClient
-from pressbox.curator.cards.domain.cards import EnrichmentKind, NewEnrichment
+from pressbox.curator.cards.domain import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.github import GitHub
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.store import SqlEnrichments

@@ -13,7 +13,7 @@ from pressbox.core.db.changes import ChangeRow
 from pressbox.curator.ask.store import AnswerRow, ConversationRow
 from pressbox.curator.evaluate import wiring as evaluating
 from pressbox.curator.evaluate.activities import EvaluationActivities
-from pressbox.curator.evaluate.domain.evaluation import LONGEST_CONTEXT, Judged, Measure, Metric, SubjectKind
+from pressbox.curator.evaluate.domain import LONGEST_CONTEXT, Judged, Measure, Metric, SubjectKind
 from pressbox.curator.evaluate.offline import OfflineEvaluator
 from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.evaluate.ragas import RagasEvaluator

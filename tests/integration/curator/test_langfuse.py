@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
-from pressbox.curator.evaluate.domain.evaluation import Measure, Metric
+from pressbox.curator.evaluate.domain import Measure, Metric
 from pressbox.curator.evaluate.langfuse import Langfuse
 from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.evaluate.wiring import board

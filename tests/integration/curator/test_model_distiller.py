@@ -10,8 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from pressbox.core.errors import ConfigurationError, RateLimitedError, TransientError
-from pressbox.curator.distil.model import ARTICLES_PER_CALL, ModelDistiller
-from pressbox.curator.distil.prompt import LONGEST_ARTICLE
+from pressbox.curator.distil.model import ARTICLES_PER_CALL, LONGEST_ARTICLE, ModelDistiller
 from pressbox.curator.library.domain.entries import ToDistil
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.distillation_script import write_distillation

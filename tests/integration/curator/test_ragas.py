@@ -15,7 +15,7 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.models.chat import ChatModel, Endpoint
 from pressbox.curator.evaluate import ragas
-from pressbox.curator.evaluate.domain.evaluation import Measure, Metric
+from pressbox.curator.evaluate.domain import Measure, Metric
 from pressbox.curator.evaluate.ragas import RagasEvaluator
 from pressbox.curator.library.rows import ModelCallRow
 from pressbox.curator.models.client import ModelClient

@@ -18,7 +18,7 @@ from pressbox.curator.articles.extraction import PooledExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.context.domain.context import EntityKind
 from pressbox.curator.context.store import EntryLinkRow
-from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity, Neighbour
+from pressbox.curator.graph.domain import EntityView, GraphState, MentionedEntity, Neighbour
 from pressbox.curator.ingest.rate_limit_store import SqlHostRateLimits
 from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.parser_pool import ParserPool

@@ -4,8 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.ask.domain.answers import LONGEST_TITLE, title_of
-from pressbox.curator.ask.domain.text import BlockKind, Piece, PieceKind, blocks, checked, cited, pieces
+from pressbox.curator.ask.domain import (
+    LONGEST_TITLE,
+    BlockKind,
+    Piece,
+    PieceKind,
+    blocks,
+    checked,
+    cited,
+    pieces,
+    title_of,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from pressbox.curator.cards.readme import readme_of
 from pressbox.curator.context.domain.candidates import MENTIONED_WITH
 from pressbox.curator.context.domain.content_types import ContentType, Domain, detect_content_type, detect_domain
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
-from pressbox.curator.context.finder import extract_context
-from pressbox.curator.context.links import extract_links, find_installed_programs
+from pressbox.curator.context.finder import extract_context, extract_links, find_installed_programs
 from tests.fakes.enriching import source_of
 
 ENGLISH = """\

@@ -6,19 +6,21 @@ from typing import Any
 
 import pytest
 
-from pressbox.curator.evaluate.domain.evaluation import (
+from pressbox.curator.evaluate.domain import (
+    MOST_CURVES,
     Measure,
     Metric,
+    ScoreLine,
     SubjectKind,
     averages,
     best_overlap,
     clamp,
     content_words,
     limit_contexts,
+    pictures,
     statements,
     strip_markup,
 )
-from pressbox.curator.evaluate.domain.scores import MOST_CURVES, ScoreLine, pictures
 from pressbox.curator.evaluate.offline import OfflineEvaluator, nearest
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.models.domain import entry_trace_id, trace_id

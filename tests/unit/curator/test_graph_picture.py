@@ -5,8 +5,7 @@ from itertools import combinations
 import pytest
 
 from pressbox.curator.context.domain.context import EntityKind
-from pressbox.curator.graph.domain.graph import EntityView, Neighbour, Relation
-from pressbox.curator.graph.domain.layout import WIDTH, Picture, Spot, drawn
+from pressbox.curator.graph.domain import WIDTH, EntityView, Neighbour, Picture, Relation, Spot, drawn
 from pressbox.curator.graph.pages import entity_address, passage_address
 
 

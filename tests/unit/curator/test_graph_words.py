@@ -1,7 +1,7 @@
 """What an entry says, and which entities a question may name."""
 
 from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
-from pressbox.curator.graph.domain.graph import LONGEST_NAME, MOST_ENTITIES, extract_phrases, extract_statements
+from pressbox.curator.graph.domain import LONGEST_NAME, MOST_ENTITIES, extract_phrases, extract_statements
 
 
 def said(*entities: Entity, relations: tuple[Relationship, ...] = ()) -> EntryContext:

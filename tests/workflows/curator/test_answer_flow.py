@@ -7,7 +7,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureEr
 
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.curator.ask.contracts import answer_workflow_id
-from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState
+from pressbox.curator.ask.domain import AnswerMethod, AnswerState
 from pressbox.curator.ask.service import AnswerStarter
 from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.evaluate.contracts import evaluation_workflow_id

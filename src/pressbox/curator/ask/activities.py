@@ -16,8 +16,9 @@ from pressbox.curator.ask.contracts import (
     RetrievedPassages,
     WrittenAnswer,
 )
-from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerTask, Ending
-from pressbox.curator.ask.domain.prompt import (
+from pressbox.curator.ask.domain import AnswerMethod, AnswerState, AnswerTask, Ending, checked
+from pressbox.curator.ask.ports import Answers
+from pressbox.curator.ask.prompt import (
     MOST_TOKENS,
     PROMPT_VERSION,
     content_hash,
@@ -25,8 +26,6 @@ from pressbox.curator.ask.domain.prompt import (
     instructions,
     material,
 )
-from pressbox.curator.ask.domain.text import checked
-from pressbox.curator.ask.ports import Answers
 from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.domain import trace_id

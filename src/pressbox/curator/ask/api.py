@@ -12,7 +12,7 @@ from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.live.messages import event, parse_topics
 from pressbox.core.web.api_models import RequestBody
 from pressbox.core.web.pages.access import provide
-from pressbox.curator.ask.domain.answers import AnswerView, ConversationLine, ConversationView
+from pressbox.curator.ask.domain import AnswerView, ConversationLine, ConversationView
 from pressbox.curator.ask.service import AskService
 from pressbox.curator.ask.wiring import ask_service
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED

@@ -13,7 +13,7 @@ from pressbox.curator.library.command_line import User, run_for_user
 
 if TYPE_CHECKING:
     from pressbox.core.app import Resources
-    from pressbox.curator.ask.domain.answers import AnswerView
+    from pressbox.curator.ask.domain import AnswerView
 
 BETWEEN_LOOKS_SECONDS = 0.3
 
@@ -26,7 +26,7 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Ask about what you read; prints the answer with its sources, or the passages that fit best."""
-    from pressbox.curator.ask.domain.answers import AnswerState
+    from pressbox.curator.ask.domain import AnswerState
 
     async def run(resources: Resources, owner: int) -> AnswerView:
         from pressbox.curator.ask.wiring import ask_service
@@ -49,7 +49,7 @@ def ask(
 
 
 def show(answer: AnswerView) -> None:
-    from pressbox.curator.ask.domain.text import cited
+    from pressbox.curator.ask.domain import cited
 
     if answer.text:
         typer.echo(f"{answer.text}\n")

@@ -1,7 +1,7 @@
 """Answering a question. The question, the passages and the answer stay in the database: messages carry its id."""
 
 from pressbox.core.contracts import Contract
-from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState
+from pressbox.curator.ask.domain import AnswerMethod, AnswerState
 from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult
 from pressbox.curator.library.domain.policy import CuratorPolicy
 

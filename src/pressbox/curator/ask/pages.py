@@ -10,12 +10,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
-from pressbox.curator.ask.domain.answers import AnswerMethod, AnswerState, AnswerView, title_of
-from pressbox.curator.ask.domain.text import Block, blocks, cited, markdown
+from pressbox.curator.ask.domain import AnswerMethod, AnswerState, AnswerView, Block, blocks, cited, markdown, title_of
 from pressbox.curator.ask.passages import passage_address
 from pressbox.curator.ask.service import AskService
 from pressbox.curator.ask.wiring import ask_service
-from pressbox.curator.evaluate.domain.scores import SubjectScore
+from pressbox.curator.evaluate.domain import SubjectScore
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.wiring import evaluation_service
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED, PERSON_CHANGED

@@ -2,7 +2,7 @@
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.ask.domain.answers import AnswerView
+from pressbox.curator.ask.domain import AnswerView
 from pressbox.curator.ask.wiring import ask_service
 from pressbox.curator.reading.access import PATH
 from pressbox.curator.reading.marks import ID

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from pressbox.curator.ask.domain.answers import AnswerTask, Ending
+from pressbox.curator.ask.domain import AnswerTask, Ending
 from pressbox.curator.search.domain.passages import Passage
 
 

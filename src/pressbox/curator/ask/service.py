@@ -8,7 +8,7 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
 from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.curator.ask.contracts import ANSWER, AnswerInput, answer_workflow_id
-from pressbox.curator.ask.domain.answers import (
+from pressbox.curator.ask.domain import (
     LONGEST_TITLE,
     AnswerState,
     AnswerView,

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.db.base import Base
 from pressbox.core.errors import ConflictError, NotFoundError
-from pressbox.curator.ask.domain.answers import (
+from pressbox.curator.ask.domain import (
     OPEN,
     AnswerMethod,
     AnswerState,
@@ -36,7 +36,7 @@ from pressbox.curator.ask.domain.answers import (
     Turn,
     title_of,
 )
-from pressbox.curator.evaluate.domain.evaluation import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
+from pressbox.curator.evaluate.domain import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore

@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
         EndAnswerInput,
         WrittenAnswer,
     )
-    from pressbox.curator.ask.domain.answers import AnswerMethod
+    from pressbox.curator.ask.domain import AnswerMethod
     from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
     from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import call_until_available

@@ -30,7 +30,7 @@ from pressbox.curator.cards.contracts import (
     SearchGithubInput,
     readme_key,
 )
-from pressbox.curator.cards.domain.cards import (
+from pressbox.curator.cards.domain import (
     LONGEST_BODY,
     EnrichmentKind,
     NewEnrichment,

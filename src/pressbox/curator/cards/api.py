@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.core.web.pages.access import provide
-from pressbox.curator.cards.domain.cards import MOST_LINKS_AT_ONCE, Card, CardPage, ContextView, EnrichmentKind
+from pressbox.curator.cards.domain import MOST_LINKS_AT_ONCE, Card, CardPage, ContextView, EnrichmentKind
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.wiring import card_service
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pressbox.core.errors import PermanentError
 from pressbox.core.models.chat import json_in
-from pressbox.curator.cards.domain.cards import Repository, find_evident
+from pressbox.curator.cards.domain import Repository, find_evident
 from pressbox.curator.cards.ports import Choice
 from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
 

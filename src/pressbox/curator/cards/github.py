@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pressbox.core.errors import ConfigurationError, PermanentError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.pauses import number, pause
-from pressbox.curator.cards.domain.cards import Repository
+from pressbox.curator.cards.domain import Repository
 from pressbox.curator.cards.readme import readme_of
 from pressbox.curator.context.domain.context import FULL_NAME
 from pressbox.curator.library.parser_pool import ParserPool

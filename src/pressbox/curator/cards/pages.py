@@ -1,19 +1,34 @@
-"""What a reader does in the tab that says what an article is about, and the pages of its cards."""
+"""The tab "What it is about" of an article, what a reader does in it, and the pages of its cards."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
+from babel import Locale, UnknownLocaleError
 from fastapi import APIRouter, Depends, Form, Path, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from sqlalchemy import select
 
+from pressbox.core.db.database import Database
+from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.reader import WorkReport
+from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
-from pressbox.curator.cards.domain.cards import BYTES_OF_ADDRESSES, MOST_LINKS_AT_ONCE
+from pressbox.curator.cards.contracts import context_collection_workflow_id, entry_links_workflow_id
+from pressbox.curator.cards.domain import BYTES_OF_ADDRESSES, MOST_LINKS_AT_ONCE, ContextView, LinkView
 from pressbox.curator.cards.service import CardService
-from pressbox.curator.cards.tab import CONTEXT_TAB
 from pressbox.curator.cards.wiring import card_service
+from pressbox.curator.context.contracts import context_workflow_id
+from pressbox.curator.context.domain.context import Entity, EntityKind, Relationship
+from pressbox.curator.library.domain.views import ArticleView
+from pressbox.curator.models.waiting import WAITING
 from pressbox.curator.reading.access import LARGEST_ID, PATH, EntryId, Reader, allow_images, wants_images
 from pressbox.curator.reading.pages import Asking
 from pressbox.curator.reading.panes import Asked
+from pressbox.curator.reading.tabs import LoadedTab
+from pressbox.curator.translate.tab import page_language
 
 router = APIRouter(include_in_schema=False)
 
@@ -57,3 +72,152 @@ async def card(request: Request, service: Service, identity: Reader, card_id: Ca
 def _to_tab(asked: Asked, entry_id: int, place: str = "") -> Response:
     address = f"{PATH}/entries/{entry_id}?{asked.place.query()}&tab={CONTEXT_TAB.name}{place}"
     return RedirectResponse(address, status_code=303)
+
+
+# More of them are a page of their own size; the address asks for all.
+LINKS_SHOWN = 25
+# Afterwards a failure is history, which the activity page tells.
+FAILURES_SHOWN_FOR = timedelta(days=1)
+ALL_LINKS = "all"
+
+
+@dataclass(frozen=True)
+class WorkStatus:
+    """One piece of work on this article. `error` is set when it could not be done."""
+
+    workflow_id: str
+    running: bool
+    step: str
+    message: str
+    error: str
+    done: int
+    total: int | None
+
+
+@dataclass(frozen=True)
+class RelationGroup:
+    """What is said of one name, of all others of which the same is said."""
+
+    source: str
+    relation: str
+    targets: tuple[str, ...]
+    quote: str
+
+
+@dataclass(frozen=True)
+class ContextPanel:
+    view: ContextView
+    collecting: WorkStatus | None
+    fetching: WorkStatus | None
+    all_links: bool
+    # The language of the text, as the page names it.
+    language: str
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return tuple(f"{WORKFLOW_CHANGED}:{workflow_id}" for workflow_id in workflow_ids(self.view.entry_id))
+
+    @property
+    def busy(self) -> bool:
+        return self.collecting is not None and self.collecting.running
+
+    @property
+    def links(self) -> Sequence[LinkView]:
+        """Those that somebody had read are always there."""
+        if self.all_links:
+            return self.view.links
+        return [link for place, link in enumerate(self.view.links) if place < LINKS_SHOWN or link.card]
+
+    @property
+    def hidden_links(self) -> int:
+        return len(self.view.links) - len(self.links)
+
+    @property
+    def kinds(self) -> Mapping[EntityKind, Sequence[Entity]]:
+        """In the order of kinds; what nobody could tell comes last."""
+        entities = self.view.context.entities if self.view.context else ()
+        found = {kind: [entity for entity in entities if entity.kind is kind] for kind in EntityKind}
+        return {kind: named for kind, named in found.items() if named}
+
+    @property
+    def ties(self) -> Sequence[RelationGroup]:
+        relationships = self.view.context.relationships if self.view.context else ()
+        found: dict[tuple[str, str], list[Relationship]] = {}
+        for one in relationships:
+            found.setdefault((one.source, one.relation), []).append(one)
+        return [
+            RelationGroup(
+                source=source,
+                relation=relation,
+                targets=tuple(one.target for one in same),
+                quote=next((one.quote for one in same if one.quote), ""),
+            )
+            for (source, relation), same in found.items()
+        ]
+
+
+def workflow_ids(entry_id: int) -> tuple[str, str, str]:
+    return (
+        context_collection_workflow_id(str(entry_id)),
+        entry_links_workflow_id(entry_id),
+        context_workflow_id(entry_id),
+    )
+
+
+async def load_context(asked: Asked, article: ArticleView) -> ContextPanel:
+    entry_id = article.item.id
+    collect, fetch, extract = workflow_ids(entry_id)
+    # The work first: what it has done by then is in what is read after it.
+    reports = await _reports(asked.parts.database, (collect, fetch, extract))
+    view = await card_service(asked.parts).panel(asked.user_id, entry_id)
+    since = max(datetime.now(UTC) - FAILURES_SHOWN_FOR, view.found_at or datetime.min.replace(tzinfo=UTC))
+    whole, part = (_line(reports.get(workflow_id), entry_id, since) for workflow_id in (collect, extract))
+    # The part knows what it waits for; the whole only knows that it waits for its part.
+    collecting = part if part is not None and part.running and part.message else whole or part
+    fetching = _line(reports.get(fetch), entry_id, datetime.now(UTC) - FAILURES_SHOWN_FOR)
+    wants_all = asked.request.query_params.get("links") == ALL_LINKS
+    return ContextPanel(view, collecting, fetching, wants_all, _language(view, page_language(asked)))
+
+
+def _language(view: ContextView, shown_in: str) -> str:
+    code = view.context.language if view.context else ""
+    try:
+        return Locale.parse(code).get_language_name(shown_in) or code if code else ""
+    except (UnknownLocaleError, ValueError):
+        return code
+
+
+async def _reports(database: Database, ids: Sequence[str]) -> Mapping[str, WorkReport]:
+    async with database.unit_of_work() as work:
+        rows = await work.session.scalars(select(ProgressRow).where(ProgressRow.workflow_id.in_(ids)))
+        return {row.workflow_id: WorkReport.model_validate(row, from_attributes=True) for row in rows}
+
+
+def _line(report: WorkReport | None, entry_id: int, since: datetime) -> WorkStatus | None:
+    """What runs, and what failed and was not made good since."""
+    if report is None:
+        return None
+    running = report.state is ProgressState.RUNNING
+    error = "" if running else report.error or _entry_error(report, entry_id)
+    if not running and (not error or report.updated_at < since):
+        return None
+    step = str(report.detail.get("current_step", ""))
+    message = report.message if step == WAITING else ""
+    return WorkStatus(report.workflow_id, running, step, message, error, report.done, report.total)
+
+
+def _entry_error(report: WorkReport, entry_id: int) -> str:
+    states = report.detail.get("entry_progress")
+    state = states.get(str(entry_id)) if isinstance(states, dict) else None
+    return str(state.get("error", "")) if isinstance(state, dict) else ""
+
+
+CONTEXT_TAB = LoadedTab(
+    "enrichments",
+    "What it is about",
+    key="e",
+    template="curator/_context.html",
+    stylesheet="context.css",
+    load=load_context,
+    words=("links",),
+)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from pressbox.curator.cards.domain.cards import CardPage, ContextView, NewEnrichment, Repository
+from pressbox.curator.cards.domain import CardPage, ContextView, NewEnrichment, Repository
 
 
 class Enrichments(Protocol):

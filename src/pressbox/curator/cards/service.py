@@ -15,7 +15,7 @@ from pressbox.curator.cards.contracts import (
     delete_enrichment_workflow_id,
     entry_links_workflow_id,
 )
-from pressbox.curator.cards.domain.cards import (
+from pressbox.curator.cards.domain import (
     BYTES_OF_ADDRESSES,
     MOST_LINKS_AT_ONCE,
     CardPage,

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.db.base import Base
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.cards.domain.cards import (
+from pressbox.curator.cards.domain import (
     LONGEST_BODY,
     Card,
     CardPage,

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from pressbox.curator.context.domain.context import ContextLink, EntryContext
-from pressbox.curator.context.finder import extract_context
-from pressbox.curator.context.links import extract_links
+from pressbox.curator.context.finder import extract_context, extract_links
 from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.library.parser_pool import ParserPool
 

@@ -6,10 +6,9 @@ from pressbox.curator.articles.wiring import parser_pool
 from pressbox.curator.context.activities import ContextActivities, ContextMaker
 from pressbox.curator.context.domain.context import ContextMethod
 from pressbox.curator.context.finder import VERSION
-from pressbox.curator.context.model import ModelContextExtractor
+from pressbox.curator.context.model import PROMPT_VERSION, ModelContextExtractor
 from pressbox.curator.context.offline import OfflineContextExtractor, PooledLinks
 from pressbox.curator.context.ports import ContextExtractor, Contexts
-from pressbox.curator.context.prompt import PROMPT_VERSION
 from pressbox.curator.context.store import SqlContexts
 from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE

@@ -20,7 +20,7 @@ from pressbox.curator.evaluate.contracts import (
     Score,
     SummarizationEvaluationResult,
 )
-from pressbox.curator.evaluate.domain.evaluation import Measure, SubjectKind, averages
+from pressbox.curator.evaluate.domain import Measure, SubjectKind, averages
 from pressbox.curator.evaluate.ports import Evaluation, Evaluations, Evaluator, ScoreBoard, Subjects
 from pressbox.curator.library.call_options import JUDGED
 from pressbox.curator.library.contracts import heavy_queue

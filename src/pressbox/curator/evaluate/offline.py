@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from pressbox.curator.evaluate.domain.evaluation import (
+from pressbox.curator.evaluate.domain import (
     MIN_OVERLAP,
     MIN_SIMILARITY,
     MOST_PASSAGES,

@@ -10,7 +10,7 @@ from pydantic import Field
 from pressbox.core.web.api_models import ResponseModel
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
-from pressbox.curator.evaluate.domain.scores import ScoreLine
+from pressbox.curator.evaluate.domain import ScoreLine
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.wiring import evaluation_service
 from pressbox.curator.reading.access import PATH, Reader

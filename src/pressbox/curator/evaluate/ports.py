@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from pressbox.curator.evaluate.domain.evaluation import Judged, Measure
+from pressbox.curator.evaluate.domain import Judged, Measure
 
 
 class Evaluator(Protocol):

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from pressbox.core.errors import ConfigurationError, PermanentError
 from pressbox.core.models.chat import json_in
-from pressbox.curator.evaluate.domain.evaluation import Judged, Measure, Metric, clamp, strip_markup
+from pressbox.curator.evaluate.domain import Judged, Measure, Metric, clamp, strip_markup
 from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
 from pressbox.curator.search.ports import Embedder
 

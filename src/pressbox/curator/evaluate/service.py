@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from pressbox.core.clock import Clock, utc_now
-from pressbox.curator.evaluate.domain.evaluation import SubjectKind
-from pressbox.curator.evaluate.domain.scores import ScoresView, SubjectScore, pictures
+from pressbox.curator.evaluate.domain import ScoresView, SubjectKind, SubjectScore, pictures
 from pressbox.curator.evaluate.store import SqlScores
 
 SCORE_DAYS = 30

@@ -24,15 +24,16 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.db.base import Base
 from pressbox.core.db.database import Database
-from pressbox.curator.evaluate.domain.evaluation import (
+from pressbox.curator.evaluate.domain import (
     LONGEST_TEXT,
     Judged,
     Measure,
     Metric,
+    ScoreLine,
     SubjectKind,
+    SubjectScore,
     limit_contexts,
 )
-from pressbox.curator.evaluate.domain.scores import ScoreLine, SubjectScore
 from pressbox.curator.evaluate.ports import Evaluation, Subjects
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED, RESEARCH_CHANGED
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow, ModelCallRow, SubscriptionRow

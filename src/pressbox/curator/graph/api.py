@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from pressbox.core.web.pages.access import provide
-from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity
+from pressbox.curator.graph.domain import EntityView, GraphState, MentionedEntity
 from pressbox.curator.graph.service import LISTED, MOST_LISTED, MOST_NEIGHBOURS, NEIGHBOURS, GraphService
 from pressbox.curator.graph.wiring import graph_service
 from pressbox.curator.reading.access import Reader

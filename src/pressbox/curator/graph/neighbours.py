@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.curator.graph.domain.graph import extract_phrases
+from pressbox.curator.graph.domain import extract_phrases
 from pressbox.curator.graph.page_store import Viewer, load_viewer
 from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow
 from pressbox.curator.graph.store import current_generation

@@ -10,7 +10,7 @@ from sqlalchemy.orm import aliased
 
 from pressbox.core.errors import NotFoundError
 from pressbox.curator.context.domain.context import EntityKind, entity_key
-from pressbox.curator.graph.domain.graph import (
+from pressbox.curator.graph.domain import (
     EntityView,
     Evidence,
     Failure,

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pressbox.core.app import Resources
 from pressbox.core.web.pages.access import Parts, provide
 from pressbox.core.web.rendering import render
-from pressbox.curator.graph.domain.layout import drawn, legend
+from pressbox.curator.graph.domain import drawn, legend
 from pressbox.curator.graph.service import MOST_NEIGHBOURS, NEIGHBOURS, GraphService
 from pressbox.curator.graph.wiring import graph_service
 from pressbox.curator.library.domain.changes import GRAPH_CHANGED

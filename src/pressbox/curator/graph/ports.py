@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pressbox.curator.context.domain.context import EntryContext
 from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity
+from pressbox.curator.graph.domain import EntityView, GraphState, MentionedEntity
 
 
 class GraphPages(Protocol):

@@ -11,7 +11,7 @@ from pressbox.curator.graph.contracts import (
     GlobalGraphUpdateInput,
     GraphRebuildInput,
 )
-from pressbox.curator.graph.domain.graph import EntityView, GraphState, MentionedEntity
+from pressbox.curator.graph.domain import EntityView, GraphState, MentionedEntity
 from pressbox.curator.graph.ports import GraphPages, GraphWork
 from pressbox.curator.library.starter import Starter
 

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.logs import get_logger
-from pressbox.curator.graph.domain.graph import extract_statements
+from pressbox.curator.graph.domain import extract_statements
 from pressbox.curator.graph.ports import Addition, GraphDocument, Waiting
 from pressbox.curator.graph.rows import GraphGenerationRow
 from pressbox.curator.graph.writer import write

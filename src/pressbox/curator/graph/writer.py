@@ -6,7 +6,7 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.context.domain.context import EntityKind
-from pressbox.curator.graph.domain.graph import Statements
+from pressbox.curator.graph.domain import Statements
 from pressbox.curator.text.plain_text import make_storable
 
 _FORGET = tuple(

@@ -7,7 +7,7 @@ from fastapi.responses import Response
 from markupsafe import Markup, escape
 
 from pressbox.core.errors import ConflictError
-from pressbox.curator.ask.domain.text import Piece, PieceKind, pieces
+from pressbox.curator.ask.domain import Piece, PieceKind, pieces
 from pressbox.curator.reading.access import PATH
 from pressbox.curator.research.domain.report import one_line
 from pressbox.curator.research.domain.research import ResearchMethod, Run, Source

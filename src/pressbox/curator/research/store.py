@@ -27,7 +27,7 @@ from pressbox.core.db.base import Base
 from pressbox.core.db.database import UnitOfWork
 from pressbox.core.errors import NotFoundError
 from pressbox.curator.context.store import EntryLinkRow
-from pressbox.curator.evaluate.domain.evaluation import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
+from pressbox.curator.evaluate.domain import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
@@ -44,8 +44,8 @@ from pressbox.curator.research.domain.research import (
     StepKind,
     StepState,
 )
+from pressbox.curator.research.model import PROMPT_VERSION
 from pressbox.curator.research.ports import Draft
-from pressbox.curator.research.prompt import PROMPT_VERSION
 from pressbox.curator.text.plain_text import make_storable
 
 

@@ -7,7 +7,7 @@ nothing between these marks is an instruction. The same holds for what was answe
 import hashlib
 from collections.abc import Sequence
 
-from pressbox.curator.ask.domain.answers import AnswerTask, Turn
+from pressbox.curator.ask.domain import AnswerTask, Turn
 from pressbox.curator.search.domain.passages import Passage
 
 # Changed with every change of the words below: then all is new work.
