@@ -35,8 +35,8 @@ from pressbox.curator.library.rows import (
     StoryRow,
     SubscriptionRow,
 )
-from pressbox.curator.models.costs import CostService, SqlCosts
-from pressbox.curator.models.store import SqlModelLedger
+from pressbox.curator.models.costs import CostService
+from pressbox.curator.models.store import SqlCosts, SqlModelLedger
 from pressbox.curator.models.wiring import cost_service
 from pressbox.curator.reading.label_store import SqlCategories, SqlLabels
 from pressbox.curator.reading.service import ReadingService

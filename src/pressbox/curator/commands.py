@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from pressbox.curator import schedule_commands as schedules
 from pressbox.curator.apps import commands as apps
 from pressbox.curator.ask import commands as ask
 from pressbox.curator.cards import commands as cards
@@ -13,7 +14,6 @@ from pressbox.curator.cleanup import commands as cleanup
 from pressbox.curator.distil import commands as distil
 from pressbox.curator.graph import commands as graph
 from pressbox.curator.ingest import commands as ingest
-from pressbox.curator.operations import schedule_commands as schedules
 from pressbox.curator.research import commands as research
 from pressbox.curator.search import commands as search
 from pressbox.curator.sources import commands as feeds

@@ -5,10 +5,9 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from pressbox.core.health import HealthState
-from pressbox.curator.library.domain.views import BudgetView, CostView
-from pressbox.curator.models.domain import Prices, day_start, estimate_tokens, next_day_start
+from pressbox.curator.costs.charts import chart, sum_by_day, sum_by_feature, sum_by_feed
+from pressbox.curator.models.domain import BudgetView, CostView, Prices, day_start, estimate_tokens, next_day_start
 from pressbox.curator.models.health import budget_part
-from pressbox.curator.operations.costs import by_day, by_feature, by_feed, plot
 
 TODAY = date(2026, 5, 4)
 YESTERDAY = TODAY - timedelta(days=1)
@@ -27,9 +26,12 @@ LINES = (
 
 
 def test_costs_are_added_up_by_day_feature_and_source() -> None:
-    assert [(one.key, one.calls, one.cost) for one in by_day(LINES)] == [(TODAY, 4, 0.75), (YESTERDAY, 4, 1.5)]
-    assert [(one.name, one.cost, one.useless) for one in by_feature(LINES)] == [("distil", 2.0, 0), ("answer", 0.25, 1)]
-    assert [(one.key, one.name, one.cost) for one in by_feed(LINES)] == [
+    assert [(one.key, one.calls, one.cost) for one in sum_by_day(LINES)] == [(TODAY, 4, 0.75), (YESTERDAY, 4, 1.5)]
+    assert [(one.name, one.cost, one.useless) for one in sum_by_feature(LINES)] == [
+        ("distil", 2.0, 0),
+        ("answer", 0.25, 1),
+    ]
+    assert [(one.key, one.name, one.cost) for one in sum_by_feed(LINES)] == [
         (1, "Feed 1", 1.0),
         (2, "Feed 2", 1.0),
         (None, "", 0.25),
@@ -37,7 +39,7 @@ def test_costs_are_added_up_by_day_feature_and_source() -> None:
 
 
 def test_every_day_has_a_bar_and_the_dearest_day_fills_the_height() -> None:
-    drawn = plot(LINES, TODAY, 30)
+    drawn = chart(LINES, TODAY, 30)
     assert [bar.day for bar in drawn.bars] == [TODAY - timedelta(days=29 - number) for number in range(30)]
     assert (drawn.most, drawn.total, drawn.in_money, drawn.busiest.day) == (1.5, 2.25, True, YESTERDAY)
     assert [(part.feature, part.top, part.height) for part in drawn.bars[-2].segments] == [("distil", 0.0, 1.0)]
@@ -50,7 +52,7 @@ def test_every_day_has_a_bar_and_the_dearest_day_fills_the_height() -> None:
 
 
 def test_without_prices_the_plot_shows_tokens() -> None:
-    drawn = plot([line(TODAY, "graph", 0.0, tokens=90)], TODAY, 2)
+    drawn = chart([line(TODAY, "graph", 0.0, tokens=90)], TODAY, 2)
     assert (drawn.in_money, drawn.most, drawn.bars[0].total) == (False, 100.0, 0.0)
 
 
@@ -65,7 +67,7 @@ def test_prices_are_per_million_tokens_and_a_day_begins_at_midnight_in_utc() -> 
 
 def test_a_used_up_budget_is_said_with_what_to_do() -> None:
     midnight = datetime(2026, 5, 5, tzinfo=UTC)
-    fine, full = budget_part(BudgetView(10, 1000, midnight)), budget_part(BudgetView(1000, 1000, midnight))
+    fine, full = budget_part(BudgetView(10, 1000, False, midnight)), budget_part(BudgetView(1000, 1000, True, midnight))
     assert (fine.state, fine.detail) == (HealthState.OK, "10 of 1,000 tokens of today are used.")
     assert full.state is HealthState.WARNING
     assert "waits until 00:00 UTC" in full.detail

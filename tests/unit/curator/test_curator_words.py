@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.temporal.schedules import Times
-from pressbox.curator.operations.schedule_commands import interval_of, times_of
 from pressbox.curator.reading.selection import Position, RankedPlace, read_place
+from pressbox.curator.schedule_commands import interval_of, times_of
 from pressbox.curator.sources.service import checked_address
 
 MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001

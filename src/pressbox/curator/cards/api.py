@@ -6,14 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from pydantic import Field
 
-from pressbox.core.web.api_models import RequestBody, ResponseModel
+from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWorkflow
 from pressbox.core.web.pages.access import provide
 from pressbox.curator.cards.domain import MOST_LINKS_AT_ONCE, Card, CardPage, ContextView, EnrichmentKind
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.wiring import card_service
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind
 from pressbox.curator.reading.access import EntryId, Reader
-from pressbox.curator.reading.api_models import StartedAnswer
 
 router = APIRouter(prefix="/api/curator", tags=["context"])
 
@@ -126,13 +125,13 @@ async def panel(service: Service, identity: Reader, entry_id: EntryId) -> PanelA
 
 
 @router.post("/entries/{entry_id}/context", status_code=202, summary="Find out what an entry is about")
-async def collect(service: Service, identity: Reader, entry_id: EntryId, body: CollectBody) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.collect_mine(identity.user_id, entry_id, again=body.again))
+async def collect(service: Service, identity: Reader, entry_id: EntryId, body: CollectBody) -> StartedWorkflow:
+    return StartedWorkflow(workflow_id=await service.collect_mine(identity.user_id, entry_id, again=body.again))
 
 
 @router.post("/entries/{entry_id}/links", status_code=202, summary="Read pages that an entry links to")
-async def fetch_links(service: Service, identity: Reader, entry_id: EntryId, body: LinksBody) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.fetch_links(identity.user_id, entry_id, body.urls))
+async def fetch_links(service: Service, identity: Reader, entry_id: EntryId, body: LinksBody) -> StartedWorkflow:
+    return StartedWorkflow(workflow_id=await service.fetch_links(identity.user_id, entry_id, body.urls))
 
 
 @router.get("/enrichments/{card_id}", summary="A card with its text")
@@ -141,6 +140,6 @@ async def card(service: Service, identity: Reader, card_id: EntryId) -> CardPage
 
 
 @router.delete("/enrichments/{card_id}", status_code=202, summary="Delete a card")
-async def delete(service: Service, identity: Reader, card_id: EntryId) -> StartedAnswer:
+async def delete(service: Service, identity: Reader, card_id: EntryId) -> StartedWorkflow:
     _, workflow_id = await service.delete(identity.user_id, card_id)
-    return StartedAnswer(workflow_id=workflow_id)
+    return StartedWorkflow(workflow_id=workflow_id)

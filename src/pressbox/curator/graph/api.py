@@ -5,12 +5,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
+from pressbox.core.web.api_models import StartedWorkflow
 from pressbox.core.web.pages.access import provide
 from pressbox.curator.graph.domain import EntityView, GraphState, MentionedEntity
 from pressbox.curator.graph.service import LISTED, MOST_LISTED, MOST_NEIGHBOURS, NEIGHBOURS, GraphService
 from pressbox.curator.graph.wiring import graph_service
 from pressbox.curator.reading.access import Reader
-from pressbox.curator.reading.api_models import StartedAnswer
 
 router = APIRouter(prefix="/api/curator/graph", tags=["graph"])
 
@@ -33,8 +33,8 @@ async def state(service: Service, identity: Reader) -> GraphState:
 
 
 @router.post("/update", status_code=202, summary="Add what the graph lacks now")
-async def update(service: Service, identity: Reader) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.update())
+async def update(service: Service, identity: Reader) -> StartedWorkflow:
+    return StartedWorkflow(workflow_id=await service.update())
 
 
 @router.get("/entities/{key:path}", summary="One entity with its neighbours and the articles behind them")

@@ -1,54 +1,15 @@
-"""What models cost, from the ledger in PostgreSQL, and what is left of the token budget."""
+"""What models cost, and what is left of the token budget."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import Date, cast, func, select
-
 from pressbox.core.clock import Clock, utc_now
-from pressbox.core.db.database import Database
-from pressbox.curator.library.domain.views import BudgetView, CostsView, CostView
-from pressbox.curator.library.rows import FeedRow, ModelCallRow, SubscriptionRow
-from pressbox.curator.models.domain import day_start, next_day_start
+from pressbox.curator.models.domain import BudgetView, CostsView, day_start, next_day_start
 from pressbox.curator.models.ports import ModelLedger
+from pressbox.curator.models.store import SqlCosts
 
 COST_DAYS = 30
 # Every page of the reader asks whether the budget is used up.
 BUDGET_CACHED_FOR = timedelta(seconds=20)
-
-
-class SqlCosts:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def by_day(self, user_id: int | None, since: datetime) -> Sequence[CostView]:
-        """Costs of the person's feeds, newest day first; without a person those of all."""
-        day = cast(func.timezone("UTC", ModelCallRow.at), Date)
-        title = func.coalesce(func.nullif(FeedRow.title, ""), FeedRow.url, "")
-        statement = (
-            select(
-                day,
-                FeedRow.id,
-                title,
-                ModelCallRow.feature,
-                ModelCallRow.model,
-                func.count(),
-                func.count().filter(~ModelCallRow.usable),
-                func.sum(ModelCallRow.tokens_in),
-                func.sum(ModelCallRow.tokens_out),
-                func.sum(ModelCallRow.cost),
-            )
-            .select_from(ModelCallRow)
-            .outerjoin(FeedRow, FeedRow.id == ModelCallRow.feed_id)
-            .where(ModelCallRow.at >= since)
-            .group_by(day, FeedRow.id, title, ModelCallRow.feature, ModelCallRow.model)
-            .order_by(day.desc(), func.sum(ModelCallRow.cost).desc(), title, ModelCallRow.feature, ModelCallRow.model)
-        )
-        if user_id is not None:
-            own = select(SubscriptionRow.feed_id).where(SubscriptionRow.user_id == user_id)
-            statement = statement.where(ModelCallRow.feed_id.in_(own))
-        async with self._database.unit_of_work() as work:
-            return [CostView(*row) for row in (await work.session.execute(statement)).tuples()]
 
 
 class CostService:
@@ -69,7 +30,8 @@ class CostService:
 
     async def budget(self) -> BudgetView:
         now = self._now()
-        return BudgetView(await self._ledger.tokens_today(now), self._tokens_per_day, next_day_start(now))
+        used = await self._ledger.tokens_today(now)
+        return BudgetView(used, self._tokens_per_day, used >= self._tokens_per_day, next_day_start(now))
 
     async def spent_budget(self) -> BudgetView | None:
         """Return the budget when it is used up, as it was at most some seconds ago."""

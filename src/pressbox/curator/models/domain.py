@@ -1,8 +1,11 @@
-"""Prices and days of tokens, and the trace ids under which model calls are found again. Pure."""
+"""Prices, costs and days of tokens, and the trace ids under which model calls are found again. Pure."""
 
 import hashlib
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated
+
+from pydantic import Field
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -16,6 +19,40 @@ class Prices:
 
     def cost(self, tokens_in: int, tokens_out: int = 0) -> float:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1_000_000
+
+
+@dataclass(frozen=True)
+class CostView:
+    """What models cost on one day for one feed and feature; without a feed for what belongs to none."""
+
+    day: Annotated[date, Field(description="A day of UTC.")]
+    feed_id: int | None
+    feed_title: str
+    feature: Annotated[str, Field(description="Such as distil, translate, context, rerank, answer or research.")]
+    model: str
+    calls: int
+    useless: Annotated[int, Field(description="How many of the calls brought nothing usable.")]
+    tokens_in: int
+    tokens_out: int
+    cost: float
+
+
+@dataclass(frozen=True)
+class BudgetView:
+    """The tokens of today, UTC."""
+
+    tokens_today: int
+    tokens_per_day: int
+    used_up: Annotated[bool, Field(description="Whether work that needs a model waits.")]
+    resumes_at: Annotated[datetime, Field(description="When a new day of tokens begins: midnight, UTC.")]
+
+
+@dataclass(frozen=True)
+class CostsView:
+    days: tuple[CostView, ...]
+    budget: BudgetView
+    # The last of the days, whether or not anything was paid on it.
+    today: Annotated[date, Field(exclude=True)]
 
 
 def estimate_tokens(*texts: str) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pressbox.core.app import Resources
 from pressbox.core.health import HealthState, PartHealth
-from pressbox.curator.library.domain.views import BudgetView
+from pressbox.curator.models.domain import BudgetView
 from pressbox.curator.settings import CuratorSettings
 
 

@@ -20,7 +20,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.curator.library.domain.views import CostView
 from pressbox.curator.library.rows import (
     ClaimRow,
     EntryRow,
@@ -30,7 +29,7 @@ from pressbox.curator.library.rows import (
     SubscriptionRow,
 )
 from pressbox.curator.library.store import SqlStore
-from pressbox.curator.models.domain import day_start
+from pressbox.curator.models.domain import CostView, day_start
 from pressbox.curator.models.ports import Order, PaidAnswer, PaidCall, Reservation
 from pressbox.curator.text.plain_text import make_storable
 

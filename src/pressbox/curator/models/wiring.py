@@ -6,12 +6,12 @@ from pressbox.core.app import Resources
 from pressbox.core.models.chat import ChatModel, Endpoint
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.models.client import ModelClient
-from pressbox.curator.models.costs import CostService, SqlCosts
+from pressbox.curator.models.costs import CostService
 from pressbox.curator.models.domain import Prices
 from pressbox.curator.models.health import check_budget
 from pressbox.curator.models.pay_once import PayOnce
 from pressbox.curator.models.ports import PaidModel
-from pressbox.curator.models.store import SqlClaims, SqlModelLedger
+from pressbox.curator.models.store import SqlClaims, SqlCosts, SqlModelLedger
 from pressbox.curator.settings import CuratorSettings, policy
 
 CALLS_AT_ONCE = 4

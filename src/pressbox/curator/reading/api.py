@@ -1,20 +1,18 @@
-"""JSON: lists, articles and what one does with them, labels, costs."""
+"""JSON: lists, articles and what one does with them, labels."""
 
 from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
+from pressbox.core.web.api_models import StartedWorkflow
 from pressbox.core.web.pages.access import provide
 from pressbox.curator.library.domain.views import ListKind, Preference, Selection, Sort
-from pressbox.curator.models.costs import CostService
-from pressbox.curator.models.wiring import cost_service
 from pressbox.curator.reading.access import EntryId, Reader
 from pressbox.curator.reading.api_models import (
     After,
     AllReadBody,
     ArticleAnswer,
-    CostsAnswer,
     CountAnswer,
     CountedLabelAnswer,
     EntriesAnswer,
@@ -24,7 +22,6 @@ from pressbox.curator.reading.api_models import (
     NameBody,
     PageSize,
     ReadBody,
-    StartedAnswer,
     UndoBody,
 )
 from pressbox.curator.reading.service import ReadingService
@@ -33,7 +30,6 @@ from pressbox.curator.reading.wiring import reading_service, state_service
 
 Service = Annotated[ReadingService, Depends(provide(reading_service))]
 States = Annotated[StateService, Depends(provide(state_service))]
-Costs = Annotated[CostService, Depends(provide(cost_service))]
 
 router = APIRouter()
 reading = APIRouter(prefix="/api/curator", tags=["entries"])
@@ -118,14 +114,8 @@ async def related(
 
 
 @reading.post("/entries/{entry_id}/redo", status_code=202, summary="Fetch and summarise an entry again")
-async def redo(service: Service, identity: Reader, entry_id: EntryId) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.redo(identity.user_id, entry_id))
-
-
-@reading.get("/costs", summary="What models cost, per day, feed and feature: of your feeds; administrators: of all")
-async def costs(costs_service: Costs, identity: Reader, days: Annotated[int, Query(ge=1, le=366)] = 30) -> CostsAnswer:
-    found = await costs_service.costs(identity.user_id, administrator=identity.is_administrator, days=days)
-    return CostsAnswer.model_validate(found)
+async def redo(service: Service, identity: Reader, entry_id: EntryId) -> StartedWorkflow:
+    return StartedWorkflow(workflow_id=await service.redo(identity.user_id, entry_id))
 
 
 @labelling.get("/labels", summary="Your labels")

@@ -1,6 +1,6 @@
 """What the API of the reader takes and gives."""
 
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Literal, Self
 
 from fastapi import Query
@@ -304,10 +304,6 @@ class CountAnswer(ResponseModel):
     count: int
 
 
-class StartedAnswer(ResponseModel):
-    workflow_id: str | None = Field(description="Follow it at /api/workflows/active; null: there was nothing to do.")
-
-
 class ProblemAnswer(ResponseModel):
     line: int
     title: str
@@ -351,28 +347,3 @@ class PreviewAnswer(ResponseModel):
     title: str
     words: int
     error: str
-
-
-class CostAnswer(ResponseModel):
-    day: date = Field(description="A day of UTC.")
-    feed_id: int | None
-    feed_title: str
-    feature: str = Field(description="What it was for: distil, translate, context, rerank, answer, research, …")
-    model: str
-    calls: int
-    useless: int = Field(description="Those of the calls that brought nothing that could be used.")
-    tokens_in: int
-    tokens_out: int
-    cost: float
-
-
-class BudgetAnswer(ResponseModel):
-    tokens_today: int
-    tokens_per_day: int
-    used_up: bool = Field(description="Whether work that needs a model waits.")
-    resumes_at: datetime = Field(description="When a new day of tokens begins: midnight, UTC.")
-
-
-class CostsAnswer(ResponseModel):
-    days: list[CostAnswer]
-    budget: BudgetAnswer

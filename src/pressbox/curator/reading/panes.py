@@ -14,7 +14,6 @@ from pressbox.core.web.identity import Identity
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.domain.views import (
     ArticleView,
-    BudgetView,
     EntryItem,
     EntryPage,
     FeedView,
@@ -24,6 +23,7 @@ from pressbox.curator.library.domain.views import (
     SourcesView,
 )
 from pressbox.curator.models.costs import CostService
+from pressbox.curator.models.domain import BudgetView
 from pressbox.curator.reading.access import PATH, cursor, wants_images
 from pressbox.curator.reading.addresses import Place, milliseconds
 from pressbox.curator.reading.progress import WorkLine, works

@@ -6,10 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path
 from pydantic import Field
 
-from pressbox.core.web.api_models import RequestBody, ResponseModel
+from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWorkflow
 from pressbox.core.web.pages.access import provide
 from pressbox.curator.reading.access import LARGEST_ID, Reader
-from pressbox.curator.reading.api_models import StartedAnswer
 from pressbox.curator.research.bounds import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
 from pressbox.curator.research.domain.research import (
     LONGEST_QUESTION,
@@ -163,8 +162,8 @@ async def stop(service: Service, identity: Reader, run_id: RunId) -> None:
 
 
 @router.post("/{run_id}/resume", status_code=202, summary="Go on where it stopped")
-async def resume(service: Service, identity: Reader, run_id: RunId) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.resume(identity.user_id, run_id))
+async def resume(service: Service, identity: Reader, run_id: RunId) -> StartedWorkflow:
+    return StartedWorkflow(workflow_id=await service.resume(identity.user_id, run_id))
 
 
 @router.delete("/{run_id}", status_code=204, summary="Delete a run with all that it found")

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 
+from pressbox.core.web.api_models import StartedWorkflow
 from pressbox.core.web.pages.access import provide
 from pressbox.curator.reading.access import FeedId, Reader
 from pressbox.curator.reading.api_models import (
@@ -19,7 +20,6 @@ from pressbox.curator.reading.api_models import (
     PreviewAnswer,
     PreviewBody,
     SourcesAnswer,
-    StartedAnswer,
     SubscribeBody,
 )
 from pressbox.curator.sources.outlines import OutlineService
@@ -62,8 +62,8 @@ async def subscribe(service: Sources, identity: Reader, body: SubscribeBody) -> 
 
 
 @feeds.post("/feeds/refresh", status_code=202, summary="Read every feed now that is not paused")
-async def refresh_all(service: Sources, identity: Reader) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.refresh_all())
+async def refresh_all(service: Sources, identity: Reader) -> StartedWorkflow:
+    return StartedWorkflow(workflow_id=await service.refresh_all())
 
 
 @feeds.get("/feeds/{feed_id}", summary="A feed with its latest failures")
@@ -91,13 +91,13 @@ async def unsubscribe(service: Sources, identity: Reader, feed_id: FeedId) -> No
 
 
 @feeds.post("/feeds/{feed_id}/refresh", status_code=202, summary="Read a feed now")
-async def refresh(service: Sources, identity: Reader, feed_id: FeedId) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.refresh(identity.user_id, feed_id))
+async def refresh(service: Sources, identity: Reader, feed_id: FeedId) -> StartedWorkflow:
+    return StartedWorkflow(workflow_id=await service.refresh(identity.user_id, feed_id))
 
 
 @feeds.post("/feeds/{feed_id}/retry", status_code=202, summary="Do the entries again whose fetch or summary failed")
-async def retry(service: Sources, identity: Reader, feed_id: FeedId) -> StartedAnswer:
-    return StartedAnswer(workflow_id=await service.retry(identity.user_id, feed_id))
+async def retry(service: Sources, identity: Reader, feed_id: FeedId) -> StartedWorkflow:
+    return StartedWorkflow(workflow_id=await service.retry(identity.user_id, feed_id))
 
 
 @feeds.post("/feeds/{feed_id}/pause", summary="No crawls until it is resumed")

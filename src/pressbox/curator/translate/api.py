@@ -6,11 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 
-from pressbox.core.web.api_models import RequestBody, ResponseModel
+from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWorkflow
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.pages.access import provide
 from pressbox.curator.reading.access import EntryId, Reader
-from pressbox.curator.reading.api_models import StartedAnswer
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.domain.view import BlockView, TranslationStatus, TranslationView, view_blocks
 from pressbox.curator.translate.service import TranslationService
@@ -66,12 +65,12 @@ async def translation(
 
 
 @router.post("/entries/{entry_id}/translation", status_code=202, summary="Translate an entry")
-async def translate(service: Service, identity: Reader, entry_id: EntryId, body: TranslationBody) -> StartedAnswer:
+async def translate(service: Service, identity: Reader, entry_id: EntryId, body: TranslationBody) -> StartedWorkflow:
     language = service.choose_language(body.language, _page_language(identity))
     started = await service.translate(
         identity.user_id, entry_id, language, provider=body.provider or "", again=body.again
     )
-    return StartedAnswer(workflow_id=started)
+    return StartedWorkflow(workflow_id=started)
 
 
 def _page_language(identity: Identity) -> str:

@@ -1,7 +1,7 @@
-"""What one person sees of sources, entries and costs. Pure types."""
+"""What one person sees of sources and entries. Pure types."""
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -312,47 +312,6 @@ class MarkedRead:
 
     count: int
     stamp: datetime | None
-
-
-@dataclass(frozen=True)
-class CostView:
-    """What models cost on one day of UTC for one feed and feature; without a feed for what belongs to none.
-
-    `useless` of the calls brought nothing that could be used.
-    """
-
-    day: date
-    feed_id: int | None
-    feed_title: str
-    feature: str
-    model: str
-    calls: int
-    useless: int
-    tokens_in: int
-    tokens_out: int
-    cost: float
-
-
-@dataclass(frozen=True)
-class BudgetView:
-    """The tokens of today, UTC."""
-
-    tokens_today: int
-    tokens_per_day: int
-    # When a new day of tokens begins.
-    resumes_at: datetime
-
-    @property
-    def used_up(self) -> bool:
-        return self.tokens_today >= self.tokens_per_day
-
-
-@dataclass(frozen=True)
-class CostsView:
-    days: tuple[CostView, ...]
-    budget: BudgetView
-    # The last of the days, whether or not anything was paid on it.
-    today: date
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,18 @@
-"""What models cost, added up: by day, feature and source, and as the bars of a plot. Pure."""
+"""What models cost, added up by day, feature and source, and as the bars of a chart. Pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from pressbox.curator.library.domain.views import CostView
+from pressbox.curator.models.domain import CostView
 
-# Of the width that a day has in the plot; the rest keeps the bars apart.
+# The share of a day's width that its bar takes; the rest keeps the bars apart.
 BAR_WIDTH = 0.72
 
 
 @dataclass(frozen=True)
 class Sum:
-    """What belongs together. `key` is a day, a feature, or the id of a source."""
+    """The costs of one day, feature or source, which is the `key`."""
 
     key: date | str | int | None
     name: str
@@ -29,7 +29,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a bar, as fractions of the plot's height from its top."""
+    """A part of a bar, as fractions of the chart's height from its top."""
 
     feature: str
     top: float
@@ -45,7 +45,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Plot:
+class Chart:
     """One bar for each day, the oldest first. `in_money` is False where no price was set: then tokens are drawn."""
 
     bars: tuple[Bar, ...]
@@ -65,37 +65,37 @@ class Plot:
         return BAR_WIDTH
 
 
-def by_day(lines: Sequence[CostView]) -> tuple[Sum, ...]:
-    """The newest first."""
+def sum_by_day(lines: Sequence[CostView]) -> tuple[Sum, ...]:
+    """Sum up the days, newest first."""
     days = _sums(lines, lambda line: (line.day, ""))
     return tuple(sorted(days, key=lambda one: str(one.key), reverse=True))
 
 
-def by_feature(lines: Sequence[CostView]) -> tuple[Sum, ...]:
-    """The dearest first."""
-    return _dearest(_sums(lines, lambda line: (line.feature, line.feature)))
+def sum_by_feature(lines: Sequence[CostView]) -> tuple[Sum, ...]:
+    """Sum up the features, dearest first."""
+    return _sort_by_cost(_sums(lines, lambda line: (line.feature, line.feature)))
 
 
-def by_feed(lines: Sequence[CostView]) -> tuple[Sum, ...]:
-    """The dearest first; what belongs to no source has no key."""
-    return _dearest(_sums(lines, lambda line: (line.feed_id, line.feed_title)))
+def sum_by_feed(lines: Sequence[CostView]) -> tuple[Sum, ...]:
+    """Sum up the sources, dearest first; costs of no source have no key."""
+    return _sort_by_cost(_sums(lines, lambda line: (line.feed_id, line.feed_title)))
 
 
-def plot(lines: Sequence[CostView], today: date, days: int) -> Plot:
+def chart(lines: Sequence[CostView], today: date, days: int) -> Chart:
     in_money = any(line.cost for line in lines)
-    order = [one.name for one in by_feature(lines)]
+    order = [one.name for one in sum_by_feature(lines)]
     wanted = [today - timedelta(days=days - 1 - number) for number in range(days)]
     parts = {day: [_weight(lines, day, feature, in_money=in_money) for feature in order] for day in wanted}
     most = max((sum(weights) for weights in parts.values()), default=0.0)
     bars = tuple(
-        Bar(day, number + (1 - BAR_WIDTH) / 2, sum(parts[day]), _stacked(order, parts[day], most))
+        Bar(day, number + (1 - BAR_WIDTH) / 2, sum(parts[day]), _stack(order, parts[day], most))
         for number, day in enumerate(wanted)
     )
-    return Plot(bars, most, in_money)
+    return Chart(bars, most, in_money)
 
 
-def _stacked(features: Sequence[str], weights: Sequence[float], most: float) -> tuple[Segment, ...]:
-    """The dearest feature at the foot, so that it can be compared from day to day."""
+def _stack(features: Sequence[str], weights: Sequence[float], most: float) -> tuple[Segment, ...]:
+    """Put the dearest feature at the bottom, so that it can be compared from day to day."""
     segments, top = [], 1.0
     for feature, weight in zip(features, weights, strict=True):
         if weight:
@@ -109,16 +109,16 @@ def _weight(lines: Sequence[CostView], day: date, feature: str, *, in_money: boo
     return sum(line.cost if in_money else float(line.tokens_in + line.tokens_out) for line in own)
 
 
-def _dearest(sums: Sequence[Sum]) -> tuple[Sum, ...]:
+def _sort_by_cost(sums: Sequence[Sum]) -> tuple[Sum, ...]:
     return tuple(sorted(sums, key=lambda one: (-one.cost, -one.tokens, one.name)))
 
 
 def _sums(
     lines: Sequence[CostView], group: Callable[[CostView], tuple[date | str | int | None, str]]
 ) -> tuple[Sum, ...]:
-    together: dict[tuple[date | str | int | None, str], list[CostView]] = {}
+    groups: dict[tuple[date | str | int | None, str], list[CostView]] = {}
     for line in lines:
-        together.setdefault(group(line), []).append(line)
+        groups.setdefault(group(line), []).append(line)
     return tuple(
         Sum(
             key,
@@ -129,5 +129,5 @@ def _sums(
             sum(line.tokens_out for line in own),
             sum(line.cost for line in own),
         )
-        for (key, name), own in together.items()
+        for (key, name), own in groups.items()
     )

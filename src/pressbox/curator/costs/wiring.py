@@ -1,4 +1,4 @@
-"""The page of what models cost."""
+"""What models cost: the page and the API."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def routers() -> "Sequence[APIRouter]":
-    from pressbox.curator.operations import cost_pages
+    from pressbox.curator.costs import pages
 
-    return (cost_pages.router,)
+    return (pages.router,)
 
 
 SLICE = Slice(routers=routers)
