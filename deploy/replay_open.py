@@ -12,9 +12,9 @@ from temporalio.client import Client
 from temporalio.worker import Replayer
 
 from pressbox.core.errors import PressboxError
-from pressbox.core.temporal.client import reaching_temporal
-from pressbox.entry.commands.process import prepared_settings
+from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.entry.manifests import manifests
+from pressbox.entry.settings import prepare_settings
 from pressbox.entry.wiring import find_endpoints, open_resources
 
 OPEN = "ExecutionStatus = 'Running'"
@@ -26,7 +26,7 @@ async def replay_open(client: Client, workflows: Sequence[type]) -> dict[str, st
     # Temporal leaves its own workflows, such as those behind schedules, out of the list.
     listed = client.list_workflows(OPEN)
     found: dict[str, str | None] = {}
-    with reaching_temporal():
+    with translate_rpc_errors():
         async with replayer.workflow_replay_iterator(listed.map_histories()) as results:
             async for result in results:
                 failure = result.replay_failure
@@ -35,8 +35,8 @@ async def replay_open(client: Client, workflows: Sequence[type]) -> dict[str, st
 
 
 async def main() -> int:
-    settings = prepared_settings()
-    workflows = [found for manifest in manifests(settings) for group in manifest.workflows.values() for found in group]
+    settings = prepare_settings()
+    workflows = [found for manifest in manifests(settings) for group in manifest.workflows().values() for found in group]
     async with open_resources(settings, find_endpoints(settings)) as resources:
         found = await replay_open(resources.temporal, workflows)
     broken = {workflow_id: reason for workflow_id, reason in found.items() if reason}
