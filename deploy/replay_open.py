@@ -36,7 +36,9 @@ async def replay_open(client: Client, workflows: Sequence[type]) -> dict[str, st
 
 async def main() -> int:
     settings = prepare_settings()
-    workflows = [found for manifest in manifests(settings) for group in manifest.workflows().values() for found in group]
+    workflows = [
+        found for manifest in manifests(settings) for group in manifest.workflows().values() for found in group
+    ]
     async with open_resources(settings, find_endpoints(settings)) as resources:
         found = await replay_open(resources.temporal, workflows)
     broken = {workflow_id: reason for workflow_id, reason in found.items() if reason}
