@@ -26,9 +26,8 @@ from pressbox.curator.library.domain.views import ArticleView
 from pressbox.curator.models.waiting import WAITING
 from pressbox.curator.reading.access import LARGEST_ID, PATH, EntryId, Reader, allow_images, wants_images
 from pressbox.curator.reading.pages import Asking
-from pressbox.curator.reading.panes import Asked
+from pressbox.curator.reading.panes import Asked, page_language
 from pressbox.curator.reading.tabs import LoadedTab
-from pressbox.curator.translate.tab import page_language
 
 router = APIRouter(include_in_schema=False)
 

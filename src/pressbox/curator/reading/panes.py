@@ -11,6 +11,7 @@ from fastapi import Request
 from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.web.identity import Identity
+from pressbox.core.web.languages import choose_language
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.domain.views import (
     ArticleView,
@@ -260,3 +261,9 @@ async def with_works(asked: Asked, page: Panes) -> Panes:
 def mark_of(value: datetime) -> int:
     """A moment to the microsecond, as an address carries it."""
     return int(value.timestamp()) * 1_000_000 + value.microsecond
+
+
+def page_language(asked: Asked) -> str:
+    """The language of the person's pages."""
+    accepted = asked.request.headers.get("accept-language", "")
+    return choose_language(getattr(asked.identity, "language", None), accepted)

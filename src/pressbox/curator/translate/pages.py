@@ -8,8 +8,9 @@ from fastapi.responses import RedirectResponse, Response
 from pressbox.core.web.pages.access import provide
 from pressbox.curator.reading.access import PATH, EntryId
 from pressbox.curator.reading.pages import Asking
+from pressbox.curator.reading.panes import page_language
 from pressbox.curator.translate.service import TranslationService
-from pressbox.curator.translate.tab import TRANSLATION_TAB, page_language
+from pressbox.curator.translate.tab import TRANSLATION_TAB
 from pressbox.curator.translate.wiring import translation_service
 
 router = APIRouter(include_in_schema=False)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.reader import ActivityNode, node
-from pressbox.core.web.languages import choose_language, locale_of
+from pressbox.core.web.languages import locale_of
 from pressbox.curator.library.domain.views import ArticleView
-from pressbox.curator.reading.panes import Asked
+from pressbox.curator.reading.panes import Asked, page_language
 from pressbox.curator.reading.tabs import LoadedTab
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.domain.view import LANGUAGES, TranslationView
@@ -68,12 +68,6 @@ async def load_translation(asked: Asked, article: ArticleView) -> TranslationTab
         only=given.get("show", "") == ONLY,
         article_language=article.item.language.lower().split("-")[0],
     )
-
-
-def page_language(asked: Asked) -> str:
-    """The language of the person's pages."""
-    accepted = asked.request.headers.get("accept-language", "")
-    return choose_language(getattr(asked.identity, "language", None), accepted)
 
 
 def language_names(page_language: str) -> Sequence[LanguageName]:
