@@ -54,7 +54,7 @@ EXPECTED: Mapping[Evil, Told] = {
     Evil.BOMB: Told(CrawlOutcome.TOO_LARGE, "larger than"),
     Evil.PRIVATE: Told(CrawlOutcome.REFUSED_ADDRESS, "127.0.0.1 is not on the public internet"),
     Evil.METADATA: Told(CrawlOutcome.REFUSED_ADDRESS, "169.254.169.254 is not on the public internet"),
-    Evil.INVALID_XML: arrived(2, "mended"),
+    Evil.INVALID_XML: arrived(2, "repaired"),
     Evil.NOT_A_FEED: Told(CrawlOutcome.NOT_A_FEED, "neither RSS nor Atom", 200),
     Evil.EMPTY: Told(CrawlOutcome.NOT_A_FEED, "empty", 200),
     Evil.NO_ENTRIES: arrived(0),

@@ -32,6 +32,13 @@ _MAX_IN_CALENDAR = 1_000
 _SLUG_BYTES = 12
 
 
+def new_slug() -> str:
+    """Return a random slug that a command line does not take for an option."""
+    while (slug := secrets.token_urlsafe(_SLUG_BYTES)).startswith("-"):
+        pass
+    return slug
+
+
 class EventService:
     """An event that a viewer may not know of is a NotFoundError; one that is not theirs to change a ForbiddenError."""
 
@@ -45,7 +52,7 @@ class EventService:
         status = EventStatus.DRAFT if stated.draft else EventStatus.ACTIVE
         async with self._database.unit_of_work() as work:
             row = EventRow(
-                slug=secrets.token_urlsafe(_SLUG_BYTES),
+                slug=new_slug(),
                 organiser_id=organiser_id,
                 visibility=stated.visibility,
                 status=status,
