@@ -12,11 +12,11 @@ OFFERED_ROLES = {"contracts", "domain", "ports", "activities", "workflow", "work
 GROUND = {"library", "text", "models", "articles", "feeds"}
 # What a slice offers beside its roles, on purpose. A new line here is a decision, and wants a reason.
 OFFERED_MODULES = {
-    # The frame of the reader's pages, addresses of lists, and marks in an article.
-    *("reading.access", "reading.panes", "reading.pages", "reading.tabs", "reading.addresses", "reading.marks"),
-    # What a person has: entries, labels and categories, subscriptions. Both slices are one person's shelf.
-    *("reading.store", "reading.states", "reading.label_store", "reading.api_models"),
-    *("sources.subscription_store", "sources.outlines", "sources.forms"),
+    # The frame of the reader's pages, its left pane, and passages that are marked in an article.
+    *("reading.access", "reading.panes", "reading.pages", "reading.tabs", "reading.sidebar", "reading.passages"),
+    # Entries as one person sees them.
+    "reading.store",
+    *("sources.outlines", "sources.forms"),
     # One rate limit per host, whoever asks.
     "ingest.rate_limits",
     # Statements about vectors that lists are sorted by.

@@ -38,16 +38,15 @@ from pressbox.curator.library.rows import (
 from pressbox.curator.models.costs import CostService
 from pressbox.curator.models.store import SqlCosts, SqlModelLedger
 from pressbox.curator.models.wiring import cost_service
-from pressbox.curator.reading.label_store import SqlCategories, SqlLabels
-from pressbox.curator.reading.service import ReadingService
-from pressbox.curator.reading.state_store import SqlReadingStates
-from pressbox.curator.reading.states import StateService
+from pressbox.curator.reading.service import ReadingService, StateService
+from pressbox.curator.reading.sidebar import SqlSidebar
+from pressbox.curator.reading.state_store import SqlLabels, SqlReadingStates
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.reading.wiring import reading_service, state_service
 from pressbox.curator.search.ports import Hit
 from pressbox.curator.sources.outlines import OutlineService
 from pressbox.curator.sources.service import SourceService
-from pressbox.curator.sources.subscription_store import SqlSubscriptions
+from pressbox.curator.sources.subscription_store import SqlCategories, SqlSubscriptions
 from pressbox.curator.sources.wiring import outline_service, source_service
 from tests.fakes.temporal import RecordedTemporal
 
@@ -119,8 +118,8 @@ class Library:
             states=states,
             costs=CostService(SqlCosts(self.database), SqlModelLedger(self.database), 1000, self.clock),
             apps=app_service(self.resources, Passwords(PasswordHasher(1, 8, 1))),
-            views=ViewService(SqlViewFeeds(self.database), subscriptions, reading, streams),
-            streams=StreamService(streams, sources, states, self.clock),
+            views=ViewService(SqlViewFeeds(self.database), SqlSidebar(self.database), reading, streams),
+            streams=StreamService(streams, SqlSidebar(self.database), sources, states, self.clock),
         )
 
     def clock(self) -> datetime:

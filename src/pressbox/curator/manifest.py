@@ -78,7 +78,7 @@ def router() -> APIRouter:
 
     from pressbox.curator.ask.passages import find_passage
     from pressbox.curator.cards.pages import CONTEXT_TAB
-    from pressbox.curator.reading.citation import set_passage_finder
+    from pressbox.curator.reading.passages import set_passage_finder
     from pressbox.curator.reading.tabs import set_tabs
     from pressbox.curator.slices import SLICES
     from pressbox.curator.translate.tab import TRANSLATION_TAB

@@ -15,7 +15,7 @@ import pytest
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.curator.library.domain.views import ListKind, Selection
+from pressbox.curator.reading.domain import ListKind, Selection
 from tests.apps.install import find_newsboat
 from tests.fakes.reader import NOW, Library
 from tests.fakes.reader_apps import reader_site, served

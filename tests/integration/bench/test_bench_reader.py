@@ -5,7 +5,7 @@ from pressbox.bench.reader_library import CATEGORIES, fill, mark_read
 from pressbox.core.accounts.models import Role
 from pressbox.core.accounts.people import insert_user
 from pressbox.core.db.database import Database
-from pressbox.curator.library.domain.views import ListKind, Selection
+from pressbox.curator.reading.domain import ListKind, Selection
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
 

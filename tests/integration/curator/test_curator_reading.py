@@ -11,7 +11,7 @@ from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.library.domain.entries import FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.domain.views import EntryPage, ListKind, ListNote, Preference, Selection, Sort
+from pressbox.curator.reading.domain import EntryPage, ListKind, ListNote, Preference, Selection, Sort
 from tests.fakes.reader import NOW, Library
 
 UNREAD = Selection(ListKind.UNREAD)
@@ -118,10 +118,10 @@ async def test_two_people_share_feeds_but_nothing_that_they_do(library: Library)
     await states.note(anna, entry, "Mine alone.")
     await states.put_labels(anna, entry, ["secret"])
     of_bert = await library.service.reading.article(bert, entry)
-    assert (of_bert.item.read, of_bert.item.starred, of_bert.item.preference) == (False, False, Preference.NONE)
-    assert (of_bert.note, of_bert.item.labels, of_bert.item.has_note) == ("", (), False)
+    assert (of_bert.read, of_bert.starred, of_bert.preference) == (False, False, Preference.NONE)
+    assert (of_bert.note, of_bert.labels, of_bert.has_note) == ("", (), False)
     of_anna = await library.service.reading.article(anna, entry)
-    assert (of_anna.note, [label.name for label in of_anna.item.labels]) == ("Mine alone.", ["secret"])
+    assert (of_anna.note, [label.name for label in of_anna.labels]) == ("Mine alone.", ["secret"])
     assert (await library.service.sources.sources(bert)).unread == 1
     assert (await library.service.sources.sources(anna)).unread == 1
     with pytest.raises(NotFoundError):

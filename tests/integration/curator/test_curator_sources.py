@@ -13,8 +13,9 @@ from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
-from pressbox.curator.library.domain.views import FeedSettings, ListKind, Preference, Selection
 from pressbox.curator.library.rows import EntryRow, FeedRow, RemovedEntryRow, StoryRow
+from pressbox.curator.reading.domain import ListKind, Preference, Selection
+from pressbox.curator.sources.domain import FeedSettings
 from tests.fakes.reader import NOW, Library
 
 URL = "https://example.org/feed.xml"
@@ -115,7 +116,7 @@ async def test_what_somebody_kept_stays_when_the_feed_is_left(library: Library) 
     assert await count(library, EntryRow) == 2
     kept = await library.service.reading.entries(anna, Selection(ListKind.STARRED))
     assert [(item.id, item.feed_title) for item in kept.items] == [(starred, "A feed")]
-    assert (await library.service.reading.article(anna, labelled)).item.labels[0].name == "Later"
+    assert (await library.service.reading.article(anna, labelled)).labels[0].name == "Later"
     assert (await library.service.reading.entries(anna, Selection())).items == ()
     async with library.database.unit_of_work() as work:
         row = await work.session.get(FeedRow, feed)
@@ -302,4 +303,4 @@ async def test_a_person_with_up_marks_keeps_them_after_leaving_and_others_do_not
     with pytest.raises(NotFoundError):
         await library.service.reading.article(bert, entry)
     await library.service.sources.unsubscribe(anna, feed)
-    assert (await library.service.reading.article(anna, entry)).item.preference is Preference.UP
+    assert (await library.service.reading.article(anna, entry)).preference is Preference.UP

@@ -8,10 +8,10 @@ from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError
-from pressbox.curator.library.domain.views import ListKind, Selection
 from pressbox.curator.library.rows import EntryRow, EntryStateRow, SubscriptionRow
 from pressbox.curator.models.ports import PaidAnswer, PaidCall
 from pressbox.curator.models.store import SqlModelLedger
+from pressbox.curator.reading.domain import ListKind, Selection
 from tests.fakes.reader import NOW, Library
 
 
@@ -96,7 +96,7 @@ async def test_counts_are_right_after_windows_and_crawls_acted_at_the_same_time(
     assert len(rows) == 6
     assert [told for told, _ in rows] == [real for _, real in rows]
     article = await library.service.reading.article(anna, entries[0])
-    assert (article.item.starred, article.note) == (True, "Mine.")
+    assert (article.starred, article.note) == (True, "Mine.")
 
 
 async def test_too_much_at_once_is_refused(library: Library) -> None:

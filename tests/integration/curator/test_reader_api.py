@@ -19,7 +19,7 @@ from pressbox.curator.apps.domain.streams import (
     microseconds,
     short_id,
 )
-from pressbox.curator.library.domain.views import ListKind, Selection
+from pressbox.curator.reading.domain import ListKind, Selection
 from tests.fakes.reader import NOW, Library
 from tests.fakes.reader_apps import Pairs, ReaderApp, reader_app, reader_site
 

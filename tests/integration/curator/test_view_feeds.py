@@ -13,7 +13,7 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.curator.feeds.parser import parse_feed
-from pressbox.curator.library.domain.views import ListKind, Selection
+from pressbox.curator.reading.domain import ListKind, Selection
 from tests.fakes.reader import NOW, Library
 from tests.fakes.reader_apps import reader_site
 from tests.site import ORIGIN, PASSWORD

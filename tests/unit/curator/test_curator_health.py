@@ -11,24 +11,25 @@ from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.health import HealthState
 from pressbox.curator.distil.wiring import model_distiller
 from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.views import FeedHealth, FeedView
 from pressbox.curator.manifest import schedules
 from pressbox.curator.search.health import search_part
 from pressbox.curator.search.ports import Hit
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.sources.domain import FeedHealth, FeedView
 from pressbox.curator.sources.health import feeds_part
 
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)
-FINE = FeedHealth(CrawlOutcome.NEW, "", 200, 0, None, SINCE, SINCE, SINCE, SINCE, timedelta(hours=1))
-FAILING = replace(FINE, outcome=CrawlOutcome.SERVER_ERROR, reason="500", failures=3, failing_since=SINCE)
+FINE = FeedHealth(CrawlOutcome.NEW, False, "", 200, 0, None, SINCE, SINCE, SINCE, SINCE, timedelta(hours=1))
+FAILING = replace(FINE, outcome=CrawlOutcome.SERVER_ERROR, failing=True, reason="500", failures=3, failing_since=SINCE)
 
 
 def feed(name: str, health: FeedHealth = FINE, paused_at: datetime | None = None) -> FeedView:
     return FeedView(
         id=1, title=name, own_title="", url="", site_url="", description="", language="", icon_url="",
-        category_id=None, category="", unread=0, subscribers=1, paused_at=paused_at, full_text=True, rules=(),
-        interval=None, entry_limit=None, health=health, subscribed_at=SINCE,
+        category_id=None, category="", unread=0, subscribers=1, shared=False, paused_at=paused_at,
+        full_text=True, rules=(), interval=None, interval_seconds=None, entry_limit=None,
+        health=health, subscribed_at=SINCE,
     )  # fmt: skip
 
 

@@ -49,8 +49,10 @@ def test_an_address_that_names_something_is_an_article(url: str) -> None:
     "url", ["https://www.youtube.com/watch?v=1", "https://youtu.be/1", "https://example.org/talk.mp3", ""]
 )
 def test_videos_and_files_have_no_page(url: str) -> None:
-    assert not has_page(stated(url=url, enclosures=(Enclosure("https://example.org/talk.mp3"),)))
-    assert has_page(stated(url="https://example.org/talk", enclosures=(Enclosure("https://example.org/talk.mp3"),)))
+    assert not has_page(stated(url=url, enclosures=(Enclosure("https://example.org/talk.mp3", "", None),)))
+    assert has_page(
+        stated(url="https://example.org/talk", enclosures=(Enclosure("https://example.org/talk.mp3", "", None),))
+    )
 
 
 def test_every_stated_field_makes_another_hash() -> None:
@@ -62,7 +64,7 @@ def test_every_stated_field_makes_another_hash() -> None:
         {"summary": "x"},
         {"thumbnail_url": "x"},
         {"language": "x"},
-        {"enclosures": (Enclosure("x"),)},
+        {"enclosures": (Enclosure("x", "", None),)},
     ]
     assert len({feed_hash(stated(**change)) for change in [{}, *changes]}) == len(changes) + 1
 

@@ -97,7 +97,7 @@ def test_atom_is_read_with_everything_it_says() -> None:
     assert found.updated_at == datetime(2026, 2, 28, 12, 0, tzinfo=UTC)
     assert "<p>Text &amp; more</p>" in found.content
     assert "1 &lt; 2" in found.summary
-    assert found.enclosures == (Enclosure("https://example.org/blog/posts/1.mp4", "video/mp4"),)
+    assert found.enclosures == (Enclosure("https://example.org/blog/posts/1.mp4", "video/mp4", None),)
 
 
 def test_json_feed_is_read() -> None:

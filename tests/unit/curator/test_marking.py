@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.reading.marks import marked
+from pressbox.curator.reading.passages import marked
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from pressbox.curator.apps.domain.streams import (
     short_id,
     tag_change,
 )
-from pressbox.curator.library.domain.views import ListKind, Selection, Sort
+from pressbox.curator.reading.domain import ListKind, Selection, Sort
 
 NOW = datetime(2027, 4, 1, 12, 0, tzinfo=UTC)
 

@@ -18,9 +18,8 @@ from pressbox.core.web.rendering import render
 from pressbox.curator.apps.atom import Told, atom, newest_of
 from pressbox.curator.apps.service import AppService, ViewService
 from pressbox.curator.apps.wiring import app_service, view_service
-from pressbox.curator.library.domain.views import Selection
-from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader
-from pressbox.curator.reading.addresses import Here, Place
+from pressbox.curator.reading.access import LARGEST_ID, PATH, Here, Place, Reader
+from pressbox.curator.reading.domain import Selection
 
 router = APIRouter(include_in_schema=False)
 

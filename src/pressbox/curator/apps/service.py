@@ -24,10 +24,9 @@ from pressbox.curator.apps.domain.apps import (
 from pressbox.curator.apps.domain.streams import Contents
 from pressbox.curator.apps.store import SqlAppAccess, SqlViewFeeds
 from pressbox.curator.apps.stream_store import SqlStreams
-from pressbox.curator.library.domain.views import ListKind, Selection, SourceLine, SourcesView
+from pressbox.curator.reading.domain import ListKind, Selection, SourceLine, SourcesView, check_name
 from pressbox.curator.reading.service import ReadingService, checked_selection
-from pressbox.curator.sources.service import checked_name
-from pressbox.curator.sources.subscription_store import SqlSubscriptions
+from pressbox.curator.reading.sidebar import SqlSidebar
 
 log = get_logger(__name__)
 
@@ -69,7 +68,7 @@ class AppService:
         """A password that we choose. It is in the answer and nowhere else."""
         secret = _new_password()
         hashed = await self._passwords.hash(secret)
-        view = await self._access.create(user_id, checked_name(name), secret[:_GROUP], hashed, MOST_PASSWORDS)
+        view = await self._access.create(user_id, check_name(name), secret[:_GROUP], hashed, MOST_PASSWORDS)
         log.info("app_password_added", msg="An app password was made", user_id=user_id, password_id=view.id)
         return NewAppPassword(secret, view)
 
@@ -130,11 +129,9 @@ class AppService:
 class ViewService:
     """Lists of a person as feeds. Whoever knows the address may read; it can be taken back at any time."""
 
-    def __init__(
-        self, views: SqlViewFeeds, subscriptions: SqlSubscriptions, reading: ReadingService, streams: SqlStreams
-    ) -> None:
+    def __init__(self, views: SqlViewFeeds, sidebar: SqlSidebar, reading: ReadingService, streams: SqlStreams) -> None:
         self._views = views
-        self._subscriptions = subscriptions
+        self._sidebar = sidebar
         self._reading = reading
         self._streams = streams
 
@@ -149,13 +146,13 @@ class ViewService:
         return made
 
     async def all(self, user_id: int) -> Sequence[ViewFeed]:
-        sources = await self._subscriptions.pane(user_id)
+        sources = await self._sidebar.load(user_id)
         feeds = map(view_feed, await self._views.all(user_id))
         return [replace(feed, name=_name(feed.selection, sources)) for feed in feeds]
 
     async def name(self, user_id: int, selection: Selection) -> str:
         """What a list is called."""
-        return _name(selection, await self._subscriptions.pane(user_id))
+        return _name(selection, await self._sidebar.load(user_id))
 
     async def revoke(self, user_id: int, view_id: int) -> None:
         await self._views.revoke(user_id, view_id)
@@ -169,7 +166,7 @@ class ViewService:
         feed = view_feed(stored)
         page = await self._reading.entries(feed.user_id, feed.selection, limit=VIEW_ENTRIES)
         contents = await self._streams.some(feed.user_id, [item.id for item in page.items])
-        sources = await self._subscriptions.pane(feed.user_id)
+        sources = await self._sidebar.load(feed.user_id)
         return replace(feed, name=_name(feed.selection, sources)), contents
 
 
@@ -183,12 +180,4 @@ def _digest(secret: str) -> str:
 
 
 def _name(selection: Selection, sources: SourcesView[SourceLine]) -> str:
-    match selection.kind:
-        case ListKind.FEED:
-            return next((feed.title for feed in sources.feeds if feed.id == selection.id), "")
-        case ListKind.CATEGORY:
-            return next((category.name for category in sources.categories if category.id == selection.id), "")
-        case ListKind.LABEL:
-            return next((label.name for label in sources.labels if label.id == selection.id), "")
-        case _:
-            return _WORDS[selection.kind]
+    return sources.name(selection) if selection.kind.named else _WORDS[selection.kind]

@@ -14,9 +14,11 @@ from pressbox.curator.apps.domain.streams import (
     tag_change,
 )
 from pressbox.curator.apps.stream_store import SqlStreams
-from pressbox.curator.library.domain.views import FeedView, ListKind, Selection, SourceLine, SourcesView
-from pressbox.curator.reading.states import MOST_AT_ONCE, StateService
-from pressbox.curator.sources.service import SourceService, checked_name
+from pressbox.curator.reading.domain import ListKind, Selection, SourceLine, SourcesView, check_name
+from pressbox.curator.reading.service import MOST_AT_ONCE, StateService
+from pressbox.curator.reading.sidebar import SqlSidebar
+from pressbox.curator.sources.domain import FeedView
+from pressbox.curator.sources.service import SourceService
 
 MOST_REFERENCES = 10_000
 MOST_CONTENTS = 1_000
@@ -29,11 +31,13 @@ class StreamService:
     def __init__(
         self,
         streams: SqlStreams,
+        sidebar: SqlSidebar,
         sources: SourceService,
         states: StateService,
         now: Clock = utc_now,
     ) -> None:
         self._streams = streams
+        self._sidebar = sidebar
         self._sources = sources
         self._states = states
         self._now = now
@@ -62,7 +66,7 @@ class StreamService:
         if change.starred is not None:
             await self._streams.star(user_id, entry_ids, change.starred, self._now())
         for name in change.labels_added:
-            await self._streams.label(user_id, entry_ids, checked_name(name), add=True)
+            await self._streams.label(user_id, entry_ids, check_name(name), add=True)
         for name in change.labels_removed:
             await self._streams.label(user_id, entry_ids, name, add=False)
 
@@ -91,7 +95,7 @@ class StreamService:
 
     async def rename_tag(self, user_id: int, old: str, new: str) -> None:
         """A folder, a label, or both when they have the same name."""
-        sources = await self._sources.pane(user_id)
+        sources = await self._sidebar.load(user_id)
         folders, labels = _named(sources, old)
         for number in folders:
             await self._sources.rename_category(user_id, number, new)
@@ -101,7 +105,7 @@ class StreamService:
             raise NotFoundError("There is no folder and no label of this name.")
 
     async def delete_tag(self, user_id: int, name: str) -> None:
-        folders, labels = _named(await self._sources.pane(user_id), name)
+        folders, labels = _named(await self._sidebar.load(user_id), name)
         for number in folders:
             await self._sources.delete_category(user_id, number)
         for number in labels:
@@ -121,7 +125,7 @@ class StreamService:
             case StreamKind.FEED:
                 return [Selection(ListKind.FEED, await self._streams.feed_id(user_id, stream))]
             case StreamKind.TAG:
-                folders, labels = _named(await self._sources.pane(user_id), stream.name)
+                folders, labels = _named(await self._sidebar.load(user_id), stream.name)
                 chosen = [(ListKind.CATEGORY, number) for number in folders]
                 chosen += [(ListKind.LABEL, number) for number in labels]
                 return [Selection(kind, number) for kind, number in chosen]

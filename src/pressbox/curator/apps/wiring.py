@@ -12,8 +12,8 @@ from pressbox.curator.apps.store import SqlAppAccess, SqlViewFeeds
 from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.apps.streams import StreamService
 from pressbox.curator.library.slice import Slice
+from pressbox.curator.reading.sidebar import SqlSidebar
 from pressbox.curator.reading.wiring import reading_service, state_service
-from pressbox.curator.sources.subscription_store import SqlSubscriptions
 from pressbox.curator.sources.wiring import source_service
 
 if TYPE_CHECKING:
@@ -27,14 +27,17 @@ def app_service(resources: Resources, passwords: Passwords | None = None) -> App
 
 
 def stream_service(resources: Resources) -> StreamService:
-    return StreamService(SqlStreams(resources.database), source_service(resources), state_service(resources))
+    return StreamService(
+        SqlStreams(resources.database),
+        SqlSidebar(resources.database),
+        source_service(resources),
+        state_service(resources),
+    )
 
 
 def view_service(resources: Resources) -> ViewService:
     database = resources.database
-    return ViewService(
-        SqlViewFeeds(database), SqlSubscriptions(database), reading_service(resources), SqlStreams(database)
-    )
+    return ViewService(SqlViewFeeds(database), SqlSidebar(database), reading_service(resources), SqlStreams(database))
 
 
 def routers() -> "Sequence[APIRouter]":

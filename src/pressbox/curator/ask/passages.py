@@ -5,7 +5,7 @@ from pressbox.core.errors import NotFoundError
 from pressbox.curator.ask.domain import AnswerView
 from pressbox.curator.ask.wiring import ask_service
 from pressbox.curator.reading.access import PATH
-from pressbox.curator.reading.marks import ID
+from pressbox.curator.reading.passages import ID
 
 
 def passage_address(answer: AnswerView, number: int) -> str:

@@ -22,9 +22,9 @@ from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.wiring import card_service
 from pressbox.curator.context.contracts import context_workflow_id
 from pressbox.curator.context.domain.context import Entity, EntityKind, Relationship
-from pressbox.curator.library.domain.views import ArticleView
 from pressbox.curator.models.waiting import WAITING
 from pressbox.curator.reading.access import LARGEST_ID, PATH, EntryId, Reader, allow_images, wants_images
+from pressbox.curator.reading.domain import ArticleView
 from pressbox.curator.reading.pages import Asking
 from pressbox.curator.reading.panes import Asked, page_language
 from pressbox.curator.reading.tabs import LoadedTab
@@ -164,7 +164,7 @@ def workflow_ids(entry_id: int) -> tuple[str, str, str]:
 
 
 async def load_context(asked: Asked, article: ArticleView) -> ContextPanel:
-    entry_id = article.item.id
+    entry_id = article.id
     collect, fetch, extract = workflow_ids(entry_id)
     # The work first: what it has done by then is in what is read after it.
     reports = await _reports(asked.parts.database, (collect, fetch, extract))

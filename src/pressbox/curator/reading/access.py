@@ -1,23 +1,36 @@
-"""What the pages of the reader ask of a request: who reads, where they are, and what they may load."""
+"""What the pages of the reader ask of a request: who reads, which list they are at, and what they may load."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import Path, Request
+from fastapi import Depends, Path, Query, Request
 from fastapi.responses import HTMLResponse
+from pydantic import Field
 
 from pressbox.core.config import Settings
 from pressbox.core.live.feed import ChangeFeed
+from pressbox.core.web.api_models import RequestBody
 from pressbox.core.web.identity import SignedInIdentity, is_secure
 from pressbox.core.web.security import CONTENT_SECURITY_POLICY
 from pressbox.curator.names import PATH as PATH
+from pressbox.curator.reading.domain import ListKind, Selection, Sort
 
 LARGEST_ID = 2**63 - 1
 EntryId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 FeedId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+# An id inside a body.
+Identifier = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 
 Reader = SignedInIdentity
 
 IMAGES_COOKIE = "pressbox_images"
+
+
+class NameBody(RequestBody):
+    name: str
 
 
 async def cursor(request: Request) -> int:
@@ -44,3 +57,97 @@ def allow_images(request: Request, page: HTMLResponse) -> HTMLResponse:
 def wants_part(request: Request) -> bool:
     """Our script asks for the changed part only; a form without it gets a page."""
     return "x-part" in request.headers
+
+
+# The year 2200: beyond it lies nothing that somebody opened.
+LAST_MOMENT = 7_258_118_400_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a reader is. Of a source or category only what is unread, unless `everything` is wanted."""
+
+    selection: Selection
+    everything: bool
+
+    def query(self, *, keeping_moment: bool = True) -> str:
+        """The address without its path. With the moment the list was opened: what was read since stays in it."""
+        return urlencode(self.pairs(keeping_moment=keeping_moment))
+
+    def pairs(self, *, keeping_moment: bool = True) -> Sequence[tuple[str, str]]:
+        """The same, as a form carries it."""
+        chosen, pairs = self.selection, {}
+        if chosen.kind is not ListKind.UNREAD:
+            pairs["list"] = chosen.kind.value
+        if chosen.id is not None:
+            pairs["id"] = str(chosen.id)
+        if self.everything:
+            pairs["all"] = "1"
+        if chosen.sort is not Sort.NEWEST:
+            pairs["sort"] = chosen.sort.value
+        if chosen.query:
+            pairs["q"] = chosen.query
+        if keeping_moment and chosen.opened_at is not None:
+            pairs["at"] = str(milliseconds(chosen.opened_at))
+        return tuple(pairs.items())
+
+    def elsewhere(self, kind: ListKind, id: int | None = None) -> str:
+        """Another list, in the same order."""
+        sort = Sort.NEWEST if self.selection.sort is Sort.RELEVANCE else self.selection.sort
+        return _address(Place(Selection(kind=kind, id=id, sort=sort), everything=False).query())
+
+    def ordered(self, sort: Sort) -> str:
+        """The same list anew in another order."""
+        return _address(self._changed(sort=sort).query(keeping_moment=False))
+
+    def with_everything(self, everything: bool) -> str:
+        return _address(replace(self._changed(), everything=everything).query(keeping_moment=False))
+
+    def without_words(self) -> str:
+        return _address(self._changed(query="").query(keeping_moment=False))
+
+    def is_at(self, kind: ListKind, id: int | None = None) -> bool:
+        return self.selection.kind is kind and self.selection.id == id and not self.selection.query
+
+    def _changed(self, **changes: Any) -> "Place":
+        return replace(self, selection=replace(self.selection, **changes))
+
+
+def place(
+    list: Annotated[ListKind, Query()] = ListKind.UNREAD,
+    id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    all: Annotated[bool, Query()] = False,
+    sort: Annotated[Sort, Query()] = Sort.NEWEST,
+    q: Annotated[str, Query(max_length=500)] = "",
+    at: Annotated[int | None, Query(ge=0, le=LAST_MOMENT)] = None,
+) -> Place:
+    words = " ".join(q.split())
+    named = list.named and id is not None
+    # A search looks at everything that the person has, read or not; a list that lost its id is the first one.
+    kind = list if named or not list.named else ListKind.UNREAD
+    if words and kind is ListKind.UNREAD:
+        kind = ListKind.ALL
+    chosen = Selection(
+        kind=kind,
+        id=id if named else None,
+        unread_only=kind in (ListKind.FEED, ListKind.CATEGORY) and not all and not words,
+        sort=sort,
+        query=words,
+        opened_at=moment(at) if at is not None else datetime.now(UTC),
+    )
+    return Place(chosen, all)
+
+
+Here = Annotated[Place, Depends(place)]
+
+
+def milliseconds(value: datetime) -> int:
+    return int(value.timestamp() * 1000)
+
+
+def moment(value: int) -> datetime:
+    return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=value)
+
+
+def _address(query: str) -> str:
+    return f"{PATH}?{query}" if query else PATH

@@ -1,31 +1,27 @@
-"""JSON: lists, articles and what one does with them, labels."""
+"""JSON: lists, articles, what people do with them, and labels."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
+from pydantic import Field
 
-from pressbox.core.web.api_models import StartedWorkflow
+from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWorkflow
 from pressbox.core.web.pages.access import provide
-from pressbox.curator.library.domain.views import ListKind, Preference, Selection, Sort
-from pressbox.curator.reading.access import EntryId, Reader
-from pressbox.curator.reading.api_models import (
-    After,
-    AllReadBody,
-    ArticleAnswer,
-    CountAnswer,
-    CountedLabelAnswer,
-    EntriesAnswer,
-    EntryAnswer,
-    EntryChange,
-    MarkedReadAnswer,
-    NameBody,
-    PageSize,
-    ReadBody,
-    UndoBody,
+from pressbox.curator.reading.access import EntryId, Identifier, NameBody, Reader
+from pressbox.curator.reading.domain import (
+    ArticleView,
+    CountedLabel,
+    EntryItem,
+    EntryPage,
+    ListKind,
+    MarkedRead,
+    Preference,
+    Selection,
+    Sort,
 )
-from pressbox.curator.reading.service import ReadingService
-from pressbox.curator.reading.states import StateService
+from pressbox.curator.reading.service import ReadingService, StateService
 from pressbox.curator.reading.wiring import reading_service, state_service
 
 Service = Annotated[ReadingService, Depends(provide(reading_service))]
@@ -34,6 +30,41 @@ States = Annotated[StateService, Depends(provide(state_service))]
 router = APIRouter()
 reading = APIRouter(prefix="/api/curator", tags=["entries"])
 labelling = APIRouter(prefix="/api/curator", tags=["labels"])
+
+After = Annotated[str | None, Query(max_length=100, description="The `after` of the page before.")]
+PageSize = Annotated[int, Query(ge=1, le=200)]
+
+
+class EntryChange(RequestBody):
+    """What is left out stays as it is."""
+
+    read: bool | None = None
+    starred: bool | None = None
+    preference: Preference | None = None
+    note: str | None = None
+    labels: list[str] | None = Field(None, description="Exactly these afterwards; new names become labels.")
+
+
+class ReadBody(RequestBody):
+    entry_ids: list[Identifier] = Field(max_length=1000)
+    read: bool = True
+
+
+class AllReadBody(RequestBody):
+    view: ListKind = ListKind.ALL
+    id: Identifier | None = None
+    until: datetime = Field(description="When you saw the list, with an offset: what arrived later stays unread.")
+
+    def selection(self) -> Selection:
+        return Selection(self.view, self.id)
+
+
+class UndoBody(RequestBody):
+    stamp: datetime
+
+
+class UndoneCount(ResponseModel):
+    count: int
 
 
 def _selection(
@@ -56,8 +87,8 @@ Chosen = Annotated[Selection, Depends(_selection)]
 @reading.get("/entries", summary="One page of a list, or of what a search found")
 async def entries(
     service: Service, identity: Reader, selection: Chosen, after: After = None, limit: PageSize = 50
-) -> EntriesAnswer:
-    return EntriesAnswer.of(await service.entries(identity.user_id, selection, after=after, limit=limit))
+) -> EntryPage:
+    return await service.entries(identity.user_id, selection, after=after, limit=limit)
 
 
 @reading.post("/entries/read", status_code=204, summary="Mark entries as read or unread")
@@ -66,29 +97,28 @@ async def mark_read(states: States, identity: Reader, body: ReadBody) -> None:
 
 
 @reading.post("/entries/all-read", summary="Mark everything in a list as read that was there when you saw it")
-async def mark_all_read(states: States, identity: Reader, body: AllReadBody) -> MarkedReadAnswer:
+async def mark_all_read(states: States, identity: Reader, body: AllReadBody) -> MarkedRead:
     until = _aware(body.until)
     assert until is not None
-    done = await states.mark_all_read(identity.user_id, body.selection(), until=until)
-    return MarkedReadAnswer.model_validate(done)
+    return await states.mark_all_read(identity.user_id, body.selection(), until=until)
 
 
 @reading.post("/entries/all-read/undo", summary='Take one "all read" back')
-async def undo_all_read(states: States, identity: Reader, body: UndoBody) -> CountAnswer:
+async def undo_all_read(states: States, identity: Reader, body: UndoBody) -> UndoneCount:
     stamp = _aware(body.stamp)
     assert stamp is not None
-    return CountAnswer(count=await states.undo_all_read(identity.user_id, stamp))
+    return UndoneCount(count=await states.undo_all_read(identity.user_id, stamp))
 
 
 @reading.get("/entries/{entry_id}", summary="One article")
-async def article(service: Service, identity: Reader, entry_id: EntryId) -> ArticleAnswer:
-    return ArticleAnswer.of(await service.article(identity.user_id, entry_id))
+async def article(service: Service, identity: Reader, entry_id: EntryId) -> ArticleView:
+    return await service.article(identity.user_id, entry_id)
 
 
 @reading.patch("/entries/{entry_id}", summary="Read, star, prefer, note or label an entry")
 async def change(
     service: Service, states: States, identity: Reader, entry_id: EntryId, body: EntryChange
-) -> ArticleAnswer:
+) -> ArticleView:
     user_id = identity.user_id
     # Refused before anything is written, when it is not the person's.
     await service.item(user_id, entry_id)
@@ -102,15 +132,14 @@ async def change(
         await states.note(user_id, entry_id, body.note)
     if body.labels is not None:
         await states.put_labels(user_id, entry_id, body.labels)
-    return ArticleAnswer.of(await service.article(user_id, entry_id))
+    return await service.article(user_id, entry_id)
 
 
 @reading.get("/entries/{entry_id}/related", summary="Other stories that are near in meaning")
 async def related(
     service: Service, identity: Reader, entry_id: EntryId, limit: Annotated[int, Query(ge=1, le=50)] = 6
-) -> list[EntryAnswer]:
-    found = await service.related(identity.user_id, entry_id, limit=limit)
-    return [EntryAnswer.model_validate(item) for item in found]
+) -> Sequence[EntryItem]:
+    return await service.related(identity.user_id, entry_id, limit=limit)
 
 
 @reading.post("/entries/{entry_id}/redo", status_code=202, summary="Fetch and summarise an entry again")
@@ -119,13 +148,13 @@ async def redo(service: Service, identity: Reader, entry_id: EntryId) -> Started
 
 
 @labelling.get("/labels", summary="Your labels")
-async def labels(states: States, identity: Reader) -> list[CountedLabelAnswer]:
-    return [CountedLabelAnswer.model_validate(label) for label in await states.labels(identity.user_id)]
+async def labels(states: States, identity: Reader) -> Sequence[CountedLabel]:
+    return await states.labels(identity.user_id)
 
 
 @labelling.post("/labels", status_code=201, summary="Make a label; one of this name is given as it is")
-async def create_label(states: States, identity: Reader, body: NameBody) -> CountedLabelAnswer:
-    return CountedLabelAnswer.model_validate(await states.create_label(identity.user_id, body.name))
+async def create_label(states: States, identity: Reader, body: NameBody) -> CountedLabel:
+    return await states.create_label(identity.user_id, body.name)
 
 
 @labelling.patch("/labels/{label_id}", status_code=204, summary="Rename a label")

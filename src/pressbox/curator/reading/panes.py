@@ -13,25 +13,23 @@ from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.languages import choose_language
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
-from pressbox.curator.library.domain.views import (
+from pressbox.curator.models.costs import CostService
+from pressbox.curator.models.domain import BudgetView
+from pressbox.curator.reading.access import PATH, Place, cursor, milliseconds, wants_images
+from pressbox.curator.reading.domain import (
+    NO_ENTRIES,
     ArticleView,
     EntryItem,
     EntryPage,
-    FeedView,
     ListKind,
     Selection,
     SourceLine,
     SourcesView,
 )
-from pressbox.curator.models.costs import CostService
-from pressbox.curator.models.domain import BudgetView
-from pressbox.curator.reading.access import PATH, cursor, wants_images
-from pressbox.curator.reading.addresses import Place, milliseconds
 from pressbox.curator.reading.progress import WorkLine, works
-from pressbox.curator.reading.service import ReadingService
-from pressbox.curator.reading.states import StateService
+from pressbox.curator.reading.service import ReadingService, StateService
+from pressbox.curator.reading.sidebar import SqlSidebar
 from pressbox.curator.settings import CuratorSettings
-from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 # As many as fit a small page; more come while scrolling.
 ENTRIES_SHOWN = 15
@@ -74,9 +72,9 @@ class Panes:
     images: bool
     pane: str = "list"
     sources: SourcesView[SourceLine] = field(default_factory=lambda: SourcesView((), (), (), 0, 0, 0, 0))
-    entries: EntryPage = field(default_factory=lambda: EntryPage(()))
+    entries: EntryPage = NO_ENTRIES
     # The one that the list shows.
-    feed: FeedView | None = None
+    feed: SourceLine | None = None
     article: ArticleView | None = None
     related: Sequence[EntryItem] = ()
     tab: ArticleTab = ARTICLE
@@ -107,12 +105,7 @@ class Panes:
     @property
     def name(self) -> str:
         """What a source, category or label is called."""
-        kind, id = self.selection.kind, self.selection.id
-        if kind is ListKind.FEED:
-            return next((feed.title for feed in self.sources.feeds if feed.id == id), "")
-        if kind is ListKind.CATEGORY:
-            return next((category.name for category in self.sources.categories if category.id == id), "")
-        return next((label.name for label in self.sources.labels if label.id == id), "")
+        return self.sources.name(self.selection)
 
     @cached_property
     def groups(self) -> Sequence[SourceGroup]:
@@ -153,9 +146,9 @@ class Panes:
     def article_topics(self) -> str:
         if not self.article:
             return ""
-        topics = [f"{ENTRY_CHANGED}:{self.article.item.id}"]
+        topics = [f"{ENTRY_CHANGED}:{self.article.id}"]
         if self.tab is not ARTICLE:
-            topics.append(f"{ENRICHMENT_CHANGED}:{self.article.item.id}")
+            topics.append(f"{ENRICHMENT_CHANGED}:{self.article.id}")
         return ",".join((*topics, *getattr(self.tab_content, "topics", ())))
 
     @property
@@ -186,12 +179,12 @@ class Panes:
 
     def at_tab(self, tab: str, **words: str) -> str:
         """The address of another tab of this article, or of this one with other words."""
-        address = self.entry(self.article.item.id) if self.article else self.back
+        address = self.entry(self.article.id) if self.article else self.back
         return address if tab == ARTICLE.name else f"{address}&{urlencode({'tab': tab, **words})}"
 
     @property
     def minutes(self) -> int:
-        return -(-self.article.item.words // WORDS_PER_MINUTE) if self.article else 0
+        return -(-self.article.words // WORDS_PER_MINUTE) if self.article else 0
 
 
 @dataclass(frozen=True)
@@ -202,7 +195,7 @@ class Asked:
     parts: Resources
     reading: ReadingService
     states: StateService
-    subscriptions: SqlSubscriptions
+    sidebar: SqlSidebar
     costs: CostService
     identity: Identity
     place: Place
@@ -216,16 +209,14 @@ class Asked:
 
 
 async def with_sources(asked: Asked, page: Panes | None = None) -> Panes:
-    """The left pane, and of the source that the list shows all that is known.
+    """Add the left pane, and the source that the list shows.
 
     The cursor comes first: what changes while the rest is read must be heard of afterwards.
     """
     begun = page or await asked.blank()
-    sources = await asked.subscriptions.pane(asked.user_id)
-    chosen = asked.place.selection
-    named = chosen.kind is ListKind.FEED and any(feed.id == chosen.id for feed in sources.feeds)
-    feed = await asked.subscriptions.feed(asked.user_id, chosen.id) if named and chosen.id else None
-    return replace(begun, sources=sources, feed=feed)
+    sources, chosen = await asked.sidebar.load(asked.user_id), asked.place.selection
+    feeds = sources.feeds if chosen.kind is ListKind.FEED else ()
+    return replace(begun, sources=sources, feed=next((feed for feed in feeds if feed.id == chosen.id), None))
 
 
 async def with_entries(asked: Asked, after: str | None, shown: int) -> tuple[EntryPage, str]:
@@ -235,7 +226,7 @@ async def with_entries(asked: Asked, after: str | None, shown: int) -> tuple[Ent
     except (InvalidInputError, TransientError) as error:
         if not asked.place.selection.query:
             raise
-        return EntryPage(()), error.message
+        return NO_ENTRIES, error.message
 
 
 async def mark_opened(asked: Asked, entry_id: int, *, read: bool) -> None:

@@ -9,17 +9,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressbox.core.errors import InvalidInputError, NotFoundError
-from pressbox.curator.library.domain.views import ListKind, Selection, Sort
 from pressbox.curator.library.rows import (
     CategoryRow,
     EntryLabelRow,
     EntryRow,
     EntryStateRow,
     FeedRow,
+    LabelRow,
     SubscriptionRow,
 )
 from pressbox.curator.library.visibility import in_feeds
-from pressbox.curator.reading.label_store import demand_label
+from pressbox.curator.reading.domain import ListKind, Selection, Sort
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_CURSOR = "This is not the cursor of a page. Begin the list anew."
@@ -182,7 +182,9 @@ async def _demand_named(session: AsyncSession, user_id: int, selection: Selectio
         case ListKind.FEED if selection.id not in feed_ids:
             raise NotFoundError("You are not subscribed to this feed.")
         case ListKind.LABEL:
-            await demand_label(session, user_id, selection.id)
+            own = exists().where(LabelRow.id == selection.id, LabelRow.user_id == user_id)
+            if not await session.scalar(select(own)):
+                raise NotFoundError("There is no such label.")
         case ListKind.CATEGORY:
             own = exists().where(CategoryRow.id == selection.id, CategoryRow.user_id == user_id)
             if not await session.scalar(select(own)):

@@ -1,11 +1,28 @@
-"""Lists, articles, search, recommendations and related entries, as one person sees them."""
+"""Lists, articles and search as one person sees them, and what the person does with entries."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.curator.ingest.starter import IngestStarter
-from pressbox.curator.library.domain.views import ArticleView, EntryItem, EntryPage, ListKind, Selection, Sort
+from pressbox.curator.reading.domain import (
+    NO_ENTRIES,
+    ArticleView,
+    CountedLabel,
+    EntryItem,
+    EntryPage,
+    Label,
+    ListKind,
+    ListNote,
+    MarkedRead,
+    Preference,
+    Selection,
+    Sort,
+    check_name,
+)
+from pressbox.curator.reading.state_store import SqlLabels, SqlReadingStates
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.search.ports import SearchReader
 
@@ -59,7 +76,7 @@ class ReadingService:
         if selection is None or _by_date(selection) is not None:
             return article
         page = await self.entries(user_id, selection, limit=NEIGHBOURHOOD)
-        previous, following = _around([item.id for item in page.items], article.item.id)
+        previous, following = _around([item.id for item in page.items], article.id)
         return replace(article, previous_id=previous, next_id=following)
 
     async def item(self, user_id: int, entry_id: int) -> EntryItem:
@@ -86,7 +103,7 @@ class ReadingService:
         feed_ids = await self._lists.feed_ids(user_id, selection)
         offset = _offset(after)
         if not feed_ids:
-            return EntryPage((), total=0)
+            return replace(NO_ENTRIES, total=0)
         hits, total = await self._search.search(
             selection.query, feed_ids, limit, offset, newest_first=selection.sort is not Sort.RELEVANCE
         )
@@ -100,6 +117,7 @@ class ReadingService:
             tuple(items),
             after=str(following) if following < total and hits else None,
             sort=selection.sort,
+            note=ListNote.NONE,
             total=total,
         )
 
@@ -140,3 +158,74 @@ def _around(ids: Sequence[int], entry_id: int) -> tuple[int | None, int | None]:
         return None, None
     place = ids.index(entry_id)
     return (ids[place - 1] if place else None), (ids[place + 1] if place + 1 < len(ids) else None)
+
+
+MOST_AT_ONCE = 1000
+MOST_LABELS = 50
+LONGEST_NOTE = 20_000
+
+
+class StateService:
+    """Each person's own: nobody else sees or changes it."""
+
+    def __init__(
+        self,
+        states: SqlReadingStates,
+        labels: SqlLabels,
+        now: Clock = utc_now,
+    ) -> None:
+        self._states = states
+        self._labels = labels
+        self._now = now
+
+    async def mark_read(self, user_id: int, entry_ids: Sequence[int], *, read: bool = True) -> None:
+        """Read or unread; the same story in other feeds with it. Entries that are not the person's are left alone."""
+        if len(entry_ids) > MOST_AT_ONCE:
+            raise InvalidInputError(f"At most {MOST_AT_ONCE} entries at a time.", field="entry_ids")
+        await self._states.mark_read(user_id, entry_ids, read, self._now())
+
+    async def mark_all_read(self, user_id: int, selection: Selection, *, until: datetime) -> MarkedRead:
+        """Everything in a list that was there at `until`, when the person saw it; later arrivals stay unread.
+
+        What a search found cannot be marked at once.
+        """
+        checked = checked_selection(selection)
+        if checked.query:
+            raise InvalidInputError("A search cannot be marked as read at once.", field="query")
+        return await self._states.mark_all_read(user_id, checked, until, self._now())
+
+    async def undo_all_read(self, user_id: int, stamp: datetime) -> int:
+        """Take exactly one "all read" back; how many entries are unread again."""
+        return await self._states.unmark(user_id, stamp)
+
+    async def star(self, user_id: int, entry_id: int, *, starred: bool = True) -> None:
+        await self._states.star(user_id, entry_id, starred, self._now())
+
+    async def prefer(self, user_id: int, entry_id: int, preference: Preference) -> None:
+        """Up: more of this, and kept. Down: less of this."""
+        await self._states.prefer(user_id, entry_id, preference)
+
+    async def note(self, user_id: int, entry_id: int, note: str) -> None:
+        """A private note; an empty one removes it."""
+        if len(note) > LONGEST_NOTE:
+            raise InvalidInputError(f"A note has at most {LONGEST_NOTE} characters.", field="note")
+        await self._states.note(user_id, entry_id, note.strip())
+
+    async def labels(self, user_id: int) -> Sequence[CountedLabel]:
+        return await self._labels.all(user_id)
+
+    async def create_label(self, user_id: int, name: str) -> CountedLabel:
+        """One with this name that exists already is given as it is."""
+        return await self._labels.create(user_id, check_name(name))
+
+    async def rename_label(self, user_id: int, label_id: int, name: str) -> None:
+        await self._labels.rename(user_id, label_id, check_name(name))
+
+    async def delete_label(self, user_id: int, label_id: int) -> None:
+        await self._labels.delete(user_id, label_id)
+
+    async def put_labels(self, user_id: int, entry_id: int, names: Sequence[str]) -> Sequence[Label]:
+        """The entry has exactly these afterwards; new names become labels."""
+        if len(names) > MOST_LABELS:
+            raise InvalidInputError(f"An entry has at most {MOST_LABELS} labels.", field="labels")
+        return await self._labels.put(user_id, entry_id, [check_name(name) for name in names])

@@ -1,17 +1,19 @@
-"""What people did with entries, in PostgreSQL. The unread counts follow by triggers."""
+"""What a person did with entries, and their labels, in PostgreSQL. The unread counts follow by triggers."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ColumnElement, Select, func, literal, select, update
+from sqlalchemy import BigInteger, ColumnElement, Select, delete, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
+from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.curator.library.domain.changes import PERSON_CHANGED
-from pressbox.curator.library.domain.views import MarkedRead, Preference, Selection
-from pressbox.curator.library.rows import EntryRow, EntryStateRow
+from pressbox.curator.library.rows import EntryLabelRow, EntryRow, EntryStateRow, LabelRow
 from pressbox.curator.library.visibility import demand_visible, subscribed_by, visible_to
+from pressbox.curator.reading.domain import CountedLabel, Label, MarkedRead, Preference, Selection
 from pressbox.curator.reading.selection import listed, scope_of
 
 
@@ -95,3 +97,71 @@ def _copies(user_id: int, chosen: ColumnElement[bool]) -> Select[tuple[int]]:
     """The same stories in the person's other feeds."""
     stories = select(EntryRow.story_id).where(chosen, EntryRow.story_id.is_not(None))
     return select(EntryRow.id).where(EntryRow.story_id.in_(stories.correlate(None)), subscribed_by(user_id))
+
+
+_NO_LABEL = "There is no such label."
+
+
+class SqlLabels:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self, user_id: int) -> Sequence[CountedLabel]:
+        async with self._database.unit_of_work() as work:
+            return await load_labels(work.session, user_id)
+
+    async def create(self, user_id: int, name: str) -> CountedLabel:
+        async with self._database.unit_of_work() as work:
+            await _labels(work.session, user_id, [name])
+            work.changed(PERSON_CHANGED, str(user_id))
+            return next(label for label in await load_labels(work.session, user_id) if label.name == name)
+
+    async def rename(self, user_id: int, label_id: int, name: str) -> None:
+        renamed = update(LabelRow).where(LabelRow.id == label_id, LabelRow.user_id == user_id).values(name=name)
+        try:
+            async with self._database.unit_of_work() as work:
+                if not (await work.session.scalars(renamed.returning(LabelRow.id))).all():
+                    raise NotFoundError(_NO_LABEL)
+                work.changed(PERSON_CHANGED, str(user_id))
+        except IntegrityError as error:
+            raise ConflictError("Another label has this name already.") from error
+
+    async def delete(self, user_id: int, label_id: int) -> None:
+        gone = delete(LabelRow).where(LabelRow.id == label_id, LabelRow.user_id == user_id)
+        async with self._database.unit_of_work() as work:
+            if not (await work.session.scalars(gone.returning(LabelRow.id))).all():
+                raise NotFoundError(_NO_LABEL)
+            work.changed(PERSON_CHANGED, str(user_id))
+
+    async def put(self, user_id: int, entry_id: int, names: Sequence[str]) -> Sequence[Label]:
+        wanted = list(dict.fromkeys(names))
+        mine = select(LabelRow.id).where(LabelRow.user_id == user_id)
+        async with self._database.unit_of_work() as work:
+            session = work.session
+            await demand_visible(session, user_id, entry_id)
+            chosen = await _labels(session, user_id, wanted)
+            others = EntryLabelRow.label_id.in_(mine) & EntryLabelRow.label_id.not_in(chosen.values())
+            await session.execute(delete(EntryLabelRow).where(EntryLabelRow.entry_id == entry_id, others))
+            if chosen:
+                statement = insert(EntryLabelRow).on_conflict_do_nothing()
+                values = [{"label_id": label_id, "entry_id": entry_id} for label_id in sorted(chosen.values())]
+                await session.execute(statement, values)
+            work.changed(PERSON_CHANGED, str(user_id))
+        return [Label(chosen[name], name) for name in sorted(wanted, key=str.casefold)]
+
+
+async def load_labels(session: AsyncSession, user_id: int) -> list[CountedLabel]:
+    """Load all labels of a person by name, with how many entries each has."""
+    entries = select(func.count()).where(EntryLabelRow.label_id == LabelRow.id).scalar_subquery()
+    statement = select(LabelRow.id, LabelRow.name, entries).where(LabelRow.user_id == user_id)
+    rows = await session.execute(statement.order_by(func.lower(LabelRow.name), LabelRow.id))
+    return [CountedLabel(*row) for row in rows.tuples()]
+
+
+async def _labels(session: AsyncSession, user_id: int, names: Sequence[str]) -> dict[str, int]:
+    if not names:
+        return {}
+    statement = insert(LabelRow)
+    statement = statement.on_conflict_do_update(index_elements=["user_id", "name"], set_={"name": LabelRow.name})
+    values = [{"user_id": user_id, "name": name} for name in sorted(names)]
+    return dict((await session.execute(statement.returning(LabelRow.name, LabelRow.id), values)).tuples().all())

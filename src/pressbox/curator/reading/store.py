@@ -1,21 +1,31 @@
 """Lists and articles as one person sees them, in PostgreSQL."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
-from sqlalchemy import Select, and_, select
+from sqlalchemy import Row, Select, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.library.domain.entries import FetchState
+from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import Enclosure
-from pressbox.curator.library.domain.views import ArticleView, EntryItem, EntryPage, ListNote, Selection, Sort
-from pressbox.curator.library.rows import EntryBodyRow, EntryRow, EntryStateRow, FeedRow
-from pressbox.curator.library.visibility import visible_to
-from pressbox.curator.reading.entry_views import entry_items
+from pressbox.curator.library.rows import EntryBodyRow, EntryLabelRow, EntryRow, EntryStateRow, FeedRow, LabelRow
+from pressbox.curator.library.visibility import in_feeds, visible_to
+from pressbox.curator.reading.domain import (
+    ArticleView,
+    EntryItem,
+    EntryPage,
+    Label,
+    ListNote,
+    Preference,
+    Selection,
+    Sort,
+    SourceOfStory,
+)
 from pressbox.curator.reading.selection import (
     Position,
     RankedPlace,
@@ -32,6 +42,12 @@ from pressbox.curator.search.similarity import find_related, load_taste, order_b
 # Recommendations are made among this many of the newest entries of a list.
 RECOMMENDED_AMONG = 2000
 
+# The fields of the views that are called like a column of the entry.
+_ITEM_COLUMNS = tuple(field.name for field in fields(EntryItem) if hasattr(EntryRow, field.name))
+_ARTICLE_COLUMNS = tuple(
+    field.name for field in fields(ArticleView) if hasattr(EntryRow, field.name) and field.name not in _ITEM_COLUMNS
+)
+
 
 class SqlReadingLists:
     def __init__(self, database: Database) -> None:
@@ -45,7 +61,7 @@ class SqlReadingLists:
             ids = list(await work.session.scalars(wanted))
             items = await entry_items(work.session, user_id, ids[:limit], scope)
         following = str(Position(items[-1].published_at, items[-1].id)) if len(ids) > limit and items else None
-        return EntryPage(tuple(items), following, selection.sort)
+        return EntryPage(tuple(items), following, selection.sort, ListNote.NONE, None)
 
     async def recommended(
         self, user_id: int, selection: Selection, model: str, after: str | None, limit: int
@@ -68,7 +84,7 @@ class SqlReadingLists:
             ids = list(await session.scalars(wanted))
             items = await entry_items(session, user_id, ids[:limit], scope)
         following = str(RankedPlace(offset + limit, top)) if len(ids) > limit and top else None
-        return EntryPage(tuple(items), following, Sort.RECOMMENDED)
+        return EntryPage(tuple(items), following, Sort.RECOMMENDED, ListNote.NONE, None)
 
     async def items(self, user_id: int, entry_ids: Sequence[int], selection: Selection) -> Sequence[EntryItem]:
         async with self._database.unit_of_work() as work:
@@ -154,17 +170,96 @@ async def _top(session: AsyncSession, whole: Select[tuple[int]]) -> Position | N
 
 def _article(item: EntryItem, entry: EntryRow, body: EntryBodyRow | None, site_url: str, note: str) -> ArticleView:
     full, fed = (body.full_content, body.feed_content) if body else ("", "")
+    own = {name: getattr(entry, name) for name in _ARTICLE_COLUMNS}
     return ArticleView(
-        item=item,
+        **vars(item),
+        **own | {"enclosures": tuple(Enclosure(**stored) for stored in entry.enclosures)},
         body_html=full or fed,
         from_feed=not full or item.fetch_state is not FetchState.FETCHED,
         site_url=site_url,
         note=note,
-        enclosures=tuple(Enclosure(**stored) for stored in entry.enclosures),
-        fetch_reason=entry.fetch_reason,
-        next_fetch_at=entry.next_fetch_at,
-        distil_reason=entry.distil_reason,
-        distil_model=entry.distil_model,
-        first_seen_at=entry.first_seen_at,
-        updated_at=entry.updated_at,
     )
+
+
+async def entry_items(session: AsyncSession, user_id: int, entry_ids: Sequence[int], scope: Scope) -> list[EntryItem]:
+    """These entries in this order; what is gone is left out. Whether the person may see them was decided before."""
+    if not entry_ids:
+        return []
+    rows = {row.id: row for row in await session.execute(_statement(user_id, entry_ids))}
+    labels = await _labels(session, user_id, entry_ids)
+    others = await _copies(session, {row.story_id for row in rows.values() if row.story_id is not None}, scope)
+    titles = dict(scope.titles) | await _titles(session, {row.feed_id for row in rows.values()} - scope.titles.keys())
+    return [
+        _item(row, titles, labels.get(row.id, ()), [copy for copy in others[row.story_id] if copy.entry_id != row.id])
+        for entry_id in entry_ids
+        if (row := rows.get(entry_id)) is not None
+    ]
+
+
+def _statement(user_id: int, entry_ids: Sequence[int]) -> Any:
+    return (
+        select(
+            EntryRow.story_id,
+            *(getattr(EntryRow, name) for name in _ITEM_COLUMNS),
+            EntryStateRow.read_at,
+            EntryStateRow.starred_at,
+            EntryStateRow.preference,
+            (func.coalesce(EntryStateRow.note, "") != "").label("has_note"),
+        )
+        .outerjoin(EntryStateRow, and_(EntryStateRow.entry_id == EntryRow.id, EntryStateRow.user_id == user_id))
+        .where(EntryRow.id.in_(entry_ids))
+    )
+
+
+def _item(
+    row: Row[Any], titles: Mapping[int, str], labels: Sequence[Label], others: Sequence[SourceOfStory]
+) -> EntryItem:
+    own = {name: getattr(row, name) for name in _ITEM_COLUMNS}
+    states = {"fetch_state": FetchState(row.fetch_state), "distil_state": DistilState(row.distil_state)}
+    return EntryItem(
+        **own | states,
+        feed_title=titles.get(row.feed_id, ""),
+        read=row.read_at is not None,
+        starred=row.starred_at is not None,
+        preference=Preference(row.preference or 0),
+        has_note=row.has_note,
+        labels=tuple(labels),
+        others=tuple(others),
+        title_html="",
+        snippet_html="",
+    )
+
+
+async def _labels(session: AsyncSession, user_id: int, entry_ids: Sequence[int]) -> dict[int, list[Label]]:
+    statement = (
+        select(EntryLabelRow.entry_id, LabelRow.id, LabelRow.name)
+        .join(LabelRow, LabelRow.id == EntryLabelRow.label_id)
+        .where(LabelRow.user_id == user_id, EntryLabelRow.entry_id.in_(entry_ids))
+        .order_by(func.lower(LabelRow.name))
+    )
+    found: dict[int, list[Label]] = defaultdict(list)
+    for entry_id, label_id, name in (await session.execute(statement)).tuples():
+        found[entry_id].append(Label(label_id, name))
+    return found
+
+
+async def _copies(session: AsyncSession, story_ids: set[int], scope: Scope) -> dict[int | None, list[SourceOfStory]]:
+    found: dict[int | None, list[SourceOfStory]] = defaultdict(list)
+    if not story_ids:
+        return found
+    statement = (
+        select(EntryRow.story_id, EntryRow.id, EntryRow.feed_id, EntryRow.url)
+        .where(EntryRow.story_id.in_(story_ids), in_feeds(EntryRow.feed_id, list(scope.titles)))
+        .order_by(EntryRow.id)
+    )
+    for story_id, entry_id, feed_id, url in (await session.execute(statement)).tuples():
+        found[story_id].append(SourceOfStory(entry_id, feed_id, scope.titles[feed_id], url))
+    return found
+
+
+async def _titles(session: AsyncSession, feed_ids: set[int]) -> dict[int, str]:
+    """Of feeds that the person left but kept entries of."""
+    if not feed_ids:
+        return {}
+    title = func.coalesce(func.nullif(FeedRow.title, ""), FeedRow.url)
+    return dict((await session.execute(select(FeedRow.id, title).where(FeedRow.id.in_(feed_ids)))).tuples().all())

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pressbox.curator.library.domain.views import ArticleView
+from pressbox.curator.reading.domain import ArticleView
 from pressbox.curator.reading.panes import ARTICLE, ArticleTab, Asked, Panes
 
 # As much as a word of an address may hold.

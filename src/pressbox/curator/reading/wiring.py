@@ -7,10 +7,8 @@ from pressbox.core.app import Resources
 from pressbox.curator.ingest.starter import ingest_starter
 from pressbox.curator.library.domain.changes import PERSON_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
-from pressbox.curator.reading.label_store import SqlLabels
-from pressbox.curator.reading.service import ReadingService
-from pressbox.curator.reading.state_store import SqlReadingStates
-from pressbox.curator.reading.states import StateService
+from pressbox.curator.reading.service import ReadingService, StateService
+from pressbox.curator.reading.state_store import SqlLabels, SqlReadingStates
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.search.wiring import embedder, search_reader
 from pressbox.curator.settings import CuratorSettings
@@ -31,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def routers() -> "Sequence[APIRouter]":
-    from pressbox.curator.reading import actions, api, pages
+    from pressbox.curator.reading import api, pages
 
-    return api.router, pages.router, actions.router
+    return api.router, pages.router
 
 
 # Who reads what is private: a person's own topic has to be named.

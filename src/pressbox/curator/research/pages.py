@@ -15,7 +15,7 @@ from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.wiring import evaluation_service
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
 from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, cursor
-from pressbox.curator.reading.marks import ID
+from pressbox.curator.reading.passages import ID
 from pressbox.curator.research.domain.research import (
     LONGEST_QUESTION,
     Limits,

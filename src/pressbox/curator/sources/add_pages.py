@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pressbox.core.errors import InvalidInputError, PermanentError, PressboxError, TransientError
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.rendering import render
-from pressbox.curator.library.domain.views import FoundFeedView
 from pressbox.curator.reading.access import PATH, Reader
+from pressbox.curator.sources.domain import FoundFeedView
 from pressbox.curator.sources.forms import category_of
 from pressbox.curator.sources.pages import Sources
 from pressbox.curator.sources.service import SourceService

@@ -17,7 +17,7 @@ from pressbox.curator.library.command_line import User, run_for_user, user_id
 
 if TYPE_CHECKING:
     from pressbox.core.app import Resources
-    from pressbox.curator.library.domain.views import FeedView, ImportView
+    from pressbox.curator.sources.domain import FeedView, ImportView
 
 commands = typer.Typer(help="Sources of the reader: feeds and how they are.", no_args_is_help=True)
 

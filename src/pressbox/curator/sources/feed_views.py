@@ -3,43 +3,23 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, case, false, func, literal, select
+from sqlalchemy import ColumnElement, Row, Select, case, func, literal, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressbox.curator.library.domain.feeds import CrawlOutcome, load_rules
-from pressbox.curator.library.domain.views import FeedHealth, FeedView, SourceLine
 from pressbox.curator.library.rows import CategoryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
+from pressbox.curator.reading.sidebar import TITLE
+from pressbox.curator.sources.domain import FeedHealth, FeedView
 
 _OTHERS = aliased(SubscriptionRow)
 _NO_RULES = literal([], JSONB)
-_FAILED = tuple(outcome.value for outcome in CrawlOutcome if outcome.failed)
 
 
 async def feed_views(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[FeedView]:
     """Subscriptions that fit the conditions, by title."""
     return [_view(row) for row in await session.execute(_statement().where(*conditions))]
-
-
-async def source_lines(session: AsyncSession, user_id: int) -> list[SourceLine]:
-    """The subscriptions of a person in short, by title."""
-    title = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
-    statement = (
-        select(
-            FeedRow.id,
-            title,
-            SubscriptionRow.category_id,
-            SubscriptionRow.unread,
-            func.coalesce(FeedStateRow.outcome.in_(_FAILED), false()),
-            FeedRow.paused_at,
-        )
-        .join(SubscriptionRow, SubscriptionRow.feed_id == FeedRow.id)
-        .outerjoin(FeedStateRow, FeedStateRow.feed_id == FeedRow.id)
-        .where(SubscriptionRow.user_id == user_id)
-        .order_by(func.lower(title), FeedRow.id)
-    )
-    return [SourceLine(*row) for row in (await session.execute(statement)).tuples()]
 
 
 async def all_feeds(session: AsyncSession) -> list[FeedView]:
@@ -49,13 +29,12 @@ async def all_feeds(session: AsyncSession) -> list[FeedView]:
 
 
 def _statement() -> Select[Any]:
-    own = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
     return (
         _columns()
         .join(SubscriptionRow, SubscriptionRow.feed_id == FeedRow.id)
         .outerjoin(CategoryRow, CategoryRow.id == SubscriptionRow.category_id)
         .add_columns(CategoryRow.name.label("category"))
-        .order_by(func.lower(own), FeedRow.id)
+        .order_by(func.lower(TITLE), FeedRow.id)
     )
 
 
@@ -120,10 +99,12 @@ def _view(row: Row[Any]) -> FeedView:
         category=getattr(row, "category", None) or "",
         unread=row.unread or 0,
         subscribers=row.subscribers,
+        shared=row.subscribers > 1,
         paused_at=row.paused_at,
         full_text=row.full_text,
         rules=load_rules(row.extraction_rules or ()),
         interval=_seconds(row.interval_seconds),
+        interval_seconds=row.interval_seconds,
         entry_limit=row.entry_limit,
         health=_health(row),
         subscribed_at=row.since,
@@ -131,8 +112,10 @@ def _view(row: Row[Any]) -> FeedView:
 
 
 def _health(row: Row[Any]) -> FeedHealth:
+    outcome = CrawlOutcome(row.outcome) if row.outcome else None
     return FeedHealth(
-        outcome=CrawlOutcome(row.outcome) if row.outcome else None,
+        outcome=outcome,
+        failing=outcome is not None and outcome.failed,
         reason=row.reason or "",
         status=row.status,
         failures=row.failures or 0,

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web.identity import Identity
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.library.domain.views import FeedSettings
+from pressbox.curator.sources.domain import FeedSettings
 from pressbox.curator.sources.service import SourceService
 
 # A form that never ends would be a way to fill memory.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pressbox.core.app import Resources
 from pressbox.core.health import HealthState, PartHealth
-from pressbox.curator.library.domain.views import FeedView
+from pressbox.curator.sources.domain import FeedView
 from pressbox.curator.sources.subscription_store import SqlSubscriptions
 
 NAMED = 3

@@ -13,7 +13,6 @@ from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.library.domain.views import FeedView, ListKind, PreviewView
 from pressbox.curator.reading.access import (
     IMAGES_COOKIE,
     PATH,
@@ -23,7 +22,9 @@ from pressbox.curator.reading.access import (
     cursor,
     wants_images,
 )
+from pressbox.curator.reading.domain import ListKind
 from pressbox.curator.reading.pages import Asking
+from pressbox.curator.sources.domain import FeedView, PreviewView
 from pressbox.curator.sources.forms import category_of, number, rules_of, settings_of
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.wiring import source_service

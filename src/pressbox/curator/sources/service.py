@@ -12,23 +12,13 @@ from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.feeds.ports import Discovery
 from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.library.domain.views import (
-    CategoryView,
-    FeedDetail,
-    FeedSettings,
-    FeedView,
-    FoundFeedView,
-    PreviewView,
-    SourceLine,
-    SourcesView,
-)
-from pressbox.curator.reading.label_store import SqlCategories
-from pressbox.curator.sources.subscription_store import SqlSubscriptions
+from pressbox.curator.reading.domain import CategoryView, SourcesView, check_length, check_name
+from pressbox.curator.sources.domain import FeedDetail, FeedSettings, FeedView, FoundFeedView, PreviewView
+from pressbox.curator.sources.subscription_store import SqlCategories, SqlSubscriptions
 
 log = get_logger(__name__)
 
 ERRORS_SHOWN = 20
-LONGEST_NAME = 200
 LONGEST_ADDRESS = 2000
 MOST_RULES = 50
 SHORTEST_INTERVAL = timedelta(minutes=5)
@@ -63,10 +53,6 @@ class SourceService:
         """Categories, feeds with all that is known of them, labels and counts."""
         return await self._subscriptions.sources(user_id)
 
-    async def pane(self, user_id: int) -> SourcesView[SourceLine]:
-        """The left pane: the same in short."""
-        return await self._subscriptions.pane(user_id)
-
     async def feed(self, user_id: int, feed_id: int) -> FeedView:
         return await self._subscriptions.feed(user_id, feed_id)
 
@@ -98,7 +84,7 @@ class SourceService:
 
     async def subscribe(self, user_id: int, url: str, *, title: str = "", category_id: int | None = None) -> FeedView:
         """Subscribe to a feed by its own address, as `discover` gave it; it is read at once. Twice is fine."""
-        feed = OutlineFeed(checked_address(url), title=_short(title, "title"))
+        feed = OutlineFeed(checked_address(url), title=check_length(title, "title"))
         following = await self._subscriptions.subscribe(user_id, feed, category_id, self._now())
         if following.new:
             log.info("subscribed", msg="Somebody subscribed to a feed", feed_id=following.feed_id)
@@ -117,7 +103,7 @@ class SourceService:
 
     async def place(self, user_id: int, feed_id: int, *, title: str, category_id: int | None) -> FeedView:
         """The person's own title (empty: the feed's) and category."""
-        await self._subscriptions.place(user_id, feed_id, _short(title, "title"), category_id)
+        await self._subscriptions.place(user_id, feed_id, check_length(title, "title"), category_id)
         return await self._subscriptions.feed(user_id, feed_id)
 
     async def change(
@@ -154,16 +140,16 @@ class SourceService:
         checked_rules(rules)
         done = await self._ingest.preview(checked_address(url), rules)
         if not done.ok:
-            return PreviewView(ok=False, error=done.error)
+            return PreviewView(ok=False, html="", title="", words=0, error=done.error)
         html = (await self._objects.get(done.preview_key)).decode()
-        return PreviewView(ok=True, html=html, title=done.title, words=done.words)
+        return PreviewView(ok=True, html=html, title=done.title, words=done.words, error="")
 
     async def create_category(self, user_id: int, name: str) -> CategoryView[FeedView]:
         """One with this name that exists already is given as it is."""
-        return await self._categories.create(user_id, checked_name(name))
+        return await self._categories.create(user_id, check_name(name))
 
     async def rename_category(self, user_id: int, category_id: int, name: str) -> None:
-        await self._categories.rename(user_id, category_id, checked_name(name))
+        await self._categories.rename(user_id, category_id, check_name(name))
 
     async def delete_category(self, user_id: int, category_id: int) -> None:
         """Its feeds stay, without a category."""
@@ -201,12 +187,6 @@ def checked_address(address: str) -> str:
     return text
 
 
-def checked_name(name: str) -> str:
-    if not name.strip():
-        raise InvalidInputError("Write a name.", field="name")
-    return _short(name, "name")
-
-
 def checked_settings(settings: FeedSettings) -> FeedSettings:
     interval, limit = settings.interval, settings.entry_limit
     if interval is not None and not SHORTEST_INTERVAL <= interval <= LONGEST_INTERVAL:
@@ -225,13 +205,6 @@ def checked_rules(rules: Sequence[ExtractionRule]) -> None:
             raise InvalidInputError("A rule is of the kind css or xpath.", field="rules")
         if not rule.expression.strip() or len(rule.expression) > LONGEST_ADDRESS:
             raise InvalidInputError("A rule needs an expression, such as article .content.", field="rules")
-
-
-def _short(text: str, field: str) -> str:
-    shortened = text.strip()
-    if len(shortened) > LONGEST_NAME:
-        raise InvalidInputError(f"At most {LONGEST_NAME} characters.", field=field)
-    return shortened
 
 
 def _is_web_address(text: str) -> bool:

@@ -1,31 +1,20 @@
 """Who reads which feed, in PostgreSQL."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Delete, delete, exists, func, or_, select, update
+from sqlalchemy import Delete, case, delete, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database, UnitOfWork
-from pressbox.core.errors import NotFoundError
+from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.views import (
-    CategoryView,
-    EntryFailure,
-    FeedDetail,
-    FeedErrorView,
-    FeedSettings,
-    FeedT,
-    FeedView,
-    SourceLine,
-    SourcesView,
-)
 from pressbox.curator.library.rows import (
     CategoryRow,
     EntryRow,
@@ -38,11 +27,14 @@ from pressbox.curator.library.rows import (
 )
 from pressbox.curator.library.store import inherit_read_state
 from pressbox.curator.library.visibility import kept_by
-from pressbox.curator.reading.label_store import label_views
-from pressbox.curator.sources.feed_views import all_feeds, feed_views, source_lines
+from pressbox.curator.reading.domain import CategoryView, SourcesView
+from pressbox.curator.reading.sidebar import group_feeds
+from pressbox.curator.sources.domain import EntryFailure, FeedDetail, FeedErrorView, FeedSettings, FeedView
+from pressbox.curator.sources.feed_views import all_feeds, feed_views
 
 _FAILURES_SHOWN = 20
 _RETRIED_AT_ONCE = 500
+_NO_CATEGORY = "There is no such category."
 _NOT_SUBSCRIBED = "You are not subscribed to this feed."
 
 
@@ -107,13 +99,8 @@ class SqlSubscriptions:
 
     async def sources(self, user_id: int) -> SourcesView[FeedView]:
         async with self._database.unit_of_work() as work:
-            return await _gathered(
-                work.session, user_id, await feed_views(work.session, SubscriptionRow.user_id == user_id)
-            )
-
-    async def pane(self, user_id: int) -> SourcesView[SourceLine]:
-        async with self._database.unit_of_work() as work:
-            return await _gathered(work.session, user_id, await source_lines(work.session, user_id))
+            feeds = await feed_views(work.session, SubscriptionRow.user_id == user_id)
+            return await group_feeds(work.session, user_id, feeds)
 
     async def feed(self, user_id: int, feed_id: int) -> FeedView:
         async with self._database.unit_of_work() as work:
@@ -222,34 +209,46 @@ class SqlSubscriptions:
             return list(await work.session.scalars(newest.limit(_RETRIED_AT_ONCE)))
 
 
-async def _gathered(session: AsyncSession, user_id: int, feeds: Sequence[FeedT]) -> SourcesView[FeedT]:
-    own = select(CategoryRow.id, CategoryRow.name).where(CategoryRow.user_id == user_id)
-    states = select(
-        func.count().filter(EntryStateRow.starred_at.is_not(None)),
-        func.count().filter(EntryStateRow.preference == 1),
-    ).where(
-        EntryStateRow.user_id == user_id,
-        or_(EntryStateRow.starred_at.is_not(None), EntryStateRow.preference == 1),
-    )
-    ordered = own.order_by(CategoryRow.position, func.lower(CategoryRow.name))
-    categories = (await session.execute(ordered)).tuples().all()
-    labels = await label_views(session, user_id)
-    starred, up = (await session.execute(states)).tuples().one()
-    below: dict[int | None, list[FeedT]] = defaultdict(list)
-    for feed in feeds:
-        below[feed.category_id].append(feed)
-    return SourcesView(
-        categories=tuple(
-            CategoryView(number, name, sum(feed.unread for feed in below[number]), tuple(below[number]))
-            for number, name in categories
-        ),
-        uncategorised=tuple(below[None]),
-        labels=tuple(labels),
-        unread=sum(feed.unread for feed in feeds),
-        starred=starred,
-        up=up,
-        failing=sum(feed.failing for feed in feeds),
-    )
+class SqlCategories:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, user_id: int, name: str) -> CategoryView[FeedView]:
+        last = select(func.coalesce(func.max(CategoryRow.position), -1) + 1).where(CategoryRow.user_id == user_id)
+        statement = insert(CategoryRow).values(user_id=user_id, name=name, position=last.scalar_subquery())
+        statement = statement.on_conflict_do_update(index_elements=["user_id", "name"], set_={"name": name})
+        async with self._database.unit_of_work() as work:
+            category_id = await work.session.scalar(statement.returning(CategoryRow.id))
+            assert category_id is not None
+            work.changed(PERSON_CHANGED, str(user_id))
+        return CategoryView(category_id, name, 0, ())
+
+    async def rename(self, user_id: int, category_id: int, name: str) -> None:
+        renamed = update(CategoryRow).where(CategoryRow.id == category_id, CategoryRow.user_id == user_id)
+        try:
+            async with self._database.unit_of_work() as work:
+                if not (await work.session.scalars(renamed.values(name=name).returning(CategoryRow.id))).all():
+                    raise NotFoundError(_NO_CATEGORY)
+                work.changed(PERSON_CHANGED, str(user_id))
+        except IntegrityError as error:
+            raise ConflictError("Another category has this name already.") from error
+
+    async def delete(self, user_id: int, category_id: int) -> None:
+        gone = delete(CategoryRow).where(CategoryRow.id == category_id, CategoryRow.user_id == user_id)
+        async with self._database.unit_of_work() as work:
+            if not (await work.session.scalars(gone.returning(CategoryRow.id))).all():
+                raise NotFoundError(_NO_CATEGORY)
+            work.changed(PERSON_CHANGED, str(user_id))
+
+    async def arrange(self, user_id: int, category_ids: Sequence[int]) -> None:
+        places = {category_id: place for place, category_id in enumerate(category_ids)}
+        position = case(places, value=CategoryRow.id, else_=len(places) + CategoryRow.position)
+        async with self._database.unit_of_work() as work:
+            if places:
+                await work.session.execute(
+                    update(CategoryRow).where(CategoryRow.user_id == user_id).values(position=position)
+                )
+            work.changed(PERSON_CHANGED, str(user_id))
 
 
 async def _feeds(session: AsyncSession, feeds: Sequence[OutlineFeed], now: datetime) -> dict[str, int]:
@@ -354,4 +353,4 @@ async def _demand_category(session: AsyncSession, user_id: int, category_id: int
     if category_id is None:
         return
     if not await session.scalar(select(exists().where(CategoryRow.id == category_id, CategoryRow.user_id == user_id))):
-        raise NotFoundError("There is no such category.")
+        raise NotFoundError(_NO_CATEGORY)

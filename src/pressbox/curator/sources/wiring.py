@@ -8,12 +8,11 @@ from pressbox.curator.feeds.discovery import FeedDiscovery
 from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.ingest.starter import ingest_starter
 from pressbox.curator.library.slice import Slice
-from pressbox.curator.reading.label_store import SqlCategories
 from pressbox.curator.settings import policy
 from pressbox.curator.sources.health import check_feeds
 from pressbox.curator.sources.outlines import OutlineService
 from pressbox.curator.sources.service import SourceService
-from pressbox.curator.sources.subscription_store import SqlSubscriptions
+from pressbox.curator.sources.subscription_store import SqlCategories, SqlSubscriptions
 
 
 def source_service(resources: Resources) -> SourceService:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pressbox.core.errors import ConflictError, InvalidInputError
-from pressbox.curator.library.domain.views import ArticleView
 from pressbox.curator.library.starter import Starter
+from pressbox.curator.reading.domain import ArticleView
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.translate.contracts import (
     TRANSLATE_LEFTOVERS_WORKFLOW,
@@ -74,14 +74,14 @@ class TranslationService:
 
     async def view_article(self, article: ArticleView, language: str) -> TranslationView:
         """Return an article that the person may see with its translation, as far as there is one."""
-        item, stored = article.item, await self._translations.find(article.item.id, language)
-        source = await self._translations.find_source(item.id)
+        stored = await self._translations.find(article.id, language)
+        source = await self._translations.find_source(article.id)
         changed = stored is not None and source is not None and stored.content_hash != source.content_hash
         return TranslationView(
             language=language,
             state=_status(stored, changed),
-            title=item.title,
-            summary=item.summary,
+            title=article.title,
+            summary=article.summary,
             html=article.body_html,
             translations={block.key: block for block in stored.blocks} if stored else {},
             provider=stored.provider if stored else "",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.reader import ActivityNode, node
 from pressbox.core.web.languages import locale_of
-from pressbox.curator.library.domain.views import ArticleView
+from pressbox.curator.reading.domain import ArticleView
 from pressbox.curator.reading.panes import Asked, page_language
 from pressbox.curator.reading.tabs import LoadedTab
 from pressbox.curator.translate.contracts import Provider
@@ -56,7 +56,7 @@ class TranslationTab:
 async def load_translation(asked: Asked, article: ArticleView) -> TranslationTab:
     service, given = translation_service(asked.parts), asked.request.query_params
     language = service.choose_language(given.get("to", ""), page_language(asked))
-    workflow_id = service.workflow_id(article.item.id, language)
+    workflow_id = service.workflow_id(article.id, language)
     names = language_names(page_language(asked))
     return TranslationTab(
         view=await service.view_article(article, language),
@@ -66,7 +66,7 @@ async def load_translation(asked: Asked, article: ArticleView) -> TranslationTab
         work=await node(asked.parts.database, workflow_id),
         workflow_id=workflow_id,
         only=given.get("show", "") == ONLY,
-        article_language=article.item.language.lower().split("-")[0],
+        article_language=article.language.lower().split("-")[0],
     )
 
 

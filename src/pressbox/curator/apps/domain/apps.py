@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pressbox.curator.library.domain.views import ListKind, Selection, Sort
+from pressbox.curator.reading.domain import ListKind, Selection, Sort
 
 
 @dataclass(frozen=True)

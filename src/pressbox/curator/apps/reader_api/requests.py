@@ -14,12 +14,13 @@ from pressbox.core.errors import InvalidInputError, NotSignedInError, PressboxEr
 from pressbox.core.logs import redact
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import client_of
-from pressbox.core.web.pages.access import provide
+from pressbox.core.web.pages.access import Parts, provide
 from pressbox.curator.apps.domain.apps import AppPerson
 from pressbox.curator.apps.domain.streams import Stream, read_stream
 from pressbox.curator.apps.service import AppService
 from pressbox.curator.apps.streams import StreamService
 from pressbox.curator.apps.wiring import app_service, stream_service
+from pressbox.curator.reading.sidebar import SqlSidebar
 from pressbox.curator.sources.outlines import OutlineService
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.wiring import outline_service, source_service
@@ -91,6 +92,7 @@ class App:
     """An app that is signed in, with its request."""
 
     request: Request
+    sidebar: SqlSidebar
     sources: SourceService
     outlines: OutlineService
     streams: StreamService
@@ -113,13 +115,14 @@ async def values_of(request: Request) -> Values:
 
 async def app_of(
     request: Request,
+    parts: Parts,
     apps: Apps,
     sources: Annotated[SourceService, Depends(provide(source_service))],
     outlines: Annotated[OutlineService, Depends(provide(outline_service))],
     streams: Annotated[StreamService, Depends(provide(stream_service))],
 ) -> App:
     person = await apps.authenticate(_sent_token(request), client_of(request))
-    return App(request, sources, outlines, streams, person, await values_of(request))
+    return App(request, SqlSidebar(parts.database), sources, outlines, streams, person, await values_of(request))
 
 
 Asking = Annotated[App, Depends(app_of)]

@@ -8,7 +8,7 @@ from pressbox.curator.apps.domain.streams import FEED, LABEL, STARRED, StreamKin
 from pressbox.curator.apps.reader_api.requests import FORM, App, AppRoute, Asking, Values, checked_stream
 from pressbox.curator.apps.reader_api.responses import Json, done, said
 from pressbox.curator.apps.reader_api.sign_in import API
-from pressbox.curator.library.domain.views import FeedView
+from pressbox.curator.sources.domain import FeedView
 
 router = APIRouter(include_in_schema=False, route_class=AppRoute)
 
@@ -76,7 +76,7 @@ async def import_(app: Asking, request: Request) -> Response:
 
 @router.get(f"{API}/tag/list")
 async def tags(app: Asking) -> Response:
-    sources = await app.sources.pane(app.user_id)
+    sources = await app.sidebar.load(app.user_id)
     told: list[Json] = [{"id": STARRED, "sortid": "01"}]
     told += [{"id": f"{LABEL}{one.name}", "type": "folder", "unread_count": one.unread} for one in sources.categories]
     folders = {one.name for one in sources.categories}

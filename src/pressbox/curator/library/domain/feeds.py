@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
 
 
 class CrawlOutcome(StrEnum):
@@ -29,15 +31,18 @@ class CrawlOutcome(StrEnum):
 @dataclass(frozen=True)
 class Enclosure:
     url: str
-    type: str = ""
-    length: int | None = None
+    type: str
+    length: int | None
 
 
 @dataclass(frozen=True)
 class ExtractionRule:
     """How the article is found on a page of this feed; what the expression finds is kept or removed."""
 
-    kind: str  # css or xpath
+    # The API documents that a rule has no other fields.
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    kind: Annotated[str, Field(json_schema_extra={"enum": ["css", "xpath"]})]
     expression: str
     keep: bool
 

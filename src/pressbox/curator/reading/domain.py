@@ -1,0 +1,258 @@
+"""What one person sees of lists and articles: the chosen list, its entries, an article, and the sources beside it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum, StrEnum
+from functools import cached_property
+from typing import Annotated, Generic, Protocol, TypeVar
+
+from pydantic import Field
+
+from pressbox.core.errors import InvalidInputError
+from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain.feeds import CrawlOutcome, Enclosure
+
+LONGEST_NAME = 200
+
+
+class ListKind(StrEnum):
+    """Which entries a list shows. The last three name one category, feed or label by its id."""
+
+    ALL = "all"
+    UNREAD = "unread"
+    STARRED = "starred"
+    UP = "up"
+    CATEGORY = "category"
+    FEED = "feed"
+    LABEL = "label"
+
+    @property
+    def named(self) -> bool:
+        return self in (ListKind.CATEGORY, ListKind.FEED, ListKind.LABEL)
+
+
+class Sort(StrEnum):
+    """RELEVANCE is for searches only, RECOMMENDED for lists only; in the other case it means NEWEST."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    RECOMMENDED = "recommended"
+    RELEVANCE = "relevance"
+
+
+class Preference(IntEnum):
+    DOWN = -1
+    NONE = 0
+    UP = 1
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The list that a person chose: its kind and id, the order, and words to search for.
+
+    With `opened_at` an unread list still has what was read after that moment: what was read in this view stays in
+    place until the view changes.
+    """
+
+    kind: ListKind = ListKind.ALL
+    id: int | None = None
+    unread_only: bool = False
+    sort: Sort = Sort.NEWEST
+    query: str = ""
+    opened_at: datetime | None = None
+
+    @property
+    def wants_unread(self) -> bool:
+        return self.unread_only or self.kind is ListKind.UNREAD
+
+
+@dataclass(frozen=True)
+class Label:
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
+class CountedLabel(Label):
+    entries: int
+
+
+@dataclass(frozen=True)
+class SourceOfStory:
+    """The same article as another of the person's feeds brought it."""
+
+    entry_id: int
+    feed_id: int
+    feed_title: str
+    url: str
+
+
+@dataclass(frozen=True)
+class EntryItem:
+    """One line of a list. A story that came from several of your feeds is one line.
+
+    A field that is called like a column of the entry is read from there.
+    """
+
+    id: int
+    feed_id: int
+    feed_title: str
+    title: str
+    url: str
+    author: str
+    language: str
+    published_at: datetime
+    dated: Annotated[
+        bool, Field(description="false: the feed gave no usable date, and this is when it was first seen.")
+    ]
+    summary: str
+    thumbnail_url: str
+    words: int
+    fetch_state: FetchState
+    distil_state: DistilState
+    read: bool
+    starred: bool
+    preference: Annotated[Preference, Field(description="-1, 0 or 1.")]
+    has_note: bool
+    labels: tuple[Label, ...]
+    others: Annotated[tuple[SourceOfStory, ...], Field(description="The same story in your other feeds.")]
+    title_html: Annotated[str, Field(description="Of a search: escaped, with the hits in <mark>.")]
+    snippet_html: str
+
+
+class ListNote(StrEnum):
+    """Why a list is not quite what was asked for; pages say it in words."""
+
+    NONE = ""
+    NOTHING_MARKED_UP = "nothing marked up"  # no taste to recommend by: the newest first instead
+    NO_VECTORS = "no vectors"  # what was marked up has no vector of the present model yet
+
+
+@dataclass(frozen=True)
+class EntryPage:
+    items: tuple[EntryItem, ...]
+    after: Annotated[str | None, Field(description="Ask for the next page with it; null at the end.")]
+    sort: Annotated[Sort, Field(description="How it is sorted; not always as asked for, then `note` says why.")]
+    note: ListNote
+    total: Annotated[int | None, Field(description="Of a search only.")]
+
+
+@dataclass(frozen=True)
+class ArticleView(EntryItem):
+    """One entry, opened."""
+
+    body_html: Annotated[str, Field(description="Sanitised.")]
+    from_feed: Annotated[bool, Field(description="The feed's own text: there is no other, or not yet.")]
+    site_url: str
+    note: Annotated[str, Field(description="Yours, and seen by nobody else.")]
+    enclosures: tuple[Enclosure, ...]
+    fetch_reason: str
+    next_fetch_at: datetime | None
+    distil_reason: str
+    distil_model: Annotated[str, Field(description="What made the summary.")]
+    first_seen_at: datetime
+    updated_at: datetime
+    # Neighbours in the list from which it was opened.
+    previous_id: Annotated[int | None, Field(exclude=True)] = None
+    next_id: Annotated[int | None, Field(exclude=True)] = None
+
+
+@dataclass(frozen=True)
+class MarkedRead:
+    """What "all read" did; without a stamp nothing was unread."""
+
+    count: int
+    stamp: Annotated[datetime | None, Field(description="Takes it back at /entries/all-read/undo.")]
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A feed as the left pane names it, and no more: there may be hundreds, on every page."""
+
+    id: int
+    title: str
+    category_id: int | None
+    unread: int
+    outcome: CrawlOutcome | None
+    reason: str
+    paused_at: datetime | None
+
+    @property
+    def failing(self) -> bool:
+        return self.outcome is not None and self.outcome.failed
+
+
+class ListedFeed(Protocol):
+    """A feed in a category, as much of it as counting needs."""
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def category_id(self) -> int | None: ...
+
+    @property
+    def unread(self) -> int: ...
+
+    @property
+    def failing(self) -> bool: ...
+
+
+FeedT = TypeVar("FeedT", bound=ListedFeed)
+
+
+@dataclass(frozen=True)
+class CategoryView(Generic[FeedT]):
+    id: int
+    name: str
+    unread: int
+    feeds: Annotated[tuple[FeedT, ...], Field(exclude=True)]
+
+
+@dataclass(frozen=True)
+class SourcesView(Generic[FeedT]):
+    """All that you read, with counts: categories in their order, then feeds without one."""
+
+    categories: tuple[CategoryView[FeedT], ...]
+    feeds: tuple[FeedT, ...]
+    labels: tuple[CountedLabel, ...]
+    unread: int
+    starred: int
+    up: int
+    failing: int
+
+    @cached_property
+    def uncategorised(self) -> tuple[FeedT, ...]:
+        return tuple(feed for feed in self.feeds if feed.category_id is None)
+
+    def name(self, selection: Selection) -> str:
+        """Return what the chosen feed, category or label is called; empty when it is gone, or nothing is named."""
+        match selection.kind:
+            case ListKind.FEED:
+                return next((feed.title for feed in self.feeds if feed.id == selection.id), "")
+            case ListKind.CATEGORY:
+                return next((category.name for category in self.categories if category.id == selection.id), "")
+            case ListKind.LABEL:
+                return next((label.name for label in self.labels if label.id == selection.id), "")
+            case _:
+                return ""
+
+
+NO_ENTRIES = EntryPage((), None, Sort.NEWEST, ListNote.NONE, None)
+
+
+def check_name(name: str) -> str:
+    """Return the name of a category, label or app without blanks around it."""
+    if not name.strip():
+        raise InvalidInputError("Write a name.", field="name")
+    return check_length(name, "name")
+
+
+def check_length(text: str, field: str) -> str:
+    stripped = text.strip()
+    if len(stripped) > LONGEST_NAME:
+        raise InvalidInputError(f"At most {LONGEST_NAME} characters.", field=field)
+    return stripped
