@@ -24,7 +24,7 @@ from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.manifest import APP
 from pressbox.curator.settings import policy
-from pressbox.curator.sources.subscription_store import SqlSubscriptions
+from pressbox.curator.sources.store import SqlSubscriptions
 
 _FEEDS = text("""
     SELECT feed.id, feed.url, state.outcome, state.reason, state.status, state.failures, state.next_crawl_at,

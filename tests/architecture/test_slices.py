@@ -16,7 +16,7 @@ OFFERED_MODULES = {
     *("reading.access", "reading.panes", "reading.pages", "reading.tabs", "reading.sidebar", "reading.passages"),
     # Entries as one person sees them.
     "reading.store",
-    *("sources.outlines", "sources.forms"),
+    "sources.opml",
     # One rate limit per host, whoever asks.
     "ingest.rate_limits",
     # Statements about vectors that lists are sorted by.

@@ -15,8 +15,8 @@ from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
 from pressbox.curator.apps.service import AppService, ViewService
 from pressbox.curator.apps.store import SqlViewFeeds
+from pressbox.curator.apps.stream_service import StreamService
 from pressbox.curator.apps.stream_store import SqlStreams
-from pressbox.curator.apps.streams import StreamService
 from pressbox.curator.apps.wiring import app_service, stream_service, view_service
 from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.ports import FoundFeed
@@ -44,9 +44,9 @@ from pressbox.curator.reading.state_store import SqlLabels, SqlReadingStates
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.reading.wiring import reading_service, state_service
 from pressbox.curator.search.ports import Hit
-from pressbox.curator.sources.outlines import OutlineService
+from pressbox.curator.sources.opml import OutlineService
 from pressbox.curator.sources.service import SourceService
-from pressbox.curator.sources.subscription_store import SqlCategories, SqlSubscriptions
+from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
 from pressbox.curator.sources.wiring import outline_service, source_service
 from tests.fakes.temporal import RecordedTemporal
 

@@ -16,7 +16,7 @@ from pressbox.bench.instance import instance_resources, measured_instance, tempo
 from pressbox.bench.reader import BROWSING, ENTRIES, FEEDS, UP_TO_DATE, find_owner, find_web_process
 from pressbox.bench.reader_library import fill, mark_read
 from pressbox.bench.report import Figure, Report, Say, describe_machine
-from pressbox.curator.apps.domain.streams import READ, READING_LIST
+from pressbox.curator.apps.domain import READ, READING_LIST
 from pressbox.curator.apps.wiring import app_service
 from pressbox.demo.instance import Instance
 

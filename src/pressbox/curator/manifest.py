@@ -19,8 +19,7 @@ from pressbox.core.app import (
     TaskQueue,
     WorkflowsByQueue,
 )
-from pressbox.curator.apps.reader_api.bases import COOKIELESS
-from pressbox.curator.names import HEAVY_QUEUE, INDEX_QUEUE, PATH, QUEUE
+from pressbox.curator.names import COOKIELESS, HEAVY_QUEUE, INDEX_QUEUE, PATH, QUEUE
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -110,7 +109,7 @@ APP = AppManifest(
     activities=activities,
     schedules=schedules,
     tables=(
-        "pressbox.curator.apps.rows",
+        "pressbox.curator.apps.store",
         "pressbox.curator.ask.store",
         "pressbox.curator.cards.store",
         "pressbox.curator.context.store",

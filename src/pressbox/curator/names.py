@@ -7,3 +7,11 @@ INDEX_QUEUE = "curator-index"
 INGEST_SCHEDULE = "curator-ingest"
 GRAPH_SCHEDULE = "curator-graph"
 CLEANUP_SCHEDULE = "curator-cleanup"
+# Where apps look for the Google Reader API; `/api/greader.php` is what apps for FreshRSS add.
+READER_API_BASES = ("", "/greader", "/api/greader.php")
+COOKIELESS = (
+    "/accounts/ClientLogin",
+    "/reader/api/0/",
+    "/reader/atom/",
+    *(f"{base}/" for base in READER_API_BASES if base),
+)

@@ -7,7 +7,7 @@ from pressbox.core.accounts.people import insert_user
 from pressbox.core.db.database import Database
 from pressbox.curator.reading.domain import ListKind, Selection
 from pressbox.curator.reading.store import SqlReadingLists
-from pressbox.curator.sources.subscription_store import SqlSubscriptions
+from pressbox.curator.sources.store import SqlSubscriptions
 
 
 async def test_the_tables_are_filled_as_the_reader_would_have_done(database: Database) -> None:

@@ -5,7 +5,7 @@ from pressbox.bench.reader_library import fill
 from pressbox.core.accounts.models import Role
 from pressbox.core.accounts.people import insert_user
 from pressbox.core.db.database import Database
-from pressbox.curator.apps.domain.streams import StreamQuery
+from pressbox.curator.apps.domain import StreamQuery
 from pressbox.curator.apps.stream_store import SqlStreams
 
 ENTRIES = 400

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.curator.apps.domain.streams import (
+from pressbox.curator.apps.domain import (
     LABEL,
     READ,
     READING_LIST,

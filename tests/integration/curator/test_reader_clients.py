@@ -15,7 +15,7 @@ import pytest
 
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
-from pressbox.curator.apps.domain.streams import OFFSET
+from pressbox.curator.apps.domain import OFFSET
 from tests.fakes.reader import NOW, Library
 from tests.fakes.reader_apps import ReaderApp, reader_app, reader_site
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.apps.domain.apps import StoredView, stored_view, view_feed
-from pressbox.curator.apps.domain.streams import (
+from pressbox.curator.apps.domain import (
     ITEM,
     LARGEST_ENTRY,
     OFFSET,
+    StoredView,
     Stream,
     StreamKind,
     TagChange,
@@ -20,7 +20,9 @@ from pressbox.curator.apps.domain.streams import (
     read_seconds,
     read_stream,
     short_id,
+    stored_view,
     tag_change,
+    view_feed,
 )
 from pressbox.curator.reading.domain import ListKind, Selection, Sort
 

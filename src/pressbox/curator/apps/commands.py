@@ -13,7 +13,7 @@ from pressbox.curator.library.command_line import User, run_for_user
 
 if TYPE_CHECKING:
     from pressbox.core.app import Resources
-    from pressbox.curator.apps.domain.apps import AppPasswordView, NewAppPassword
+    from pressbox.curator.apps.domain import AppPasswordView, NewAppPassword
 
 commands = typer.Typer(help="Passwords for reader apps.", no_args_is_help=True)
 

@@ -15,7 +15,7 @@ from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError
 from pressbox.core.web.identity import Identity, is_secure
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
-from pressbox.curator.apps.atom import Told, atom, newest_of
+from pressbox.curator.apps.formats import Told, atom, newest_of
 from pressbox.curator.apps.service import AppService, ViewService
 from pressbox.curator.apps.wiring import app_service, view_service
 from pressbox.curator.reading.access import LARGEST_ID, PATH, Here, Place, Reader

@@ -13,15 +13,15 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.accounts.tokens import PREFIX as ACCOUNT_TOKEN
 from pressbox.core.errors import NotFoundError, NotSignedInError
 from pressbox.core.logs import get_logger
-from pressbox.curator.apps.domain.apps import (
+from pressbox.curator.apps.domain import (
     AppPasswordView,
     AppPerson,
+    Contents,
     NewAppPassword,
     ViewFeed,
     stored_view,
     view_feed,
 )
-from pressbox.curator.apps.domain.streams import Contents
 from pressbox.curator.apps.store import SqlAppAccess, SqlViewFeeds
 from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.reading.domain import ListKind, Selection, SourceLine, SourcesView, check_name

@@ -1,19 +1,76 @@
-"""People's own apps in PostgreSQL: passwords, the tokens that apps got for them, and views that are read as feeds."""
+"""The tables of passwords for apps, of their tokens and of views that are feeds, and their rows in PostgreSQL."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    ForeignKey,
+    Text,
+    UniqueConstraint,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 from pressbox.core.accounts.rows import UserRow
+from pressbox.core.db.base import Base
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConflictError, NotFoundError
-from pressbox.curator.apps.domain.apps import AppPasswordView, AppPerson, StoredPassword, StoredView
-from pressbox.curator.apps.rows import AppPasswordRow, AppTokenRow, ViewFeedRow
+from pressbox.curator.apps.domain import AppPasswordView, AppPerson, StoredPassword, StoredView
+from pressbox.curator.library.rows import SCHEMA
+
+
+class AppPasswordRow(Base):
+    """A password for one app. It opens the reader's API and nothing else; only its hash is kept."""
+
+    __tablename__ = "app_passwords"
+    __table_args__ = (UniqueConstraint("user_id", "name"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(Text)
+    # How the password begins: tells which one is meant, so that only one hash is computed.
+    hint: Mapped[str] = mapped_column(Text)
+    password_hash: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    last_used_at: Mapped[datetime | None]
+
+
+class AppTokenRow(Base):
+    """What an app got for its password. It ends with the password."""
+
+    __tablename__ = "app_tokens"
+    __table_args__ = (SCHEMA,)
+
+    digest: Mapped[str] = mapped_column(Text, primary_key=True)
+    app_password_id: Mapped[int] = mapped_column(ForeignKey("curator.app_passwords.id", ondelete="CASCADE"), index=True)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    last_used_at: Mapped[datetime | None]
+
+
+class ViewFeedRow(Base):
+    """A view of a person as a feed, behind an address that only they know."""
+
+    __tablename__ = "view_feeds"
+    __table_args__ = (SCHEMA,)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"), index=True)
+    token: Mapped[str] = mapped_column(Text, unique=True)
+    view: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    last_used_at: Mapped[datetime | None]
+
 
 # Apps come every few seconds; that they were here is noted once in a while.
 _USED_AGAIN_AFTER = timedelta(minutes=1)

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.apps.domain.streams import (
+from pressbox.curator.apps.domain import (
     Contents,
     ItemReference,
     References,

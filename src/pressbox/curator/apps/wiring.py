@@ -9,9 +9,10 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.curator.apps.service import AppService, ViewService
 from pressbox.curator.apps.store import SqlAppAccess, SqlViewFeeds
+from pressbox.curator.apps.stream_service import StreamService
 from pressbox.curator.apps.stream_store import SqlStreams
-from pressbox.curator.apps.streams import StreamService
 from pressbox.curator.library.slice import Slice
+from pressbox.curator.names import READER_API_BASES
 from pressbox.curator.reading.sidebar import SqlSidebar
 from pressbox.curator.reading.wiring import reading_service, state_service
 from pressbox.curator.sources.wiring import source_service
@@ -41,10 +42,16 @@ def view_service(resources: Resources) -> ViewService:
 
 
 def routers() -> "Sequence[APIRouter]":
-    from pressbox.curator.apps import pages
-    from pressbox.curator.apps.reader_api import routes
+    from fastapi import APIRouter
 
-    return pages.router, routes.build_router()
+    from pressbox.curator.apps import pages, reader_api, reader_api_streams
+
+    # Bare, and below what apps add to the server's name.
+    api = APIRouter(include_in_schema=False)
+    for base in READER_API_BASES:
+        for part in (reader_api, reader_api_streams):
+            api.include_router(part.router, prefix=base)
+    return pages.router, api
 
 
 SLICE = Slice(routers=routers)

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from pressbox.core.config import Settings
+from pressbox.core.errors import InvalidInputError
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.web.api_models import RequestBody
 from pressbox.core.web.identity import SignedInIdentity, is_secure
@@ -151,3 +152,11 @@ def moment(value: int) -> datetime:
 
 def _address(query: str) -> str:
     return f"{PATH}?{query}" if query else PATH
+
+
+def read_number(text: str, field: str) -> int:
+    """Return the whole number that somebody typed into a form."""
+    stripped = text.strip()
+    if not stripped.isascii() or not stripped.isdigit() or len(stripped) > 18:
+        raise InvalidInputError("Write a whole number.", field=field)
+    return int(stripped)

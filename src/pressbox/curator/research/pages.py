@@ -14,7 +14,7 @@ from pressbox.core.web.rendering import render
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.wiring import evaluation_service
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
-from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, cursor
+from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, cursor, read_number
 from pressbox.curator.reading.passages import ID
 from pressbox.curator.research.domain.research import (
     LONGEST_QUESTION,
@@ -29,7 +29,6 @@ from pressbox.curator.research.domain.research import (
 from pressbox.curator.research.report import as_html, as_markdown, attachment, entry_address, render_report
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.wiring import research_service
-from pressbox.curator.sources.forms import number
 
 router = APIRouter(include_in_schema=False)
 
@@ -121,8 +120,8 @@ async def start(
     usual = service.limits
     try:
         limits = Limits(
-            rounds=number(rounds, "rounds") if rounds.strip() else usual.rounds,
-            tokens=number(tokens, "tokens") if tokens.strip() else usual.tokens,
+            rounds=read_number(rounds, "rounds") if rounds.strip() else usual.rounds,
+            tokens=read_number(tokens, "tokens") if tokens.strip() else usual.tokens,
             minutes=minutes_of(minutes) if minutes.strip() else usual.minutes,
             links=links == "yes",
         )

@@ -13,7 +13,7 @@ from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule, 
 from pressbox.curator.reading.access import FeedId, Identifier, NameBody, Reader
 from pressbox.curator.reading.domain import CategoryView, SourcesView
 from pressbox.curator.sources.domain import FeedDetail, FeedSettings, FeedView, FoundFeedView, ImportView, PreviewView
-from pressbox.curator.sources.outlines import OutlineService
+from pressbox.curator.sources.opml import OutlineService
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.wiring import outline_service, source_service
 

@@ -127,7 +127,7 @@ def health(
 
 def _load_feeds(context: typer.Context, user: str | None) -> Sequence[FeedView]:
     async def load(resources: Resources) -> Sequence[FeedView]:
-        from pressbox.curator.sources.subscription_store import SqlSubscriptions
+        from pressbox.curator.sources.store import SqlSubscriptions
 
         subscriptions = SqlSubscriptions(resources.database)
         if user is None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pressbox.core.app import Resources
 from pressbox.core.health import HealthState, PartHealth
 from pressbox.curator.sources.domain import FeedView
-from pressbox.curator.sources.subscription_store import SqlSubscriptions
+from pressbox.curator.sources.store import SqlSubscriptions
 
 NAMED = 3
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -20,12 +21,12 @@ from pressbox.curator.reading.access import (
     Reader,
     allow_images,
     cursor,
+    read_number,
     wants_images,
 )
 from pressbox.curator.reading.domain import ListKind
 from pressbox.curator.reading.pages import Asking
-from pressbox.curator.sources.domain import FeedView, PreviewView
-from pressbox.curator.sources.forms import category_of, number, rules_of, settings_of
+from pressbox.curator.sources.domain import FeedSettings, FeedView, PreviewView
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.wiring import source_service
 
@@ -34,6 +35,8 @@ router = APIRouter(include_in_schema=False)
 Sources = Annotated[SourceService, Depends(provide(source_service))]
 SOURCES_PATH = f"{PATH}/sources"
 FEEDS_PATH = f"{PATH}/feeds"
+# A form that never ends would be a way to fill memory.
+MOST_RULES = 20
 # As many as fit a small page.
 SOURCES_SHOWN = 12
 YEAR_SECONDS = 31_536_000
@@ -101,7 +104,7 @@ async def pictures(request: Request, identity: Reader, load: Text = "yes") -> Re
 async def change_category(
     service: Sources, identity: Reader, category: Text, name: Text = "", delete: Text = ""
 ) -> Response:
-    category_id = number(category, "category")
+    category_id = read_number(category, "category")
     if delete:
         await service.delete_category(identity.user_id, category_id)
     else:
@@ -235,3 +238,29 @@ def _is_wanted(feed: FeedView, only: str, words: str) -> bool:
 
 def _back(feed_id: int) -> Response:
     return RedirectResponse(f"{FEEDS_PATH}/{feed_id}", status_code=303)
+
+
+async def category_of(sources: SourceService, identity: Identity, chosen: str, new: str) -> int | None:
+    """The category that a form names: a new one by its name, one that exists by its id, or none."""
+    if new.strip():
+        return (await sources.create_category(identity.user_id, new)).id
+    return read_number(chosen, "category") if chosen.strip() else None
+
+
+def settings_of(
+    full_text: str, minutes: str, limit: str, kinds: Sequence[str], keeps: Sequence[str], expressions: Sequence[str]
+) -> FeedSettings:
+    between = read_number(minutes, "interval") if minutes.strip() else None
+    return FeedSettings(
+        full_text=full_text == "yes",
+        rules=tuple(rules_of(kinds, keeps, expressions)),
+        interval=timedelta(minutes=between) if between is not None else None,
+        entry_limit=read_number(limit, "entry_limit") if limit.strip() else None,
+    )
+
+
+def rules_of(kinds: Sequence[str], keeps: Sequence[str], expressions: Sequence[str]) -> Sequence[ExtractionRule]:
+    """Lines without an expression are lines that nobody filled in."""
+    lines = zip(kinds, keeps, expressions, strict=False)
+    rules = [ExtractionRule(kind, expression.strip(), keep == "keep") for kind, keep, expression in lines]
+    return [rule for rule in rules if rule.expression][:MOST_RULES]

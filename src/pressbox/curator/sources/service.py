@@ -14,7 +14,7 @@ from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.reading.domain import CategoryView, SourcesView, check_length, check_name
 from pressbox.curator.sources.domain import FeedDetail, FeedSettings, FeedView, FoundFeedView, PreviewView
-from pressbox.curator.sources.subscription_store import SqlCategories, SqlSubscriptions
+from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
 
 log = get_logger(__name__)
 

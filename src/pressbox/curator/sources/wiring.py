@@ -10,9 +10,9 @@ from pressbox.curator.ingest.starter import ingest_starter
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.settings import policy
 from pressbox.curator.sources.health import check_feeds
-from pressbox.curator.sources.outlines import OutlineService
+from pressbox.curator.sources.opml import OutlineService
 from pressbox.curator.sources.service import SourceService
-from pressbox.curator.sources.subscription_store import SqlCategories, SqlSubscriptions
+from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
 
 
 def source_service(resources: Resources) -> SourceService:
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 def routers() -> "Sequence[APIRouter]":
-    from pressbox.curator.sources import add_pages, api, opml_pages, pages
+    from pressbox.curator.sources import add_pages, api, pages
 
-    return api.router, add_pages.router, pages.router, opml_pages.router
+    return api.router, add_pages.router, pages.router
 
 
 SLICE = Slice(routers=routers, health=check_feeds)

@@ -11,7 +11,7 @@ from pressbox.core.objects.store import ObjectStore
 from pressbox.curator.feeds.opml import OutlineFeed, read_opml, write_opml
 from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.sources.domain import FeedView, ImportView
-from pressbox.curator.sources.subscription_store import SqlSubscriptions
+from pressbox.curator.sources.store import SqlSubscriptions
 
 log = get_logger(__name__)
 

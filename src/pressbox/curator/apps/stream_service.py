@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, NotFoundError
-from pressbox.curator.apps.domain.streams import (
+from pressbox.curator.apps.domain import (
     Contents,
     References,
     Stream,

@@ -8,8 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.curator.apps.atom import Told, atom
-from pressbox.curator.apps.domain.streams import (
+from pressbox.curator.apps.domain import (
     FEED,
     LABEL,
     READING_LIST,
@@ -23,11 +22,10 @@ from pressbox.curator.apps.domain.streams import (
     read_moment,
     read_seconds,
 )
-from pressbox.curator.apps.reader_api.items import item, reference
-from pressbox.curator.apps.reader_api.requests import App, AppRoute, Asking, checked_stream
-from pressbox.curator.apps.reader_api.responses import Json, done, packed, said
-from pressbox.curator.apps.reader_api.sign_in import API
-from pressbox.curator.apps.streams import MOST_CONTENTS, MOST_REFERENCES
+from pressbox.curator.apps.formats import Json, Told, atom, item, reference
+from pressbox.curator.apps.reader_api import API
+from pressbox.curator.apps.reader_api_access import App, AppRoute, Asking, checked_stream, done, packed, said
+from pressbox.curator.apps.stream_service import MOST_CONTENTS, MOST_REFERENCES
 
 router = APIRouter(include_in_schema=False, route_class=AppRoute)
 

@@ -1,12 +1,75 @@
-"""Entries as an Atom feed: for apps that read streams with their parser of feeds, and for views that are feeds."""
+"""Entries as apps read them: items of the Google Reader API, and Atom."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from xml.sax.saxutils import escape, quoteattr
 
-from pressbox.curator.apps.domain.streams import LABEL, STATE, StreamItem, long_id
-from pressbox.curator.apps.reader_api.items import tags_of
+from pressbox.curator.apps.domain import (
+    FEED,
+    LABEL,
+    READ,
+    READING_LIST,
+    STARRED,
+    STATE,
+    ItemReference,
+    StreamItem,
+    long_id,
+    microseconds,
+    short_id,
+)
+
+Json = str | int | float | bool | None | Mapping[str, "Json"] | Sequence["Json"]
+
+
+def reference(item: ItemReference) -> dict[str, Json]:
+    return {
+        "id": short_id(item.entry_id),
+        "directStreamIds": [f"{FEED}{item.feed_id}"],
+        "timestampUsec": str(microseconds(item.arrived_at)),
+    }
+
+
+def item(entry: StreamItem) -> dict[str, Json]:
+    arrived = microseconds(entry.arrived_at)
+    told: dict[str, Json] = {
+        "id": long_id(entry.entry_id),
+        "crawlTimeMsec": str(arrived // 1000),
+        "timestampUsec": str(arrived),
+        "published": int(entry.published_at.timestamp()),
+        "updated": int(entry.updated_at.timestamp()),
+        "title": entry.title,
+        "canonical": [{"href": entry.canonical_url or entry.url}],
+        "alternate": [{"href": entry.url, "type": "text/html"}],
+        "categories": tags_of(entry),
+        "origin": {
+            "streamId": f"{FEED}{entry.feed.id}",
+            "title": entry.feed.title,
+            "htmlUrl": entry.feed.site_url,
+        },
+        "summary": {"direction": "ltr", "content": entry.html},
+    }
+    if entry.author:
+        told["author"] = entry.author
+    if entry.enclosures:
+        told["enclosure"] = [
+            {"href": one.url, "type": one.type} | ({"length": one.length} if one.length is not None else {})
+            for one in entry.enclosures
+        ]
+    return told
+
+
+def tags_of(entry: StreamItem) -> list[str]:
+    tags = [READING_LIST]
+    if entry.feed.folder:
+        tags.append(f"{LABEL}{entry.feed.folder}")
+    if entry.read:
+        tags.append(READ)
+    if entry.starred:
+        tags.append(STARRED)
+    # A label may be called as the folder is.
+    return list(dict.fromkeys([*tags, *(f"{LABEL}{name}" for name in entry.labels)]))
+
 
 READER_SCHEME = "http://www.google.com/reader/"
 _ATOM = "http://www.w3.org/2005/Atom"

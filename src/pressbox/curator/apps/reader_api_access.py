@@ -1,10 +1,13 @@
-"""A request of a reader app: who it acts for, what it sends, and how it hears of what went wrong."""
+"""Requests of reader apps: who they act for and what they send; and the responses that apps understand."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import gzip
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
+from xml.sax.saxutils import escape, quoteattr
 
 from fastapi import Depends, Request
 from fastapi.responses import PlainTextResponse, Response
@@ -15,13 +18,13 @@ from pressbox.core.logs import redact
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import client_of
 from pressbox.core.web.pages.access import Parts, provide
-from pressbox.curator.apps.domain.apps import AppPerson
-from pressbox.curator.apps.domain.streams import Stream, read_stream
+from pressbox.curator.apps.domain import AppPerson, Stream, read_stream
+from pressbox.curator.apps.formats import Json
 from pressbox.curator.apps.service import AppService
-from pressbox.curator.apps.streams import StreamService
+from pressbox.curator.apps.stream_service import StreamService
 from pressbox.curator.apps.wiring import app_service, stream_service
 from pressbox.curator.reading.sidebar import SqlSidebar
-from pressbox.curator.sources.outlines import OutlineService
+from pressbox.curator.sources.opml import OutlineService
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.wiring import outline_service, source_service
 
@@ -150,3 +153,46 @@ def _pairs(text: str) -> list[tuple[str, str]]:
         raise InvalidInputError(f"At most {MOST_VALUES} values at a time.") from error
     # No text in the database can hold a NUL.
     return [(name, value.replace("\x00", "")) for name, value in pairs]
+
+
+# Small answers do not get smaller; the lowest level packs texts almost as well as the others, in a third of the time.
+PACKED_FROM = 2_000
+PACKING = 1
+
+
+def said(app: App, data: Mapping[str, Json]) -> Response:
+    if app.values.one("output") == "xml":
+        content = f'<?xml version="1.0" encoding="UTF-8"?>{_element(data, "")}'.encode()
+        return packed(app.request, content, "application/xml; charset=utf-8")
+    content = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return packed(app.request, content, "application/json; charset=utf-8")
+
+
+def done() -> Response:
+    return PlainTextResponse("OK")
+
+
+def packed(request: Request, content: bytes, media_type: str) -> Response:
+    headers = {"Vary": "Accept-Encoding"}
+    if len(content) >= PACKED_FROM and "gzip" in request.headers.get("accept-encoding", ""):
+        content = gzip.compress(content, PACKING)
+        headers["Content-Encoding"] = "gzip"
+    return Response(content, media_type=media_type, headers=headers)
+
+
+def _element(value: Json, name: str) -> str:
+    """Objects, lists, strings and numbers, each with its name, as the first reader wrote them."""
+    named = f" name={quoteattr(name)}" if name else ""
+    match value:
+        case bool():
+            return f"<boolean{named}>{str(value).lower()}</boolean>"
+        case int() | float():
+            return f"<number{named}>{value}</number>"
+        case str():
+            return f"<string{named}>{escape(value)}</string>"
+        case Mapping():
+            return f"<object{named}>{''.join(_element(one, key) for key, one in value.items())}</object>"
+        case None:
+            return ""
+        case _:
+            return f"<list{named}>{''.join(_element(one, '') for one in value)}</list>"

@@ -1,16 +1,97 @@
-"""Subscriptions and tags for reader apps: a feed's folder is our category, an item's tag our label."""
+"""The Google Reader API: signing in, the account, subscriptions and tags."""
+
+import hashlib
+from http import HTTPStatus
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
-from pressbox.core.errors import InvalidInputError, TransientError
-from pressbox.curator.apps.domain.streams import FEED, LABEL, STARRED, StreamKind, microseconds
-from pressbox.curator.apps.reader_api.requests import FORM, App, AppRoute, Asking, Values, checked_stream
-from pressbox.curator.apps.reader_api.responses import Json, done, said
-from pressbox.curator.apps.reader_api.sign_in import API
+from pressbox.core.errors import InvalidInputError, NotSignedInError, TransientError
+from pressbox.core.web.identity import client_of
+from pressbox.curator.apps.domain import FEED, LABEL, STARRED, StreamKind, microseconds
+from pressbox.curator.apps.formats import Json
+from pressbox.curator.apps.reader_api_access import (
+    FORM,
+    App,
+    AppRoute,
+    Apps,
+    Asking,
+    Values,
+    checked_stream,
+    done,
+    said,
+    values_of,
+)
 from pressbox.curator.sources.domain import FeedView
 
 router = APIRouter(include_in_schema=False, route_class=AppRoute)
+
+API = "/reader/api/0"
+# As long as the first reader's were; some apps check that.
+TOKEN_LENGTH = 57
+
+
+@router.post("/accounts/ClientLogin")
+@router.get("/accounts/ClientLogin")
+async def sign_in(request: Request, apps: Apps) -> Response:
+    """The same refusal for an unknown person and a wrong password."""
+    values = await values_of(request)
+    # A password in an address ends up in the logs of proxies: only a body counts.
+    email, password = (values.one("Email"), values.one("Passwd")) if request.method == "POST" else ("", "")
+    try:
+        token = await apps.sign_in(email, password, client_of(request))
+    except NotSignedInError:
+        return PlainTextResponse("Error=BadAuthentication\n", HTTPStatus.UNAUTHORIZED)
+    if values.one("output") == "json":
+        return JSONResponse({"SID": token, "LSID": token, "Auth": token})
+    return PlainTextResponse(f"SID={token}\nLSID={token}\nAuth={token}\n")
+
+
+@router.get(f"{API}/token")
+@router.post(f"{API}/token")
+async def action_token(app: Asking) -> Response:
+    """Apps send it with every change. It proves nothing beyond the header that comes with it, so we do not ask for it:
+    no browser sends that header by itself."""
+    shown = hashlib.sha256(f"{app.user_id}".encode()).hexdigest()[:TOKEN_LENGTH]
+    return PlainTextResponse(shown)
+
+
+@router.get(f"{API}/user-info")
+@router.get("/reader/user-info")
+async def user_info(app: Asking) -> Response:
+    person = app.person
+    return said(
+        app,
+        {
+            "userId": str(person.user_id),
+            "userName": person.name or person.email,
+            "userProfileId": str(person.user_id),
+            "userEmail": person.email,
+            "isBloggerUser": False,
+            "signupTimeSec": int(person.since.timestamp()),
+            "isMultiLoginEnabled": False,
+        },
+    )
+
+
+@router.get("/reader/ping")
+async def ping(app: Asking) -> Response:
+    return PlainTextResponse("OK")
+
+
+@router.get(f"{API}/preference/list")
+async def preferences(app: Asking) -> Response:
+    return said(app, {"prefs": []})
+
+
+@router.get(f"{API}/preference/stream/list")
+async def stream_preferences(app: Asking) -> Response:
+    return said(app, {"streamprefs": {}})
+
+
+@router.get(f"{API}/friend/list")
+async def friends(app: Asking) -> Response:
+    return said(app, {"friends": []})
 
 
 @router.get(f"{API}/subscription/list")
