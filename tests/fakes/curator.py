@@ -17,8 +17,7 @@ from pressbox.curator.distil.activities import DistilActivities, SettingsActivit
 from pressbox.curator.distil.contracts import AppSettings, DistilSelection
 from pressbox.curator.distil.paid import PaidDistiller
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
-from pressbox.curator.ingest.activities.crawl import CrawlActivities, LeftoverActivities
-from pressbox.curator.ingest.activities.fetch import FetchActivities
+from pressbox.curator.ingest.activities import CrawlActivities, FetchActivities, LeftoverActivities
 from pressbox.curator.ingest.contracts import EntriesToFetch, EntryToFetch, FeedPage, ProbedFeed
 from pressbox.curator.ingest.ports import EntrySource
 from pressbox.curator.ingest.rate_limits import HostRateLimiter

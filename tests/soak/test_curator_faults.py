@@ -10,8 +10,7 @@ from pressbox.core.db.database import Database
 from pressbox.core.temporal.faults import Action, every_fault, plant
 from pressbox.curator.cleanup.activities import CleanupActivities
 from pressbox.curator.distil.activities import DistilActivities
-from pressbox.curator.ingest.activities.crawl import CrawlActivities
-from pressbox.curator.ingest.activities.fetch import FetchActivities
+from pressbox.curator.ingest.activities import CrawlActivities, FetchActivities
 from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
 from tests.conftest import Parts
 from tests.reading_faults import disturbed

@@ -15,7 +15,7 @@ from pressbox.core.errors import TransientError
 from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.distil.contracts import SelectForDistillationInput
 from pressbox.curator.distil.workflow import PAGE
-from pressbox.curator.ingest.activities.fetch import choose_richer
+from pressbox.curator.ingest.activities import choose_richer
 from pressbox.curator.ingest.contracts import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
 from pressbox.curator.library.contracts import EntryIds
 from pressbox.curator.library.domain.entries import Distilled, FetchState, ToDistil

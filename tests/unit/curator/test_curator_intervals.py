@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, ParsedFeed
-from pressbox.curator.ingest.domain.intervals import CrawlRhythm, NextCrawl, plan_next_crawl
+from pressbox.curator.ingest.domain import CrawlRhythm, NextCrawl, plan_next_crawl
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 

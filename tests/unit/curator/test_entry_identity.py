@@ -3,7 +3,7 @@
 import pytest
 
 from pressbox.curator.feeds.domain import FeedEntry
-from pressbox.curator.ingest.domain.identity import (
+from pressbox.curator.ingest.domain import (
     LONGEST_GUID,
     article_address,
     choose_guid,

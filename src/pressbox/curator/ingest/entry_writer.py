@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.feeds.domain import FeedEntry
-from pressbox.curator.ingest.domain.identity import article_address, choose_guid, feed_hash, has_page, says_the_same
+from pressbox.curator.ingest.domain import article_address, choose_guid, feed_hash, has_page, says_the_same
 from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash, shown_hash
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SeenGuidRow, StoryRow
 from pressbox.curator.library.store import inherit_read_state, refresh_shown_hash

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import UnitOfWork
 from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.ingest.contracts import EntriesToFetch, EntryToFetch
-from pressbox.curator.ingest.domain.identity import is_video
+from pressbox.curator.ingest.domain import is_video
 from pressbox.curator.ingest.ports import EntrySource
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash

@@ -11,8 +11,7 @@ from pressbox.curator.articles.wiring import extractor
 from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.parser import FeedParser
-from pressbox.curator.ingest.activities.crawl import CrawlActivities, LeftoverActivities
-from pressbox.curator.ingest.activities.fetch import FetchActivities
+from pressbox.curator.ingest.activities import CrawlActivities, FetchActivities, LeftoverActivities
 from pressbox.curator.ingest.contracts import INGEST_WORKFLOW, AllFeedsIngestionInput
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore

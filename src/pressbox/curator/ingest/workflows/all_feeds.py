@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.curator.distil.activities import SettingsActivities
     from pressbox.curator.distil.contracts import DISTIL_LEFTOVERS_WORKFLOW, ContentDistillationInput
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-    from pressbox.curator.ingest.activities.crawl import CrawlActivities, LeftoverActivities
+    from pressbox.curator.ingest.activities import CrawlActivities, LeftoverActivities
     from pressbox.curator.ingest.contracts import (
         AllFeedsIngestionInput,
         AllFeedsIngestionOutput,

@@ -5,7 +5,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, failure_reason, timed_out
-    from pressbox.curator.ingest.activities.fetch import FetchActivities
+    from pressbox.curator.ingest.activities import FetchActivities
     from pressbox.curator.ingest.contracts import (
         ARTICLES_SIGNAL,
         ArrivedArticles,

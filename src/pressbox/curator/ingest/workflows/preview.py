@@ -9,7 +9,7 @@ from temporalio.workflow import ActivityConfig
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.contracts import Progress
     from pressbox.core.temporal.calls import call
-    from pressbox.curator.ingest.activities.fetch import FetchActivities
+    from pressbox.curator.ingest.activities import FetchActivities
     from pressbox.curator.ingest.contracts import FetchContentInput, PreviewFetchInput, PreviewFetchOutput
 
 # A person waits for the result.

@@ -7,7 +7,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, failure_reason
     from pressbox.curator.distil.contracts import ContentDistillationInput, distil_workflow_id
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-    from pressbox.curator.ingest.activities.fetch import FetchActivities
+    from pressbox.curator.ingest.activities import FetchActivities
     from pressbox.curator.ingest.contracts import (
         EntryToFetch,
         FetchContentsInput,

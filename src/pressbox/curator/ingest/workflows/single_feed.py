@@ -14,8 +14,7 @@ with workflow.unsafe.imports_passed_through():
         feed_distil_workflow_id,
     )
     from pressbox.curator.distil.workflow import PAGE, ContentDistillationWorkflow
-    from pressbox.curator.ingest.activities.crawl import CrawlActivities
-    from pressbox.curator.ingest.activities.fetch import FetchActivities
+    from pressbox.curator.ingest.activities import CrawlActivities, FetchActivities
     from pressbox.curator.ingest.contracts import (
         CrawlFeedInput,
         EntriesToFetch,
