@@ -80,7 +80,7 @@ def router() -> APIRouter:
     from pressbox.curator.reading.passages import set_passage_finder
     from pressbox.curator.reading.tabs import set_tabs
     from pressbox.curator.slices import SLICES
-    from pressbox.curator.translate.tab import TRANSLATION_TAB
+    from pressbox.curator.translate.pages import TRANSLATION_TAB
 
     # Slices above reading add to the page of an article.
     set_tabs((TRANSLATION_TAB, CONTEXT_TAB))

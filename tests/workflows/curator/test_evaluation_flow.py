@@ -16,9 +16,9 @@ from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedE
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.distil.contracts import ContentDistillationInput
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
+from pressbox.curator.evaluate.activities import JUDGED
 from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode, evaluation_workflow_id
 from pressbox.curator.evaluate.workflows import EvaluationWorkflow, SummarizationEvaluationWorkflow
-from pressbox.curator.library import call_options
 from pressbox.curator.library.contracts import heavy_queue, index_queue
 from pressbox.curator.library.domain.entries import EXTRACTIVE, DistilState
 from pressbox.curator.library.domain.policy import CuratorPolicy
@@ -106,7 +106,7 @@ async def desk(temporal: Client) -> AsyncIterator[Desk]:
 def soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The document's five seconds are checked in the history; waiting for them teaches nothing more."""
     again = RetryPolicy(initial_interval=timedelta(milliseconds=50), maximum_attempts=2)
-    monkeypatch.setitem(call_options.JUDGED, "retry_policy", again)
+    monkeypatch.setitem(JUDGED, "retry_policy", again)
 
 
 async def test_an_answer_is_judged_within_the_limits_of_the_document(desk: Desk) -> None:

@@ -19,9 +19,8 @@ from temporalio.worker import Interceptor, Worker
 from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.core.temporal.faults import Action, FaultInterceptor, every_fault, list_planted, plant
-from pressbox.core.temporal.options import QUICK
+from pressbox.core.temporal.options import BOUNDED, QUICK
 from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
-from pressbox.curator.library import call_options
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.domain import trace_id
@@ -89,7 +88,7 @@ async def staged(
 async def test_research_survives_steps_that_fail_before_and_after_their_effect_and_pays_for_nothing_twice(
     temporal: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for options in (call_options.BOUNDED, QUICK):
+    for options in (BOUNDED, QUICK):
         monkeypatch.setitem(options, "retry_policy", RetryPolicy(initial_interval=timedelta(milliseconds=50)))
     for fault in every_fault((*LIGHT, *HEAVY), Action.FAIL):
         plant(tmp_path, fault)

@@ -9,7 +9,7 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.core.temporal.options import QUICK
+from pressbox.core.temporal.options import BOUNDED, QUICK
 from pressbox.curator.ask.contracts import (
     AnswerInput,
     EndAnswerInput,
@@ -26,7 +26,6 @@ from pressbox.curator.ask.prompt import (
     instructions,
     material,
 )
-from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.domain import trace_id
 from pressbox.curator.models.ports import Feature, PaidModel, Question, Reply, UnusableAnswerError

@@ -11,7 +11,7 @@ from pressbox.core.errors import NotFoundError, PermanentError, RateLimitedError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.core.temporal.options import QUICK
+from pressbox.core.temporal.options import BOUNDED, QUICK
 from pressbox.curator.articles.ports import Extractor, FetchedArticle, PageReader
 from pressbox.curator.cards.contracts import (
     Deleted,
@@ -40,7 +40,6 @@ from pressbox.curator.cards.domain import (
 from pressbox.curator.cards.ports import Enrichments, Repositories, RepositoryChooser
 from pressbox.curator.context.ports import Contexts
 from pressbox.curator.ingest.rate_limits import HostRateLimiter
-from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.waiting import UNAVAILABLE, retry_later

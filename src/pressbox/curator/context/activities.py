@@ -12,7 +12,7 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.core.temporal.options import QUICK
+from pressbox.core.temporal.options import BOUNDED, QUICK
 from pressbox.curator.context.contracts import (
     EntryFacts,
     EntryReference,
@@ -25,7 +25,6 @@ from pressbox.curator.context.contracts import (
 )
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
 from pressbox.curator.context.ports import ContextExtractor, Contexts, EntryLinks, Links
-from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
 from pressbox.curator.text.plain_text import shorten

@@ -10,7 +10,7 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.core.temporal.options import QUICK
+from pressbox.core.temporal.options import BOUNDED, QUICK
 from pressbox.curator.distil.contracts import (
     AppSettings,
     DistilledAnswer,
@@ -23,7 +23,6 @@ from pressbox.curator.distil.contracts import (
 )
 from pressbox.curator.distil.paid import PaidDistiller
 from pressbox.curator.distil.ports import Distiller, DistilStore
-from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import EntryIds, EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.entries import Distilled, EntryStatus, ToDistil
 from pressbox.curator.library.domain.policy import CuratorPolicy

@@ -5,8 +5,11 @@ no failure of the evaluation: the workflow waits for it.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from temporalio import activity
+from temporalio.common import RetryPolicy
+from temporalio.workflow import ActivityConfig
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import RateLimitedError
@@ -22,11 +25,16 @@ from pressbox.curator.evaluate.contracts import (
 )
 from pressbox.curator.evaluate.domain import Measure, SubjectKind, averages
 from pressbox.curator.evaluate.ports import Evaluation, Evaluations, Evaluator, ScoreBoard, Subjects
-from pressbox.curator.library.call_options import JUDGED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.waiting import retry_later
 
+# A score that cannot be had is no reason to go on for long. The document names these two figures.
+JUDGED = ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=15),
+    heartbeat_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=5), maximum_attempts=2),
+)
 _KINDS = {EvaluationMode.DIALOGUE: SubjectKind.ANSWER, EvaluationMode.RESEARCH: SubjectKind.RESEARCH}
 
 

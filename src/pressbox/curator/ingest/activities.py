@@ -11,7 +11,7 @@ from pressbox.core.errors import NotFoundError, PermanentError, RateLimitedError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
-from pressbox.core.temporal.options import LONG, QUICK
+from pressbox.core.temporal.options import BOUNDED, LONG, QUICK
 from pressbox.curator.articles.ports import Extractor, FetchedArticle, PageReader
 from pressbox.curator.distil.ports import DistilStore
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl
@@ -37,7 +37,6 @@ from pressbox.curator.ingest.contracts import (
 )
 from pressbox.curator.ingest.ports import Crawler, EntrySource, Feeds, FetchStore
 from pressbox.curator.ingest.rate_limits import HostRateLimiter
-from pressbox.curator.library.call_options import BOUNDED
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy

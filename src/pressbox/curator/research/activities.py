@@ -9,8 +9,7 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import GoneError, PermanentError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.core.temporal.options import QUICK
-from pressbox.curator.library.call_options import BOUNDED
+from pressbox.core.temporal.options import BOUNDED, QUICK
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.domain import trace_id

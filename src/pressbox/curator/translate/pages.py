@@ -1,16 +1,24 @@
 """The button that requests the translation of an article."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form
 from fastapi.responses import RedirectResponse, Response
 
+from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.reader import ActivityNode, node
+from pressbox.core.web.languages import locale_of
 from pressbox.core.web.pages.access import provide
 from pressbox.curator.reading.access import PATH, EntryId
+from pressbox.curator.reading.domain import ArticleView
 from pressbox.curator.reading.pages import Asking
-from pressbox.curator.reading.panes import page_language
+from pressbox.curator.reading.panes import Asked, page_language
+from pressbox.curator.reading.tabs import LoadedTab
+from pressbox.curator.translate.contracts import Provider
+from pressbox.curator.translate.domain.view import LANGUAGES, TranslationView
 from pressbox.curator.translate.service import TranslationService
-from pressbox.curator.translate.tab import TRANSLATION_TAB
 from pressbox.curator.translate.wiring import translation_service
 
 router = APIRouter(include_in_schema=False)
@@ -28,3 +36,77 @@ async def translate(
     await service.translate(asked.user_id, entry_id, language, provider=provider, again=bool(again))
     here = f"{PATH}/entries/{entry_id}?{asked.place.query()}"
     return RedirectResponse(f"{here}&tab={TRANSLATION_TAB.name}&to={language}", status_code=303)
+
+
+ONLY = "translation"
+
+
+@dataclass(frozen=True)
+class LanguageName:
+    code: str
+    name: str
+
+
+@dataclass(frozen=True)
+class TranslationTab:
+    """`work` is the workflow that runs or failed. `only` shows the translation without the original."""
+
+    view: TranslationView
+    language: LanguageName
+    languages: Sequence[LanguageName]
+    providers: Sequence[Provider]
+    work: ActivityNode | None
+    workflow_id: str
+    only: bool
+    article_language: str = ""
+
+    @property
+    def is_its_own(self) -> bool:
+        """True when the article is already in this language, as far as is known."""
+        return self.article_language == self.language.code
+
+    @property
+    def running(self) -> bool:
+        return self.work is not None and self.work.state is ProgressState.RUNNING
+
+    @property
+    def failed(self) -> bool:
+        return self.work is not None and self.work.state is ProgressState.FAILED
+
+    @property
+    def topics(self) -> Sequence[str]:
+        return (f"workflow:{self.workflow_id}",)
+
+
+async def load_translation(asked: Asked, article: ArticleView) -> TranslationTab:
+    service, given = translation_service(asked.parts), asked.request.query_params
+    language = service.choose_language(given.get("to", ""), page_language(asked))
+    workflow_id = service.workflow_id(article.id, language)
+    names = language_names(page_language(asked))
+    return TranslationTab(
+        view=await service.view_article(article, language),
+        language=next(one for one in names if one.code == language),
+        languages=names,
+        providers=service.providers,
+        work=await node(asked.parts.database, workflow_id),
+        workflow_id=workflow_id,
+        only=given.get("show", "") == ONLY,
+        article_language=article.language.lower().split("-")[0],
+    )
+
+
+def language_names(page_language: str) -> Sequence[LanguageName]:
+    """Return all languages with their names in the language of the page, sorted by name."""
+    known = locale_of(page_language).languages
+    return sorted((LanguageName(code, known.get(code, code)) for code in LANGUAGES), key=lambda one: one.name)
+
+
+TRANSLATION_TAB = LoadedTab(
+    "translation",
+    "Translation",
+    key="t",
+    template="curator/_translation.html",
+    stylesheet="translation.css",
+    load=load_translation,
+    words=("to", "show"),
+)
