@@ -155,8 +155,7 @@ async def test_newsboat_fetches_feeds_and_articles_and_what_is_read_there_is_rea
     password = (await library.service.apps.add_password(anna, "newsboat")).secret
 
     async def is_read(entry: int) -> bool:
-        (item,) = await library.service.reading.items(anna, [entry])
-        return item.read
+        return (await library.service.reading.load_item(anna, entry)).read
 
     async with reader_site(library, settings) as app, served(app) as url:
         newsboat.set_up(url, email, password)
@@ -182,5 +181,5 @@ async def test_newsboat_fetches_feeds_and_articles_and_what_is_read_there_is_rea
         await library.service.states.mark_read(anna, [quay], read=False)
         await newsboat.run("reload")
         assert await newsboat.run("print-unread") == "1 unread articles"
-        page = await library.service.reading.entries(anna, Selection(ListKind.UNREAD))
+        page = await library.service.reading.load_entries(anna, Selection(ListKind.UNREAD))
         assert [item.id for item in page.items] == [quay]

@@ -18,14 +18,14 @@ async def test_the_tables_are_filled_as_the_reader_would_have_done(database: Dat
     before = await sources.sources(user_id)
     assert (len(before.feeds), len(before.categories)) == (40, CATEGORIES)
     assert sum(feed.unread for feed in before.feeds) == 400
-    page = await lists.entries(user_id, Selection(kind=ListKind.ALL), None, 50)
+    page = await lists.load_entries(user_id, Selection(kind=ListKind.ALL), None, 50)
     assert [item.id for item in page.items][:3] == [1, 2, 3]
     # One in twenty is another feed's copy of the article before.
     assert 20 not in [item.id for item in page.items]
-    assert "<p>" in (await lists.article(user_id, 7)).body_html
+    assert "<p>" in (await lists.load_article(user_id, 7)).body_html
 
     mark_read(database.driver_url, user_id, UP_TO_DATE, 400)
-    unread = await lists.entries(user_id, Selection(kind=ListKind.UNREAD), None, 50)
+    unread = await lists.load_entries(user_id, Selection(kind=ListKind.UNREAD), None, 50)
     assert unread.items
     assert all(item.id > 360 for item in unread.items)
 

@@ -30,7 +30,7 @@ async def whole(library: Library, user_id: int, selection: Selection, limit: int
     found: list[int] = []
     after = None
     while True:
-        page = await library.service.reading.entries(user_id, selection, after=after, limit=limit)
+        page = await library.service.reading.load_entries(user_id, selection, after=after, limit=limit)
         assert len(page.items) <= limit
         found += ids(page)
         if (after := page.after) is None:
@@ -42,13 +42,13 @@ async def test_pages_are_stable_for_equal_dates_while_entries_arrive(library: Li
     anna = await library.person()
     feed = await library.feed(anna)
     made = [await library.entry(feed, at=NOW - timedelta(hours=number // 4)) for number in range(10)]
-    first = await library.service.reading.entries(anna, Selection(sort=sort), limit=3)
+    first = await library.service.reading.load_entries(anna, Selection(sort=sort), limit=3)
     late = NOW + timedelta(hours=1) if sort is Sort.NEWEST else NOW - timedelta(days=9)
     await library.entry(feed, at=late)
     rest = first.after
     found = ids(first)
     while rest is not None:
-        page = await library.service.reading.entries(anna, Selection(sort=sort), after=rest, limit=3)
+        page = await library.service.reading.load_entries(anna, Selection(sort=sort), after=rest, limit=3)
         found += ids(page)
         rest = page.after
     assert sorted(found) == made
@@ -63,13 +63,13 @@ async def test_a_story_of_several_feeds_is_one_line_that_names_the_others(librar
     first = await library.entry(one, story="fire")
     copy = await library.entry(two, story="fire")
     await library.entry(foreign, story="fire")
-    page = await library.service.reading.entries(anna, Selection())
+    page = await library.service.reading.load_entries(anna, Selection())
     assert ids(page) == [first]
     assert [(other.entry_id, other.feed_title) for other in page.items[0].others] == [(copy, "Two")]
-    of_feed = await library.service.reading.entries(anna, Selection(ListKind.FEED, two))
+    of_feed = await library.service.reading.load_entries(anna, Selection(ListKind.FEED, two))
     assert ids(of_feed) == [copy]
     await library.service.states.mark_read(anna, [copy])
-    assert ids(await library.service.reading.entries(anna, UNREAD)) == []
+    assert ids(await library.service.reading.load_entries(anna, UNREAD)) == []
     sources = await library.service.sources.sources(anna)
     assert sources.unread == 0
 
@@ -88,7 +88,7 @@ async def test_a_copy_that_comes_after_the_story_was_read_is_read(library: Libra
     assert [(await library.service.sources.feed(who, two)).unread for who in (anna, bert)] == [0, 1]
     late = await library.person()
     await library.service.sources.subscribe(late, (await library.service.sources.feed(anna, one)).url)
-    page = await library.service.reading.entries(late, Selection())
+    page = await library.service.reading.load_entries(late, Selection())
     await library.service.states.mark_read(late, ids(page))
     joined = await library.service.sources.subscribe(late, "https://example.org/two.xml")
     assert joined.unread == 0
@@ -101,9 +101,9 @@ async def test_what_was_read_in_this_view_stays_in_place_until_the_view_changes(
     opened = Selection(ListKind.UNREAD, opened_at=NOW)
     library.now = NOW + timedelta(minutes=1)
     await library.service.states.mark_read(anna, [new, old])
-    assert ids(await library.service.reading.entries(anna, opened)) == [new, old]
-    assert ids(await library.service.reading.entries(anna, UNREAD)) == []
-    article = await library.service.reading.article(anna, new, opened)
+    assert ids(await library.service.reading.load_entries(anna, opened)) == [new, old]
+    assert ids(await library.service.reading.load_entries(anna, UNREAD)) == []
+    article = await library.service.reading.load_article(anna, new, opened)
     assert (article.previous_id, article.next_id) == (None, old)
 
 
@@ -115,22 +115,22 @@ async def test_two_people_share_feeds_but_nothing_that_they_do(library: Library)
     await states.mark_read(anna, [entry])
     await states.star(anna, entry)
     await states.prefer(anna, entry, Preference.UP)
-    await states.note(anna, entry, "Mine alone.")
-    await states.put_labels(anna, entry, ["secret"])
-    of_bert = await library.service.reading.article(bert, entry)
+    await states.set_note(anna, entry, "Mine alone.")
+    await states.set_labels(anna, entry, ["secret"])
+    of_bert = await library.service.reading.load_article(bert, entry)
     assert (of_bert.read, of_bert.starred, of_bert.preference) == (False, False, Preference.NONE)
     assert (of_bert.note, of_bert.labels, of_bert.has_note) == ("", (), False)
-    of_anna = await library.service.reading.article(anna, entry)
+    of_anna = await library.service.reading.load_article(anna, entry)
     assert (of_anna.note, [label.name for label in of_anna.labels]) == ("Mine alone.", ["secret"])
     assert (await library.service.sources.sources(bert)).unread == 1
     assert (await library.service.sources.sources(anna)).unread == 1
     with pytest.raises(NotFoundError):
-        await library.service.reading.article(bert, hidden)
-    for act in (states.star(bert, hidden), states.note(bert, hidden, "x"), states.put_labels(bert, hidden, ["x"])):
+        await library.service.reading.load_article(bert, hidden)
+    for act in (states.star(bert, hidden), states.set_note(bert, hidden, "x"), states.set_labels(bert, hidden, ["x"])):
         with pytest.raises(NotFoundError):
             await act
     await states.mark_read(bert, [hidden])
-    assert ids(await library.service.reading.entries(bert, Selection())) == [entry]
+    assert ids(await library.service.reading.load_entries(bert, Selection())) == [entry]
 
 
 async def test_lists_of_stars_ups_labels_categories_and_feeds(library: Library) -> None:
@@ -140,14 +140,14 @@ async def test_lists_of_stars_ups_labels_categories_and_feeds(library: Library) 
     starred, up, plain = [await library.entry(inside), await library.entry(outside), await library.entry(outside)]
     await library.service.states.star(anna, starred)
     await library.service.states.prefer(anna, up, Preference.UP)
-    labels = await library.service.states.put_labels(anna, plain, ["Later", "Later", "Now"])
-    entries = library.service.reading.entries
+    labels = await library.service.states.set_labels(anna, plain, ["Later", "Later", "Now"])
+    entries = library.service.reading.load_entries
     assert ids(await entries(anna, Selection(ListKind.STARRED))) == [starred]
     assert ids(await entries(anna, Selection(ListKind.UP))) == [up]
     assert ids(await entries(anna, Selection(ListKind.LABEL, labels[0].id))) == [plain]
     assert ids(await entries(anna, Selection(ListKind.CATEGORY, category.id))) == [starred]
     assert ids(await entries(anna, Selection(ListKind.FEED, outside))) == [plain, up]
-    await library.service.states.put_labels(anna, plain, ["Now"])
+    await library.service.states.set_labels(anna, plain, ["Now"])
     assert ids(await entries(anna, Selection(ListKind.LABEL, labels[0].id))) == []
     for kind, foreign in ((ListKind.LABEL, 99), (ListKind.CATEGORY, 99), (ListKind.FEED, 99)):
         with pytest.raises(NotFoundError):
@@ -168,11 +168,11 @@ async def test_all_read_leaves_later_arrivals_unread_and_can_be_taken_back(libra
     chosen = Selection(ListKind.FEED, feed)
     done = await library.service.states.mark_all_read(anna, chosen, until=NOW)
     assert (done.count, done.stamp) == (1, library.now)
-    assert set(ids(await library.service.reading.entries(anna, UNREAD))) == {arrived, elsewhere}
+    assert set(ids(await library.service.reading.load_entries(anna, UNREAD))) == {arrived, elsewhere}
     assert (await library.service.sources.feed(anna, feed)).unread == 1
     assert done.stamp is not None
     assert await library.service.states.undo_all_read(anna, done.stamp) == 1
-    assert set(ids(await library.service.reading.entries(anna, UNREAD))) == {arrived, elsewhere, before}
+    assert set(ids(await library.service.reading.load_entries(anna, UNREAD))) == {arrived, elsewhere, before}
     nothing = await library.service.states.mark_all_read(anna, chosen, until=NOW - timedelta(days=1))
     assert (nothing.count, nothing.stamp) == (0, None)
 
@@ -185,10 +185,10 @@ async def test_recommended_follows_what_was_marked_up(library: Library) -> None:
     bare = await library.entry(feed)
     await library.entry(feed, vector=(1, 0, 0), model="another model")
     recommended = Selection(sort=Sort.RECOMMENDED)
-    page = await library.service.reading.entries(anna, recommended)
+    page = await library.service.reading.load_entries(anna, recommended)
     assert (page.note, page.sort) == (ListNote.NOTHING_MARKED_UP, Sort.NEWEST)
     await library.service.states.prefer(anna, bare, Preference.UP)
-    page = await library.service.reading.entries(anna, recommended)
+    page = await library.service.reading.load_entries(anna, recommended)
     assert page.note is ListNote.NO_VECTORS
     await library.service.states.prefer(anna, sport[0], Preference.UP)
     found = await whole(library, anna, recommended, 2)
@@ -196,7 +196,7 @@ async def test_recommended_follows_what_was_marked_up(library: Library) -> None:
     assert found[-2:] == [sport[0], bare]
     assert len(found) == len(set(found)) == 8
     await library.service.states.prefer(bert, music[0], Preference.UP)
-    assert ids(await library.service.reading.entries(bert, recommended))[:2] == music[1:]
+    assert ids(await library.service.reading.load_entries(bert, recommended))[:2] == music[1:]
 
 
 async def test_related_entries_are_other_stories_near_in_meaning_in_feeds_of_ones_own(library: Library) -> None:
@@ -210,8 +210,8 @@ async def test_related_entries_are_other_stories_near_in_meaning_in_feeds_of_one
     await library.entry(foreign, vector=(1, 0))
     await library.entry(feed, vector=(1, 0), model="another model")
     bare = await library.entry(feed)
-    assert [item.id for item in await library.service.reading.related(anna, one)] == [near, far]
-    assert await library.service.reading.related(anna, bare) == []
+    assert [item.id for item in await library.service.reading.load_related(anna, one)] == [near, far]
+    assert await library.service.reading.load_related(anna, bare) == []
 
 
 async def test_an_article_has_its_body_sources_and_neighbours(library: Library) -> None:
@@ -220,12 +220,12 @@ async def test_an_article_has_its_body_sources_and_neighbours(library: Library) 
     oldest = await library.entry(feed, at=NOW - timedelta(hours=2))
     middle = await library.entry(feed, "Middle", at=NOW - timedelta(hours=1), body="<p>Long text.</p>")
     newest = await library.entry(feed, fetch=FetchState.WAITING, body="")
-    article = await library.service.reading.article(anna, middle, Selection())
+    article = await library.service.reading.load_article(anna, middle, Selection())
     assert (article.body_html, article.from_feed) == ("<p>Long text.</p>", False)
     assert (article.previous_id, article.next_id) == (newest, oldest)
-    turned = await library.service.reading.article(anna, middle, Selection(sort=Sort.OLDEST))
+    turned = await library.service.reading.load_article(anna, middle, Selection(sort=Sort.OLDEST))
     assert (turned.previous_id, turned.next_id) == (oldest, newest)
-    waiting = await library.service.reading.article(anna, newest)
+    waiting = await library.service.reading.load_article(anna, newest)
     assert (waiting.body_html, waiting.from_feed) == ("<p>Fed.</p>", True)
 
 
@@ -236,13 +236,13 @@ async def test_a_search_looks_in_ones_own_feeds_and_brings_ones_own_states(libra
     gone = 10_000
     library.index.hits = [hidden, found, gone]
     await library.service.states.star(anna, found)
-    page = await library.service.reading.entries(anna, Selection(query="  big   fire ", sort=Sort.RELEVANCE))
+    page = await library.service.reading.load_entries(anna, Selection(query="  big   fire ", sort=Sort.RELEVANCE))
     assert [(item.id, item.starred, item.title_html) for item in page.items] == [(found, True, "<mark>big fire</mark>")]
     assert library.index.asked == [("big fire", (feed,), False)]
     nobody = await library.person()
-    assert (await library.service.reading.entries(nobody, Selection(query="fire"))).total == 0
+    assert (await library.service.reading.load_entries(nobody, Selection(query="fire"))).total == 0
     await library.service.states.mark_read(anna, [found])
-    assert ids(await library.service.reading.entries(anna, Selection(ListKind.UNREAD, query="fire"))) == []
+    assert ids(await library.service.reading.load_entries(anna, Selection(ListKind.UNREAD, query="fire"))) == []
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "1.2.3.4", "-", "9" * 40 + ".1", "1.x", "x.1.2"])
@@ -252,4 +252,4 @@ async def test_a_cursor_that_is_none_is_refused(library: Library, cursor: str) -
     await library.service.states.prefer(anna, await library.entry(feed, vector=(1, 0)), Preference.UP)
     for selection in (Selection(), Selection(sort=Sort.RECOMMENDED), Selection(query="fire")):
         with pytest.raises(InvalidInputError):
-            await library.service.reading.entries(anna, selection, after=cursor)
+            await library.service.reading.load_entries(anna, selection, after=cursor)

@@ -95,7 +95,7 @@ async def test_a_feed_without_subscribers_is_removed_with_what_belongs_to_it(lib
     await library.service.sources.unsubscribe(anna, feed)
     assert await count(library, EntryRow) == 1
     with pytest.raises(NotFoundError):
-        await library.service.reading.article(anna, entry)
+        await library.service.reading.load_article(anna, entry)
     await library.service.sources.subscribe(anna, (await library.service.sources.feed(bert, feed)).url)
     assert (await library.service.sources.feed(anna, feed)).unread == 1, "read states go with the subscription"
     await library.service.sources.unsubscribe(anna, feed)
@@ -111,13 +111,13 @@ async def test_what_somebody_kept_stays_when_the_feed_is_left(library: Library) 
     feed = await library.feed(anna, url=URL)
     starred, labelled, _ = [await library.entry(feed) for _ in range(3)]
     await library.service.states.star(anna, starred)
-    await library.service.states.put_labels(anna, labelled, ["Later"])
+    await library.service.states.set_labels(anna, labelled, ["Later"])
     await library.service.sources.unsubscribe(anna, feed)
     assert await count(library, EntryRow) == 2
-    kept = await library.service.reading.entries(anna, Selection(ListKind.STARRED))
+    kept = await library.service.reading.load_entries(anna, Selection(ListKind.STARRED))
     assert [(item.id, item.feed_title) for item in kept.items] == [(starred, "A feed")]
-    assert (await library.service.reading.article(anna, labelled)).labels[0].name == "Later"
-    assert (await library.service.reading.entries(anna, Selection())).items == ()
+    assert (await library.service.reading.load_article(anna, labelled)).labels[0].name == "Later"
+    assert (await library.service.reading.load_entries(anna, Selection())).items == ()
     async with library.database.unit_of_work() as work:
         row = await work.session.get(FeedRow, feed)
         assert row is not None
@@ -301,6 +301,6 @@ async def test_a_person_with_up_marks_keeps_them_after_leaving_and_others_do_not
     await library.service.states.prefer(anna, entry, Preference.UP)
     await library.service.sources.unsubscribe(bert, feed)
     with pytest.raises(NotFoundError):
-        await library.service.reading.article(bert, entry)
+        await library.service.reading.load_article(bert, entry)
     await library.service.sources.unsubscribe(anna, feed)
-    assert (await library.service.reading.article(anna, entry)).preference is Preference.UP
+    assert (await library.service.reading.load_article(anna, entry)).preference is Preference.UP

@@ -71,7 +71,7 @@ async def test_counts_are_right_after_windows_and_crawls_acted_at_the_same_time(
         states.mark_read(anna, entries[:4], read=False),
         states.mark_all_read(bert, Selection(ListKind.FEED, feeds[0]), until=NOW),
         states.star(anna, entries[0]),
-        states.note(anna, entries[0], "Mine."),
+        states.set_note(anna, entries[0], "Mine."),
         *(library.entry(feed, seen=later, story="s1") for feed in feeds),
     )
     unread = (
@@ -95,7 +95,7 @@ async def test_counts_are_right_after_windows_and_crawls_acted_at_the_same_time(
         rows = (await work.session.execute(select(SubscriptionRow.unread, unread))).tuples().all()
     assert len(rows) == 6
     assert [told for told, _ in rows] == [real for _, real in rows]
-    article = await library.service.reading.article(anna, entries[0])
+    article = await library.service.reading.load_article(anna, entries[0])
     assert (article.starred, article.note) == (True, "Mine.")
 
 
@@ -104,7 +104,7 @@ async def test_too_much_at_once_is_refused(library: Library) -> None:
     for refused in (
         library.service.states.mark_read(anna, range(1001)),
         library.service.states.mark_all_read(anna, Selection(query="fire"), until=NOW),
-        library.service.reading.entries(anna, Selection(query="x" * 501)),
+        library.service.reading.load_entries(anna, Selection(query="x" * 501)),
         library.service.outlines.take(anna, b"x" * 10_000_001),
     ):
         with pytest.raises(InvalidInputError):

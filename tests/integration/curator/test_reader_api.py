@@ -139,7 +139,7 @@ async def test_an_item_has_everything_that_apps_show(library: Library, anna: int
     at = NOW - timedelta(hours=3)
     entry = await library.entry(feed, "A <b>goal</b>", at=at, body="<p>It was <em>late</em>.</p>")
     await library.service.states.star(anna, entry)
-    await library.service.states.put_labels(anna, entry, ["Later"])
+    await library.service.states.set_labels(anna, entry, ["Later"])
     found = await phone.json(f"stream/contents/{READING_LIST}")
     (item,) = found["items"]
     assert item["id"] == long_id(entry)
@@ -168,7 +168,7 @@ async def test_streams_are_chosen_by_feed_folder_label_and_state(library: Librar
     first, second, third = await library.entry(one), await library.entry(two), await library.entry(two)
     await library.service.states.mark_read(anna, [first])
     await library.service.states.star(anna, second)
-    await library.service.states.put_labels(anna, third, ["Later"])
+    await library.service.states.set_labels(anna, third, ["Later"])
     expected: list[tuple[Pairs, list[int]]] = [
         ([("s", READING_LIST)], [third, second, first]),
         ([], [third, second, first]),
@@ -227,13 +227,13 @@ async def test_tags_of_many_items_change_at_once(library: Library, anna: int, ph
     first, second = await library.entry(feed), await library.entry(feed)
     both = [("i", short_id(first)), ("i", long_id(second))]
     assert (await phone.post("edit-tag", [*both, ("a", READ), ("a", STARRED), ("a", f"{LABEL}Later")])).text == "OK"
-    items = await library.service.reading.items(anna, [first, second])
+    items = [await library.service.reading.load_item(anna, entry) for entry in (first, second)]
     assert [(one.read, one.starred, [label.name for label in one.labels]) for one in items] == [
         (True, True, ["Later"])
     ] * 2
     undo = [("r", READ), ("r", STARRED), ("r", f"{LABEL}Later"), ("a", f"{STATE}kept-unread")]
     assert (await phone.post("edit-tag", [*both, *undo])).text == "OK"
-    items = await library.service.reading.items(anna, [first, second])
+    items = [await library.service.reading.load_item(anna, entry) for entry in (first, second)]
     assert [(one.read, one.starred, one.labels) for one in items] == [(False, False, ())] * 2
     assert (await phone.post("edit-tag", both)).status_code == 400
     assert (await phone.post("edit-tag", [("a", READ)])).status_code == 400
@@ -288,9 +288,9 @@ async def test_nobody_reaches_what_is_somebody_elses_by_an_app(library: Library,
     assert contents.json()["items"] == []
     await phone.post("edit-tag", [("i", short_id(entry)), ("a", READ), ("a", STARRED), ("a", f"{LABEL}Mine")])
     assert (await phone.post("mark-all-as-read", [("s", f"feed/{feed}")])).status_code == 404
-    (item,) = (await library.service.reading.entries(ben, Selection(ListKind.ALL))).items
+    (item,) = (await library.service.reading.load_entries(ben, Selection(ListKind.ALL))).items
     assert (item.read, item.starred, item.labels) == (False, False, ())
-    assert await library.service.states.labels(anna) == []
+    assert await library.service.states.load_labels(anna) == []
 
 
 async def test_the_same_api_is_below_every_base(library: Library, anna: int, phone: ReaderApp) -> None:

@@ -51,7 +51,7 @@ async def test_any_list_can_be_read_as_a_feed_by_whoever_has_the_address(
     first = await library.entry(feed, "First", at=NOW - timedelta(hours=1), body="<p>Whole &amp; long.</p>")
     await library.entry(feed, "Second", at=NOW, summary="")
     await library.service.states.star(anna, first)
-    label = (await library.service.states.put_labels(anna, first, ["Later"]))[0].id
+    label = (await library.service.states.set_labels(anna, first, ["Later"]))[0].id
     library.index.hits = [first]
     expected = {
         Selection(ListKind.ALL): ["Second", "First"],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.reading.passages import marked
+from pressbox.curator.reading.passages import mark_passage
 
 
 @pytest.mark.parametrize(
@@ -30,24 +30,24 @@ from pressbox.curator.reading.passages import marked
     ],
 )
 def test_a_passage_is_marked_across_elements_and_entities(html: str, passage: str, result: str | None) -> None:
-    found = marked(html, passage)
+    found = mark_passage(html, passage)
     assert found == (result or '<table><tr><td><mark id="passage">a1</mark></td><td><mark>b2</mark></td></tr></table>')
 
 
 def test_a_passage_that_is_not_there_is_not_marked() -> None:
-    assert marked("<p>One two three.</p>", "four") is None
-    assert marked("<p>One two three.</p>", " ?! ") is None
+    assert mark_passage("<p>One two three.</p>", "four") is None
+    assert mark_passage("<p>One two three.</p>", " ?! ") is None
 
 
 def test_a_passage_that_lost_some_words_in_the_middle_is_still_found() -> None:
     opening = "The beginning of what it said stays exactly as it was written then."
     ending = "The end of it stays as well, all of it."
     passage = f"{opening} Some of these words are gone by now. {ending}"
-    found = marked(f"<p>Before. {opening} {ending} After.</p>", passage)
+    found = mark_passage(f"<p>Before. {opening} {ending} After.</p>", passage)
     assert found == f'<p>Before. <mark id="passage">{opening} {ending[:-1]}</mark>. After.</p>'
 
 
 @given(st.text(alphabet="ab <>&;pi/\"'=", max_size=200), st.text(alphabet="ab p", min_size=1, max_size=12))
 def test_nothing_but_marks_is_added(html: str, passage: str) -> None:
-    found = marked(html, passage)
+    found = mark_passage(html, passage)
     assert found is None or re.sub(r'<mark(?: id="passage")?>|</mark>', "", found) == html

@@ -142,7 +142,7 @@ async def _page(
         passwords=await apps.passwords(identity.user_id),
         views=await views.all(identity.user_id),
         wanted=NamedList(chosen, await views.name(identity.user_id, chosen)),
-        query=place.query(keeping_moment=False),
+        query=place.query(keep_moment=False),
         new_password=new_password,
         error=problem.message if problem else "",
         base=_base(request),

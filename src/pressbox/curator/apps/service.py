@@ -25,7 +25,7 @@ from pressbox.curator.apps.domain import (
 from pressbox.curator.apps.store import SqlAppAccess, SqlViewFeeds
 from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.reading.domain import ListKind, Selection, SourceLine, SourcesView, check_name
-from pressbox.curator.reading.service import ReadingService, checked_selection
+from pressbox.curator.reading.service import ReadingService, check_selection
 from pressbox.curator.reading.sidebar import SqlSidebar
 
 log = get_logger(__name__)
@@ -137,9 +137,9 @@ class ViewService:
 
     async def create(self, user_id: int, selection: Selection, *, full_text: bool) -> ViewFeed:
         """The same view twice has one address."""
-        checked = checked_selection(replace(selection, opened_at=None))
+        checked = check_selection(replace(selection, opened_at=None))
         # What is not the person's own is not found, and then there is nothing to publish either.
-        await self._reading.entries(user_id, checked, limit=1)
+        await self._reading.load_entries(user_id, checked, limit=1)
         view = stored_view(checked, full_text=full_text)
         made = view_feed(await self._views.create(user_id, new_secret(), view, MOST_VIEWS))
         log.info("view_feed_added", msg="A view can be read as a feed", user_id=user_id, view_id=made.id)
@@ -164,7 +164,7 @@ class ViewService:
         if stored is None:
             raise NotFoundError("There is no such feed. Its owner may have removed it.")
         feed = view_feed(stored)
-        page = await self._reading.entries(feed.user_id, feed.selection, limit=VIEW_ENTRIES)
+        page = await self._reading.load_entries(feed.user_id, feed.selection, limit=VIEW_ENTRIES)
         contents = await self._streams.some(feed.user_id, [item.id for item in page.items])
         sources = await self._sidebar.load(feed.user_id)
         return replace(feed, name=_name(feed.selection, sources)), contents

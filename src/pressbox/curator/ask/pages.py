@@ -89,7 +89,7 @@ async def ask_page(
 ) -> HTMLResponse:
     """The box, with what was asked before. `entry` asks about one article."""
     at = await cursor(request)
-    article = None if entry is None else await reading.item(identity.user_id, entry)
+    article = None if entry is None else await reading.load_item(identity.user_id, entry)
     history = await service.history(identity.user_id, limit=HISTORY_SHOWN)
     return render(
         request,
@@ -213,7 +213,7 @@ async def _refused(
     error: InvalidInputError,
 ) -> HTMLResponse:
     """The page again, with what was typed and what is wrong with it."""
-    article = None if entry is None else await reading.item(identity.user_id, entry)
+    article = None if entry is None else await reading.load_item(identity.user_id, entry)
     return render(
         request,
         "curator/ask.html",

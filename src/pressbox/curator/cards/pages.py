@@ -25,8 +25,8 @@ from pressbox.curator.context.domain.context import Entity, EntityKind, Relation
 from pressbox.curator.models.waiting import WAITING
 from pressbox.curator.reading.access import LARGEST_ID, PATH, EntryId, Reader, allow_images, wants_images
 from pressbox.curator.reading.domain import ArticleView
-from pressbox.curator.reading.pages import Asking
-from pressbox.curator.reading.panes import Asked, page_language
+from pressbox.curator.reading.pages import AtReader
+from pressbox.curator.reading.panes import ReaderRequest, page_language
 from pressbox.curator.reading.tabs import LoadedTab
 
 router = APIRouter(include_in_schema=False)
@@ -41,23 +41,23 @@ Addresses = Annotated[list[Address] | None, Form(max_length=MOST_LINKS_AT_ONCE *
 
 @router.post(f"{PATH}/entries/{{entry_id}}/context")
 async def collect(
-    asked: Asking, service: Service, entry_id: EntryId, again: Annotated[str, Form(max_length=5)] = ""
+    reader: AtReader, service: Service, entry_id: EntryId, again: Annotated[str, Form(max_length=5)] = ""
 ) -> Response:
     """Find out what the article is about; `again` also when that is known."""
-    await service.collect_mine(asked.user_id, entry_id, again=bool(again))
-    return _to_tab(asked, entry_id)
+    await service.collect_mine(reader.user_id, entry_id, again=bool(again))
+    return _to_tab(reader, entry_id)
 
 
 @router.post(f"{PATH}/entries/{{entry_id}}/links")
-async def fetch_links(asked: Asking, service: Service, entry_id: EntryId, url: Addresses = None) -> Response:
-    await service.fetch_links(asked.user_id, entry_id, url or ())
-    return _to_tab(asked, entry_id, "#links")
+async def fetch_links(reader: AtReader, service: Service, entry_id: EntryId, url: Addresses = None) -> Response:
+    await service.fetch_links(reader.user_id, entry_id, url or ())
+    return _to_tab(reader, entry_id, "#links")
 
 
 @router.post(f"{PATH}/cards/{{card_id}}/delete")
-async def delete(asked: Asking, service: Service, card_id: CardId) -> Response:
-    entry_id, _ = await service.delete(asked.user_id, card_id)
-    return _to_tab(asked, entry_id)
+async def delete(reader: AtReader, service: Service, card_id: CardId) -> Response:
+    entry_id, _ = await service.delete(reader.user_id, card_id)
+    return _to_tab(reader, entry_id)
 
 
 @router.get(f"{PATH}/cards/{{card_id}}")
@@ -68,8 +68,8 @@ async def card(request: Request, service: Service, identity: Reader, card_id: Ca
     return allow_images(request, drawn)
 
 
-def _to_tab(asked: Asked, entry_id: int, place: str = "") -> Response:
-    address = f"{PATH}/entries/{entry_id}?{asked.place.query()}&tab={CONTEXT_TAB.name}{place}"
+def _to_tab(reader: ReaderRequest, entry_id: int, place: str = "") -> Response:
+    address = f"{PATH}/entries/{entry_id}?{reader.place.query()}&tab={CONTEXT_TAB.name}{place}"
     return RedirectResponse(address, status_code=303)
 
 
@@ -163,19 +163,19 @@ def workflow_ids(entry_id: int) -> tuple[str, str, str]:
     )
 
 
-async def load_context(asked: Asked, article: ArticleView) -> ContextPanel:
+async def load_context(reader: ReaderRequest, article: ArticleView) -> ContextPanel:
     entry_id = article.id
     collect, fetch, extract = workflow_ids(entry_id)
     # The work first: what it has done by then is in what is read after it.
-    reports = await _reports(asked.parts.database, (collect, fetch, extract))
-    view = await card_service(asked.parts).panel(asked.user_id, entry_id)
+    reports = await _reports(reader.parts.database, (collect, fetch, extract))
+    view = await card_service(reader.parts).panel(reader.user_id, entry_id)
     since = max(datetime.now(UTC) - FAILURES_SHOWN_FOR, view.found_at or datetime.min.replace(tzinfo=UTC))
     whole, part = (_line(reports.get(workflow_id), entry_id, since) for workflow_id in (collect, extract))
     # The part knows what it waits for; the whole only knows that it waits for its part.
     collecting = part if part is not None and part.running and part.message else whole or part
     fetching = _line(reports.get(fetch), entry_id, datetime.now(UTC) - FAILURES_SHOWN_FOR)
-    wants_all = asked.request.query_params.get("links") == ALL_LINKS
-    return ContextPanel(view, collecting, fetching, wants_all, _language(view, page_language(asked)))
+    wants_all = reader.request.query_params.get("links") == ALL_LINKS
+    return ContextPanel(view, collecting, fetching, wants_all, _language(view, page_language(reader)))
 
 
 def _language(view: ContextView, shown_in: str) -> str:

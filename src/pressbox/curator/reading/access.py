@@ -35,7 +35,7 @@ class NameBody(RequestBody):
 
 
 async def cursor(request: Request) -> int:
-    """From where a page follows changes. Read before the page's own data, so that nothing falls between."""
+    """Return where a page begins to follow changes. Read it before the page's data, so that no change is missed."""
     feed: ChangeFeed = request.app.state.feed
     return await feed.newest()
 
@@ -45,10 +45,10 @@ def wants_images(request: Request) -> bool:
 
 
 def allow_images(request: Request, page: HTMLResponse) -> HTMLResponse:
-    """Articles may show pictures of their publishers, unless the reader switched that off; nothing else changes."""
+    """Allow pictures of publishers in articles, unless the person switched them off."""
     if wants_images(request):
         settings: Settings = request.app.state.settings
-        # Over https a browser would not load them anyhow; where we ourselves are plain http nothing is lost.
+        # Over https a browser would not load pictures over http anyway.
         sources = "https:" if is_secure(settings) else "https: http:"
         policy = CONTENT_SECURITY_POLICY.replace("img-src 'self' data:", f"img-src 'self' data: {sources}")
         page.headers["content-security-policy"] = policy
@@ -56,27 +56,27 @@ def allow_images(request: Request, page: HTMLResponse) -> HTMLResponse:
 
 
 def wants_part(request: Request) -> bool:
-    """Our script asks for the changed part only; a form without it gets a page."""
+    """Whether our script asks, which needs only the changed part; a plain form gets a page."""
     return "x-part" in request.headers
 
 
-# The year 2200: beyond it lies nothing that somebody opened.
+# The year 2200: later times in an address are wrong.
 LAST_MOMENT = 7_258_118_400_000
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a reader is. Of a source or category only what is unread, unless `everything` is wanted."""
+    """The list that a person is at. Of a source or category only unread entries, unless `everything` is wanted."""
 
     selection: Selection
     everything: bool
 
-    def query(self, *, keeping_moment: bool = True) -> str:
-        """The address without its path. With the moment the list was opened: what was read since stays in it."""
-        return urlencode(self.pairs(keeping_moment=keeping_moment))
+    def query(self, *, keep_moment: bool = True) -> str:
+        """Return the query of the address. With the moment the list was opened, entries read since stay in it."""
+        return urlencode(self.pairs(keep_moment=keep_moment))
 
-    def pairs(self, *, keeping_moment: bool = True) -> Sequence[tuple[str, str]]:
-        """The same, as a form carries it."""
+    def pairs(self, *, keep_moment: bool = True) -> Sequence[tuple[str, str]]:
+        """Return the same values, as form fields."""
         chosen, pairs = self.selection, {}
         if chosen.kind is not ListKind.UNREAD:
             pairs["list"] = chosen.kind.value
@@ -88,24 +88,24 @@ class Place:
             pairs["sort"] = chosen.sort.value
         if chosen.query:
             pairs["q"] = chosen.query
-        if keeping_moment and chosen.opened_at is not None:
+        if keep_moment and chosen.opened_at is not None:
             pairs["at"] = str(milliseconds(chosen.opened_at))
         return tuple(pairs.items())
 
     def elsewhere(self, kind: ListKind, id: int | None = None) -> str:
-        """Another list, in the same order."""
+        """Return the address of another list, in the same order."""
         sort = Sort.NEWEST if self.selection.sort is Sort.RELEVANCE else self.selection.sort
         return _address(Place(Selection(kind=kind, id=id, sort=sort), everything=False).query())
 
     def ordered(self, sort: Sort) -> str:
-        """The same list anew in another order."""
-        return _address(self._changed(sort=sort).query(keeping_moment=False))
+        """Return the address of the same list in another order."""
+        return _address(self._changed(sort=sort).query(keep_moment=False))
 
     def with_everything(self, everything: bool) -> str:
-        return _address(replace(self._changed(), everything=everything).query(keeping_moment=False))
+        return _address(replace(self._changed(), everything=everything).query(keep_moment=False))
 
     def without_words(self) -> str:
-        return _address(self._changed(query="").query(keeping_moment=False))
+        return _address(self._changed(query="").query(keep_moment=False))
 
     def is_at(self, kind: ListKind, id: int | None = None) -> bool:
         return self.selection.kind is kind and self.selection.id == id and not self.selection.query
@@ -124,7 +124,7 @@ def place(
 ) -> Place:
     words = " ".join(q.split())
     named = list.named and id is not None
-    # A search looks at everything that the person has, read or not; a list that lost its id is the first one.
+    # A search covers everything that the person has, read or not; a list without its id is the first one.
     kind = list if named or not list.named else ListKind.UNREAD
     if words and kind is ListKind.UNREAD:
         kind = ListKind.ALL

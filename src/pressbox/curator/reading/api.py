@@ -88,7 +88,7 @@ Chosen = Annotated[Selection, Depends(_selection)]
 async def entries(
     service: Service, identity: Reader, selection: Chosen, after: After = None, limit: PageSize = 50
 ) -> EntryPage:
-    return await service.entries(identity.user_id, selection, after=after, limit=limit)
+    return await service.load_entries(identity.user_id, selection, after=after, limit=limit)
 
 
 @reading.post("/entries/read", status_code=204, summary="Mark entries as read or unread")
@@ -112,7 +112,7 @@ async def undo_all_read(states: States, identity: Reader, body: UndoBody) -> Und
 
 @reading.get("/entries/{entry_id}", summary="One article")
 async def article(service: Service, identity: Reader, entry_id: EntryId) -> ArticleView:
-    return await service.article(identity.user_id, entry_id)
+    return await service.load_article(identity.user_id, entry_id)
 
 
 @reading.patch("/entries/{entry_id}", summary="Read, star, prefer, note or label an entry")
@@ -121,7 +121,7 @@ async def change(
 ) -> ArticleView:
     user_id = identity.user_id
     # Refused before anything is written, when it is not the person's.
-    await service.item(user_id, entry_id)
+    await service.load_item(user_id, entry_id)
     if body.read is not None:
         await states.mark_read(user_id, [entry_id], read=body.read)
     if body.starred is not None:
@@ -129,17 +129,17 @@ async def change(
     if body.preference is not None:
         await states.prefer(user_id, entry_id, Preference(body.preference))
     if body.note is not None:
-        await states.note(user_id, entry_id, body.note)
+        await states.set_note(user_id, entry_id, body.note)
     if body.labels is not None:
-        await states.put_labels(user_id, entry_id, body.labels)
-    return await service.article(user_id, entry_id)
+        await states.set_labels(user_id, entry_id, body.labels)
+    return await service.load_article(user_id, entry_id)
 
 
 @reading.get("/entries/{entry_id}/related", summary="Other stories that are near in meaning")
 async def related(
     service: Service, identity: Reader, entry_id: EntryId, limit: Annotated[int, Query(ge=1, le=50)] = 6
 ) -> Sequence[EntryItem]:
-    return await service.related(identity.user_id, entry_id, limit=limit)
+    return await service.load_related(identity.user_id, entry_id, limit=limit)
 
 
 @reading.post("/entries/{entry_id}/redo", status_code=202, summary="Fetch and summarise an entry again")
@@ -149,7 +149,7 @@ async def redo(service: Service, identity: Reader, entry_id: EntryId) -> Started
 
 @labelling.get("/labels", summary="Your labels")
 async def labels(states: States, identity: Reader) -> Sequence[CountedLabel]:
-    return await states.labels(identity.user_id)
+    return await states.load_labels(identity.user_id)
 
 
 @labelling.post("/labels", status_code=201, summary="Make a label; one of this name is given as it is")

@@ -17,19 +17,19 @@ from pressbox.curator.reading.access import LAST_MOMENT, PATH, EntryId, Here, Re
 from pressbox.curator.reading.domain import ListKind, Preference, Sort
 from pressbox.curator.reading.panes import (
     ENTRIES_SHOWN,
-    Asked,
     Panes,
-    mark_of,
+    ReaderRequest,
+    add_progress,
+    add_sources,
+    load_article,
+    load_entries,
     mark_opened,
-    with_article,
-    with_entries,
-    with_sources,
-    with_works,
+    microseconds,
 )
-from pressbox.curator.reading.passages import with_passage
+from pressbox.curator.reading.passages import add_passage
 from pressbox.curator.reading.service import ReadingService, StateService
 from pressbox.curator.reading.sidebar import SqlSidebar
-from pressbox.curator.reading.tabs import with_tab
+from pressbox.curator.reading.tabs import add_tab
 from pressbox.curator.reading.wiring import reading_service, state_service
 
 router = APIRouter(include_in_schema=False)
@@ -40,7 +40,7 @@ Undo = Annotated[int | None, Query(ge=0, le=LAST_MOMENT * 1000)]
 Marked = Annotated[int, Query(ge=0, le=10**9)]
 
 
-def asked(
+def reader_request(
     request: Request,
     parts: Parts,
     reading: Annotated[ReadingService, Depends(provide(reading_service))],
@@ -48,21 +48,21 @@ def asked(
     costs: Annotated[CostService, Depends(provide(cost_service))],
     identity: Reader,
     place: Here,
-) -> Asked:
-    return Asked(request, parts, reading, states, SqlSidebar(parts.database), costs, identity, place)
+) -> ReaderRequest:
+    return ReaderRequest(request, parts, reading, states, SqlSidebar(parts.database), costs, identity, place)
 
 
-Asking = Annotated[Asked, Depends(asked)]
+AtReader = Annotated[ReaderRequest, Depends(reader_request)]
 
 
-# Templates name kinds and orders by their words.
+# Templates name kinds and orders by their values.
 KINDS = {kind.value: kind for kind in ListKind}
 SORTS = {sort.value: sort for sort in Sort}
 
 
-def draw(asked: Asked, template: str, page: Panes) -> HTMLResponse:
-    drawn = render(asked.request, template, identity=asked.identity, page=page, kinds=KINDS, sorts=SORTS)
-    return allow_images(asked.request, drawn)
+def draw(reader: ReaderRequest, template: str, page: Panes) -> HTMLResponse:
+    drawn = render(reader.request, template, identity=reader.identity, page=page, kinds=KINDS, sorts=SORTS)
+    return allow_images(reader.request, drawn)
 
 
 @router.get("/styleguide/reader")
@@ -73,69 +73,69 @@ async def styleguide(request: Request) -> HTMLResponse:
 
 @router.get(PATH)
 async def list_page(
-    asked: Asking, after: After = None, pane: str = "list", undo: Undo = None, marked: Marked = 0
+    reader: AtReader, after: After = None, pane: str = "list", undo: Undo = None, marked: Marked = 0
 ) -> HTMLResponse:
-    page = replace(await whole(asked, after), undo=undo, marked=marked)
-    return draw(asked, "curator/reader.html", replace(page, pane="sources" if pane == "sources" else "list"))
+    page = replace(await load_page(reader, after), undo=undo, marked=marked)
+    return draw(reader, "curator/reader.html", replace(page, pane="sources" if pane == "sources" else "list"))
 
 
 @router.get(f"{PATH}/list")
-async def list_part(asked: Asking, shown: Shown = ENTRIES_SHOWN) -> HTMLResponse:
-    """The lines of a list alone."""
-    page = await with_sources(asked)
-    entries, problem = await with_entries(asked, None, shown)
-    return draw(asked, "curator/_lines.html", replace(page, entries=entries, problem=problem, shown=shown))
+async def list_part(reader: AtReader, shown: Shown = ENTRIES_SHOWN) -> HTMLResponse:
+    """Draw the lines of a list alone."""
+    page = await add_sources(reader)
+    entries, problem = await load_entries(reader, None, shown)
+    return draw(reader, "curator/_lines.html", replace(page, entries=entries, problem=problem, shown=shown))
 
 
 @router.get(f"{PATH}/sources-part")
-async def sources_part(asked: Asking) -> HTMLResponse:
-    """The left pane alone."""
-    return draw(asked, "curator/_sources.html", await with_sources(asked))
+async def sources_part(reader: AtReader) -> HTMLResponse:
+    """Draw the left pane alone."""
+    return draw(reader, "curator/_sources.html", await add_sources(reader))
 
 
 @router.get(f"{PATH}/heading")
-async def heading_part(asked: Asking) -> HTMLResponse:
-    """What the list is called, alone: a new source tells its name only when it has been read."""
-    return draw(asked, "curator/_heading.html", await with_sources(asked))
+async def heading_part(reader: AtReader) -> HTMLResponse:
+    """Draw the name of the list alone: that of a new source is known only once it has been read."""
+    return draw(reader, "curator/_heading.html", await add_sources(reader))
 
 
 @router.get(f"{PATH}/progress")
-async def progress_part(asked: Asking) -> HTMLResponse:
-    """What runs now, alone."""
-    page = await with_sources(asked)
-    return draw(asked, "curator/_progress.html", await with_works(asked, page))
+async def progress_part(reader: AtReader) -> HTMLResponse:
+    """Draw the work that runs now, alone."""
+    page = await add_sources(reader)
+    return draw(reader, "curator/_progress.html", await add_progress(reader, page))
 
 
 @router.get(f"{PATH}/entries/{{entry_id}}")
-async def entry_page(asked: Asking, entry_id: EntryId) -> HTMLResponse:
-    await mark_opened(asked, entry_id, read=is_opened(asked.request))
-    begun = await asked.blank()
-    (article, related), page = await asyncio.gather(with_article(asked, entry_id), whole(asked, None, begun))
-    page = await with_tab(asked, replace(page, related=related, pane="article"), article)
-    return draw(asked, "curator/reader.html", await with_passage(asked, page))
+async def entry_page(reader: AtReader, entry_id: EntryId) -> HTMLResponse:
+    await mark_opened(reader, entry_id, read=is_opened(reader.request))
+    empty = await reader.empty_page()
+    (article, related), page = await asyncio.gather(load_article(reader, entry_id), load_page(reader, None, empty))
+    page = await add_tab(reader, replace(page, related=related, pane="article"), article)
+    return draw(reader, "curator/reader.html", await add_passage(reader, page))
 
 
 @router.get(f"{PATH}/entries/{{entry_id}}/part")
-async def entry_part(asked: Asking, entry_id: EntryId, peek: bool = False) -> HTMLResponse:
-    """The article alone. With `peek` somebody only prepares for it, and it stays unread."""
-    await mark_opened(asked, entry_id, read=not peek and is_opened(asked.request))
-    begun = await asked.blank()
-    (article, related), page = await asyncio.gather(with_article(asked, entry_id), with_sources(asked, begun))
-    page = await with_tab(asked, replace(page, related=related), article)
-    return draw(asked, "curator/_article.html", await with_passage(asked, page))
+async def entry_part(reader: AtReader, entry_id: EntryId, peek: bool = False) -> HTMLResponse:
+    """Draw the article alone. With `peek` the browser only loads it ahead, and it stays unread."""
+    await mark_opened(reader, entry_id, read=not peek and is_opened(reader.request))
+    empty = await reader.empty_page()
+    (article, related), page = await asyncio.gather(load_article(reader, entry_id), add_sources(reader, empty))
+    page = await add_tab(reader, replace(page, related=related), article)
+    return draw(reader, "curator/_article.html", await add_passage(reader, page))
 
 
-async def whole(asked: Asked, after: str | None, page: Panes | None = None) -> Panes:
-    begun = page or await asked.blank()
-    # Side by side: much of the time is waiting for the database.
+async def load_page(reader: ReaderRequest, after: str | None, page: Panes | None = None) -> Panes:
+    empty = page or await reader.empty_page()
+    # At the same time: most of it is waiting for the database.
     filled, (entries, problem) = await asyncio.gather(
-        with_sources(asked, begun), with_entries(asked, after, ENTRIES_SHOWN)
+        add_sources(reader, empty), load_entries(reader, after, ENTRIES_SHOWN)
     )
-    return replace(await with_works(asked, filled), entries=entries, problem=problem)
+    return replace(await add_progress(reader, filled), entries=entries, problem=problem)
 
 
 def is_opened(request: Request) -> bool:
-    """Whether a person opens this here: not a browser that prepares for it, and not a picture on another site."""
+    """Whether a person opens this here: no prefetch of the browser, and no picture on another site."""
     if "prefetch" in request.headers.get("sec-purpose", ""):
         return False
     return request.headers.get("sec-fetch-site", "none") in ("same-origin", "none")
@@ -147,71 +147,71 @@ YES_NO = {"yes": True, "no": False}
 
 @router.post(f"{PATH}/entries/{{entry_id}}/state")
 async def change_state(
-    asked: Asking, entry_id: EntryId, read: Word = "", starred: Word = "", preference: Word = ""
+    reader: AtReader, entry_id: EntryId, read: Word = "", starred: Word = "", preference: Word = ""
 ) -> Response:
-    """Whichever of the three a button names."""
-    states = asked.states
+    """Change whichever of the three a button names."""
+    states = reader.states
     if read:
-        await states.mark_read(asked.user_id, [entry_id], read=_yes_no(read, "read"))
+        await states.mark_read(reader.user_id, [entry_id], read=_yes_no(read, "read"))
     if starred:
-        await states.star(asked.user_id, entry_id, starred=_yes_no(starred, "starred"))
+        await states.star(reader.user_id, entry_id, starred=_yes_no(starred, "starred"))
     if preference:
-        await states.prefer(asked.user_id, entry_id, _preference(preference))
-    return await _answer(asked, entry_id, "curator/_acts.html")
+        await states.prefer(reader.user_id, entry_id, _preference(preference))
+    return await _respond(reader, entry_id, "curator/_acts.html")
 
 
 @router.post(f"{PATH}/entries/{{entry_id}}/labels")
-async def change_labels(asked: Asking, entry_id: EntryId, add: Word = "", remove: Word = "") -> Response:
-    item = await asked.reading.item(asked.user_id, entry_id)
+async def change_labels(reader: AtReader, entry_id: EntryId, add: Word = "", remove: Word = "") -> Response:
+    item = await reader.reading.load_item(reader.user_id, entry_id)
     names = [label.name for label in item.labels if label.name != remove]
     if add.strip():
         names.append(add.strip())
-    await asked.states.put_labels(asked.user_id, entry_id, list(dict.fromkeys(names)))
-    return await _answer(asked, entry_id, "curator/_labels.html", f"#labels-{entry_id}")
+    await reader.states.set_labels(reader.user_id, entry_id, list(dict.fromkeys(names)))
+    return await _respond(reader, entry_id, "curator/_labels.html", f"#labels-{entry_id}")
 
 
 @router.post(f"{PATH}/entries/{{entry_id}}/note")
 async def change_note(
-    asked: Asking, entry_id: EntryId, note: Annotated[str, Form(max_length=100_000)] = ""
+    reader: AtReader, entry_id: EntryId, note: Annotated[str, Form(max_length=100_000)] = ""
 ) -> Response:
-    await asked.states.note(asked.user_id, entry_id, note)
-    return await _answer(asked, entry_id, "curator/_labels.html", f"#labels-{entry_id}")
+    await reader.states.set_note(reader.user_id, entry_id, note)
+    return await _respond(reader, entry_id, "curator/_labels.html", f"#labels-{entry_id}")
 
 
 @router.post(f"{PATH}/entries/{{entry_id}}/again")
-async def again(asked: Asking, entry_id: EntryId) -> Response:
-    """Fetch and distil once more."""
-    await asked.reading.redo(asked.user_id, entry_id)
-    return _to(f"{PATH}/entries/{entry_id}?{asked.place.query()}")
+async def redo(reader: AtReader, entry_id: EntryId) -> Response:
+    """Fetch and distil the entry again."""
+    await reader.reading.redo(reader.user_id, entry_id)
+    return _redirect(f"{PATH}/entries/{entry_id}?{reader.place.query()}")
 
 
 @router.post(f"{PATH}/read-all")
-async def read_all(asked: Asking, until: Annotated[int, Form(ge=0, le=LAST_MOMENT)]) -> Response:
-    """What was there when the list was opened; the page afterwards offers to take it back."""
-    marked = await asked.states.mark_all_read(asked.user_id, asked.place.selection, until=moment(until))
-    here = asked.place.query(keeping_moment=False)
-    undo = f"marked={marked.count}&undo={mark_of(marked.stamp)}" if marked.stamp else ""
-    return _to(f"{PATH}?{'&'.join(part for part in (here, undo) if part)}")
+async def mark_all_read(reader: AtReader, until: Annotated[int, Form(ge=0, le=LAST_MOMENT)]) -> Response:
+    """Mark what was there when the list was opened; the next page offers to undo it."""
+    marked = await reader.states.mark_all_read(reader.user_id, reader.place.selection, until=moment(until))
+    here = reader.place.query(keep_moment=False)
+    undo = f"marked={marked.count}&undo={microseconds(marked.stamp)}" if marked.stamp else ""
+    return _redirect(f"{PATH}?{'&'.join(part for part in (here, undo) if part)}")
 
 
 @router.post(f"{PATH}/unread-all")
-async def unread_all(asked: Asking, mark: Annotated[int, Form(ge=0, le=LAST_MOMENT * 1000)]) -> Response:
+async def undo_all_read(reader: AtReader, mark: Annotated[int, Form(ge=0, le=LAST_MOMENT * 1000)]) -> Response:
     seconds, micros = divmod(mark, 1_000_000)
     stamp = datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=micros)
-    await asked.states.undo_all_read(asked.user_id, stamp)
-    return _to(f"{PATH}?{asked.place.query(keeping_moment=False)}")
+    await reader.states.undo_all_read(reader.user_id, stamp)
+    return _redirect(f"{PATH}?{reader.place.query(keep_moment=False)}")
 
 
-async def _answer(asked: Asked, entry_id: int, template: str, place: str = "") -> Response:
-    """The changed part for our script, the page of the article for everybody else."""
-    if not wants_part(asked.request):
-        return _to(f"{PATH}/entries/{entry_id}?{asked.place.query()}{place}")
-    page = await with_sources(asked)
-    article = await asked.reading.article(asked.user_id, entry_id)
-    return draw(asked, template, replace(page, article=article))
+async def _respond(reader: ReaderRequest, entry_id: int, template: str, place: str = "") -> Response:
+    """Respond with the changed part to our script, with the page of the article otherwise."""
+    if not wants_part(reader.request):
+        return _redirect(f"{PATH}/entries/{entry_id}?{reader.place.query()}{place}")
+    page = await add_sources(reader)
+    article = await reader.reading.load_article(reader.user_id, entry_id)
+    return draw(reader, template, replace(page, article=article))
 
 
-def _to(address: str) -> Response:
+def _redirect(address: str) -> Response:
     return RedirectResponse(address, status_code=303)
 
 

@@ -26,21 +26,21 @@ from pressbox.curator.reading.domain import (
     SourceLine,
     SourcesView,
 )
-from pressbox.curator.reading.progress import WorkLine, works
+from pressbox.curator.reading.progress import WorkLine, load_progress
 from pressbox.curator.reading.service import ReadingService, StateService
 from pressbox.curator.reading.sidebar import SqlSidebar
 from pressbox.curator.settings import CuratorSettings
 
 # As many as fit a small page; more come while scrolling.
 ENTRIES_SHOWN = 15
-# With more sources than this the pane names those with news; all are on their own page.
+# With more sources than this the pane shows those with news; the page of sources has all.
 SOURCES_SHOWN = 30
 WORDS_PER_MINUTE = 230
 
 
 @dataclass(frozen=True)
 class ArticleTab:
-    """One side of an article. Its `name` stands in the address, its `key` opens it and leads back."""
+    """A tab of an article. Its `name` is part of the address; its `key` opens it, and closes it again."""
 
     name: str
     title: str
@@ -54,7 +54,7 @@ ARTICLE = ArticleTab("article", "Article")
 
 @dataclass(frozen=True)
 class SourceGroup:
-    """A category with those of its sources that are named; the sources without one have no id."""
+    """A category with the sources that the pane shows; sources without a category have no id."""
 
     category_id: int | None
     name: str
@@ -64,7 +64,7 @@ class SourceGroup:
 
 @dataclass(frozen=True)
 class Panes:
-    """Everything that the templates of the reader need. A pane that is not drawn is left empty."""
+    """Everything that the templates of the reader need. Panes that are not drawn stay empty."""
 
     place: Place
     identity: Identity
@@ -73,21 +73,21 @@ class Panes:
     pane: str = "list"
     sources: SourcesView[SourceLine] = field(default_factory=lambda: SourcesView((), (), (), 0, 0, 0, 0))
     entries: EntryPage = NO_ENTRIES
-    # The one that the list shows.
+    # The source that the list shows, if it shows one.
     feed: SourceLine | None = None
     article: ArticleView | None = None
     related: Sequence[EntryItem] = ()
     tab: ArticleTab = ARTICLE
-    # Those that this article has, in their order; none when it is only the article.
+    # The tabs of this article; none when there is only the article.
     tabs: Sequence[ArticleTab] = ()
-    # What the template of the chosen tab shows, and what its address says beside its name.
+    # For the template of the chosen tab, and the words of its address.
     tab_content: object = None
     tab_words: Mapping[str, str] = field(default_factory=dict)
-    # A passage at which the article was opened, as its address says it; quoted when it is not found in the text.
+    # The passage at which the article was opened: words of the address, and its text when it is not in the article.
     passage_words: Mapping[str, str] = field(default_factory=dict)
     quote: str = ""
     works: Sequence[WorkLine] = ()
-    # Only when it is used up, and there is a model that waits for it.
+    # Only when it is used up and there is a model.
     budget: BudgetView | None = None
     problem: str = ""
     marked: int = 0
@@ -104,12 +104,12 @@ class Panes:
 
     @property
     def name(self) -> str:
-        """What a source, category or label is called."""
+        """The name of the chosen source, category or label."""
         return self.sources.name(self.selection)
 
     @cached_property
     def groups(self) -> Sequence[SourceGroup]:
-        """Categories and the sources without one. When there are too many, only those with news or the chosen one."""
+        """Categories, then the sources without one. Of too many only those with news and the chosen one."""
         few = len(self.sources.feeds) <= SOURCES_SHOWN
         left = SOURCES_SHOWN
         groups = [SourceGroup(one.id, one.name, one.unread, one.feeds) for one in self.sources.categories]
@@ -172,13 +172,13 @@ class Panes:
         return f"{PATH}/entries/{entry_id}?{self.query}"
 
     def part(self, entry_id: int) -> str:
-        """The article as it stands here: its tab too."""
+        """Return the address of the article alone, with its tab."""
         words = {"tab": self.tab.name, **self.tab_words} if self.tab is not ARTICLE else self.passage_words
         here = f"&{urlencode(words)}" if words else ""
         return f"{PATH}/entries/{entry_id}/part?{self.query}&peek=1{here}"
 
     def at_tab(self, tab: str, **words: str) -> str:
-        """The address of another tab of this article, or of this one with other words."""
+        """Return the address of a tab of this article, with these words."""
         address = self.entry(self.article.id) if self.article else self.back
         return address if tab == ARTICLE.name else f"{address}&{urlencode({'tab': tab, **words})}"
 
@@ -188,8 +188,8 @@ class Panes:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Who asks for which list, with which parts."""
+class ReaderRequest:
+    """A request of the reader: who asks for which list, and the services that answer."""
 
     request: Request
     parts: Resources
@@ -204,57 +204,57 @@ class Asked:
     def user_id(self) -> int:
         return self.identity.user_id
 
-    async def blank(self) -> Panes:
+    async def empty_page(self) -> Panes:
         return Panes(self.place, self.identity, await cursor(self.request), wants_images(self.request))
 
 
-async def with_sources(asked: Asked, page: Panes | None = None) -> Panes:
+async def add_sources(reader: ReaderRequest, page: Panes | None = None) -> Panes:
     """Add the left pane, and the source that the list shows.
 
-    The cursor comes first: what changes while the rest is read must be heard of afterwards.
+    The cursor is read first, so that the page hears of changes that happen while the rest is read.
     """
-    begun = page or await asked.blank()
-    sources, chosen = await asked.sidebar.load(asked.user_id), asked.place.selection
+    empty = page or await reader.empty_page()
+    sources, chosen = await reader.sidebar.load(reader.user_id), reader.place.selection
     feeds = sources.feeds if chosen.kind is ListKind.FEED else ()
-    return replace(begun, sources=sources, feed=next((feed for feed in feeds if feed.id == chosen.id), None))
+    return replace(empty, sources=sources, feed=next((feed for feed in feeds if feed.id == chosen.id), None))
 
 
-async def with_entries(asked: Asked, after: str | None, shown: int) -> tuple[EntryPage, str]:
-    """The list, or what is wrong with the search: the reader around it stays."""
+async def load_entries(reader: ReaderRequest, after: str | None, shown: int) -> tuple[EntryPage, str]:
+    """Load the list; for a search that fails, return the reason, so that the page around it stays."""
     try:
-        return await asked.reading.entries(asked.user_id, asked.place.selection, after=after, limit=shown), ""
+        return await reader.reading.load_entries(reader.user_id, reader.place.selection, after=after, limit=shown), ""
     except (InvalidInputError, TransientError) as error:
-        if not asked.place.selection.query:
+        if not reader.place.selection.query:
             raise
         return NO_ENTRIES, error.message
 
 
-async def mark_opened(asked: Asked, entry_id: int, *, read: bool) -> None:
-    """Before anything is drawn, so that the article is shown as what it then is."""
+async def mark_opened(reader: ReaderRequest, entry_id: int, *, read: bool) -> None:
+    """Mark the entry as read before anything is drawn, so that the page shows it so."""
     if read:
-        await asked.states.mark_read(asked.user_id, [entry_id])
+        await reader.states.mark_read(reader.user_id, [entry_id])
 
 
-async def with_article(asked: Asked, entry_id: int) -> tuple[ArticleView, Sequence[EntryItem]]:
-    """The article with its neighbours and what is near in meaning."""
-    return await asked.reading.opened(asked.user_id, entry_id, asked.place.selection)
+async def load_article(reader: ReaderRequest, entry_id: int) -> tuple[ArticleView, Sequence[EntryItem]]:
+    """Load the article with its neighbours, and related entries."""
+    return await reader.reading.open_article(reader.user_id, entry_id, reader.place.selection)
 
 
-async def with_works(asked: Asked, page: Panes) -> Panes:
-    """What runs now, and whether it waits for tomorrow's tokens."""
-    chosen = asked.place.selection
+async def add_progress(reader: ReaderRequest, page: Panes) -> Panes:
+    """Add the work that runs now, and the token budget when it is used up."""
+    chosen = reader.place.selection
     only = chosen.id if chosen.kind is ListKind.FEED else None
-    lines = await works(asked.parts.database, {feed.id for feed in page.sources.feeds}, only)
-    has_model = asked.parts.settings.group(CuratorSettings).model_name
-    return replace(page, works=lines, budget=await asked.costs.spent_budget() if has_model else None)
+    lines = await load_progress(reader.parts.database, {feed.id for feed in page.sources.feeds}, only)
+    has_model = reader.parts.settings.group(CuratorSettings).model_name
+    return replace(page, works=lines, budget=await reader.costs.spent_budget() if has_model else None)
 
 
-def mark_of(value: datetime) -> int:
-    """A moment to the microsecond, as an address carries it."""
+def microseconds(value: datetime) -> int:
+    """Return a time as an address carries it, exact to the microsecond."""
     return int(value.timestamp()) * 1_000_000 + value.microsecond
 
 
-def page_language(asked: Asked) -> str:
-    """The language of the person's pages."""
-    accepted = asked.request.headers.get("accept-language", "")
-    return choose_language(getattr(asked.identity, "language", None), accepted)
+def page_language(reader: ReaderRequest) -> str:
+    """Return the language of the person's pages."""
+    accepted = reader.request.headers.get("accept-language", "")
+    return choose_language(getattr(reader.identity, "language", None), accepted)

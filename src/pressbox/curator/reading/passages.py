@@ -6,7 +6,7 @@ from dataclasses import replace
 from html import unescape
 
 from pressbox.core.app import Resources
-from pressbox.curator.reading.panes import Asked, Panes
+from pressbox.curator.reading.panes import Panes, ReaderRequest
 
 _TWO_NUMBERS = re.compile(r"(\d{1,15})-(\d{1,15})")
 
@@ -17,34 +17,34 @@ _find_passage: list[FindPassage] = []
 
 
 def set_passage_finder(find: FindPassage) -> None:
-    """Let `find` return the text of a passage: of this person and entry, from start to end, cited by an answer."""
+    """Use `find` to load the text of a passage: of a person and entry, from start to end, cited by an answer."""
     _find_passage[:] = [find]
 
 
-async def with_passage(asked: Asked, page: Panes) -> Panes:
-    """The passage marked in the article; quoted above it where its words are not found there."""
-    place = _two_numbers(asked, "passage")
+async def add_passage(reader: ReaderRequest, page: Panes) -> Panes:
+    """Mark the passage in the article, or quote it above when it is not found there."""
+    place = _read_numbers(reader, "passage")
     if page.article is None or place is None:
         return page
-    entry_id, cited = page.article.id, _two_numbers(asked, "cited")
-    text = await _find_passage[0](asked.parts, asked.user_id, entry_id, place, cited) if _find_passage else ""
+    entry_id, cited = page.article.id, _read_numbers(reader, "cited")
+    text = await _find_passage[0](reader.parts, reader.user_id, entry_id, place, cited) if _find_passage else ""
     if not text:
         return page
-    body = marked(page.article.body_html, text)
+    body = mark_passage(page.article.body_html, text)
     article = page.article if body is None else replace(page.article, body_html=body)
-    words = {name: asked.request.query_params[name] for name in ("passage", "cited") if _two_numbers(asked, name)}
+    words = {name: reader.request.query_params[name] for name in ("passage", "cited") if _read_numbers(reader, name)}
     return replace(page, article=article, quote=text if body is None else "", passage_words=words)
 
 
-def _two_numbers(asked: Asked, name: str) -> tuple[int, int] | None:
-    found = _TWO_NUMBERS.fullmatch(asked.request.query_params.get(name, ""))
+def _read_numbers(reader: ReaderRequest, name: str) -> tuple[int, int] | None:
+    found = _TWO_NUMBERS.fullmatch(reader.request.query_params.get(name, ""))
     return (int(found[1]), int(found[2])) if found else None
 
 
 ID = "passage"
-# Enough letters to be sure, when the whole is not there as it was.
+# Enough letters to recognise a passage whose middle has changed.
 BEGINNING, ENDING = 48, 24
-# A passage that lost or gained some words since is still found.
+# How many letters a passage may have gained since.
 SLACK = 400
 
 _TAG = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*>""")
@@ -52,11 +52,11 @@ _UNREAD = re.compile(r"<(/?)(?:rt|rp|script|style|template|svg|iframe|textarea)\
 _CHARACTER = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});|.", re.IGNORECASE | re.DOTALL)
 
 
-def marked(html: str, passage: str) -> str | None:
-    """The same HTML with the passage in `<mark>`, the first of them with an id; None when it is not in there."""
+def mark_passage(html: str, passage: str) -> str | None:
+    """Put the passage in `<mark>`, the first one with an id; None when it is not in the HTML."""
     texts = list(_texts(html))
     letters, places = _letters(html, texts)
-    found = _found(letters, "".join(_folded(one) for one in passage))
+    found = _find(letters, "".join(_fold(one) for one in passage))
     if found is None:
         return None
     begin, end = places[found[0]][0], places[found[1] - 1][1]
@@ -72,7 +72,7 @@ def marked(html: str, passage: str) -> str | None:
 
 
 def _texts(html: str) -> Iterator[tuple[int, int]]:
-    """Where text stands that a reader sees."""
+    """Find the stretches of visible text."""
     at, unread = 0, 0
     for tag in _TAG.finditer(html):
         if tag.start() > at and not unread:
@@ -85,22 +85,22 @@ def _texts(html: str) -> Iterator[tuple[int, int]]:
 
 
 def _letters(html: str, texts: list[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
-    """All letters in a row, and for each where it stands."""
+    """Return all letters in a row, and the place of each."""
     letters: list[str] = []
     places: list[tuple[int, int]] = []
     for start, stop in texts:
         for found in _CHARACTER.finditer(html, start, stop):
-            for letter in "".join(_folded(one) for one in unescape(found[0])):
+            for letter in "".join(_fold(one) for one in unescape(found[0])):
                 letters.append(letter)
                 places.append(found.span())
     return "".join(letters), places
 
 
-def _folded(character: str) -> str:
+def _fold(character: str) -> str:
     return character.casefold() if character.isalnum() else ""
 
 
-def _found(letters: str, wanted: str) -> tuple[int, int] | None:
+def _find(letters: str, wanted: str) -> tuple[int, int] | None:
     if not wanted:
         return None
     whole = letters.find(wanted)

@@ -1,4 +1,4 @@
-"""What runs now for the sources of a reader, in the counters that people know: fetched and distilled."""
+"""What runs now for a person's sources: how many entries are fetched and distilled."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from pressbox.core.progress.trees import WorkTree, work_trees
 
 ALL = "AllFeedsIngestionWorkflow"
 ONE = "SingleFeedIngestionWorkflow"
-# Those that count what their parents only learn at the end.
+# Children whose counts reach their parents only at the end.
 FETCHING = "DomainFetchWorkflow"
 DISTILLING = "ContentDistillationWorkflow"
 MOST_READ = 200
 MOST_SHOWN = 3
-# Long enough to be seen by whoever started it; afterwards the page of the source and the activity page still say it.
+# Long enough to be seen; the page of the source and the activity page keep it.
 FAILURES_SHOWN_FOR = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
 class WorkLine:
-    """`feeds_total` is set for the work on all sources."""
+    """Progress of one workflow; `feeds_total` is set for the work on all sources."""
 
     workflow_id: str
     title: str
@@ -34,20 +34,20 @@ class WorkLine:
     feeds_total: int = 0
 
 
-async def works(database: Database, feed_ids: Collection[int], only_feed: int | None) -> Sequence[WorkLine]:
-    """Only of these sources: what others read is theirs to know."""
+async def load_progress(database: Database, feed_ids: Collection[int], only_feed: int | None) -> Sequence[WorkLine]:
+    """Load the work on these sources only: what others read is private."""
     wanted = {only_feed} & set(feed_ids) if only_feed is not None else set(feed_ids)
     kinds = (ONE,) if only_feed is not None else (ALL, ONE)
     since = datetime.now(UTC) - FAILURES_SHOWN_FOR
     found = await work_trees(database, kinds, failed_after=since, limit=MOST_READ)
     shown = [tree for tree in found if tree.root.workflow_type == ALL or tree.root.detail.get("feed_id") in wanted]
-    # First the whole, then its parts.
+    # The work on all sources first.
     shown.sort(key=lambda tree: tree.root.workflow_type != ALL)
     return [_line(tree) for tree in shown[:MOST_SHOWN]]
 
 
 def _line(tree: WorkTree) -> WorkLine:
-    """Children count as they go; what the whole counted itself, such as articles without a page, is in there too."""
+    """Sum up the children; the root itself counts articles without a page."""
     report = tree.root
 
     def count(name: str) -> int:

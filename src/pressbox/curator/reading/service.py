@@ -30,12 +30,12 @@ PAGE = 50
 MOST_LISTED = 200
 LONGEST_QUERY = 500
 RELATED = 6
-# How far neighbours are looked for in lists that have no order of their own.
+# How many entries are searched for neighbours in lists that are not ordered by date.
 NEIGHBOURHOOD = 200
 
 
 class ReadingService:
-    """`model` names the vectors that count: others are never mixed in."""
+    """Loads lists and articles. `model` names the embedding model whose vectors are compared."""
 
     def __init__(self, lists: SqlReadingLists, search: SearchReader, model: str, ingest: IngestStarter) -> None:
         self._lists = lists
@@ -43,64 +43,60 @@ class ReadingService:
         self._model = model
         self._ingest = ingest
 
-    async def entries(
+    async def load_entries(
         self, user_id: int, selection: Selection, *, after: str | None = None, limit: int = PAGE
     ) -> EntryPage:
-        """One page of a list; by date, pages neither skip nor repeat an entry while others arrive.
+        """Load one page of a list. By date, pages neither skip nor repeat an entry while others arrive.
 
         "Recommended" ranks the newest 2,000 of the list; what the person judged already stands at its end.
         """
-        checked = checked_selection(selection)
+        checked = check_selection(selection)
         size = max(1, min(limit, MOST_LISTED))
         if checked.query:
-            return await self._found(user_id, checked, after, size)
+            return await self._search_entries(user_id, checked, after, size)
         if checked.sort is Sort.RECOMMENDED:
-            return await self._lists.recommended(user_id, checked, self._model, after, size)
-        return await self._lists.entries(user_id, checked, after, size)
+            return await self._lists.load_recommended(user_id, checked, self._model, after, size)
+        return await self._lists.load_entries(user_id, checked, after, size)
 
-    async def article(self, user_id: int, entry_id: int, selection: Selection | None = None) -> ArticleView:
-        """One entry with its body; with the list from which it was opened also its neighbours there."""
-        article = await self._lists.article(user_id, entry_id, _by_date(selection))
-        return await self._placed(user_id, article, selection)
+    async def load_article(self, user_id: int, entry_id: int, selection: Selection | None = None) -> ArticleView:
+        """Load one entry with its body; with the list it was opened from, also its neighbours there."""
+        article = await self._lists.load_article(user_id, entry_id, _if_by_date(selection))
+        return await self._add_neighbours(user_id, article, selection)
 
-    async def opened(
+    async def open_article(
         self, user_id: int, entry_id: int, selection: Selection
     ) -> tuple[ArticleView, Sequence[EntryItem]]:
-        """One entry with its neighbours, and others that are near in meaning."""
-        by_date = _by_date(selection)
-        article, related = await self._lists.opened(user_id, entry_id, by_date, self._model, RELATED)
-        return await self._placed(user_id, article, selection), related
+        """Load one entry with its neighbours, and related entries."""
+        by_date = _if_by_date(selection)
+        article, related = await self._lists.open_article(user_id, entry_id, by_date, self._model, RELATED)
+        return await self._add_neighbours(user_id, article, selection), related
 
-    async def _placed(self, user_id: int, article: ArticleView, selection: Selection | None) -> ArticleView:
-        """Lists that have no order of their own are looked through for the neighbours."""
-        if selection is None or _by_date(selection) is not None:
+    async def _add_neighbours(self, user_id: int, article: ArticleView, selection: Selection | None) -> ArticleView:
+        """Look for the neighbours in lists that are not ordered by date."""
+        if selection is None or _if_by_date(selection) is not None:
             return article
-        page = await self.entries(user_id, selection, limit=NEIGHBOURHOOD)
-        previous, following = _around([item.id for item in page.items], article.id)
+        page = await self.load_entries(user_id, selection, limit=NEIGHBOURHOOD)
+        previous, following = _neighbours([item.id for item in page.items], article.id)
         return replace(article, previous_id=previous, next_id=following)
 
-    async def item(self, user_id: int, entry_id: int) -> EntryItem:
-        """One line of a list, as it is now."""
-        found = await self._lists.some(user_id, [entry_id])
+    async def load_item(self, user_id: int, entry_id: int) -> EntryItem:
+        """Load one entry as a line of a list."""
+        found = await self._lists.load_visible(user_id, [entry_id])
         if not found:
             raise NotFoundError("There is no such entry, or it is in none of your feeds.")
         return found[0]
 
-    async def items(self, user_id: int, entry_ids: Sequence[int]) -> Sequence[EntryItem]:
-        """Some lines of a list, as they are now; what is gone is left out."""
-        return await self._lists.some(user_id, entry_ids[:MOST_LISTED])
-
-    async def related(self, user_id: int, entry_id: int, *, limit: int = RELATED) -> Sequence[EntryItem]:
-        """Other stories that are near in meaning, nearest first; none while the entry has no vector."""
-        return await self._lists.related(user_id, entry_id, self._model, min(limit, MOST_LISTED))
+    async def load_related(self, user_id: int, entry_id: int, *, limit: int = RELATED) -> Sequence[EntryItem]:
+        """Load other stories that are close in meaning, closest first; none while the entry has no vector."""
+        return await self._lists.load_related(user_id, entry_id, self._model, min(limit, MOST_LISTED))
 
     async def redo(self, user_id: int, entry_id: int) -> str:
-        """Fetch and summarise one of the person's entries again; the id of the workflow."""
-        await self._lists.article(user_id, entry_id)
+        """Fetch and summarise one of the person's entries again; return the id of the workflow."""
+        await self._lists.load_article(user_id, entry_id)
         return await self._ingest.reprocess([entry_id], fetch=True, distill=True)
 
-    async def _found(self, user_id: int, selection: Selection, after: str | None, limit: int) -> EntryPage:
-        feed_ids = await self._lists.feed_ids(user_id, selection)
+    async def _search_entries(self, user_id: int, selection: Selection, after: str | None, limit: int) -> EntryPage:
+        feed_ids = await self._lists.load_feed_ids(user_id, selection)
         offset = _offset(after)
         if not feed_ids:
             return replace(NO_ENTRIES, total=0)
@@ -110,7 +106,7 @@ class ReadingService:
         marked = {hit.entry_id: hit for hit in hits}
         items = [
             replace(item, title_html=marked[item.id].title_html, snippet_html=marked[item.id].snippet_html)
-            for item in await self._lists.items(user_id, list(marked), selection)
+            for item in await self._lists.load_listed(user_id, list(marked), selection)
         ]
         following = offset + limit
         return EntryPage(
@@ -122,7 +118,7 @@ class ReadingService:
         )
 
 
-def checked_selection(selection: Selection) -> Selection:
+def check_selection(selection: Selection) -> Selection:
     if selection.kind.named != (selection.id is not None):
         raise InvalidInputError("A category, a feed and a label are named by an id, and nothing else is.", field="id")
     query = " ".join(selection.query.split())
@@ -137,11 +133,11 @@ def checked_selection(selection: Selection) -> Selection:
     )
 
 
-def _by_date(selection: Selection | None) -> Selection | None:
-    """The list when its order is that of dates."""
+def _if_by_date(selection: Selection | None) -> Selection | None:
+    """Return the list if it is ordered by date."""
     if selection is None:
         return None
-    checked = checked_selection(selection)
+    checked = check_selection(selection)
     return None if checked.query or checked.sort is Sort.RECOMMENDED else checked
 
 
@@ -153,7 +149,7 @@ def _offset(after: str | None) -> int:
     return int(after)
 
 
-def _around(ids: Sequence[int], entry_id: int) -> tuple[int | None, int | None]:
+def _neighbours(ids: Sequence[int], entry_id: int) -> tuple[int | None, int | None]:
     if entry_id not in ids:
         return None, None
     place = ids.index(entry_id)
@@ -166,7 +162,7 @@ LONGEST_NOTE = 20_000
 
 
 class StateService:
-    """Each person's own: nobody else sees or changes it."""
+    """What a person does with entries. Nobody else sees or changes it."""
 
     def __init__(
         self,
@@ -179,43 +175,43 @@ class StateService:
         self._now = now
 
     async def mark_read(self, user_id: int, entry_ids: Sequence[int], *, read: bool = True) -> None:
-        """Read or unread; the same story in other feeds with it. Entries that are not the person's are left alone."""
+        """Mark entries as read or unread, and their copies in other feeds. Entries of others are left alone."""
         if len(entry_ids) > MOST_AT_ONCE:
             raise InvalidInputError(f"At most {MOST_AT_ONCE} entries at a time.", field="entry_ids")
         await self._states.mark_read(user_id, entry_ids, read, self._now())
 
     async def mark_all_read(self, user_id: int, selection: Selection, *, until: datetime) -> MarkedRead:
-        """Everything in a list that was there at `until`, when the person saw it; later arrivals stay unread.
+        """Mark everything in a list that had arrived by `until`, when the person saw it.
 
         What a search found cannot be marked at once.
         """
-        checked = checked_selection(selection)
+        checked = check_selection(selection)
         if checked.query:
             raise InvalidInputError("A search cannot be marked as read at once.", field="query")
         return await self._states.mark_all_read(user_id, checked, until, self._now())
 
     async def undo_all_read(self, user_id: int, stamp: datetime) -> int:
-        """Take exactly one "all read" back; how many entries are unread again."""
-        return await self._states.unmark(user_id, stamp)
+        """Undo exactly one "all read"; return how many entries are unread again."""
+        return await self._states.undo_all_read(user_id, stamp)
 
     async def star(self, user_id: int, entry_id: int, *, starred: bool = True) -> None:
         await self._states.star(user_id, entry_id, starred, self._now())
 
     async def prefer(self, user_id: int, entry_id: int, preference: Preference) -> None:
-        """Up: more of this, and kept. Down: less of this."""
+        """Mark an entry up, which also keeps it, or down."""
         await self._states.prefer(user_id, entry_id, preference)
 
-    async def note(self, user_id: int, entry_id: int, note: str) -> None:
-        """A private note; an empty one removes it."""
+    async def set_note(self, user_id: int, entry_id: int, note: str) -> None:
+        """Set a private note; an empty one removes it."""
         if len(note) > LONGEST_NOTE:
             raise InvalidInputError(f"A note has at most {LONGEST_NOTE} characters.", field="note")
-        await self._states.note(user_id, entry_id, note.strip())
+        await self._states.set_note(user_id, entry_id, note.strip())
 
-    async def labels(self, user_id: int) -> Sequence[CountedLabel]:
-        return await self._labels.all(user_id)
+    async def load_labels(self, user_id: int) -> Sequence[CountedLabel]:
+        return await self._labels.load_all(user_id)
 
     async def create_label(self, user_id: int, name: str) -> CountedLabel:
-        """One with this name that exists already is given as it is."""
+        """Create a label, or return the one that has this name."""
         return await self._labels.create(user_id, check_name(name))
 
     async def rename_label(self, user_id: int, label_id: int, name: str) -> None:
@@ -224,8 +220,8 @@ class StateService:
     async def delete_label(self, user_id: int, label_id: int) -> None:
         await self._labels.delete(user_id, label_id)
 
-    async def put_labels(self, user_id: int, entry_id: int, names: Sequence[str]) -> Sequence[Label]:
-        """The entry has exactly these afterwards; new names become labels."""
+    async def set_labels(self, user_id: int, entry_id: int, names: Sequence[str]) -> Sequence[Label]:
+        """Give the entry exactly these labels; new names become labels."""
         if len(names) > MOST_LABELS:
             raise InvalidInputError(f"An entry has at most {MOST_LABELS} labels.", field="labels")
-        return await self._labels.put(user_id, entry_id, [check_name(name) for name in names])
+        return await self._labels.set(user_id, entry_id, [check_name(name) for name in names])

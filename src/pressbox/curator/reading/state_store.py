@@ -14,10 +14,12 @@ from pressbox.curator.library.domain.changes import PERSON_CHANGED
 from pressbox.curator.library.rows import EntryLabelRow, EntryRow, EntryStateRow, LabelRow
 from pressbox.curator.library.visibility import demand_visible, subscribed_by, visible_to
 from pressbox.curator.reading.domain import CountedLabel, Label, MarkedRead, Preference, Selection
-from pressbox.curator.reading.selection import listed, scope_of
+from pressbox.curator.reading.selection import load_scope, select_listed
 
 
 class SqlReadingStates:
+    """States of entries. Reading one copy of a story reads all of them."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -25,9 +27,11 @@ class SqlReadingStates:
         mine = select(EntryRow.id).where(EntryRow.id.in_(entry_ids), visible_to(user_id))
         async with self._database.unit_of_work() as work:
             chosen = list(await work.session.scalars(mine))
-            with_copies = sorted({*chosen, *await work.session.scalars(_copies(user_id, EntryRow.id.in_(chosen)))})
+            with_copies = sorted(
+                {*chosen, *await work.session.scalars(_select_copies(user_id, EntryRow.id.in_(chosen)))}
+            )
             if read:
-                await _read(work.session, user_id, select(EntryRow.id).where(EntryRow.id.in_(with_copies)), now)
+                await _mark_read(work.session, user_id, select(EntryRow.id).where(EntryRow.id.in_(with_copies)), now)
             else:
                 await work.session.execute(
                     update(EntryStateRow)
@@ -38,20 +42,20 @@ class SqlReadingStates:
 
     async def mark_all_read(self, user_id: int, selection: Selection, until: datetime, now: datetime) -> MarkedRead:
         async with self._database.unit_of_work() as work:
-            scope = await scope_of(work.session, user_id, selection)
-            seen = listed(user_id, selection, scope, every_copy=True).where(
+            scope = await load_scope(work.session, user_id, selection)
+            seen = select_listed(user_id, selection, scope, every_copy=True).where(
                 EntryRow.first_seen_at <= until, EntryStateRow.read_at.is_(None)
             )
-            count = await _read(work.session, user_id, seen, now)
+            count = await _mark_read(work.session, user_id, seen, now)
             # The same stories in feeds outside the list.
             own = EntryRow.id.in_(
                 select(EntryStateRow.entry_id).where(EntryStateRow.user_id == user_id, EntryStateRow.read_at == now)
             )
-            count += await _read(work.session, user_id, _copies(user_id, own), now)
+            count += await _mark_read(work.session, user_id, _select_copies(user_id, own), now)
             work.changed(PERSON_CHANGED, str(user_id))
         return MarkedRead(count, now if count else None)
 
-    async def unmark(self, user_id: int, stamp: datetime) -> int:
+    async def undo_all_read(self, user_id: int, stamp: datetime) -> int:
         undone = update(EntryStateRow).where(EntryStateRow.user_id == user_id, EntryStateRow.read_at == stamp)
         async with self._database.unit_of_work() as work:
             result = await work.session.execute(undone.values(read_at=None).returning(EntryStateRow.entry_id))
@@ -60,15 +64,15 @@ class SqlReadingStates:
         return count
 
     async def star(self, user_id: int, entry_id: int, starred: bool, now: datetime) -> None:
-        await self._put(user_id, entry_id, {"starred_at": now if starred else None})
+        await self._set(user_id, entry_id, {"starred_at": now if starred else None})
 
     async def prefer(self, user_id: int, entry_id: int, preference: Preference) -> None:
-        await self._put(user_id, entry_id, {"preference": int(preference)})
+        await self._set(user_id, entry_id, {"preference": int(preference)})
 
-    async def note(self, user_id: int, entry_id: int, note: str) -> None:
-        await self._put(user_id, entry_id, {"note": note})
+    async def set_note(self, user_id: int, entry_id: int, note: str) -> None:
+        await self._set(user_id, entry_id, {"note": note})
 
-    async def _put(self, user_id: int, entry_id: int, values: Mapping[str, object]) -> None:
+    async def _set(self, user_id: int, entry_id: int, values: Mapping[str, object]) -> None:
         statement = insert(EntryStateRow).values(user_id=user_id, entry_id=entry_id, **values)
         async with self._database.unit_of_work() as work:
             await demand_visible(work.session, user_id, entry_id)
@@ -78,8 +82,8 @@ class SqlReadingStates:
             work.changed(PERSON_CHANGED, str(user_id))
 
 
-async def _read(session: AsyncSession, user_id: int, entry_ids: Select[tuple[int]], now: datetime) -> int:
-    """Mark what is unread of these; how many that were. In the order of ids: two windows never wait crosswise."""
+async def _mark_read(session: AsyncSession, user_id: int, entry_ids: Select[tuple[int]], now: datetime) -> int:
+    """Mark what is unread of these, in the order of ids so that two windows cannot deadlock; return how many."""
     ordered = entry_ids.order_by(EntryRow.id).subquery()
     statement = insert(EntryStateRow).from_select(
         ["user_id", "entry_id", "read_at"], select(literal(user_id, BigInteger), ordered.c.id, literal(now))
@@ -93,8 +97,8 @@ async def _read(session: AsyncSession, user_id: int, entry_ids: Select[tuple[int
     return await session.scalar(select(func.count()).select_from(marked)) or 0
 
 
-def _copies(user_id: int, chosen: ColumnElement[bool]) -> Select[tuple[int]]:
-    """The same stories in the person's other feeds."""
+def _select_copies(user_id: int, chosen: ColumnElement[bool]) -> Select[tuple[int]]:
+    """Select the same stories in the person's other feeds."""
     stories = select(EntryRow.story_id).where(chosen, EntryRow.story_id.is_not(None))
     return select(EntryRow.id).where(EntryRow.story_id.in_(stories.correlate(None)), subscribed_by(user_id))
 
@@ -106,13 +110,13 @@ class SqlLabels:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def all(self, user_id: int) -> Sequence[CountedLabel]:
+    async def load_all(self, user_id: int) -> Sequence[CountedLabel]:
         async with self._database.unit_of_work() as work:
             return await load_labels(work.session, user_id)
 
     async def create(self, user_id: int, name: str) -> CountedLabel:
         async with self._database.unit_of_work() as work:
-            await _labels(work.session, user_id, [name])
+            await _create_labels(work.session, user_id, [name])
             work.changed(PERSON_CHANGED, str(user_id))
             return next(label for label in await load_labels(work.session, user_id) if label.name == name)
 
@@ -133,13 +137,13 @@ class SqlLabels:
                 raise NotFoundError(_NO_LABEL)
             work.changed(PERSON_CHANGED, str(user_id))
 
-    async def put(self, user_id: int, entry_id: int, names: Sequence[str]) -> Sequence[Label]:
+    async def set(self, user_id: int, entry_id: int, names: Sequence[str]) -> Sequence[Label]:
         wanted = list(dict.fromkeys(names))
         mine = select(LabelRow.id).where(LabelRow.user_id == user_id)
         async with self._database.unit_of_work() as work:
             session = work.session
             await demand_visible(session, user_id, entry_id)
-            chosen = await _labels(session, user_id, wanted)
+            chosen = await _create_labels(session, user_id, wanted)
             others = EntryLabelRow.label_id.in_(mine) & EntryLabelRow.label_id.not_in(chosen.values())
             await session.execute(delete(EntryLabelRow).where(EntryLabelRow.entry_id == entry_id, others))
             if chosen:
@@ -158,7 +162,7 @@ async def load_labels(session: AsyncSession, user_id: int) -> list[CountedLabel]
     return [CountedLabel(*row) for row in rows.tuples()]
 
 
-async def _labels(session: AsyncSession, user_id: int, names: Sequence[str]) -> dict[str, int]:
+async def _create_labels(session: AsyncSession, user_id: int, names: Sequence[str]) -> dict[str, int]:
     if not names:
         return {}
     statement = insert(LabelRow)

@@ -30,12 +30,12 @@ from pressbox.curator.reading.selection import (
     Position,
     RankedPlace,
     Scope,
-    followed_by,
-    listed,
-    placed,
+    load_followed,
+    load_scope,
+    order_from,
     read_place,
     read_position,
-    scope_of,
+    select_listed,
 )
 from pressbox.curator.search.similarity import find_related, load_taste, order_by_taste
 
@@ -53,17 +53,17 @@ class SqlReadingLists:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def entries(self, user_id: int, selection: Selection, after: str | None, limit: int) -> EntryPage:
+    async def load_entries(self, user_id: int, selection: Selection, after: str | None, limit: int) -> EntryPage:
         begin = read_position(after) if after else None
         async with self._database.unit_of_work() as work:
-            scope = await scope_of(work.session, user_id, selection)
-            wanted = placed(listed(user_id, selection, scope), selection.sort, begin).limit(limit + 1)
+            scope = await load_scope(work.session, user_id, selection)
+            wanted = order_from(select_listed(user_id, selection, scope), selection.sort, begin).limit(limit + 1)
             ids = list(await work.session.scalars(wanted))
-            items = await entry_items(work.session, user_id, ids[:limit], scope)
+            items = await load_items(work.session, user_id, ids[:limit], scope)
         following = str(Position(items[-1].published_at, items[-1].id)) if len(ids) > limit and items else None
         return EntryPage(tuple(items), following, selection.sort, ListNote.NONE, None)
 
-    async def recommended(
+    async def load_recommended(
         self, user_id: int, selection: Selection, model: str, after: str | None, limit: int
     ) -> EntryPage:
         place = read_place(after)
@@ -71,49 +71,49 @@ class SqlReadingLists:
             taste, marked = await load_taste(work.session, user_id, model)
         if taste is None or isinstance(place, Position):
             # A list that began without a taste goes on as it began.
-            page = await self.entries(user_id, replace(selection, sort=Sort.NEWEST), after, limit)
+            page = await self.load_entries(user_id, replace(selection, sort=Sort.NEWEST), after, limit)
             return replace(page, note=ListNote.NO_VECTORS if marked else ListNote.NOTHING_MARKED_UP)
         async with self._database.unit_of_work() as work:
             session = work.session
-            scope = await scope_of(session, user_id, selection)
-            whole = listed(user_id, selection, scope)
+            scope = await load_scope(session, user_id, selection)
+            whole = select_listed(user_id, selection, scope)
             top = place.top if place else await _top(session, whole)
-            newest = placed(whole, Sort.NEWEST, top).limit(RECOMMENDED_AMONG)
+            newest = order_from(whole, Sort.NEWEST, top).limit(RECOMMENDED_AMONG)
             offset = place.offset if place else 0
             wanted = order_by_taste(user_id, newest, model, taste).offset(offset).limit(limit + 1)
             ids = list(await session.scalars(wanted))
-            items = await entry_items(session, user_id, ids[:limit], scope)
+            items = await load_items(session, user_id, ids[:limit], scope)
         following = str(RankedPlace(offset + limit, top)) if len(ids) > limit and top else None
         return EntryPage(tuple(items), following, Sort.RECOMMENDED, ListNote.NONE, None)
 
-    async def items(self, user_id: int, entry_ids: Sequence[int], selection: Selection) -> Sequence[EntryItem]:
+    async def load_listed(self, user_id: int, entry_ids: Sequence[int], selection: Selection) -> Sequence[EntryItem]:
         async with self._database.unit_of_work() as work:
-            scope = await scope_of(work.session, user_id, selection)
-            wanted = listed(user_id, selection, scope, every_copy=True).where(EntryRow.id.in_(entry_ids))
+            scope = await load_scope(work.session, user_id, selection)
+            wanted = select_listed(user_id, selection, scope, every_copy=True).where(EntryRow.id.in_(entry_ids))
             seen = set(await work.session.scalars(wanted))
-            return await entry_items(work.session, user_id, [number for number in entry_ids if number in seen], scope)
+            return await load_items(work.session, user_id, [number for number in entry_ids if number in seen], scope)
 
-    async def some(self, user_id: int, entry_ids: Sequence[int]) -> Sequence[EntryItem]:
+    async def load_visible(self, user_id: int, entry_ids: Sequence[int]) -> Sequence[EntryItem]:
         visible = select(EntryRow.id).where(EntryRow.id.in_(entry_ids), visible_to(user_id))
         async with self._database.unit_of_work() as work:
-            scope = await scope_of(work.session, user_id, Selection())
+            scope = await load_scope(work.session, user_id, Selection())
             seen = set(await work.session.scalars(visible))
-            return await entry_items(work.session, user_id, [number for number in entry_ids if number in seen], scope)
+            return await load_items(work.session, user_id, [number for number in entry_ids if number in seen], scope)
 
-    async def feed_ids(self, user_id: int, selection: Selection) -> Sequence[int]:
+    async def load_feed_ids(self, user_id: int, selection: Selection) -> Sequence[int]:
         async with self._database.unit_of_work() as work:
-            return (await scope_of(work.session, user_id, selection)).feed_ids
+            return (await load_scope(work.session, user_id, selection)).feed_ids
 
-    async def article(self, user_id: int, entry_id: int, selection: Selection | None = None) -> ArticleView:
-        article, _ = await self._opened(user_id, entry_id, selection, None, 0)
+    async def load_article(self, user_id: int, entry_id: int, selection: Selection | None = None) -> ArticleView:
+        article, _ = await self._open(user_id, entry_id, selection, None, 0)
         return article
 
-    async def opened(
+    async def open_article(
         self, user_id: int, entry_id: int, selection: Selection | None, model: str, limit: int
     ) -> tuple[ArticleView, Sequence[EntryItem]]:
-        return await self._opened(user_id, entry_id, selection, model, limit)
+        return await self._open(user_id, entry_id, selection, model, limit)
 
-    async def _opened(
+    async def _open(
         self, user_id: int, entry_id: int, selection: Selection | None, model: str | None, limit: int
     ) -> tuple[ArticleView, Sequence[EntryItem]]:
         """In one transaction, so that what the person follows is read once."""
@@ -123,23 +123,23 @@ class SqlReadingLists:
             if found is None:
                 raise NotFoundError("There is no such entry, or it is in none of your feeds.", entry_id=entry_id)
             entry, body, site_url, note = found
-            followed = await followed_by(session, user_id)
-            scope = await scope_of(session, user_id, Selection(), followed)
+            followed = await load_followed(session, user_id)
+            scope = await load_scope(session, user_id, Selection(), followed)
             before, after = None, None
             if selection is not None:
                 here = Position(entry.published_at, entry_id)
-                chosen = await scope_of(session, user_id, selection, followed)
+                chosen = await load_scope(session, user_id, selection, followed)
                 before, after = await _neighbours(session, user_id, selection, chosen, here)
             near = await find_related(session, entry_id, model, list(scope.titles), limit) if model is not None else []
-            item, *related = await entry_items(session, user_id, [entry_id, *near], scope)
+            item, *related = await load_items(session, user_id, [entry_id, *near], scope)
         article = _article(item, entry, body, site_url, note or "")
         return replace(article, previous_id=before, next_id=after), related
 
-    async def related(self, user_id: int, entry_id: int, model: str, limit: int) -> Sequence[EntryItem]:
+    async def load_related(self, user_id: int, entry_id: int, model: str, limit: int) -> Sequence[EntryItem]:
         async with self._database.unit_of_work() as work:
-            scope = await scope_of(work.session, user_id, Selection())
+            scope = await load_scope(work.session, user_id, Selection())
             ids = await find_related(work.session, entry_id, model, list(scope.titles), limit)
-            return await entry_items(work.session, user_id, ids, scope)
+            return await load_items(work.session, user_id, ids, scope)
 
 
 def _one(user_id: int, entry_id: int) -> Select[Any]:
@@ -156,14 +156,14 @@ def _one(user_id: int, entry_id: int) -> Select[Any]:
 async def _neighbours(
     session: AsyncSession, user_id: int, selection: Selection, scope: Scope, here: Position
 ) -> tuple[int | None, int | None]:
-    whole = listed(user_id, selection, scope)
-    before = await session.scalar(placed(whole, selection.sort, here, backwards=True).limit(1))
-    return before, await session.scalar(placed(whole, selection.sort, here).limit(1))
+    whole = select_listed(user_id, selection, scope)
+    before = await session.scalar(order_from(whole, selection.sort, here, backwards=True).limit(1))
+    return before, await session.scalar(order_from(whole, selection.sort, here).limit(1))
 
 
 async def _top(session: AsyncSession, whole: Select[tuple[int]]) -> Position | None:
     """Just above the newest entry of a list, so that what arrives later does not move its pages."""
-    newest = placed(whole, Sort.NEWEST, None).add_columns(EntryRow.published_at).limit(1)
+    newest = order_from(whole, Sort.NEWEST, None).add_columns(EntryRow.published_at).limit(1)
     found = (await session.execute(newest)).one_or_none()
     return None if found is None else Position(found.published_at, found.id + 1)
 
@@ -181,7 +181,7 @@ def _article(item: EntryItem, entry: EntryRow, body: EntryBodyRow | None, site_u
     )
 
 
-async def entry_items(session: AsyncSession, user_id: int, entry_ids: Sequence[int], scope: Scope) -> list[EntryItem]:
+async def load_items(session: AsyncSession, user_id: int, entry_ids: Sequence[int], scope: Scope) -> list[EntryItem]:
     """These entries in this order; what is gone is left out. Whether the person may see them was decided before."""
     if not entry_ids:
         return []

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pressbox.curator.reading.domain import ArticleView
-from pressbox.curator.reading.panes import ARTICLE, ArticleTab, Asked, Panes
+from pressbox.curator.reading.panes import ARTICLE, ArticleTab, Panes, ReaderRequest
 
-# As much as a word of an address may hold.
+# The longest word of an address.
 LONGEST_WORD = 40
 
 
@@ -18,7 +18,7 @@ class LoadedTab(ArticleTab):
     part that is drawn again carries them on.
     """
 
-    load: Callable[[Asked, ArticleView], Awaitable[object]]
+    load: Callable[[ReaderRequest, ArticleView], Awaitable[object]]
     words: tuple[str, ...] = ()
 
 
@@ -30,17 +30,17 @@ def set_tabs(tabs: Sequence[LoadedTab]) -> None:
     _tabs[:] = tabs
 
 
-async def with_tab(asked: Asked, page: Panes, article: ArticleView) -> Panes:
+async def add_tab(reader: ReaderRequest, page: Panes, article: ArticleView) -> Panes:
     """Return the page with its article, and with the tab that the address asks for."""
     shown = replace(page, article=article)
     if not article.body_html:
-        # There is nothing that could be translated or looked into.
+        # There is nothing to translate or to look into.
         return shown
     shown = replace(shown, tabs=(ARTICLE, *_tabs) if _tabs else ())
-    given = asked.request.query_params
-    # A tab that nobody knows is the article.
+    given = reader.request.query_params
+    # An unknown tab is the article.
     tab = next((one for one in _tabs if one.name == given.get("tab", "")), None)
     if tab is None:
         return shown
     words = {name: given[name][:LONGEST_WORD] for name in tab.words if given.get(name)}
-    return replace(shown, tab=tab, tab_content=await tab.load(asked, article), tab_words=words)
+    return replace(shown, tab=tab, tab_content=await tab.load(reader, article), tab_words=words)

@@ -25,7 +25,7 @@ from pressbox.curator.reading.access import (
     wants_images,
 )
 from pressbox.curator.reading.domain import ListKind
-from pressbox.curator.reading.pages import Asking
+from pressbox.curator.reading.pages import AtReader
 from pressbox.curator.sources.domain import FeedSettings, FeedView, PreviewView
 from pressbox.curator.sources.service import SourceService
 from pressbox.curator.sources.wiring import source_service
@@ -186,14 +186,14 @@ async def act(service: Sources, identity: Reader, feed_id: FeedId, what: Text) -
 
 
 @router.post(f"{PATH}/refresh")
-async def refresh(asked: Asking, sources: Sources) -> Response:
+async def refresh(reader: AtReader, sources: Sources) -> Response:
     """Look for news now: in the source that is shown, or in all."""
-    chosen = asked.place.selection
+    chosen = reader.place.selection
     if chosen.kind is ListKind.FEED and chosen.id is not None:
-        await sources.refresh(asked.user_id, chosen.id)
+        await sources.refresh(reader.user_id, chosen.id)
     else:
         await sources.refresh_all()
-    return RedirectResponse(f"{PATH}?{asked.place.query()}", status_code=303)
+    return RedirectResponse(f"{PATH}?{reader.place.query()}", status_code=303)
 
 
 async def _previewed(service: SourceService, url: str, rules: Sequence[ExtractionRule]) -> Draft:

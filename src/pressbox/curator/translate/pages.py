@@ -13,8 +13,8 @@ from pressbox.core.web.languages import locale_of
 from pressbox.core.web.pages.access import provide
 from pressbox.curator.reading.access import PATH, EntryId
 from pressbox.curator.reading.domain import ArticleView
-from pressbox.curator.reading.pages import Asking
-from pressbox.curator.reading.panes import Asked, page_language
+from pressbox.curator.reading.pages import AtReader
+from pressbox.curator.reading.panes import ReaderRequest, page_language
 from pressbox.curator.reading.tabs import LoadedTab
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.domain.view import LANGUAGES, TranslationView
@@ -29,12 +29,12 @@ Word = Annotated[str, Form(max_length=40)]
 
 @router.post(f"{PATH}/entries/{{entry_id}}/translation")
 async def translate(
-    asked: Asking, service: Service, entry_id: EntryId, to: Word = "", provider: Word = "", again: Word = ""
+    reader: AtReader, service: Service, entry_id: EntryId, to: Word = "", provider: Word = "", again: Word = ""
 ) -> Response:
     """Have it translated, or what is missing of it; the tab shows how far it is."""
-    language = service.choose_language(to, page_language(asked))
-    await service.translate(asked.user_id, entry_id, language, provider=provider, again=bool(again))
-    here = f"{PATH}/entries/{entry_id}?{asked.place.query()}"
+    language = service.choose_language(to, page_language(reader))
+    await service.translate(reader.user_id, entry_id, language, provider=provider, again=bool(again))
+    here = f"{PATH}/entries/{entry_id}?{reader.place.query()}"
     return RedirectResponse(f"{here}&tab={TRANSLATION_TAB.name}&to={language}", status_code=303)
 
 
@@ -78,17 +78,17 @@ class TranslationTab:
         return (f"workflow:{self.workflow_id}",)
 
 
-async def load_translation(asked: Asked, article: ArticleView) -> TranslationTab:
-    service, given = translation_service(asked.parts), asked.request.query_params
-    language = service.choose_language(given.get("to", ""), page_language(asked))
+async def load_translation(reader: ReaderRequest, article: ArticleView) -> TranslationTab:
+    service, given = translation_service(reader.parts), reader.request.query_params
+    language = service.choose_language(given.get("to", ""), page_language(reader))
     workflow_id = service.workflow_id(article.id, language)
-    names = language_names(page_language(asked))
+    names = language_names(page_language(reader))
     return TranslationTab(
         view=await service.view_article(article, language),
         language=next(one for one in names if one.code == language),
         languages=names,
         providers=service.providers,
-        work=await node(asked.parts.database, workflow_id),
+        work=await node(reader.parts.database, workflow_id),
         workflow_id=workflow_id,
         only=given.get("show", "") == ONLY,
         article_language=article.language.lower().split("-")[0],

@@ -70,7 +70,7 @@ class TranslationService:
         return Provider(wanted)
 
     async def view_entry(self, user_id: int, entry_id: int, language: str) -> TranslationView:
-        return await self.view_article(await self._lists.article(user_id, entry_id), language)
+        return await self.view_article(await self._lists.load_article(user_id, entry_id), language)
 
     async def view_article(self, article: ArticleView, language: str) -> TranslationView:
         """Return an article that the person may see with its translation, as far as there is one."""
@@ -96,7 +96,7 @@ class TranslationService:
         self, user_id: int, entry_id: int, language: str, *, provider: str = "", again: bool = False
     ) -> str:
         """Translate one of the person's entries, or what is missing of it."""
-        await self._lists.article(user_id, entry_id)
+        await self._lists.load_article(user_id, entry_id)
         chosen = self.choose_provider(provider)
         return await self._workflows.start_translation([entry_id], chosen, language, again=again)
 
