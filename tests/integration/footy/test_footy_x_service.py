@@ -26,7 +26,7 @@ from pressbox.footy.adapters.sources.x_browser import XBrowserSource
 from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.x.browser import XBrowser
-from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuery, SearchStatus
+from pressbox.footy.x.contracts import FoundOnX, SearchQuery, SearchResponse, SearchStatus
 from pressbox.footy.x.results import SeenPost, parse_duration, select_posts
 from pressbox.footy.x.service import build_service
 from pressbox.footy.x.session import Cookie, StoredSession
@@ -122,7 +122,7 @@ async def test_a_browser_searches_and_notices_when_the_login_is_over(browser: XB
         ("Florian & Liverpool <3", 32),
     }
     site.set_mood("x", Mood.EMPTY)
-    assert await browser.search(QUESTION) == SearchAnswer(status=SearchStatus.SUCCESS)
+    assert await browser.search(QUESTION) == SearchResponse(status=SearchStatus.SUCCESS)
     site.set_mood("x", Mood.EXPIRED)
     assert (await browser.search(QUESTION)).status is SearchStatus.AUTHENTICATION_REQUIRED
 
@@ -163,11 +163,11 @@ class Scripted:
 
     authenticated = True
 
-    def __init__(self, answer: SearchAnswer) -> None:
+    def __init__(self, answer: SearchResponse) -> None:
         self.answer = answer
         self.asked: list[SearchQuery] = []
 
-    async def search(self, question: SearchQuery) -> SearchAnswer:
+    async def search(self, question: SearchQuery) -> SearchResponse:
         self.asked.append(question)
         return self.answer
 
@@ -175,7 +175,7 @@ class Scripted:
 @pytest.fixture
 async def scripted() -> AsyncIterator[tuple[Scripted, str]]:
     video = FoundOnX(video_page_url="https://x.com/a/status/1/video/1", tweet_url="https://x.com/a/status/1")
-    searcher = Scripted(SearchAnswer(status=SearchStatus.SUCCESS, videos=(video,)))
+    searcher = Scripted(SearchResponse(status=SearchStatus.SUCCESS, videos=(video,)))
     server = uvicorn.Server(uvicorn.Config(build_service(searcher, TOKEN), port=0, log_config=None, ws="none"))
     serving = asyncio.create_task(server.serve())
     await until(lambda: server.started)
@@ -210,7 +210,7 @@ async def test_each_trouble_has_a_status_and_words(
     scripted: tuple[Scripted, str], status: SearchStatus, code: int, error: type[Exception], words: str
 ) -> None:
     searcher, url = scripted
-    searcher.answer = SearchAnswer(status=status)
+    searcher.answer = SearchResponse(status=status)
     async with httpx.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}) as client:
         answer = await client.post(f"{url}/search", json={"search_query": "Wirtz"})
     assert (answer.status_code, answer.json()["status"]) == (code, status)

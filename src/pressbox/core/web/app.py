@@ -16,7 +16,7 @@ from pressbox.core.config import Settings
 from pressbox.core.web import assets, operations, stream
 from pressbox.core.web.addresses import own_addresses
 from pressbox.core.web.connection import Connect, connected, keep_connected
-from pressbox.core.web.errors import ErrorAnswer, install_error_handlers
+from pressbox.core.web.errors import ErrorResponse, install_error_handlers
 from pressbox.core.web.identity import current_identity, refuse_open_beyond_loopback
 from pressbox.core.web.requests import ErrorBoundary, RequestContext
 from pressbox.core.web.security import BodyLimit, HostCheck, OriginCheck
@@ -43,7 +43,7 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        responses={"4XX": {"model": ErrorAnswer, "description": "Refused; the body says why."}},
+        responses={"4XX": {"model": ErrorResponse, "description": "Refused; the body says why."}},
         middleware=_shell(settings, manifests),
     )
     app.state.settings = settings

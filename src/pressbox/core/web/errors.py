@@ -51,7 +51,7 @@ class ErrorDetail(BaseModel):
     request_id: str
 
 
-class ErrorAnswer(BaseModel):
+class ErrorResponse(BaseModel):
     """The body of every refusal on `/api/…`."""
 
     error: ErrorDetail
@@ -87,7 +87,7 @@ async def answer(request: Request, error: PressboxError) -> Response:
         field=getattr(error, "field", None),
         request_id=request_id(request),
     )
-    body = ErrorAnswer(error=detail).model_dump()
+    body = ErrorResponse(error=detail).model_dump()
     return JSONResponse(body, status_code=error.status, headers=refusal_headers(error))
 
 

@@ -19,21 +19,21 @@ router = APIRouter(prefix="/api/curator", tags=["context"])
 Service = Annotated[CardService, Depends(provide(card_service))]
 
 
-class EntityAnswer(ResponseModel):
+class EntityResponse(ResponseModel):
     name: str
     kind: EntityKind
     description: str
     quote: str = Field(description="A passage of the entry that names it.")
 
 
-class RelationshipAnswer(ResponseModel):
+class RelationshipResponse(ResponseModel):
     source: str
     target: str
     relation: str
     quote: str
 
 
-class CardAnswer(ResponseModel):
+class CardResponse(ResponseModel):
     id: int
     kind: EnrichmentKind
     title: str
@@ -46,69 +46,69 @@ class CardAnswer(ResponseModel):
     at: datetime
 
     @classmethod
-    def of(cls, card: Card) -> "CardAnswer":
+    def of(cls, card: Card) -> "CardResponse":
         return cls.model_validate(card)
 
 
-class LinkAnswer(ResponseModel):
+class LinkResponse(ResponseModel):
     url: str
     title: str
-    card: CardAnswer | None = Field(description="The page behind it, when somebody had it read.")
+    card: CardResponse | None = Field(description="The page behind it, when somebody had it read.")
 
 
-class ContextAnswer(ResponseModel):
+class ContextResponse(ResponseModel):
     method: ContextMethod = Field(description="offline: candidates found by rules; llm: by a model.")
     model: str
     current: bool = Field(description="Whether the text is still the one that it was made of.")
     domain: str
     content_type: str
     language: str
-    entities: list[EntityAnswer]
-    relationships: list[RelationshipAnswer]
+    entities: list[EntityResponse]
+    relationships: list[RelationshipResponse]
     key_points: list[str]
 
 
-class PanelAnswer(ResponseModel):
+class PanelResponse(ResponseModel):
     """`context` is null as long as nobody asked for it."""
 
     entry_id: int
-    context: ContextAnswer | None
-    links: list[LinkAnswer]
-    repositories: list[CardAnswer]
+    context: ContextResponse | None
+    links: list[LinkResponse]
+    repositories: list[CardResponse]
 
     @classmethod
-    def of(cls, view: ContextView) -> "PanelAnswer":
+    def of(cls, view: ContextView) -> "PanelResponse":
         context = view.context
         return cls(
             entry_id=view.entry_id,
             context=None
             if context is None
-            else ContextAnswer(
+            else ContextResponse(
                 method=context.method,
                 model=context.model,
                 current=view.current,
                 domain=context.domain,
                 content_type=context.content_type,
                 language=context.language,
-                entities=[EntityAnswer.model_validate(one) for one in context.entities],
-                relationships=[RelationshipAnswer.model_validate(one) for one in context.relationships],
+                entities=[EntityResponse.model_validate(one) for one in context.entities],
+                relationships=[RelationshipResponse.model_validate(one) for one in context.relationships],
                 key_points=list(context.key_points),
             ),
             links=[
-                LinkAnswer(url=one.url, title=one.title, card=CardAnswer.of(one.card) if one.card else None)
+                LinkResponse(url=one.url, title=one.title, card=CardResponse.of(one.card) if one.card else None)
                 for one in view.links
             ],
-            repositories=[CardAnswer.of(card) for card in view.repositories],
+            repositories=[CardResponse.of(card) for card in view.repositories],
         )
 
 
-class CardPageAnswer(ResponseModel):
-    card: CardAnswer
+class CardPageResponse(ResponseModel):
+    card: CardResponse
     html: str = Field(description="Sanitised.")
 
     @classmethod
-    def of(cls, page: CardPage) -> "CardPageAnswer":
-        return cls(card=CardAnswer.of(page.card), html=page.html)
+    def of(cls, page: CardPage) -> "CardPageResponse":
+        return cls(card=CardResponse.of(page.card), html=page.html)
 
 
 class CollectBody(RequestBody):
@@ -120,8 +120,8 @@ class LinksBody(RequestBody):
 
 
 @router.get("/entries/{entry_id}/context", summary="What an entry is about, with its links and cards")
-async def panel(service: Service, identity: Reader, entry_id: EntryId) -> PanelAnswer:
-    return PanelAnswer.of(await service.panel(identity.user_id, entry_id))
+async def panel(service: Service, identity: Reader, entry_id: EntryId) -> PanelResponse:
+    return PanelResponse.of(await service.panel(identity.user_id, entry_id))
 
 
 @router.post("/entries/{entry_id}/context", status_code=202, summary="Find out what an entry is about")
@@ -135,8 +135,8 @@ async def fetch_links(service: Service, identity: Reader, entry_id: EntryId, bod
 
 
 @router.get("/enrichments/{card_id}", summary="A card with its text")
-async def card(service: Service, identity: Reader, card_id: EntryId) -> CardPageAnswer:
-    return CardPageAnswer.of(await service.page(identity.user_id, card_id))
+async def card(service: Service, identity: Reader, card_id: EntryId) -> CardPageResponse:
+    return CardPageResponse.of(await service.page(identity.user_id, card_id))
 
 
 @router.delete("/enrichments/{card_id}", status_code=202, summary="Delete a card")

@@ -16,7 +16,7 @@ from playwright.async_api import TimeoutError as PageTimeoutError
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.proxy import GuardedProxy, Lease
 from pressbox.core.logs import get_logger
-from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuery, SearchStatus
+from pressbox.footy.x.contracts import FoundOnX, SearchQuery, SearchResponse, SearchStatus
 from pressbox.footy.x.results import EMPTY, LOGIN, LOGIN_PATH, POST, READ_POSTS, TROUBLE, SeenPost, select_posts
 from pressbox.footy.x.session import Cookie, StoredSession, is_logged_in
 
@@ -67,7 +67,7 @@ class XBrowser:
                 browser, self._browser = self._browser, None
                 await browser.close()
 
-    async def search(self, question: SearchQuery) -> SearchAnswer:
+    async def search(self, question: SearchQuery) -> SearchResponse:
         cookies = self._session.load()
         if not is_logged_in(cookies):
             return _login_needed()
@@ -76,11 +76,11 @@ class XBrowser:
                 async with self._context(lease, cookies) as context:
                     return await self._search_page(await context.new_page(), question)
             except PageTimeoutError:
-                return SearchAnswer(status=SearchStatus.FAILED, message="X did not show its results in time.")
+                return SearchResponse(status=SearchStatus.FAILED, message="X did not show its results in time.")
             except Error:
                 # The error text may quote addresses and parts of the page.
                 reason = lease.refused.message if lease.refused else "The page of X could not be opened."
-                return SearchAnswer(status=SearchStatus.FAILED, message=reason)
+                return SearchResponse(status=SearchStatus.FAILED, message=reason)
 
     async def login(self) -> bool:
         """Wait until somebody has logged in in the visible window, then save the session."""
@@ -133,7 +133,7 @@ class XBrowser:
         own = (urlsplit(self._base_url).hostname or "").lower()
         return host == own or any(host == known or host.endswith(f".{known}") for known in _HOSTS_OF_X)
 
-    async def _search_page(self, page: Page, question: SearchQuery) -> SearchAnswer:
+    async def _search_page(self, page: Page, question: SearchQuery) -> SearchResponse:
         query = urlencode({"q": question.search_query + _ONLY_VIDEOS, "src": "typed_query", "f": "live"})
         await page.goto(f"{self._base_url}/search?{query}", wait_until="domcontentloaded", timeout=PAGE_SECONDS * 1000)
         await page.wait_for_selector(
@@ -143,8 +143,8 @@ class XBrowser:
             log.warning("x_login_expired", msg="X asks for a login; run `pressbox x login`")
             return _login_needed()
         if await page.query_selector(TROUBLE) is not None:
-            return SearchAnswer(status=SearchStatus.FAILED, message="X says that something went wrong.")
-        return SearchAnswer(status=SearchStatus.SUCCESS, videos=tuple(await self._collect_posts(page, question)))
+            return SearchResponse(status=SearchStatus.FAILED, message="X says that something went wrong.")
+        return SearchResponse(status=SearchStatus.SUCCESS, videos=tuple(await self._collect_posts(page, question)))
 
     async def _collect_posts(self, page: Page, question: SearchQuery) -> Sequence[FoundOnX]:
         """Collect posts while scrolling: the page only holds those near the window."""
@@ -162,8 +162,8 @@ class XBrowser:
         return select_posts(seen.values(), question, datetime.now(UTC))
 
 
-def _login_needed() -> SearchAnswer:
-    return SearchAnswer(
+def _login_needed() -> SearchResponse:
+    return SearchResponse(
         status=SearchStatus.AUTHENTICATION_REQUIRED,
         message="X asks for a login. Run `pressbox x login` on this machine.",
     )

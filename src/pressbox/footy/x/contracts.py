@@ -31,7 +31,7 @@ class FoundOnX(BaseModel):
     posted_at: AwareDatetime | None = None
 
 
-class SearchAnswer(BaseModel):
+class SearchResponse(BaseModel):
     """`message` says what is wrong, for people; empty on success."""
 
     model_config = ConfigDict(frozen=True)

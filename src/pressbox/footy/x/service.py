@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from pressbox.core.errors import PressboxError
 from pressbox.core.logs import get_logger
-from pressbox.footy.x.contracts import SearchAnswer, SearchQuery, SearchStatus
+from pressbox.footy.x.contracts import SearchQuery, SearchResponse, SearchStatus
 
 log = get_logger(__name__)
 
@@ -27,7 +27,7 @@ class Searcher(Protocol):
     @property
     def authenticated(self) -> bool: ...
 
-    async def search(self, question: SearchQuery) -> SearchAnswer: ...
+    async def search(self, question: SearchQuery) -> SearchResponse: ...
 
 
 class Health(BaseModel):
@@ -81,4 +81,4 @@ def _is_allowed(header: str, token: str) -> bool:
 
 
 def _answer(code: HTTPStatus, status: SearchStatus, message: str) -> Response:
-    return JSONResponse(SearchAnswer(status=status, message=message).model_dump(mode="json"), code)
+    return JSONResponse(SearchResponse(status=status, message=message).model_dump(mode="json"), code)

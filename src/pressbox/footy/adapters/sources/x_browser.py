@@ -13,7 +13,7 @@ from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.settings import FootySettings
-from pressbox.footy.x.contracts import FoundOnX, SearchAnswer, SearchQuery, SearchStatus
+from pressbox.footy.x.contracts import FoundOnX, SearchQuery, SearchResponse, SearchStatus
 
 NAME = "x-browser"
 # A browser has to load a page and scroll. The search of all sources waits 45 seconds for each.
@@ -66,7 +66,7 @@ def from_settings(settings: FootySettings, http: GuardedClient) -> XBrowserSourc
     return XBrowserSource(settings.x_browser_url, settings.x_browser_token.get_secret_value())
 
 
-def _parse(answer: httpx.Response) -> SearchAnswer:
+def _parse(answer: httpx.Response) -> SearchResponse:
     status = answer.status_code
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         raise SourceLoginError(f"{NAME}: the search service rejects our token; it must be the same on both sides.")
@@ -75,7 +75,7 @@ def _parse(answer: httpx.Response) -> SearchAnswer:
             f"{NAME}: X asks us to slow down.", retry_after=pause(answer.headers, utc_now()) or DEFAULT_PAUSE
         )
     try:
-        parsed = SearchAnswer.model_validate_json(answer.content)
+        parsed = SearchResponse.model_validate_json(answer.content)
     except ValidationError as error:
         raise SourceError(f"{NAME}: the search service answered {status} in an unknown form.") from error
     if parsed.status is SearchStatus.AUTHENTICATION_REQUIRED:
