@@ -1,6 +1,7 @@
 """Ports on loopback: free ones, and who holds a taken one."""
 
 import errno
+import random
 import socket
 
 import psutil
@@ -10,6 +11,7 @@ from pressbox.embedded.processes import wait_until
 
 LOOPBACK = "127.0.0.1"
 _PATIENCE_SECONDS = 2.0
+_CHOSEN_FROM = range(20_000, 32_000)
 
 
 def is_free(port: int, host: str = LOOPBACK) -> bool:
@@ -40,11 +42,8 @@ def free_port(preferred: int | None = None) -> int:
     # A server that was killed a moment ago holds its port until its last thread is gone.
     if preferred is not None and wait_until(lambda: is_free(preferred), _PATIENCE_SECONDS):
         return preferred
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind((LOOPBACK, 0))
-        port = probe.getsockname()[1]
-        assert isinstance(port, int)
-        return port
+    # Below the range from which systems give out ports by themselves: nobody gets it before it is listened on.
+    return next(port for port in random.sample(_CHOSEN_FROM, len(_CHOSEN_FROM)) if is_free(port))
 
 
 def answers(port: int, host: str = LOOPBACK, timeout: float = 1.0) -> bool:

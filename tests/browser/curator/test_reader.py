@@ -9,6 +9,7 @@ from pressbox.core.accounts.models import Role
 from pressbox.curator.search.embedders import BUNDLED_MODEL
 from tests.browser.conftest import PHONE, OpenPage, Site, Watch, Work, arrived, has_no_sideways_scroll
 from tests.fakes.newsstand import RICH, Newsstand
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -262,8 +263,13 @@ async def test_article_pages_of_any_publisher_look_calm_and_pictures_can_be_swit
     assert 60 <= await page.locator(".article > p").first.evaluate(letters) <= 80
     await page.locator(".article sup a").click()
     await expect(page.locator("#note-1")).to_be_in_viewport()
-    await page.locator('.article img[alt="One"]').scroll_into_view_if_needed()
-    await page.wait_for_function("() => document.querySelector('.article img[alt=One]').complete")
+    # The article may be drawn again meanwhile, so each look scrolls to the picture that is there then.
+    await page.wait_for_function("""() => {
+        const picture = document.querySelector('.article img[alt=One]');
+        picture?.scrollIntoView();
+        return picture?.complete;
+    }""")
+    await until(lambda: shown, "the picture is asked for")
     assert shown == [None], "publishers do not learn where their pictures are looked at"
     watch.expected = ("Content Security Policy",)
     await page.goto(f"{site.url}/reader/sources")

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import socket
-import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -33,7 +32,7 @@ async def target() -> AsyncIterator[NotificationTarget]:
 
 @pytest.fixture
 def sender() -> AppriseSender:
-    return AppriseSender(LOOPBACK, SendLimits(seconds=1.0))
+    return AppriseSender(LOOPBACK, SendLimits(seconds=5.0))
 
 
 async def send(sender: AppriseSender, url: str, key: str = "channel:1", level: Level = Level.INFO) -> Attempt:
@@ -119,30 +118,27 @@ async def test_a_target_that_drips_its_answer_is_cut_off_and_its_thread_is_free_
 
     async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        sender = AppriseSender(LOOPBACK, SendLimits(at_once=1, at_once_per_host=1, seconds=0.6))
-        began = time.monotonic()
+        sender = AppriseSender(LOOPBACK, SendLimits(at_once=1, at_once_per_host=1, seconds=5.0))
         attempt = await send(sender, f"json://127.0.0.1:{port}/x")
         assert attempt.result is AttemptResult.UNCONFIRMED
-        assert time.monotonic() - began < 2.0
         assert (await send(sender, target.apprise_url("next"))).result is AttemptResult.ACCEPTED
 
 
 async def test_slow_targets_do_not_delay_the_others(target: NotificationTarget) -> None:
     """The slow ones have a host of their own, and there are more of them than places for one host."""
     async with NotificationTarget() as slow:
-        slow.tell("", Kind.SLOW, seconds=1.5)
+        slow.tell("", Kind.SLOW, seconds=4)
         sender = AppriseSender(LOOPBACK, SendLimits(at_once=8, at_once_per_host=4))
         waiting = [asyncio.create_task(send(sender, slow.apprise_url(f"slow-{n}"), f"channel:{n}")) for n in range(6)]
         await asyncio.sleep(0.1)
-        began = time.monotonic()
         other = target.apprise_url("quick").replace("127.0.0.1", "localhost")
         assert (await send(sender, other, "channel:99")).result is AttemptResult.ACCEPTED
-        assert time.monotonic() - began < 1.0
+        assert not all(task.done() for task in waiting)
         assert {(await task).result for task in waiting} == {AttemptResult.ACCEPTED}
 
 
 async def test_private_addresses_are_refused_whatever_the_plugin(target: NotificationTarget) -> None:
-    sender = AppriseSender(AllowList(), SendLimits(seconds=1.0))
+    sender = AppriseSender(AllowList(), SendLimits(seconds=5.0))
     for url in (
         target.apprise_url(SECRET),
         f"form://127.0.0.1:{target.port}/{SECRET}",
@@ -171,7 +167,7 @@ async def test_a_redirect_into_the_private_network_is_refused(target: Notificati
 
     async with await asyncio.start_server(redirect, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        sender = AppriseSender(AllowList.parse((f"127.0.0.1:{port}",)), SendLimits(seconds=1.0))
+        sender = AppriseSender(AllowList.parse((f"127.0.0.1:{port}",)), SendLimits(seconds=5.0))
         attempt = await send(sender, f"json://127.0.0.1:{port}/x?redirect=yes")
     assert attempt.result is AttemptResult.REFUSED
     assert target.received == []
@@ -242,7 +238,7 @@ async def test_an_address_with_two_targets_of_which_one_fails_is_uncertain(sende
 
 
 async def test_a_refused_address_of_a_name_does_not_hide_what_an_allowed_one_said(target: NotificationTarget) -> None:
-    sender = AppriseSender(AllowList.parse((f"127.0.0.1:{target.port}",)), SendLimits(seconds=1.0))
+    sender = AppriseSender(AllowList.parse((f"127.0.0.1:{target.port}",)), SendLimits(seconds=5.0))
     target.tell("x", Kind.FAILING)
     attempt = await send(sender, f"json://localhost:{target.port}/x")
     assert attempt.result is AttemptResult.UNAVAILABLE
