@@ -14,7 +14,6 @@ from pressbox.entry.manifests import APPLICATIONS
 from tests.architecture.source import decorated, modules
 
 MANIFESTS = (*APPLICATIONS, DEMO)
-CALLED = [manifest for manifest in APPLICATIONS if manifest.name == "curator"]
 
 # Change these lines only together with a migration of everything that still runs under the old name.
 WORKFLOWS = {
@@ -241,7 +240,7 @@ def test_registered_activity_names_are_pinned() -> None:
     assert {queue: names for manifest in MANIFESTS for queue, names in activities(manifest).items()} == ACTIVITIES
 
 
-@pytest.mark.parametrize("manifest", CALLED, ids=lambda manifest: manifest.name)
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.name)
 def test_every_activity_says_how_it_is_called(manifest: AppManifest) -> None:
     built = manifest.activities(cast(Resources, AnyResources()))
     for function in (function for functions in built.values() for function in functions):
