@@ -12,7 +12,7 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak check format record bench docs clean browser
+.PHONY: help up demo test soak check audit format record bench docs clean browser
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,13 +29,17 @@ test: $(VENV)/.ready browser ## Run all tests (make test ARGS="tests/unit -x")
 soak: $(VENV)/.ready ## Kill everything again and again during a match day (minutes, wants a quiet machine)
 	$(BIN)/pytest -p no:randomly $(or $(ARGS),tests/soak)
 
-check: $(VENV)/.ready ## Format, lint, templates, types, imports
+check: $(VENV)/.ready ## Format, lint, templates, types, imports, dependencies
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/djangofmt --check src
 	$(BIN)/djangofmt check src
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.architecture.audit
+
+audit: $(VENV)/.ready ## Ask for known vulnerabilities of what is locked (needs the network)
+	$(UV) audit --frozen
 
 format: $(VENV)/.ready ## Format and mend what can be mended
 	$(BIN)/ruff format .

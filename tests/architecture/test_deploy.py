@@ -7,6 +7,8 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
+from importlib import import_module
+from ipaddress import ip_address, ip_network
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -154,13 +156,50 @@ def test_the_values_of_settings_can_be_read() -> None:
 def test_every_secret_comes_from_a_file_that_is_mounted() -> None:
     secret = {variable.name for variable in variables(settings_groups()) if variable.secret}
     config, template = kubernetes_objects_of("ConfigMap")[0]["data"], kubernetes_objects_of("Secret")[0]["stringData"]
-    for environment in (config, *(service["environment"] for service in compose_services().values())):
-        assert secret.isdisjoint(environment)
-    files = {value for name, value in config.items() if name.endswith("_FILE")}
-    assert files == {f"/run/secrets/pressbox/{name}" for name in template}
     for service in compose_services().values():
-        mounted = {f"/run/secrets/{name}" for name in service["secrets"]}
-        assert {value for name, value in service["environment"].items() if name.endswith("_FILE")} == mounted
+        assert secret.isdisjoint(service["environment"])
+        assert named_files(service["environment"]) == {f"/run/secrets/{name}" for name in service["secrets"]}
+    used: set[str] = set()
+    for pod in pods().values():
+        mounted = mounted_secrets(pod, set(template))
+        for container in [*pod.get("initContainers", ()), *pod["containers"]]:
+            environment = {**config, **{item["name"]: item["value"] for item in container.get("env", ())}}
+            assert secret.isdisjoint(environment)
+            assert named_files(environment) == {f"/run/secrets/pressbox/{name}" for name in mounted}
+        used |= mounted
+    assert used == set(template)
+
+
+def test_only_web_and_the_senders_of_messages_hold_the_instance_key() -> None:
+    template = set(kubernetes_objects_of("Secret")[0]["stringData"])
+    in_pods = {name for name, pod in pods().items() if "secret_key" in mounted_secrets(pod, template)}
+    in_services = {name for name, service in compose_services().items() if "secret_key" in service["secrets"]}
+    assert in_pods == {"pressbox-web", "pressbox-worker-soonish"}
+    assert in_services == {"web-1", "web-2", "worker-soonish"}
+
+
+def named_files(environment: Node) -> set[str]:
+    return {value for name, value in environment.items() if name.endswith("_FILE")}
+
+
+def mounted_secrets(pod: Node, known: set[str]) -> set[str]:
+    secret: Node = next(volume["secret"] for volume in pod["volumes"] if "secret" in volume)
+    return {item["key"] for item in secret["items"]} if "items" in secret else known
+
+
+def test_pods_are_closed_but_for_what_is_named() -> None:
+    policies = {item["metadata"]["name"]: item["spec"] for item in kubernetes_objects_of("NetworkPolicy")}
+    assert policies["pressbox-deny"] == {"podSelector": {}, "policyTypes": ["Ingress"]}
+    opened = [rule for policy in policies.values() for rule in policy.get("ingress", ())]
+    assert opened
+    assert all(rule["from"] and rule["ports"] for rule in opened), "a rule without a source lets everybody in"
+    ports = {port["name"] for container in containers() for port in container.get("ports", ())}
+    assert {port["port"] for rule in opened for port in rule["ports"]} == ports
+    (egress,) = policies["pressbox-egress"]["egress"]
+    blocked = [ip_network(block) for target in egress["to"] for block in target["ipBlock"]["except"]]
+    for metadata in ("169.254.169.254", "168.63.129.16", "100.100.100.200", "fd00:ec2::254"):
+        address = ip_address(metadata)
+        assert any(address in network for network in blocked if network.version == address.version), metadata
 
 
 def test_every_task_queue_has_a_worker_and_no_worker_waits_on_another() -> None:
@@ -197,6 +236,7 @@ def found_command(command: Command, words: list[str]) -> tuple[Command, list[str
 
 
 def test_every_documented_metric_of_ours_exists() -> None:
+    import_module("pressbox.core.web.metrics")
     families = {family.name for family in REGISTRY.collect()}
     named = set(re.findall(r"`((?:pressbox|process)_[a-z_]+)`", (ROOT / "docs" / "operations.md").read_text()))
     assert "pressbox_stream_clients" in named
@@ -304,6 +344,8 @@ def test_the_secrets_that_compose_wants_are_made_once_and_fit_together(tmp_path:
     credentials = json.loads(made["objects_identities"])["identities"][0]["credentials"]
     assert credentials == [{"accessKey": made["objects_access_key_id"], "secretKey": made["objects_secret_access_key"]}]
     assert len(set(made.values())) == len(made)
+    # Every secret is blotted out of every log line: none may be a word that lines contain.
+    assert all(len(value) >= 20 for value in made.values())
 
 
 def made_secrets(folder: Path) -> dict[str, str]:

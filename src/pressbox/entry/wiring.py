@@ -72,10 +72,15 @@ async def open_resources(
 
 
 def with_secret_key(settings: Settings) -> Settings:
-    """The instance key from the settings, or the one that the home keeps."""
-    if settings.secret_key is not None:
+    """The instance key from the settings, or the one that the home keeps.
+
+    Beside a database that other machines use too, no process makes up a key of its own: what it sealed, nobody else
+    could open. A process that seals nothing runs without; one that does, says that the key is missing.
+    """
+    home = Home(settings.home)
+    if settings.secret_key is not None or (settings.database.url is not None and not home.secret_key_file.exists()):
         return settings
-    key = Home(settings.home).secret_key()
+    key = home.secret_key()
     redact.add(key)
     return settings.model_copy(update={"secret_key": SecretStr(key)})
 
