@@ -75,3 +75,7 @@ def say_much(count: int) -> str:
 
 def write_file(path: Path, count: int) -> None:
     path.write_bytes(bytes(count))
+
+
+def environment() -> dict[str, str]:
+    return dict(os.environ)

@@ -6,6 +6,7 @@ own, which its manifest names: `settings.group(FootySettings)`. This is the only
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -313,3 +314,17 @@ def _put(tree: dict[str, Any], path: tuple[str, ...], value: str) -> None:
     for part in path[:-1]:
         tree = tree.setdefault(part, {})
     tree[path[-1]] = value
+
+
+# What a child needs of our environment: how to find programs, libraries and folders, and how to write. Keys, addresses
+# and passwords of the instance are no part of it, since a stranger's file may take a child over.
+_FOR_CHILDREN = re.compile(
+    r"PATH|HOME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|USER|VIRTUAL_ENV|LD_LIBRARY_PATH|XDG_CACHE_HOME"
+    r"|PYTHON(?:PATH|HOME|UTF8|IOENCODING|DONTWRITEBYTECODE|PYCACHEPREFIX|HASHSEED|NOUSERSITE|MALLOC)"
+    r"|(?:OMP|OPENBLAS|MKL|NUMEXPR|RAYON)_NUM_THREADS"
+)
+
+
+def bare_environment() -> dict[str, str]:
+    """The environment of a child process that reads what strangers wrote."""
+    return {name: value for name, value in os.environ.items() if _FOR_CHILDREN.fullmatch(name)}

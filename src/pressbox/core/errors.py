@@ -7,6 +7,7 @@
     └── PermanentError            another try changes nothing
         ├── ConfigurationError    a setting is missing or wrong; says which and what to do
         ├── InvalidInputError     what a person or a program sent cannot be used; names the field
+        │   └── UnstorableError   the database answers, and cannot hold this value
         ├── NotFoundError         no such thing, or not for you
         ├── GoneError             it was here and will not come back
         ├── ConflictError         true, but not now: something else holds it
@@ -73,6 +74,10 @@ class InvalidInputError(PermanentError):
     def __init__(self, message: str, *, field: str | None = None, **details: str | int | None) -> None:
         super().__init__(message, **details)
         self.field = field
+
+
+class UnstorableError(InvalidInputError):
+    pass
 
 
 class NotFoundError(PermanentError):

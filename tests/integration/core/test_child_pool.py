@@ -143,3 +143,14 @@ async def test_only_plain_functions_of_a_module_can_be_called(pool: ChildPool) -
 
     with pytest.raises((ValueError, AttributeError)):
         await pool.run(inner)
+
+
+async def test_a_child_knows_none_of_our_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    planted = ("PRESSBOX_SECRET_KEY", "DEEPL_API_KEY", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD", "SOMETHING_NEW_TOKEN")
+    for name in planted:
+        monkeypatch.setenv(name, "planted-secret")
+    pool = ChildPool("The child")
+    seen = await pool.run(functions.environment)
+    await pool.close()
+    assert "planted-secret" not in seen.values()
+    assert seen["PATH"] == os.environ["PATH"], "programs are still found"

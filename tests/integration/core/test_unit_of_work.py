@@ -4,13 +4,13 @@ import asyncio
 import secrets
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import TransientError, UnstorableError
 from tests.conftest import Parts, execute
 
 
@@ -90,3 +90,61 @@ async def test_when_all_connections_are_in_use_it_is_worth_another_try(database_
                     await second.session.execute(select(1))
     finally:
         await database.close()
+
+
+LONG_NAME = "".join(secrets.token_hex(4) for _ in range(2000))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (LONG_NAME, "larger than an index row"),
+        ("nul\x00inside", "a NUL character"),
+        ("half \ud83d", "half of a character"),
+    ],
+    ids=["long", "nul", "surrogate"],
+)
+async def test_a_value_that_cannot_be_stored_is_no_fault_of_the_database(
+    database: Database, value: str, kind: str
+) -> None:
+    with pytest.raises(UnstorableError, match="cannot be stored"):
+        async with database.unit_of_work() as work:
+            work.session.add(user(value))
+    assert await count(database) == 0, kind
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT 9223372036854775807::bigint + 1",
+        "SELECT 'x'::integer",
+        "SELECT '\"\\u0000\"'::jsonb ->> 0",
+        "SELECT '5874898-01-01'::date",
+        "DO $$ BEGIN RAISE EXCEPTION 'planted' USING ERRCODE = '54001'; END $$",
+    ],
+    ids=["overflow", "not a number", "nul in JSON", "date", "too complex"],
+)
+async def test_what_a_value_makes_of_a_statement_is_no_fault_of_the_database(
+    database: Database, statement: str
+) -> None:
+    with pytest.raises(UnstorableError):
+        async with database.unit_of_work() as work:
+            await work.session.execute(text(statement))
+
+
+async def test_a_connection_that_is_cut_is_worth_another_try(database: Database) -> None:
+    with pytest.raises(TransientError):
+        async with database.unit_of_work() as work:
+            await work.session.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+    assert await count(database) == 0
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("53100", "disk space"), ("40P01", "side by side"), ("57014", "does not answer"), ("58030", "does not answer")],
+)
+async def test_trouble_of_the_server_is_worth_another_try(database: Database, state: str, words: str) -> None:
+    raising = f"DO $$ BEGIN RAISE EXCEPTION 'planted' USING ERRCODE = '{state}'; END $$"
+    with pytest.raises(TransientError, match=words):
+        async with database.unit_of_work() as work:
+            await work.session.execute(text(raising))

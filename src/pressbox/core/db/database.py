@@ -10,12 +10,20 @@ from contextlib import asynccontextmanager
 
 from psycopg.errors import InvalidSchemaName, UndefinedTable
 from sqlalchemy import func, insert, make_url, select
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 from pressbox.core.db.changes import CHANGES_CHANNEL, CHANGES_LOCK, ChangeRow
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import PressboxError, TransientError, UnstorableError
+
+# Classes of SQLSTATE that blame the value and not the server: data exception, program limit exceeded. The second has
+# the index row that is too large and the statement that is too complex, and the driver calls both operational.
+_UNSTORABLE = ("22", "54")
+_TRANSIENT = {
+    "40": "The database could not finish two pieces of work side by side.",
+    "53": "The database is short of memory, disk space or connections.",
+}
 
 
 class UnitOfWork:
@@ -65,22 +73,44 @@ class Database:
 
     @asynccontextmanager
     async def unit_of_work(self) -> AsyncIterator[UnitOfWork]:
-        """Commit at the end of the block; roll back when it raises. A lost server is a TransientError."""
+        """Commit at the end of the block; roll back when it raises.
+
+        A server that does not answer is a TransientError, a value that it cannot hold an UnstorableError.
+        """
         try:
             async with self._sessions() as session, session.begin():
                 work = UnitOfWork(session)
                 yield work
                 await work.write_changes()
-        except OperationalError as error:
-            raise TransientError("The database does not answer.") from error
         except PoolTimeoutError as error:
             raise TransientError("All connections to the database are in use.") from error
         except DBAPIError as error:
-            if error.connection_invalidated:
-                raise TransientError("The connection to the database was lost.") from error
-            if isinstance(error.orig, UndefinedTable | InvalidSchemaName):
-                raise TransientError("The database is not migrated yet. Run `pressbox migrate`.") from error
-            raise
+            ours = _classify(error)
+            if ours is None:
+                raise
+            raise ours from error
+        except UnicodeEncodeError as error:
+            # The driver raises it as it is.
+            raise _unstorable_error() from error
 
     async def close(self) -> None:
         await self.engine.dispose()
+
+
+def _classify(error: DBAPIError) -> PressboxError | None:
+    """Say by its SQLSTATE whom an error of the database blames: the server, the value, or (None) our statement."""
+    state = str(getattr(error.orig, "sqlstate", None) or "")
+    if state.startswith(_UNSTORABLE):
+        return _unstorable_error()
+    if isinstance(error, OperationalError):
+        return TransientError(_TRANSIENT.get(state[:2], "The database does not answer."))
+    if error.connection_invalidated:
+        return TransientError("The connection to the database was lost.")
+    if isinstance(error.orig, UndefinedTable | InvalidSchemaName):
+        return TransientError("The database is not migrated yet. Run `pressbox migrate`.")
+    # What the driver itself refuses has no SQLSTATE: a NUL character, a date before its calendar.
+    return _unstorable_error() if isinstance(error, DataError) and not state else None
+
+
+def _unstorable_error() -> UnstorableError:
+    return UnstorableError("A value has characters or a size that cannot be stored.")

@@ -305,4 +305,5 @@ def _join_url(base: httpx.URL, location: str) -> httpx.URL:
 
 def _content_length(headers: httpx.Headers) -> int | None:
     value = headers.get("content-length", "")
-    return int(value) if value.isascii() and value.isdigit() else None
+    # Cut off, because Python refuses to read a number of thousands of digits.
+    return int(value[:18]) if value.isascii() and value.isdigit() else None

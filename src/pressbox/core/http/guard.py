@@ -1,8 +1,9 @@
 """Which addresses may we connect to? Pure: decides over addresses, knows no socket and no resolver.
 
 Only addresses of the public internet pass. Everything that IANA lists as special is refused, and so is every form
-of IPv6 that carries an IPv4 address inside (mapped, NAT64, 6to4, Teredo), whatever that address is: nothing that
-people read or watch lives there, and each is a way round a check. The allow-list is the only exception.
+of IPv6 that carries an IPv4 address inside (mapped, NAT64, 6to4, Teredo, ISATAP), whatever that address is: nothing
+that people read or watch lives there, and each is a way round a check. Clouds answer some public addresses from
+inside, with the keys of the machine; those are refused as well. The allow-list is the only exception.
 """
 
 import re
@@ -52,11 +53,20 @@ _SPECIAL_IPV6 = (
     ("fec0::/10", "private"),
     ("ff00::/8", "multicast"),
 )
+# Public by number, and answered by the provider of the machine itself. The others are in the special networks above.
+_CLOUD_IPV4 = (
+    ("168.63.129.16/32", "a service of the cloud"),  # Azure's wire server
+    ("161.26.0.0/16", "a service of the cloud"),  # IBM Cloud's own services
+    ("166.8.0.0/14", "a service of the cloud"),  # IBM Cloud's private endpoints
+)
 _SPECIAL_NETWORKS: tuple[tuple[Network, str], ...] = tuple(
-    (ip_network(network), reason) for network, reason in (*_SPECIAL_IPV4, *_SPECIAL_IPV6)
+    (ip_network(network), reason) for network, reason in (*_SPECIAL_IPV4, *_CLOUD_IPV4, *_SPECIAL_IPV6)
 )
 # All that was ever handed out for the public internet; the rest of IPv6 belongs to nobody.
 _GLOBAL_IPV6 = IPv6Network("2000::/3")
+
+# The middle of an ISATAP address, in front of the IPv4 address that it carries.
+_ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
@@ -68,9 +78,11 @@ def refusal(address: Address) -> str | None:
     for network, reason in _SPECIAL_NETWORKS:
         if address.version == network.version and address in network:
             return reason
-    if isinstance(address, IPv6Address) and address not in _GLOBAL_IPV6:
+    if isinstance(address, IPv4Address):
+        return None
+    if address not in _GLOBAL_IPV6:
         return "reserved"
-    return None
+    return "IPv4 in disguise" if int(address) >> 32 & 0xFFFF_FFFF in _ISATAP else None
 
 
 def normal_host(host: str) -> str:

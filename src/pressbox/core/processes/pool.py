@@ -28,6 +28,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
 
+from pressbox.core.config import bare_environment
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.processes.calls import OK, READY, Failure, Limits, Plan, name_of, signature_of
@@ -153,6 +154,7 @@ class ChildPool:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             limit=self.limits.result_bytes,
+            env=bare_environment(),
         )
         child = _Child(process)
         self._children.add(child)

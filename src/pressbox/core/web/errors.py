@@ -9,7 +9,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from pydantic import BaseModel
-from sqlalchemy.exc import DataError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -72,7 +71,6 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(RPCError, _temporal)
     app.add_exception_handler(PoolTimeoutError, _busy)
-    app.add_exception_handler(DataError, _unstorable)
 
 
 async def answer(request: Request, error: PressboxError) -> Response:
@@ -214,7 +212,3 @@ async def _temporal(request: Request, error: Exception) -> Response:
 
 async def _busy(request: Request, _: Exception) -> Response:
     return await answer(request, TransientError("The database is busy."))
-
-
-async def _unstorable(request: Request, _: Exception) -> Response:
-    return await answer(request, InvalidInputError("A value has characters or a size that cannot be stored."))

@@ -11,6 +11,7 @@ import httpx
 
 from pressbox.core.errors import ConfigurationError, InvalidInputError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
+from pressbox.core.http.pauses import pause
 from pressbox.footy.domain.fixture_parser import MalformedAnswerError, fixture_id_of, parse_fixture
 from pressbox.footy.ports.outside import DayAnswer, LiveAnswer
 from pressbox.footy.ports.storage import RawFixture
@@ -125,11 +126,8 @@ def _check_status(answer: Response) -> None:
     if status == 200:
         return
     if status == 429:
-        wait = _parse_count(answer.headers.get("retry-after"))
-        raise RateLimitedError(
-            f"{NAME} asks for fewer requests.",
-            retry_after=timedelta(seconds=wait) if wait is not None else MINUTE_LIMIT,
-        )
+        wait = pause(answer.headers, datetime.now(UTC))
+        raise RateLimitedError(f"{NAME} asks for fewer requests.", retry_after=MINUTE_LIMIT if wait is None else wait)
     if status in (401, 403):
         raise ConfigurationError(f"{NAME} does not accept the key (status {status}): check API_FOOTBALL_KEY.")
     if status == 404:
@@ -192,4 +190,4 @@ def _page_count(body: Mapping[str, Any]) -> int:
 
 
 def _parse_count(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() else None
+    return int(text[:18]) if text and text.isascii() and text.isdigit() else None

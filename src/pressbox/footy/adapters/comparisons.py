@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.arrays import one_of, one_of_texts
 from pressbox.core.db.database import Database
-from pressbox.core.errors import shorten
+from pressbox.core.errors import UnstorableError, shorten
 from pressbox.core.logs import get_logger
 from pressbox.footy.adapters.fixture_columns import fact_columns
 from pressbox.footy.adapters.goal_writer import write_comparisons
@@ -188,7 +188,7 @@ class SqlComparisons:
                     update(FixtureRow).where(FixtureRow.id == one_of(confirmed)).values(changed_by=run_id)
                 )
                 await _mark_compared(work.session, run_id, written)
-        except DBAPIError as error:
+        except (DBAPIError, UnstorableError) as error:
             if len(decisions) > 1:
                 alone = [await self._apply_group(run_id, {key: decisions[key]}, policy, now) for key in decisions]
                 return set().union(*alone)
@@ -196,9 +196,9 @@ class SqlComparisons:
             # One fixture that cannot be written must not stop the others.
             log.error(
                 "fixture_not_written",
-                msg=f"What a poll found could not be stored: {error.orig}",
+                msg=f"What a poll found could not be stored: {error}",
                 fixture_id=number,
-                reason=type(error.orig).__name__,
+                reason=type(error).__name__,
             )
             await self._record_unwritten(run_id, number, now)
             return {number}

@@ -22,6 +22,9 @@ FORBIDDEN = [
     "198.18.0.0/15",
     "198.51.100.0/24",
     "203.0.113.0/24",
+    "168.63.129.16/32",
+    "161.26.0.0/16",
+    "166.8.0.0/14",
     "224.0.0.0/4",
     "240.0.0.0/4",
     "::/96",
@@ -52,6 +55,10 @@ PUBLIC = [
     "172.32.0.0",
     "192.167.255.255",
     "192.169.0.0",
+    "161.25.255.255",
+    "166.12.0.0",
+    "168.63.129.15",
+    "168.63.129.17",
     "223.255.255.255",
     "2606:4700:4700::1111",
     "2a00:1450:4001:81b::200e",
@@ -91,8 +98,28 @@ def test_no_ipv4_address_passes_inside_an_ipv6_one(address: IPv4Address) -> None
         IPv6Address(int(IPv6Address("64:ff9b:1::")) | number),
         IPv6Address(0x2002 << 112 | number << 80 | 1),
         IPv6Address(0x20010000 << 96 | (number ^ 0xFFFFFFFF)),
+        IPv6Address(int(IPv6Address("2a00:1450::5efe:0:0")) | number),
+        IPv6Address(int(IPv6Address("2a00:1450::200:5efe:0:0")) | number),
     ]
     assert all(refusal(disguise) for disguise in disguises)
+
+
+# Where clouds hand out the keys of a machine, as their manuals name it.
+CLOUDS = {
+    "AWS, Google, Oracle and most others": ("169.254.169.254", "fd00:ec2::254", "fd20:ce::254", "192.0.0.192"),
+    "containers of AWS": ("169.254.170.2", "169.254.170.23", "fd00:ec2::23"),
+    "Azure": ("168.63.129.16",),
+    "Alibaba": ("100.100.100.200",),
+    "Tencent": ("169.254.0.23",),
+    "IBM": ("161.26.0.10", "166.8.0.1", "166.11.255.254"),
+    "Scaleway": ("169.254.42.42", "fd00:42::42"),
+    "Linode": ("fd00:a9fe:a9fe::1",),
+}
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_no_cloud_hands_out_its_keys_through_us(cloud: str) -> None:
+    assert all(refusal(ip_address(address)) for address in CLOUDS[cloud])
 
 
 @given(st.ip_addresses())
