@@ -1,7 +1,7 @@
 """Hand-written doubles of soonish's ports: one small world in memory, with a clock that a test can set."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -210,11 +210,12 @@ class FakeLedger:
                     found.append(DueDelivery(item.delivery_id, item.subscription_id, item.channel_key, item.tries))
         return found
 
-    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> None:
+    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> Collection[int]:
         self.last_begun = list(delivery_ids)
         for number in self.last_begun:
             item = self.deliveries[number]
             item.trying, item.tries, item.next_try_at = True, item.tries + 1, None
+        return self.last_begun
 
     async def record_results(self, results: Sequence[DeliveryResult], now: datetime) -> None:
         for result in results:

@@ -1,6 +1,6 @@
 """What the activities of soonish need from outside. Times are aware UTC; a part that is down is a TransientError."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -29,6 +29,8 @@ class DueDelivery:
     subscription_id: int
     channel_key: str
     tries: int
+    # Since when messages to this place failed; this one tries whether it works again.
+    failing_since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class DeliveryResult:
     delivery_id: int
     verdict: Verdict
     reason: str = ""
+    # Our own mail server failed: this is not counted against the channel.
+    is_own_fault: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,33 +67,42 @@ class BrokenChannel:
 
 @dataclass(frozen=True)
 class SealedAddress:
-    """An encrypted address. `target` is equal for two addresses that lead to the same place; `shown` may be seen."""
+    """An encrypted address. `target` is equal for two addresses that lead to the same place; `shown` may be seen.
+
+    `older_targets` are those of earlier instance keys, until their rows are sealed again.
+    """
 
     key_id: str
     encrypted: bytes
     target: bytes
     kind: str
     shown: str
+    older_targets: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
 class OutgoingMessage:
-    """A message to one target. `why_url` and `unsubscribe_url` are private to that person."""
+    """A message to one target. `why_url` and `unsubscribe_url` are private to that person.
+
+    With a `subscription_id` it is sent only while that subscription is active.
+    """
 
     title: str
     body: str
     level: Level
     why_url: str
     unsubscribe_url: str
+    subscription_id: int | None = None
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """The result of one try; `reason` contains no secrets."""
+    """The result of one try; `reason` contains no secrets. `is_own_fault`: this instance failed, not the target."""
 
     result: AttemptResult
     reason: str = ""
     retry_after: timedelta | None = None
+    is_own_fault: bool = False
 
 
 class Sender(Protocol):
@@ -173,11 +186,14 @@ class Ledger(Protocol):
         ...
 
     async def load_due(self, notification_id: int, now: datetime) -> Sequence[DueDelivery]:
-        """Pending deliveries that may be tried now. One whose last try was cut off is marked `maybe_twice`."""
+        """Pending deliveries that may be tried now. One whose last try was cut off is marked `maybe_twice`.
+
+        Those of people who have left or muted the event meanwhile are skipped.
+        """
         ...
 
-    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> None:
-        """Note, durably, that these are about to be tried, and count the try."""
+    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> Collection[int]:
+        """Note, durably, that these are about to be tried, and count the try; returns those that are still wanted."""
         ...
 
     async def record_results(self, results: Sequence[DeliveryResult], now: datetime) -> None:

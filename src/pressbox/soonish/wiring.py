@@ -15,10 +15,10 @@ from pressbox.soonish.activities.reminder_dispatch import ReminderDispatcher
 from pressbox.soonish.activities.schedules import ScheduleActivities
 from pressbox.soonish.activities.sweeps import SweepActivities
 from pressbox.soonish.activities.upkeep import UpkeepActivities
-from pressbox.soonish.adapters.address_book import seal_again
 from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.broken_channels import SqlBrokenChannels
 from pressbox.soonish.adapters.events import SqlEvents
+from pressbox.soonish.adapters.key_rotation import seal_again
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.mailer import SmtpMailer
 from pressbox.soonish.adapters.outbox import SqlOutbox

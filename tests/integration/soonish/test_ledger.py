@@ -1,13 +1,13 @@
 """The delivery ledger in a real database."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import event, update
 
 from pressbox.soonish.adapters.broken_channels import SqlBrokenChannels
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, SelectorRow, SubscriptionRow
-from pressbox.soonish.domain.delivery import Cause, DeliveryState, Level, SkipReason, Verdict
+from pressbox.soonish.domain.delivery import PROBE_AFTER, Cause, DeliveryState, Level, SkipReason, Verdict
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.ports import DeliveryResult
@@ -203,6 +203,69 @@ async def test_an_address_breaks_too(world: World) -> None:
     async with world.database.unit_of_work() as work:
         contact = await work.session.get_one(ContactRow, int(item.channel_key.removeprefix("contact:")))
         assert contact.broken_at == NOW
+
+
+async def test_who_leaves_or_mutes_gets_nothing_that_was_queued_before(world: World) -> None:
+    """Also what a target had put off with Retry-After, and what was already noted for a try of this round."""
+    ledger, people = SqlLedger(world.database), [(await phone(world))[0] for _ in range(4)]
+    notification = await opened(world, *people)
+    stays, leaves, mutes, put_off = await ledger.load_due(notification, NOW)
+    assert await ledger.note_tries([put_off.delivery_id], NOW) == {put_off.delivery_id}
+    later = Verdict(DeliveryState.PENDING, timedelta(hours=2))
+    await ledger.record_results([DeliveryResult(put_off.delivery_id, later, "It answered 429.")], NOW)
+    for item, state in ((leaves, "left"), (mutes, "muted"), (put_off, "left")):
+        async with world.database.unit_of_work() as work:
+            mine = update(SubscriptionRow).where(SubscriptionRow.id == item.subscription_id)
+            await work.session.execute(mine.values(state=state))
+    due = [item.delivery_id for item in (stays, leaves, mutes)]
+    assert await ledger.note_tries(due, NOW) == {stays.delivery_id}
+    await ledger.record_results([DeliveryResult(stays.delivery_id, SENT)], NOW)
+    assert await ledger.load_due(notification, NOW + timedelta(hours=3)) == []
+    assert [(row.state, row.reason) for row in await world.ledger(notification)] == [
+        (DeliveryState.SENT, ""),
+        (DeliveryState.SKIPPED, SkipReason.LEFT),
+        (DeliveryState.SKIPPED, SkipReason.MUTED),
+        (DeliveryState.SKIPPED, SkipReason.LEFT),
+    ]
+
+
+async def test_an_outage_of_our_own_mail_server_breaks_nobodys_address(world: World) -> None:
+    ledger, subscription = SqlLedger(world.database), await world.by_address()
+    for version in "12345":
+        notification = await opened(world, subscription, version=version)
+        [item] = await ledger.load_due(notification, NOW)
+        result = DeliveryResult(item.delivery_id, FAILED, "The mail server answered 421.", is_own_fault=True)
+        await ledger.record_results([result], NOW)
+    async with world.database.unit_of_work() as work:
+        contact = await work.session.get_one(ContactRow, int(item.channel_key.removeprefix("contact:")))
+        assert (contact.failures, contact.broken_at) == (0, None)
+
+
+async def test_a_broken_address_is_tried_again_later_and_hears_what_it_missed(world: World) -> None:
+    ledger, subscription = SqlLedger(world.database), await world.by_address()
+    contact = update(ContactRow)
+
+    async def attempt(version: str, verdict: Verdict) -> ContactRow:
+        notification = await opened(world, subscription, version=version)
+        [item] = await ledger.load_due(notification, NOW)
+        assert item.failing_since == broken_at
+        await ledger.record_results([DeliveryResult(item.delivery_id, verdict, "gone")], NOW)
+        async with world.database.unit_of_work() as work:
+            return await work.session.get_one(ContactRow, int(item.channel_key.removeprefix("contact:")))
+
+    broken_at = None
+    for version in "123":
+        row = await attempt(version, FAILED)
+    broken_at = NOW
+    assert (row.broken_at, row.probe_at) == (NOW, NOW + PROBE_AFTER)
+    waiting = await opened(world, subscription, version="4")
+    assert [row.reason for row in await world.ledger(waiting)] == [SkipReason.CHANNEL_BROKEN]
+    past = datetime.now(UTC) - timedelta(minutes=1)
+    for version, verdict, expected in (("5", FAILED, (NOW, NOW + PROBE_AFTER)), ("6", SENT, (None, None))):
+        async with world.database.unit_of_work() as work:
+            await work.session.execute(contact.values(probe_at=past))
+        row = await attempt(version, verdict)
+        assert (row.broken_at, row.probe_at) == expected
 
 
 async def test_stopping_skips_the_rest_and_says_what_may_have_arrived(world: World) -> None:

@@ -120,3 +120,26 @@ async def test_an_address_with_letters_beyond_ascii_is_written_to(sink: MailSink
     attempt = await SmtpMailer(settings(sink)).attempt("jürgen@example.org", "x", "y")
     assert attempt.result is AttemptResult.ACCEPTED
     assert len(sink.to("jürgen@example.org")) == 1
+
+
+@pytest.mark.parametrize("farewell", [b"", b"421 Closing\r\n", b"500 What?\r\n"])
+async def test_what_the_server_accepted_is_sent_whatever_it_answers_to_the_farewell(
+    farewell: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mailer_module, "QUIT_SECONDS", 0.2)
+
+    class Rude(MailSink):
+        farewell_line = farewell
+
+    async with Rude() as sink:
+        attempt = await SmtpMailer(settings(sink)).attempt(ANNA, "x", "y")
+        assert attempt.result is AttemptResult.ACCEPTED
+        assert len(sink.to(ANNA)) == 1
+
+
+async def test_what_our_own_server_refuses_for_now_is_not_the_fault_of_the_recipient(sink: MailSink) -> None:
+    sink.tell(ANNA, Kind.BUSY)
+    assert (await SmtpMailer(settings(sink)).attempt(ANNA, "x", "y")).is_own_fault
+    assert (await SmtpMailer(settings(sink, smtp_port=1)).attempt(ANNA, "x", "y")).is_own_fault
+    sink.tell(ANNA, Kind.GONE)
+    assert not (await SmtpMailer(settings(sink)).attempt(ANNA, "x", "y")).is_own_fault

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from sqlalchemy import event, update
@@ -16,7 +16,8 @@ from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.routing_sender import build_sender
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow
-from pressbox.soonish.domain.delivery import AttemptResult, Level
+from pressbox.soonish.domain.delivery import AttemptResult, Level, SkipReason
+from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.ports import OutgoingMessage
 from pressbox.soonish.settings import SmtpSecurity, SoonishSettings
 from tests.integration.soonish.conftest import World
@@ -157,3 +158,22 @@ async def test_an_address_of_an_unknown_key_is_an_error_and_not_an_attempt(outsi
     sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
     with pytest.raises(ConfigurationError, match="PRESSBOX_SOONISH_OLD_SECRET_KEYS"):
         await sender.send(key, MESSAGE)
+
+
+async def test_nothing_is_sent_for_a_subscription_that_has_ended_at_the_last_moment(
+    outside: Outside, world: World
+) -> None:
+    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
+    key = await outside.channel("phone")
+    active, muted, left = [
+        await world.subscriber(state=state)
+        for state in (SubscriptionState.ACTIVE, SubscriptionState.MUTED, SubscriptionState.LEFT)
+    ]
+    attempts = [await sender.send(key, replace(MESSAGE, subscription_id=number)) for number in (active, muted, left, 0)]
+    assert [(attempt.result, attempt.reason) for attempt in attempts] == [
+        (AttemptResult.ACCEPTED, ""),
+        (AttemptResult.UNWANTED, SkipReason.MUTED),
+        (AttemptResult.UNWANTED, SkipReason.LEFT),
+        (AttemptResult.UNWANTED, SkipReason.LEFT),
+    ]
+    assert len(outside.target.received) == 1

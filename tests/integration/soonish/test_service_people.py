@@ -16,8 +16,6 @@ from pressbox.core.errors import (
     RateLimitedError,
     TransientError,
 )
-from pressbox.soonish.adapters.address_book import seal_again
-from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.reminders import SqlReminders
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, EventRow, SubscriptionRow
 from pressbox.soonish.domain.channels import ChannelInput
@@ -28,7 +26,7 @@ from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import Holder, Viewer
 from pressbox.soonish.ports import DeliveryResult
 from pressbox.soonish.service.inputs import Announcement, Preferences
-from tests.integration.soonish.service_world import KEY, START, House, soon
+from tests.integration.soonish.service_world import START, House, soon
 
 SECRET_URL = "ntfy://example.org/k3y-of-nobody-else"
 ADDRESS = "guest.person@example.org"
@@ -416,24 +414,3 @@ async def test_many_questions_from_one_place_are_refused(house: House) -> None:
         await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, url, (), "192.0.2.9")
     with pytest.raises(RateLimitedError):
         await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, (), "192.0.2.9")
-
-
-async def test_after_a_change_of_the_instance_key_addresses_are_sealed_again(house: House) -> None:
-    user = await house.person()
-    await house.channel(user, url=SECRET_URL)
-    event = await house.event(user)
-    await house.service.subscriptions.subscribe_by_url(Viewer(), event.slug, SECRET_URL, None, CLIENT)
-    vault = AddressVault(["the next key", KEY])
-    assert await seal_again(house.database, vault) == 2
-    assert await seal_again(house.database, vault) == 0
-    async with house.database.unit_of_work() as work:
-        rows = await work.session.execute(
-            text(
-                "SELECT encrypted_url, key_id, target FROM soonish.channels"
-                " UNION ALL SELECT encrypted_address, key_id, target FROM soonish.contacts"
-            )
-        )
-        alone = AddressVault(["the next key"])
-        for encrypted, key_id, target in rows:
-            assert alone.reveal(bytes(encrypted), key_id) == SECRET_URL
-            assert bytes(target) == alone.target(SECRET_URL)

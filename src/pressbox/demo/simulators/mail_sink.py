@@ -31,7 +31,9 @@ class Mail(Contract):
 
 
 class MailSink(HttpService):
-    """`smtp_port` receives mail; `port` and `url` are for the inspection."""
+    """`smtp_port` receives mail; `port` and `url` are for the inspection. `farewell_line` answers QUIT."""
+
+    farewell_line = b"221 Bye\r\n"
 
     def __init__(self, port: int = 0, smtp_port: int = 0) -> None:
         super().__init__(port)
@@ -96,7 +98,7 @@ class _SmtpConnection:
         while line := await self._reader.readline():
             verb = line[:4].upper()
             if verb == b"QUIT":
-                await self._write(b"221 Bye\r\n")
+                await self._write(self._sink.farewell_line)
                 return
             answer = await self._answer(verb, line.decode("utf-8", "replace"))
             if answer is None:

@@ -9,7 +9,7 @@ from temporalio import activity
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import TransientError
 from pressbox.soonish.domain.delivery import Level, judge_attempt
-from pressbox.soonish.domain.messages import MessageText
+from pressbox.soonish.domain.messages import MessageText, write_failing_since
 from pressbox.soonish.ports import DeliveryResult, DueDelivery, Ledger, Links, OutgoingMessage, Sender
 
 # How many tries are noted in one transaction. After a crash that many may be repeated without having been sent.
@@ -48,18 +48,21 @@ class Dispatcher:
         return len(due)
 
     async def _send(self, item: DueDelivery, text: MessageText, level: Level) -> DeliveryResult:
+        note = f"\n\n{write_failing_since(item.failing_since)}" if item.failing_since else ""
         attempt = await self._sender.send(
             item.channel_key,
             OutgoingMessage(
                 title=text.title,
-                body=text.body,
+                body=text.body + note,
                 level=level,
                 why_url=self._links.why_url(item.delivery_id),
                 unsubscribe_url=self._links.unsubscribe_url(item.subscription_id),
+                subscription_id=item.subscription_id,
             ),
         )
-        verdict = judge_attempt(attempt.result, item.tries + 1, attempt.retry_after)
-        return DeliveryResult(item.delivery_id, verdict, attempt.reason)
+        own = attempt.is_own_fault
+        verdict = judge_attempt(attempt.result, item.tries + 1, attempt.retry_after, is_own_fault=own)
+        return DeliveryResult(item.delivery_id, verdict, attempt.reason, is_own_fault=own)
 
 
 class _DispatchRound:
@@ -98,10 +101,10 @@ class _DispatchRound:
 
     async def _next(self) -> DueDelivery | None:
         async with self._lock:
-            if not self._ready and self._waiting:
+            while not self._ready and self._waiting:
                 group = [self._waiting.popleft() for _ in range(min(NOTED_TOGETHER, len(self._waiting)))]
-                await self._ledger.note_tries([item.delivery_id for item in group], self._now())
-                self._ready.extend(group)
+                wanted = await self._ledger.note_tries([item.delivery_id for item in group], self._now())
+                self._ready.extend(item for item in group if item.delivery_id in wanted)
         return self._ready.popleft() if self._ready else None
 
     async def _record_results(self) -> None:

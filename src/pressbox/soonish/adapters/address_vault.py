@@ -44,11 +44,12 @@ class AddressVault:
     def seal(self, address: str, kind: str, shown: str) -> SealedAddress:
         nonce = os.urandom(_NONCE_BYTES)
         encrypted = nonce + self._current.cipher.encrypt(nonce, address.encode(), _ASSOCIATED_DATA)
-        return SealedAddress(self._current.id, encrypted, self.target(address), kind, shown)
+        older = tuple(_hash(keys, address) for keys in self._keys.values() if keys.id != self._current.id)
+        return SealedAddress(self._current.id, encrypted, self.target(address), kind, shown, older)
 
     def target(self, address: str) -> bytes:
         """A keyed hash, of no use to anybody who only has the database."""
-        return hmac.digest(self._current.targets, _normalise(address).encode(), "sha256")
+        return _hash(self._current, address)
 
     def reveal(self, encrypted: bytes, key_id: str) -> str:
         keys = self._keys.get(key_id)
@@ -62,6 +63,10 @@ class AddressVault:
             return keys.cipher.decrypt(encrypted[:_NONCE_BYTES], encrypted[_NONCE_BYTES:], _ASSOCIATED_DATA).decode()
         except (InvalidTag, ValueError) as error:
             raise ConfigurationError("An encrypted address was changed outside of Pressbox.", key_id=key_id) from error
+
+
+def _hash(keys: _DerivedKeys, address: str) -> bytes:
+    return hmac.digest(keys.targets, _normalise(address).encode(), "sha256")
 
 
 def _normalise(address: str) -> str:

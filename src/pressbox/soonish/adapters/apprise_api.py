@@ -41,7 +41,8 @@ class AppriseApi:
         try:
             response = await self._client.post("/notify", json=message)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            return Attempt(AttemptResult.UNAVAILABLE, f"No connection to the Apprise server ({type(error).__name__}).")
+            reason = f"No connection to the Apprise server ({type(error).__name__})."
+            return Attempt(AttemptResult.UNAVAILABLE, reason, is_own_fault=True)
         except httpx.HTTPError as error:
             return Attempt(
                 AttemptResult.UNCONFIRMED, f"Sent, but the Apprise server did not answer ({type(error).__name__})."

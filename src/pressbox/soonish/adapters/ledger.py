@@ -1,19 +1,22 @@
 """The delivery ledger in PostgreSQL. Each method is one transaction; a whole batch costs a handful of statements."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, or_, select, text, update
+from sqlalchemy import ColumnElement, exists, func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
 from pressbox.soonish.adapters import messages
+from pressbox.soonish.adapters.address_book import row_ids
 from pressbox.soonish.adapters.recipients import one_of, write_deliveries
-from pressbox.soonish.adapters.rows import DeliveryRow, NotificationRow, RecipientRow
+from pressbox.soonish.adapters.rows import DeliveryRow, NotificationRow, RecipientRow, SubscriptionRow
 from pressbox.soonish.adapters.transaction import load_time
 from pressbox.soonish.domain.delivery import (
     BROKEN_AFTER,
+    PROBE_AFTER,
     Cause,
     DeliveryCounts,
     DeliveryState,
@@ -21,6 +24,7 @@ from pressbox.soonish.domain.delivery import (
     SkipReason,
 )
 from pressbox.soonish.domain.messages import MessageText
+from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.ports import DeliveryResult, DueDelivery
 
 # The reason of a try that was under way when its message was stopped. Its result still counts when it arrives.
@@ -38,7 +42,7 @@ _RECORD = text("""
         AS result (id, state, reason, pause)
     WHERE delivery.id = result.id
       AND (delivery.state = 'pending' OR (delivery.reason = :cut_off AND result.state <> 'pending'))
-    RETURNING delivery.notification_id, delivery.channel_key, delivery.state, delivery.reason
+    RETURNING delivery.id, delivery.notification_id, delivery.channel_key, delivery.state, delivery.reason
 """)
 
 _HEALTH = """
@@ -46,7 +50,11 @@ _HEALTH = """
     SET failures = CASE WHEN result.worked THEN 0 ELSE place.failures + result.failed END,
         broken_at = CASE WHEN result.worked THEN NULL
             WHEN place.failures + result.failed >= :limit THEN coalesce(place.broken_at, CAST(:now AS timestamptz))
-            ELSE place.broken_at END{more}
+            ELSE place.broken_at END,
+        probe_at = CASE WHEN result.worked THEN NULL
+            WHEN place.failures + result.failed >= :limit
+                THEN CAST(:now AS timestamptz) + CAST(:probe_after AS interval)
+            ELSE place.probe_at END{more}
     FROM unnest(CAST(:ids AS bigint[]), CAST(:worked AS boolean[]), CAST(:failed AS integer[]),
         CAST(:errors AS text[])) AS result (id, worked, failed, error)
     WHERE place.id = result.id AND (result.failed > 0 OR place.failures > 0 OR place.broken_at IS NOT NULL)
@@ -102,6 +110,7 @@ class SqlLedger:
         pending = _pending(notification_id)
         ready = or_(DeliveryRow.next_try_at.is_(None), DeliveryRow.next_try_at <= now)
         async with self._database.unit_of_work() as work:
+            await _skip_unwanted(work.session, notification_id, now)
             await work.session.execute(
                 update(DeliveryRow).where(*pending, DeliveryRow.trying_since.is_not(None)).values(maybe_twice=True)
             )
@@ -110,17 +119,20 @@ class SqlLedger:
                 .where(*pending, ready)
                 .order_by(DeliveryRow.id)
             )
-            return [DueDelivery(*row) for row in found.tuples()]
+            due = [DueDelivery(*row) for row in found.tuples()]
+            failing = await _load_failing(work.session, {item.channel_key for item in due})
+        return [replace(item, failing_since=failing.get(item.channel_key)) for item in due] if failing else due
 
-    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> None:
+    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> Collection[int]:
         row = DeliveryRow
         statement = (
             update(row)
-            .where(row.id == one_of(list(delivery_ids)), row.state == DeliveryState.PENDING)
+            .where(row.id == one_of(list(delivery_ids)), row.state == DeliveryState.PENDING, _is_wanted())
             .values(trying_since=now, tries=row.tries + 1, next_try_at=None)
+            .returning(row.id)
         )
         async with self._database.unit_of_work() as work:
-            await work.session.execute(statement)
+            return set(await work.session.scalars(statement))
 
     async def record_results(self, results: Sequence[DeliveryResult], now: datetime) -> None:
         if not results:
@@ -135,9 +147,11 @@ class SqlLedger:
         }
         async with self._database.unit_of_work() as work:
             recorded = [tuple(row) for row in await work.session.execute(_RECORD, values)]
-            for notification_id in {row[0] for row in recorded}:
+            for notification_id in {row[1] for row in recorded}:
                 work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
-            await _update_health(work.session, [(key, state, reason) for _, key, state, reason in recorded], now)
+            own = {item.delivery_id for item in results if item.is_own_fault}
+            outcomes = [(key, state, reason) for number, _, key, state, reason in recorded if number not in own]
+            await _update_health(work.session, outcomes, now)
 
     async def load_message(self, notification_id: int) -> tuple[MessageText, Level]:
         async with self._database.unit_of_work() as work:
@@ -202,6 +216,46 @@ _SKIP_UNOPENED = text("""
 """)
 
 
+# Whoever left or muted the event after the message was accepted gets nothing more of it. A try that was cut off may
+# have arrived.
+_SKIP_UNWANTED = text("""
+    UPDATE soonish.deliveries AS delivery
+    SET state = CASE WHEN delivery.trying_since IS NULL THEN 'skipped' ELSE 'uncertain' END,
+        reason = CASE WHEN delivery.trying_since IS NOT NULL THEN :cut_off
+            WHEN person.state = 'muted' THEN :muted ELSE :left END,
+        next_try_at = NULL, trying_since = NULL, finished_at = :now
+    FROM soonish.deliveries AS mine LEFT JOIN soonish.subscriptions AS person ON person.id = mine.subscription_id
+    WHERE mine.notification_id = :id AND mine.state = 'pending' AND person.state IS DISTINCT FROM 'active'
+      AND delivery.id = mine.id
+""")
+
+_FAILING = text("""
+    SELECT concat('channel:', id), broken_at FROM soonish.channels
+    WHERE broken_at IS NOT NULL AND id = ANY(CAST(:channels AS bigint[]))
+    UNION ALL
+    SELECT concat('contact:', id), broken_at FROM soonish.contacts
+    WHERE broken_at IS NOT NULL AND id = ANY(CAST(:contacts AS bigint[]))
+""")
+
+
+async def _skip_unwanted(session: AsyncSession, notification_id: int, now: datetime) -> None:
+    reasons = {"cut_off": _CUT_OFF, "muted": SkipReason.MUTED, "left": SkipReason.LEFT}
+    await session.execute(_SKIP_UNWANTED, {"id": notification_id, "now": now, **reasons})
+
+
+def _is_wanted() -> ColumnElement[bool]:
+    return exists().where(
+        SubscriptionRow.id == DeliveryRow.subscription_id, SubscriptionRow.state == SubscriptionState.ACTIVE
+    )
+
+
+async def _load_failing(session: AsyncSession, channel_keys: Collection[str]) -> Mapping[str, datetime]:
+    """Since when each of these places has failed; a place that works is not among them."""
+    ids = {"channels": row_ids(channel_keys, "channel"), "contacts": row_ids(channel_keys, "contact")}
+    found = await session.execute(_FAILING, ids)
+    return {key: since for key, since in found.tuples()}
+
+
 def _pending(notification_id: int) -> tuple[ColumnElement[bool], ...]:
     return DeliveryRow.notification_id == notification_id, DeliveryRow.state == DeliveryState.PENDING
 
@@ -247,6 +301,7 @@ async def _update_health(session: AsyncSession, recorded: Sequence[tuple[str, st
                     "failed": list(failed_of),
                     "errors": list(errors),
                     "limit": BROKEN_AFTER,
+                    "probe_after": PROBE_AFTER,
                     "now": now,
                 },
             )

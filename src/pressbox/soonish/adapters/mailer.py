@@ -6,6 +6,7 @@ import smtplib
 import ssl
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -23,6 +24,7 @@ log = get_logger(__name__)
 
 AT_ONCE = 8
 TIMEOUT_SECONDS = 20.0
+QUIT_SECONDS = 2.0
 # The address was validated when it was given; this keeps out what could become another header or command.
 _ADDRESS = re.compile(r"[^\s<>@,;:\x00-\x1f]+@[^\s<>@,;:\x00-\x1f]+")
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -58,10 +60,7 @@ class SmtpMailer:
     async def attempt(self, to: str, subject: str, body: str, headers: Mapping[str, str] = NO_HEADERS) -> Attempt:
         """Try once and return the result, for the ledger."""
         if not self.is_configured:
-            return Attempt(
-                AttemptResult.UNAVAILABLE,
-                "No mail server is set. An administrator sets PRESSBOX_SOONISH_SMTP_HOST and _SMTP_FROM.",
-            )
+            return _not_now("No mail server is set. An administrator sets PRESSBOX_SOONISH_SMTP_HOST and _SMTP_FROM.")
         try:
             message = self._build_message(to, subject, body, headers)
         except ValueError:
@@ -86,15 +85,18 @@ class SmtpMailer:
 
     def _deliver(self, to: str, message: EmailMessage) -> Attempt:
         try:
-            with self._connect() as server:
+            server = self._connect()
+            try:
                 return _hand_over(server, parseaddr(self._settings.smtp_from or "")[1], to, message)
+            finally:
+                _say_goodbye(server)
         except smtplib.SMTPResponseException as error:
             # Greeting, TLS or sign-in: the cause is our settings or the server, never the recipient's address.
             log.warning("mail_server_refused", msg="The mail server does not accept our mail", code=error.smtp_code)
-            return Attempt(AttemptResult.UNAVAILABLE, f"The mail server of this instance answered {error.smtp_code}.")
+            return _not_now(f"The mail server of this instance answered {error.smtp_code}.")
         except (OSError, smtplib.SMTPException) as error:
             log.warning("mail_server_away", msg="The mail server cannot be used", kind=type(error).__name__)
-            return Attempt(AttemptResult.UNAVAILABLE, f"No connection to the mail server ({type(error).__name__}).")
+            return _not_now(f"No connection to the mail server ({type(error).__name__}).")
 
     def _connect(self) -> smtplib.SMTP:
         settings = self._settings
@@ -132,7 +134,7 @@ def _hand_over(server: smtplib.SMTP, sender: str, to: str, message: EmailMessage
         return Attempt(AttemptResult.REFUSED, "The mail server does not support addresses with such characters.")
     code, _ = server.mail(sender, options)
     if code != 250:
-        return Attempt(AttemptResult.UNAVAILABLE, f"The mail server does not accept mail from us ({code}).")
+        return _not_now(f"The mail server does not accept mail from us ({code}).")
     code, _ = server.rcpt(to)
     if code not in (250, 251):
         return _judge_code(code)
@@ -149,5 +151,19 @@ def _hand_over(server: smtplib.SMTP, sender: str, to: str, message: EmailMessage
 
 def _judge_code(code: int) -> Attempt:
     """Judge by the first digit: 4 means later, 5 means never."""
-    result = AttemptResult.REFUSED if code >= 500 else AttemptResult.UNAVAILABLE
-    return Attempt(result, f"The mail server answered {code}.")
+    reason = f"The mail server answered {code}."
+    return Attempt(AttemptResult.REFUSED, reason) if code >= 500 else _not_now(reason)
+
+
+def _not_now(reason: str) -> Attempt:
+    """Every "later" comes from the mail server of this instance: it says nothing about the recipient."""
+    return Attempt(AttemptResult.UNAVAILABLE, reason, is_own_fault=True)
+
+
+def _say_goodbye(server: smtplib.SMTP) -> None:
+    """End the session. What was accepted before stays accepted, whatever the server answers now."""
+    with suppress(OSError, smtplib.SMTPException):
+        if server.sock is not None:
+            server.sock.settimeout(QUIT_SECONDS)
+        server.quit()
+    server.close()

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ARRAY, BigInteger, any_, literal, select, text
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, any_, func, literal, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import CollectionAggregate
 
@@ -67,7 +67,7 @@ async def load_addresses(session: AsyncSession, subscription_ids: Sequence[int])
     )
     contacts = [item.contact_id for item in subscriptions.values() if item.contact_id is not None]
     usable = await session.execute(
-        select(ContactRow.id, ContactRow.broken_at.is_(None)).where(ContactRow.id == one_of(contacts))
+        select(ContactRow.id, ~_is_given_up(ContactRow)).where(ContactRow.id == one_of(contacts))
     )
     return Addresses(subscriptions, selectors, channels, dict(usable.tuples().all()))
 
@@ -79,13 +79,18 @@ def one_of(numbers: Collection[int]) -> CollectionAggregate[bool]:
 
 async def _load_channels(session: AsyncSession, user_ids: Collection[int]) -> Mapping[int, Sequence[Channel]]:
     row = ChannelRow
-    columns = select(row.user_id, row.id, row.tags, row.target, row.is_active, row.broken_at.is_not(None))
+    columns = select(row.user_id, row.id, row.tags, row.target, row.is_active, _is_given_up(row))
     found: dict[int, list[Channel]] = defaultdict(list)
     for user_id, channel_id, tags, target, is_active, broken in await session.execute(
         columns.where(row.user_id == one_of(user_ids))
     ):
         found[user_id].append(Channel(channel_id, frozenset(tags), target, is_active, broken))
     return found
+
+
+def _is_given_up(row: type[ChannelRow] | type[ContactRow]) -> ColumnElement[bool]:
+    """Broken, and not yet to be tried again."""
+    return row.broken_at.is_not(None) & or_(row.probe_at.is_(None), row.probe_at > func.now())
 
 
 def find_targets(subscription_id: int, addresses: Addresses) -> Sequence[Target]:

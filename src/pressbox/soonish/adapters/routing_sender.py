@@ -3,7 +3,7 @@
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.http.guard import AllowList
-from pressbox.soonish.adapters.address_book import EMAIL, AddressBook, Reveal
+from pressbox.soonish.adapters.address_book import EMAIL, AddressBook, Reveal, UnwantedError
 from pressbox.soonish.adapters.apprise_api import AppriseApi
 from pressbox.soonish.adapters.apprise_sender import AppriseSender
 from pressbox.soonish.adapters.mailer import NO_HEADERS, SmtpMailer, unsubscribe_headers
@@ -25,7 +25,10 @@ class RoutingSender:
         self._api = api
 
     async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
-        destination = await self._addresses.find(channel_key)
+        try:
+            destination = await self._addresses.find(channel_key, message.subscription_id)
+        except UnwantedError as error:
+            return Attempt(AttemptResult.UNWANTED, error.reason)
         if destination is None:
             return Attempt(AttemptResult.REFUSED, "The channel was removed or switched off.")
         body = add_links(message)

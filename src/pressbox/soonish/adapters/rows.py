@@ -91,6 +91,8 @@ class ChannelRow(Base):
     target: Mapped[bytes] = mapped_column(LargeBinary)
     failures: Mapped[int] = mapped_column(Integer, server_default="0")
     broken_at: Mapped[datetime | None]
+    # While it is broken: from when the next message tries whether it works again.
+    probe_at: Mapped[datetime | None]
     owner_told_at: Mapped[datetime | None]
     last_error: Mapped[str] = mapped_column(Text, server_default="")
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
@@ -113,6 +115,8 @@ class ContactRow(Base):
     verified_at: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(Integer, server_default="0")
     broken_at: Mapped[datetime | None]
+    # While it is broken: from when the next message tries whether it works again.
+    probe_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 

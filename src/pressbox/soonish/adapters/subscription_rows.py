@@ -77,6 +77,8 @@ async def save_subscription(
 
 async def save_contact(session: AsyncSession, address: SealedAddress) -> int:
     """One contact per address, however often it is given. It counts as healthy again, since somebody wants it."""
+    if address.older_targets:
+        await _adopt_older(session, address)
     statement = upsert(ContactRow).values(
         kind=address.kind,
         encrypted_address=address.encrypted,
@@ -94,10 +96,22 @@ async def save_contact(session: AsyncSession, address: SealedAddress) -> int:
                     "shown": statement.excluded.shown,
                     "failures": 0,
                     "broken_at": None,
+                    "probe_at": None,
                 },
             ).returning(ContactRow.id)
         )
     ).scalar_one()
+
+
+async def _adopt_older(session: AsyncSession, address: SealedAddress) -> None:
+    """Give a contact that an earlier instance key sealed the target of the present key: there is never a second one."""
+    if await session.scalar(select(ContactRow.id).where(ContactRow.target == address.target)) is not None:
+        return
+    older = ContactRow.target.in_(address.older_targets)
+    found = await session.scalar(select(ContactRow).where(older).limit(1).with_for_update())
+    if found is not None:
+        found.encrypted_address, found.key_id, found.target = address.encrypted, address.key_id, address.target
+        await session.flush()
 
 
 async def record_change(

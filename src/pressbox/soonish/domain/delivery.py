@@ -9,6 +9,12 @@ MAX_TRIES = 3
 FIRST_PAUSE = timedelta(seconds=1)
 LONGEST_PAUSE = timedelta(seconds=10)
 BROKEN_AFTER = 3
+# While our own mail server does not take mail: about three hours, with pauses from seconds to a quarter of an hour.
+MAX_OWN_TRIES = 20
+FIRST_OWN_PAUSE = timedelta(seconds=5)
+LONGEST_OWN_PAUSE = timedelta(minutes=15)
+# After this time the next message tries whether a broken channel works again.
+PROBE_AFTER = timedelta(days=1)
 
 
 class Cause(StrEnum):
@@ -66,13 +72,14 @@ class AttemptResult(StrEnum):
 
     ACCEPTED: the other side said yes. REFUSED: it will never accept this (gone, forbidden). UNAVAILABLE: it did not
     accept it, and may do so later (busy, down, no connection). UNCONFIRMED: it may have received it, but did not say
-    so (reset or timeout after we had sent).
+    so (reset or timeout after we had sent). UNWANTED: nothing was sent, because its person has left or muted the event.
     """
 
     ACCEPTED = "accepted"
     REFUSED = "refused"
     UNAVAILABLE = "troubled"
     UNCONFIRMED = "silent"
+    UNWANTED = "unwanted"
 
 
 class SkipReason(StrEnum):
@@ -91,7 +98,9 @@ class Verdict:
     pause: timedelta | None = None
 
 
-def judge_attempt(result: AttemptResult, tries: int, retry_after: timedelta | None = None) -> Verdict:
+def judge_attempt(
+    result: AttemptResult, tries: int, retry_after: timedelta | None = None, *, is_own_fault: bool = False
+) -> Verdict:
     """Decide from the result of try number `tries` (the first is 1)."""
     match result:
         case AttemptResult.ACCEPTED:
@@ -101,7 +110,15 @@ def judge_attempt(result: AttemptResult, tries: int, retry_after: timedelta | No
         case AttemptResult.UNCONFIRMED:
             # Another try could be a second copy: the ledger says that it is uncertain instead of guessing.
             return Verdict(DeliveryState.UNCERTAIN)
+        case AttemptResult.UNWANTED:
+            return Verdict(DeliveryState.SKIPPED)
         case AttemptResult.UNAVAILABLE:
-            if tries >= MAX_TRIES:
+            if tries >= (MAX_OWN_TRIES if is_own_fault else MAX_TRIES):
                 return Verdict(DeliveryState.FAILED)
-            return Verdict(DeliveryState.PENDING, retry_after or min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE))
+            return Verdict(DeliveryState.PENDING, retry_after or _pause_after(tries, is_own_fault=is_own_fault))
+
+
+def _pause_after(tries: int, *, is_own_fault: bool) -> timedelta:
+    first, longest = (FIRST_OWN_PAUSE, LONGEST_OWN_PAUSE) if is_own_fault else (FIRST_PAUSE, LONGEST_PAUSE)
+    pause: timedelta = first * 2 ** (tries - 1)
+    return min(pause, longest)

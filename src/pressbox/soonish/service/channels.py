@@ -111,7 +111,8 @@ def _write(row: ChannelRow, channel: ChannelInput, address: SealedAddress | None
 
 
 def _reset_failures(row: ChannelRow) -> None:
-    row.failures, row.broken_at, row.owner_told_at, row.last_error = 0, None, None, ""
+    row.failures, row.last_error = 0, ""
+    row.broken_at = row.probe_at = row.owner_told_at = None
 
 
 def _to_view(row: ChannelRow) -> ChannelView:

@@ -27,6 +27,7 @@ RESULTS = {
     AttemptResult.REFUSED: "It was refused:",
     AttemptResult.UNAVAILABLE: "It could not be delivered now:",
     AttemptResult.UNCONFIRMED: "It was sent, but not confirmed:",
+    AttemptResult.UNWANTED: "It was not sent:",
 }
 HxRequest = Annotated[bool, Header()]
 
