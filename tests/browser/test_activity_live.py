@@ -1,11 +1,12 @@
 """The activity page while things happen: in place, in order, without a jump and without a gap."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.async_api import Locator, Page, expect
 
+from pressbox.core.live import slots
 from pressbox.core.progress.contracts import ProgressState
 from tests.browser.conftest import OpenPage, Site, Watch, Work
 
@@ -175,3 +176,24 @@ async def test_reduced_motion_is_respected(open_page: OpenPage, site: Site, work
     await expect(page.locator("[data-pulse]")).to_have_attribute("data-running", "")
     animation = "getComputedStyle(document.querySelector('[data-pulse]'), '::before').animationName"
     assert await page.evaluate(animation) == "none"
+
+
+async def test_without_room_for_another_stream_the_page_says_so_looks_by_itself_and_comes_back(
+    page: Page, site: Site, work: Work, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch.expected = ("429 (Too Many Requests)",)
+    monkeypatch.setattr(slots, "RETRY_AFTER", timedelta(seconds=1))
+    assert site.app is not None
+    state = site.app.state
+    free = state.stream_slots
+    state.stream_slots = slots.StreamSlots(slots.StreamLimits(per_person=0, per_address=1, in_all=1))
+    try:
+        await page.goto(f"{site.url}/activity")
+        await expect(page.locator("[data-live]")).to_contain_text("Too many live pages are open.")
+        await work.report("ingest", "Ingesting 480 feeds", done=9, total=480)
+        await expect(node(page, "ingest")).to_be_visible()
+    finally:
+        state.stream_slots = free
+    await expect(page.locator("[data-live]")).to_have_text("Live.")
+    await work.report("ingest", "Ingesting 480 feeds", done=480, total=480)
+    await expect(node(page, "ingest").locator(".bar span")).to_have_text("480 / 480")

@@ -77,16 +77,25 @@ class ScheduleDeclaration:
             raise ValueError(f"Schedule {self.id} needs exactly one of every and cron.")
 
 
+# Of some keys, what people see of each thing.
+LoadMany = Callable[["Resources", Sequence[str]], Awaitable[Mapping[str, Mapping[str, Any]]]]
+
+
+async def load_nothing(_: Resources, keys: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    """For topics that only say that something changed: pages ask again for their part, with their own rights."""
+    return {key: {} for key in keys}
+
+
 @dataclass(frozen=True)
 class LiveTopic:
-    """A kind of thing that browsers can follow. `load` gives what they see of one, or None when it is gone.
+    """A kind of thing that browsers can follow. `load_many` gives what they see of some; what is gone it leaves out.
 
     Whoever is signed in may follow every topic. Where not everybody may know which things there are, `by_name` demands
     that one is named.
     """
 
     kind: str
-    load: Callable[[Resources, str], Awaitable[Mapping[str, Any] | None]]
+    load_many: LoadMany
     by_name: bool = False
 
 

@@ -123,7 +123,8 @@ async def test_a_browser_that_comes_back_misses_nothing(base: str, resources: Re
         headers = {"Last-Event-ID": last}
         async with client.stream("GET", f"{base}/api/stream?topics=workflow", headers=headers) as answer:
             replayed = await events(answer, 3)
-    assert [found[1].get("key") for found in replayed] == ["missed-1", "missed-2", None]
+    # What the process was told of since comes before the greeting, the rest after it.
+    assert [found[1]["key"] for found in replayed if found[0] == "change"] == ["missed-1", "missed-2"]
 
 
 async def test_a_cursor_that_is_too_old_is_told_to_reload(base: str) -> None:
@@ -159,6 +160,34 @@ async def test_who_is_not_signed_in_hears_nothing(open_app: OpenApp, settings: S
     closed = settings.model_copy(update={"open": False})
     async with open_app(closed) as app, served(app) as base, httpx.AsyncClient() as client:
         assert (await client.get(f"{base}/api/stream?topics=workflow")).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("limits", "word"),
+    [
+        ({"streams_per_person": 2}, "You have 2 live pages open"),
+        ({"streams_per_address": 2}, "from your address"),
+        ({"streams_in_all": 2}, "on this Pressbox"),
+    ],
+)
+async def test_open_streams_are_limited_and_a_closed_one_makes_room(
+    open_app: OpenApp, settings: Settings, limits: dict[str, int], word: str
+) -> None:
+    limited = settings.model_copy(update={"web": settings.web.model_copy(update=limits)})
+    async with open_app(limited) as app, served(app) as base, httpx.AsyncClient() as client:
+        address = f"{base}/api/stream?topics=workflow"
+        async with client.stream("GET", address) as first:
+            async with client.stream("GET", address) as second:
+                assert (first.status_code, second.status_code) == (200, 200)
+                refused = await asyncio.gather(*(client.get(address) for _ in range(20)))
+                assert {answer.status_code for answer in refused} == {429}
+                assert word in refused[0].json()["error"]["message"]
+                assert int(refused[0].headers["retry-after"]) > 0
+                assert app.state.feed.listeners == 2
+            await until(lambda: app.state.feed.listeners == 1)
+            async with client.stream("GET", address) as third:
+                assert third.status_code == 200
+        await until(lambda: app.state.feed.listeners == 0)
 
 
 async def test_a_client_that_does_not_read_is_dropped_and_others_are_not_delayed(

@@ -1,11 +1,14 @@
 """The change feed of one web process: listens, debounces, loads what changed once, and hands it to all listeners.
 
+Neither a listener nor its coming back costs a question to the database of its own: what was missed is known from the
+log in memory, and what it looks like was loaded for the first who wanted it.
+
 The database's NOTIFY only wakes us; what changed is read from `core.changes` by cursor. So a lost connection, a
 restart of PostgreSQL or a second web process costs nothing: the next read continues where the last one ended.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +20,9 @@ from sqlalchemy import func, select
 from pressbox.core.app import LiveTopic, Resources
 from pressbox.core.db.changes import CHANGES_CHANNEL, ChangeRow
 from pressbox.core.errors import TransientError
-from pressbox.core.live.messages import Message, Wish, change_message, event, newest_of_each
+from pressbox.core.live.loading import LOAD_TOGETHER, MessageLoader
+from pressbox.core.live.log import LONGEST_LOG, ChangeLog
+from pressbox.core.live.messages import Change, Message, Wish, event, newest_of_each
 from pressbox.core.logs import get_logger
 
 log = get_logger(__name__)
@@ -27,6 +32,9 @@ RECONNECT_SECONDS = 1.0
 # A look without having been woken, in case a proxy between us and PostgreSQL swallowed a notification.
 LOOK_SECONDS = 15.0
 QUEUE_LENGTH = 256
+QUEUE_BYTES = 1_000_000
+READ_TOGETHER = 1000
+# Who missed more things than this is quicker with a new page.
 REPLAY_LIMIT = 1000
 
 
@@ -37,28 +45,32 @@ class Listener:
         self.wish = wish
         self.overflowed = False
         self._queue: asyncio.Queue[Message | bytes] = asyncio.Queue(QUEUE_LENGTH)
+        self._bytes = 0
 
     def offer(self, message: Message | bytes) -> None:
         if self.overflowed:
             return
-        try:
-            self._queue.put_nowait(message)
-        except asyncio.QueueFull:
+        size = _size(message)
+        if self._queue.full() or self._bytes + size > QUEUE_BYTES:
             self.overflowed = True
             while not self._queue.empty():
                 self._queue.get_nowait()
             # Wakes a sender that waits; it then sees the flag.
-            self._queue.put_nowait(b"")
+            message, size, self._bytes = b"", 0, 0
+        self._queue.put_nowait(message)
+        self._bytes += size
 
     async def next(self) -> Message | bytes:
-        return await self._queue.get()
+        message = await self._queue.get()
+        self._bytes = max(0, self._bytes - _size(message))
+        return message
 
 
 @dataclass(frozen=True)
-class Replay:
-    """What a reconnecting browser missed. None instead of messages: too long ago, it must reload."""
+class Missed:
+    """What a reconnecting browser missed. None instead of changes: too long ago or too much, it must reload."""
 
-    messages: tuple[Message, ...] | None
+    changes: Sequence[Change] | None
     cursor: int
 
 
@@ -67,6 +79,10 @@ class ChangeFeed:
         self._resources = resources
         self.topics = topics
         self._listeners: set[Listener] = set()
+        self._loader = MessageLoader(resources, topics)
+        self._log: ChangeLog | None = None
+        self._reading = asyncio.Lock()
+        # Up to where changes were handed to listeners; the log may know more.
         self._cursor: int | None = None
         self.connected = False
 
@@ -94,26 +110,15 @@ class ChangeFeed:
                 self._set_connected(False)
                 await asyncio.sleep(RECONNECT_SECONDS)
 
-    async def replay(self, after: int, wish: Wish) -> Replay:
-        """Everything since the cursor `after`, in its present state."""
-        async with self._resources.database.unit_of_work() as work:
-            oldest, newest = (
-                await work.session.execute(
-                    select(func.coalesce(func.min(ChangeRow.id), 0), func.coalesce(func.max(ChangeRow.id), 0))
-                )
-            ).one()
-            # A cursor from the future is one from before a restored backup.
-            if not oldest - 1 <= after <= newest:
-                return Replay(None, newest)
-            rows = await work.session.execute(
-                select(ChangeRow.id, ChangeRow.kind, ChangeRow.key)
-                .where(ChangeRow.id > after, ChangeRow.id <= newest, ChangeRow.kind.in_(wish.all_kinds))
-                .order_by(ChangeRow.id)
-            )
-            missed = newest_of_each(row for row in rows.tuples() if wish.matches(row[1], row[2]))
-        if len(missed) > REPLAY_LIMIT:
-            return Replay(None, newest)
-        return Replay(tuple([await self._load(*change) for change in missed]), newest)
+    async def missed(self, after: int, wish: Wish) -> Missed:
+        """What changed since the cursor `after`: `load` says how it looks now."""
+        log = await self._known_up_to(after)
+        return Missed(log.since(after, wish, REPLAY_LIMIT), log.newest)
+
+    async def load(self, changes: Sequence[Change]) -> AsyncIterator[list[Message]]:
+        """The messages of these changes, in portions."""
+        for start in range(0, len(changes), LOAD_TOGETHER):
+            yield await self._loader.load(changes[start : start + LOAD_TOGETHER])
 
     async def newest(self) -> int:
         async with self._resources.database.unit_of_work() as work:
@@ -124,7 +129,7 @@ class ChangeFeed:
         async with await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=5) as connection:
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANGES_CHANNEL)))
             if self._cursor is None:
-                self._cursor = await self.newest()
+                self._cursor = (await self._known_up_to(0)).newest
             self._set_connected(True)
             while True:
                 await self._catch_up()
@@ -136,36 +141,64 @@ class ChangeFeed:
 
     async def _catch_up(self) -> None:
         async for batch in self._batches():
-            wanted = [change for change in newest_of_each(batch) if self._anybody_wants(change[1], change[2])]
-            for change in wanted:
-                # Loading one by one lets the senders run in between: a burst does not look like a slow browser.
-                message = await self._load(*change)
-                for listener in tuple(self._listeners):
+            wanted = [change for change in newest_of_each(batch) if self._anybody_wants(change)]
+            async for messages in self.load(wanted):
+                await self._hand_over(messages)
+            # Moved only after everything was handed over: a failure in between repeats instead of losing.
+            self._cursor = batch[-1].id
+
+    async def _hand_over(self, messages: Sequence[Message]) -> None:
+        portion = max(1, QUEUE_LENGTH // 4)
+        for start in range(0, len(messages), portion):
+            for listener in tuple(self._listeners):
+                for message in messages[start : start + portion]:
                     if listener.wish.matches(message.kind, message.key):
                         listener.offer(message)
-            # Moved only after everything was handed over: a failure in between repeats instead of losing.
-            self._cursor = batch[-1][0]
+            # Senders run between two portions: a burst does not look like a slow browser.
+            await asyncio.sleep(0)
 
-    async def _batches(self) -> AsyncIterator[list[tuple[int, str, str]]]:
-        while True:
-            async with self._resources.database.unit_of_work() as work:
-                rows = await work.session.execute(
-                    select(ChangeRow.id, ChangeRow.kind, ChangeRow.key)
-                    .where(ChangeRow.id > (self._cursor or 0))
-                    .order_by(ChangeRow.id)
-                    .limit(REPLAY_LIMIT)
-                )
-                batch = [(id, kind, key) for id, kind, key in rows.tuples()]
-            if not batch:
-                return
+    async def _batches(self) -> AsyncIterator[list[Change]]:
+        while batch := await self._read(self._cursor or 0):
+            # In the log before anybody hears of it: a listener that comes now finds in one or the other what it needs.
+            if self._log is not None:
+                self._log.append(batch)
             yield batch
 
-    def _anybody_wants(self, kind: str, key: str) -> bool:
-        return kind in self.topics and any(listener.wish.matches(kind, key) for listener in self._listeners)
+    async def _known_up_to(self, number: int) -> ChangeLog:
+        """The log. A page may know of a change before this process was told, so it looks for a number not yet seen."""
+        if self._log is None or number > self._log.newest:
+            async with self._reading:
+                if self._log is None:
+                    self._log = await self._read_log()
+                while number > self._log.newest and (batch := await self._read(self._log.newest)):
+                    self._log.append(batch)
+        return self._log
 
-    async def _load(self, id: int, kind: str, key: str) -> Message:
-        item: Mapping[str, Any] | None = await self.topics[kind].load(self._resources, key)
-        return change_message(id, kind, key, item)
+    async def _read_log(self) -> ChangeLog:
+        """The end of the change log in the database."""
+        async with self._resources.database.unit_of_work() as work:
+            found = await work.session.execute(
+                select(ChangeRow.id, ChangeRow.kind, ChangeRow.key).order_by(ChangeRow.id.desc()).limit(LONGEST_LOG)
+            )
+            changes = [Change(*row) for row in found.tuples()]
+        log = ChangeLog(changes[-1].id - 1 if changes else 0)
+        log.append(reversed(changes))
+        return log
+
+    async def _read(self, after: int) -> list[Change]:
+        async with self._resources.database.unit_of_work() as work:
+            rows = await work.session.execute(
+                select(ChangeRow.id, ChangeRow.kind, ChangeRow.key)
+                .where(ChangeRow.id > after)
+                .order_by(ChangeRow.id)
+                .limit(READ_TOGETHER)
+            )
+            return [Change(*row) for row in rows.tuples()]
+
+    def _anybody_wants(self, change: Change) -> bool:
+        return change.kind in self.topics and any(
+            listener.wish.matches(change.kind, change.key) for listener in self._listeners
+        )
 
     def _set_connected(self, connected: bool) -> None:
         if connected == self.connected:
@@ -179,3 +212,7 @@ async def _wait_for_notification(connection: psycopg.AsyncConnection[Any], secon
     async for _ in connection.notifies(timeout=seconds, stop_after=1):
         return True
     return False
+
+
+def _size(message: Message | bytes) -> int:
+    return len(message if isinstance(message, bytes) else message.wire)

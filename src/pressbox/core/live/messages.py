@@ -3,11 +3,19 @@
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pressbox.core.errors import InvalidInputError
 
 MAX_TOPICS = 20
+
+
+class Change(NamedTuple):
+    """That a thing looks different, and when in the order of all changes."""
+
+    id: int
+    kind: str
+    key: str
 
 
 @dataclass(frozen=True)
@@ -58,11 +66,12 @@ def event(name: str, data: Mapping[str, Any], id: int | None = None) -> bytes:
     return f"{head}event: {name}\ndata: {json.dumps(data, ensure_ascii=False, default=str)}\n\n".encode()
 
 
-def change_message(id: int, kind: str, key: str, item: Mapping[str, Any] | None) -> Message:
-    return Message(id, kind, key, event("change", {"kind": kind, "key": key, "item": item}, id))
+def change_message(change: Change, item: Mapping[str, Any] | None) -> Message:
+    data = {"kind": change.kind, "key": change.key, "item": item}
+    return Message(change.id, change.kind, change.key, event("change", data, change.id))
 
 
-def newest_of_each(changes: Iterable[tuple[int, str, str]]) -> list[tuple[int, str, str]]:
+def newest_of_each(changes: Iterable[Change]) -> list[Change]:
     """Several changes of one thing are one: its state is loaded afterwards anyway."""
     latest = {(kind, key): id for id, kind, key in changes}
-    return sorted((id, kind, key) for (kind, key), id in latest.items())
+    return sorted(Change(id, kind, key) for (kind, key), id in latest.items())

@@ -1,7 +1,7 @@
 """The activity of the whole instance as a tree, read from the progress rows alone."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -88,6 +88,13 @@ async def active(database: Database) -> ActiveWork:
         rows = await work.session.scalars(running.order_by(ProgressRow.started_at.desc()).limit(CHILDREN_LIMIT))
         reports = tuple(WorkReport.model_validate(row, from_attributes=True) for row in rows)
     return ActiveWork(workflows=reports, cursor=cursor or 0)
+
+
+async def nodes(database: Database, workflow_ids: Sequence[str]) -> tuple[ActivityNode, ...]:
+    """These workflows, without their children; those that are not there are left out."""
+    async with database.unit_of_work() as work:
+        rows = await work.session.scalars(select(ProgressRow).where(ProgressRow.workflow_id.in_(workflow_ids)))
+        return tuple(node_of(row) for row in rows)
 
 
 async def node(database: Database, workflow_id: str) -> ActivityNode | None:

@@ -12,7 +12,8 @@ from starlette.middleware import Middleware
 import pressbox.core.web.api
 import pressbox.core.web.pages
 from pressbox.core.app import AppManifest
-from pressbox.core.config import Settings
+from pressbox.core.config import Settings, WebSettings
+from pressbox.core.live.slots import StreamLimits, StreamSlots
 from pressbox.core.web import assets, operations, stream
 from pressbox.core.web.addresses import own_addresses
 from pressbox.core.web.connection import Connect, connected, keep_connected
@@ -48,6 +49,7 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
     )
     app.state.settings = settings
     app.state.manifests = tuple(manifests)
+    app.state.stream_slots = StreamSlots(_stream_limits(settings.web))
     install_error_handlers(app)
     app.include_router(operations.router)
     app.include_router(assets.router)
@@ -55,6 +57,10 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
         # First the parts, then who asks: a page without the database is a clear 503, not a surprise.
         app.include_router(router, dependencies=[Depends(connected), Depends(current_identity)])
     return app
+
+
+def _stream_limits(settings: WebSettings) -> StreamLimits:
+    return StreamLimits(settings.streams_per_person, settings.streams_per_address, settings.streams_in_all)
 
 
 def _shell(settings: Settings, manifests: Sequence[AppManifest]) -> list[Middleware]:

@@ -1,7 +1,9 @@
 """`GET /api/stream?topics=…`: what changes, as server-sent events."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractContextManager, aclosing
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query, Request
@@ -11,7 +13,8 @@ from starlette.types import Receive, Scope, Send
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.live.feed import ChangeFeed, Listener
 from pressbox.core.live.messages import Wish, event, parse_topics
-from pressbox.core.web.identity import Identity, signed_in
+from pressbox.core.live.slots import StreamSlots
+from pressbox.core.web.identity import Identity, client_of, signed_in
 
 KEEP_ALIVE_SECONDS = 15.0
 # A connection ends after this time and the browser comes back by itself: sessions and rights are checked again.
@@ -44,28 +47,35 @@ async def stream(
     by_name = {kind for kind, topic in feed.topics.items() if topic.by_name}
     wish = parse_topics(topics, feed.topics.keys(), by_name)
     after = _cursor(last_event_id) if last_event_id else cursor
-    return EventStream(feed, wish, after if after is not None else await feed.newest())
+    after = after if after is not None else await feed.newest()
+    return EventStream(partial(_follow, feed, wish, after), stream_slot(request, identity))
+
+
+def stream_slot(request: Request, identity: Identity) -> AbstractContextManager[None]:
+    """A place for one more stream of this person, taken when it is entered."""
+    slots: StreamSlots = request.app.state.stream_slots
+    return slots.take(identity.user_id, client_of(request).address)
 
 
 class EventStream(Response):
-    """Replays what was missed, then follows. The queue is bounded, the connection's life too."""
+    """Sends events until they end, the client leaves, or the life of a connection is over.
+
+    `chunks` is asked for the next part only when the client has taken the one before: nothing piles up here.
+    """
 
     media_type = "text/event-stream"
 
-    def __init__(self, feed: ChangeFeed, wish: Wish, after: int) -> None:
+    def __init__(self, chunks: Callable[[], AsyncGenerator[bytes, None]], slot: AbstractContextManager[None]) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self._feed = feed
-        self._wish = wish
-        self._after = after
+        self._chunks = chunks
+        self._slot = slot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._feed.listen(self._wish) as listener:
+        # Nothing is sent before there is a slot, so that a refusal is an ordinary answer.
+        with self._slot:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            tasks = {
-                asyncio.create_task(self._send_all(listener, send)),
-                asyncio.create_task(_gone(receive)),
-            }
+            tasks = {asyncio.create_task(self._send_all(send)), asyncio.create_task(_gone(receive))}
             try:
                 done, _ = await asyncio.wait(tasks, timeout=LIFE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
@@ -75,29 +85,31 @@ class EventStream(Response):
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _send_all(self, listener: Listener, send: Send) -> None:
-        async for chunk in self._chunks(listener):
-            try:
-                async with asyncio.timeout(SEND_SECONDS):
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            except TimeoutError:
-                return
+    async def _send_all(self, send: Send) -> None:
+        async with aclosing(self._chunks()) as chunks:
+            async for chunk in chunks:
+                try:
+                    async with asyncio.timeout(SEND_SECONDS):
+                        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                except TimeoutError:
+                    return
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _chunks(self, listener: Listener) -> AsyncIterator[bytes]:
+
+async def _follow(feed: ChangeFeed, wish: Wish, after: int) -> AsyncGenerator[bytes, None]:
+    with feed.listen(wish) as listener:
         # Listening began before this read, so nothing falls between; what comes twice is recognised by its id.
-        replay = await self._feed.replay(self._after, self._wish)
+        missed = await feed.missed(after, wish)
         yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()
-        if replay.messages is None:
-            yield event("reload", {"reason": "too long ago"}, replay.cursor)
+        if missed.changes is None:
+            yield event("reload", {"reason": "too long ago"}, missed.cursor)
             return
-        last = replay.cursor
-        for message in replay.messages:
-            yield message.wire
-        yield event("hello", {"cursor": last}, last)
-        if not self._feed.connected:
+        async for messages in feed.load(missed.changes):
+            yield b"".join(message.wire for message in messages)
+        yield event("hello", {"cursor": missed.cursor}, missed.cursor)
+        if not feed.connected:
             yield event("stale", {})
-        async for chunk in _live(listener, last):
+        async for chunk in _live(listener, missed.cursor):
             yield chunk
 
 

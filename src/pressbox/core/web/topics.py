@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pressbox.core.app import AppManifest, LiveTopic, Resources
-from pressbox.core.progress.reader import node
+from pressbox.core.progress.reader import nodes
 from pressbox.core.progress.rows import WORKFLOW_CHANGED
 
 
-async def _load_workflow(resources: Resources, workflow_id: str) -> Mapping[str, Any] | None:
-    found = await node(resources.database, workflow_id)
-    return found.model_dump(mode="json", exclude={"children"}) if found else None
+async def _load_workflows(resources: Resources, ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    found = await nodes(resources.database, ids)
+    return {node.workflow_id: node.model_dump(mode="json", exclude={"children"}) for node in found}
 
 
-WORKFLOW_TOPIC = LiveTopic(WORKFLOW_CHANGED, _load_workflow)
+WORKFLOW_TOPIC = LiveTopic(WORKFLOW_CHANGED, _load_workflows)
 
 
 def live_topics(manifests: Sequence[AppManifest]) -> Mapping[str, LiveTopic]:

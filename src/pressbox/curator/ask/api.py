@@ -1,17 +1,19 @@
 """JSON: questions, their answers, and an answer while it is written."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from fastapi.responses import StreamingResponse
 from pydantic import Field, TypeAdapter
+from starlette.responses import Response
 
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.live.messages import event, parse_topics
 from pressbox.core.web.api_models import RequestBody
 from pressbox.core.web.pages.access import provide
+from pressbox.core.web.stream import EventStream, stream_slot
 from pressbox.curator.ask.domain import AnswerView, ConversationLine, ConversationView
 from pressbox.curator.ask.service import AskService
 from pressbox.curator.ask.wiring import ask_service
@@ -26,7 +28,6 @@ Service = Annotated[AskService, Depends(provide(ask_service))]
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 # The answer is loaded this often even without a change, which also keeps the connection open.
 LOOK_SECONDS = 15.0
-LIFE_SECONDS = 600.0
 ANSWER_VIEW = TypeAdapter(AnswerView)
 
 
@@ -87,25 +88,24 @@ async def again(service: Service, identity: Reader, answer_id: Id) -> AnswerView
 @router.get(
     "/answers/{answer_id}/stream",
     summary="An answer while it is written, as server-sent events",
-    response_class=StreamingResponse,
+    response_class=Response,
     responses={200: {"content": {"text/event-stream": {}}, "description": "Events: answer, until it has ended."}},
 )
-async def stream(request: Request, service: Service, identity: Reader, answer_id: Id) -> StreamingResponse:
+async def stream(request: Request, service: Service, identity: Reader, answer_id: Id) -> Response:
     first = await service.answer(identity.user_id, answer_id)
-    events = _follow(request.app.state.feed, service, identity.user_id, first)
-    return StreamingResponse(events, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+    events = partial(_follow, request.app.state.feed, service, identity.user_id, first)
+    return EventStream(events, stream_slot(request, identity))
 
 
-async def _follow(feed: ChangeFeed, asking: AskService, user_id: int, first: AnswerView) -> AsyncIterator[bytes]:
+async def _follow(feed: ChangeFeed, asking: AskService, user_id: int, first: AnswerView) -> AsyncGenerator[bytes, None]:
     wish = parse_topics(f"{ANSWER_CHANGED}:{first.id}", feed.topics.keys(), {ANSWER_CHANGED})
-    until = asyncio.get_running_loop().time() + LIFE_SECONDS
     with feed.listen(wish) as listener:
         # Loaded again, because it may have changed before we listened.
         known, now = None, await asking.answer(user_id, first.id)
         while True:
             if now != known:
                 yield event("answer", ANSWER_VIEW.dump_python(now, mode="json"))
-            if not now.state.is_open or asyncio.get_running_loop().time() > until:
+            if not now.state.is_open:
                 return
             known = now
             try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pressbox.core.app import ActivitiesByQueue, LiveTopic, Resources, ScheduleDeclaration
+from pressbox.core.app import ActivitiesByQueue, LiveTopic, Resources, ScheduleDeclaration, load_nothing
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -35,8 +35,4 @@ def change_topic(kind: str, *, by_name: bool = False) -> LiveTopic:
 
     What is private has to be named by whoever follows it.
     """
-    return LiveTopic(kind, _load_nothing, by_name=by_name)
-
-
-async def _load_nothing(_: Resources, __: str) -> Mapping[str, Any]:
-    return {}
+    return LiveTopic(kind, load_nothing, by_name=by_name)

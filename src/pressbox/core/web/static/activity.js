@@ -1,6 +1,6 @@
 // The activity page, alive: rows change in place, new ones arrive under their parent, finished ones fold away.
 import { showRunning } from "./pulse.js";
-import { LiveStream } from "./live.js";
+import { LiveStream, stateText } from "./live.js";
 import { clock, duration } from "./times.js";
 
 const ATTENTION = new Set(["running", "failed"]);
@@ -246,8 +246,9 @@ const words = document.querySelector("[data-live]");
 
 function showState(state, lastHeard) {
   words.className = state === "live" ? "quiet" : "stale";
-  write(words, state === "live" ? words.dataset.liveText : words.dataset.staleText.replace("%s", clock(lastHeard)));
+  write(words, stateText(words, state, lastHeard));
   if (state === "stale") askWhetherSignedIn();
+  if (state === "crowded") redraw().catch(() => {});
 }
 
 // An event source does not tell why it was refused; an ordinary request does.
@@ -259,7 +260,18 @@ async function askWhetherSignedIn() {
 }
 
 async function reload() {
+  try {
+    await redraw();
+    follow();
+  } catch {
+    setTimeout(reload, 5_000);
+  }
+}
+
+async function redraw() {
   const answer = await fetch(location.href);
+  // A busy server is asked again later; a refusal is for the whole page to show.
+  if (answer.status === 429 || answer.status >= 500) throw new Error(answer.statusText);
   if (answer.redirected || !answer.ok) return location.reload();
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const unfolded = tree.querySelector("[data-root-fold]").open;
@@ -267,8 +279,8 @@ async function reload() {
   tree = document.querySelector("[data-tree]");
   tree.querySelector("[data-root-fold]").open = unfolded;
   document.querySelector(".totals").replaceWith(document.adoptNode(page.querySelector(".totals")));
+  stream.cursor = tree.dataset.cursor;
   countSoon();
-  follow();
 }
 
 let stream = null;
@@ -276,7 +288,7 @@ let stream = null;
 function follow() {
   stream = new LiveStream("workflow", tree.dataset.cursor, {
     change: receive,
-    reload: () => reload().catch(() => setTimeout(reload, 5_000)),
+    reload,
     state: showState,
   });
   stream.open();

@@ -1,7 +1,6 @@
 // Keeps `[data-follow]` parts of a page true: when one of its topics changes, the part is fetched again and only what
 // differs is written. The stream says that something changed, never what: the fetch asks with the reader's own rights.
-import { LiveStream } from "./live.js";
-import { clock } from "./times.js";
+import { LiveStream, stateText } from "./live.js";
 
 // Several changes in a row are one fetch.
 const GATHER = 250;
@@ -100,8 +99,9 @@ function gather(pause = GATHER) {
 }
 
 function say(state, heard) {
+  if (state === "crowded") stirAll();
   if (!saying) return;
-  const text = state === "live" ? saying.dataset.liveText : saying.dataset.staleText.replace("%s", clock(heard));
+  const text = stateText(saying, state, heard);
   saying.classList.toggle("stale", state !== "live");
   if (saying.textContent !== text) saying.textContent = text;
 }
