@@ -12,6 +12,7 @@
         ├── GoneError             it was here and will not come back
         ├── ConflictError         true, but not now: something else holds it
         ├── ForbiddenError        you are known, and this is not yours to do
+        │   └── ProofNeededError  it is yours to do, once you have shown again that it is you
         ├── NotSignedInError      nobody is signed in
         └── RefusedAddressError   the outbound guard does not let us go there
 
@@ -98,6 +99,10 @@ class ConflictError(PermanentError):
 class ForbiddenError(PermanentError):
     code = "forbidden"
     status = 403
+
+
+class ProofNeededError(ForbiddenError):
+    code = "proof_needed"
 
 
 class NotSignedInError(PermanentError):

@@ -7,8 +7,10 @@ from xml.etree import ElementTree
 import pytest
 from fastapi import FastAPI
 
+from pressbox.core.accounts.models import Client
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
+from pressbox.core.errors import NotSignedInError, RateLimitedError
 from pressbox.curator.apps.domain import (
     LABEL,
     READ,
@@ -87,6 +89,28 @@ async def test_sign_in_is_refused_alike_for_everybody_and_then_throttled(
         last = await phone.sign_in()
     assert last.status_code == 429
     assert "Retry-After" in last.headers
+
+
+async def test_guesses_lock_nobody_else_out_and_an_own_success_forgives_none(
+    site: FastAPI, library: Library, phone: ReaderApp
+) -> None:
+    """The phone is Anna's; somebody at another address guesses, and at her own address somebody with an account."""
+    apps = library.service.apps
+    elsewhere, shared = Client("192.0.2.1"), Client("192.0.2.2")
+    for _ in range(10):
+        with pytest.raises(NotSignedInError):
+            await apps.sign_in(phone.email, "wrong", elsewhere)
+    with pytest.raises(RateLimitedError):
+        await apps.sign_in(phone.email, phone.password, elsewhere)
+    assert (await phone.sign_in()).status_code == 200
+    async with reader_app(site, library, await library.person()) as own:
+        for number in range(30):
+            with pytest.raises(NotSignedInError):
+                await apps.sign_in(f"{number}@example.org", "wrong", shared)
+            if number < 25:
+                await apps.sign_in(own.email, own.password, shared)
+    with pytest.raises(RateLimitedError):
+        await apps.sign_in("one.more@example.org", "wrong", shared)
 
 
 async def test_subscriptions_are_listed_moved_renamed_left_and_added(

@@ -8,7 +8,8 @@ from sqlalchemy import text
 
 from pressbox.core.accounts.limits import Limit, RateLimits
 from pressbox.core.accounts.models import Role, Scope, User
-from pressbox.core.accounts.service import OPEN_OWNER, AccountService
+from pressbox.core.accounts.people import OPEN_OWNER
+from pressbox.core.accounts.service import AccountService
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import GoneError, PressboxError, RateLimitedError

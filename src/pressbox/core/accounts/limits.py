@@ -5,7 +5,7 @@ import ipaddress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import case, delete, func, text
+from sqlalchemy import case, delete, func, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.accounts.rows import RateLimitRow
@@ -22,10 +22,9 @@ class Limit:
     window: timedelta
 
 
-SIGN_IN_BY_ADDRESS = Limit("sign-in-address", 30, timedelta(minutes=10))
-SIGN_IN_BY_EMAIL = Limit("sign-in-email", 10, timedelta(minutes=10))
 SET_UP_BY_ADDRESS = Limit("set-up-address", 20, timedelta(minutes=10))
 TOKEN_FAILURES_BY_ADDRESS = Limit("token-failures-address", 60, timedelta(minutes=5))
+PROOFS_BY_USER = Limit("proofs-user", 10, timedelta(minutes=10))
 PASSWORD_CHANGE_BY_USER = Limit("password-change-user", 10, timedelta(minutes=10))
 
 
@@ -41,7 +40,7 @@ class RateLimits:
         expired = RateLimitRow.expires_at <= now
         statement = (
             insert(RateLimitRow)
-            .values(key=_key(limit, subject), count=1, expires_at=now + limit.window)
+            .values(key=hashed_key(limit.name, subject), count=1, expires_at=now + limit.window)
             .on_conflict_do_update(
                 index_elements=[RateLimitRow.key],
                 set_={
@@ -56,11 +55,18 @@ class RateLimits:
             await work.session.execute(text("SET LOCAL synchronous_commit TO off"))
             used, expires_at, asked_at = (await work.session.execute(statement)).one()
         if used > limit.count:
-            raise _too_many(expires_at - asked_at)
+            raise too_many_attempts(expires_at - asked_at)
+
+    async def give_back(self, limit: Limit, subject: str) -> None:
+        """Take one off again: what was counted turned out well. What others did stays counted."""
+        mine = RateLimitRow.key == hashed_key(limit.name, subject)
+        async with self._database.unit_of_work() as work:
+            statement = update(RateLimitRow).where(mine, RateLimitRow.count > 0).values(count=RateLimitRow.count - 1)
+            await work.session.execute(statement)
 
     async def forget(self, limit: Limit, subject: str) -> None:
         async with self._database.unit_of_work() as work:
-            await work.session.execute(delete(RateLimitRow).where(RateLimitRow.key == _key(limit, subject)))
+            await work.session.execute(delete(RateLimitRow).where(RateLimitRow.key == hashed_key(limit.name, subject)))
 
     async def prune(self, before: datetime) -> int:
         """Remove windows that ended before this moment; gives their number."""
@@ -82,12 +88,12 @@ def address_subject(address: str) -> str:
     return str(parsed)
 
 
-def _key(limit: Limit, subject: str) -> str:
+def hashed_key(name: str, subject: str) -> str:
     # Hashed, since people sometimes type a password where the address belongs, and to bound its length.
-    return f"{limit.name}:{hashlib.sha256(subject.encode('utf-8', 'replace')).hexdigest()}"
+    return f"{name}:{hashlib.sha256(subject.encode('utf-8', 'replace')).hexdigest()}"
 
 
-def _too_many(rest: timedelta) -> RateLimitedError:
+def too_many_attempts(rest: timedelta) -> RateLimitedError:
     seconds = max(1, round(rest.total_seconds()))
     wait = f"{seconds} seconds" if seconds < 90 else f"{round(seconds / 60)} minutes"
     return RateLimitedError(f"Too many attempts. Try again in {wait}.", retry_after=timedelta(seconds=seconds))

@@ -54,18 +54,43 @@ class User:
 
 @dataclass(frozen=True)
 class Client:
-    """Where a request comes from: the address counts for rate limits, the agent is shown in the list of sessions."""
+    """Where a request comes from: the address counts for rate limits, the agent is shown in the list of sessions.
+
+    `device` is the value of the long-lived cookie that tells a browser in which somebody signed in before.
+    """
 
     address: str
     agent: str = ""
+    device: str = ""
+
+
+class Proof(StrEnum):
+    """How somebody showed who they are."""
+
+    PASSWORD = "password"  # noqa: S105
+    LINK = "link"
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who does something, for the audit log; nobody in particular on the command line."""
+
+    user_id: int | None
+    client: Client
+
+
+COMMAND_LINE = Actor(None, Client("command line"))
 
 
 @dataclass(frozen=True)
 class SignedIn:
-    """A session that just began. `secret` is the cookie's value and exists nowhere else."""
+    """A session that just began. `secret` and `device` are the values of cookies and exist nowhere else."""
 
     secret: str
     user: User
+    device: str
+    # Somebody who signed in before did so here for the first time.
+    new_device: bool
 
 
 @dataclass(frozen=True)
@@ -107,3 +132,5 @@ class Authenticated:
 
     user: User
     scopes: frozenset[Scope]
+    # When they last showed, in this session or with this token, that it is really them.
+    proved_at: datetime | None = None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from email_validator import EmailNotValidError, validate_email
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -13,6 +13,8 @@ from pressbox.core.accounts.passwords import UNUSABLE
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 
+# The address of the owner that the open mode makes when there is no account yet.
+OPEN_OWNER = "owner@localhost"
 LONGEST_NAME = 100
 LONGEST_EMAIL = 320
 LARGEST_ID = 2**63 - 1
@@ -76,13 +78,20 @@ async def get(session: AsyncSession, user_id: int) -> UserRow:
     return row
 
 
+async def replace_hash(session: AsyncSession, user_id: int, old: str, new: str) -> None:
+    """Store the same password with newer parameters, unless somebody has changed it meanwhile."""
+    same = (UserRow.id == user_id, UserRow.password_hash == old)
+    await session.execute(update(UserRow).where(*same).values(password_hash=new))
+
+
 async def everybody(session: AsyncSession) -> Sequence[UserRow]:
     return (await session.execute(select(UserRow).order_by(UserRow.id))).scalars().all()
 
 
 async def anybody(session: AsyncSession) -> bool:
-    """Whether somebody can sign in. The owner that the open mode made has no password and does not count."""
-    statement = select(UserRow.id).where(UserRow.password_hash != UNUSABLE).limit(1)
+    """Whether there are accounts. The owner that the open mode made has no password and does not count."""
+    somebody = or_(UserRow.password_hash != UNUSABLE, UserRow.email != OPEN_OWNER)
+    statement = select(UserRow.id).where(somebody).limit(1)
     return (await session.execute(statement)).first() is not None
 
 

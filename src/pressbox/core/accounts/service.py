@@ -3,23 +3,27 @@
 Nothing here tells an unknown user from a wrong password: not the text, nor the time, nor the rate limit.
 """
 
+import asyncio
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from pressbox.core.accounts import people, sessions, setup, tokens
+from pressbox.core.accounts import audit, devices, people, sessions, setup, tokens
+from pressbox.core.accounts.attempts import Pause, SignInAttempts
+from pressbox.core.accounts.audit import Action
 from pressbox.core.accounts.limits import (
     PASSWORD_CHANGE_BY_USER,
+    PROOFS_BY_USER,
     SET_UP_BY_ADDRESS,
-    SIGN_IN_BY_ADDRESS,
-    SIGN_IN_BY_EMAIL,
     TOKEN_FAILURES_BY_ADDRESS,
     RateLimits,
     address_subject,
 )
 from pressbox.core.accounts.models import (
+    Actor,
     Authenticated,
     Client,
     NewToken,
+    Proof,
     Role,
     Scope,
     SessionView,
@@ -37,16 +41,21 @@ from pressbox.core.logs import get_logger
 
 log = get_logger(__name__)
 
-# The address of the owner that the open mode makes when there is no account yet.
-OPEN_OWNER = "owner@localhost"
-
 
 class AccountService:
-    def __init__(self, database: Database, settings: Settings, *, passwords: Passwords | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        *,
+        passwords: Passwords | None = None,
+        pause: Pause = asyncio.sleep,
+    ) -> None:
         self._database = database
         self._session_life = timedelta(days=settings.web.session_days)
         self._passwords = passwords or Passwords()
         self._limits = RateLimits(database)
+        self._attempts = SignInAttempts(database, pause=pause)
 
     # Set-up
 
@@ -77,34 +86,79 @@ class AccountService:
         password_hash = await self._passwords.hash(validate_password(password))
         async with self._database.unit_of_work() as work:
             row = await setup.redeem(work.session, secret, email=email, name=name, password_hash=password_hash)
-            cookie = await sessions.begin(work.session, row.id, client.agent, self._session_life)
-        log.info("set_up", msg="The first administrator was made", user_id=row.id)
-        return SignedIn(secret=cookie, user=people.to_user(row))
+            user = people.to_user(row)
+            await audit.record(work.session, Action.SET_UP, Actor(user.id, client), user.id)
+        log.info("set_up", msg="The first administrator was made", user_id=user.id)
+        return await self.begin_session(user, client, Proof.LINK)
 
     # Sessions
+
+    async def check_password(self, email: str, password: str, *, client: Client) -> User:
+        """The person with this address, who knows the password; anything else is one and the same error."""
+        subject = _email_subject(email)
+        async with self._database.unit_of_work() as work:
+            row = await people.find_by_email(work.session, subject)
+            known = row is not None and await devices.is_known(work.session, row.id, client.device)
+        attempt = await self._attempts.admit(subject, client, known_device=known)
+        check = await self._passwords.check(row.password_hash if row else None, password)
+        if row is None or not check.matches or row.disabled_at is not None:
+            log.info("sign_in_refused", msg="Wrong e-mail address or password", address=client.address)
+            async with self._database.unit_of_work() as work:
+                subject_id = row.id if row else None
+                await audit.record(work.session, Action.SIGN_IN_REFUSED, audit.nobody(client), subject_id)
+            raise InvalidInputError("E-mail address or password is wrong.", field="password")
+        if check.replacement is not None:
+            async with self._database.unit_of_work() as work:
+                await people.replace_hash(work.session, row.id, row.password_hash, check.replacement)
+        await self._attempts.succeed(attempt)
+        return people.to_user(row)
+
+    async def begin_session(
+        self, user: User, client: Client, proof: Proof, *, previous_session: str | None = None
+    ) -> SignedIn:
+        """The one way into a session, for somebody who has proved who they are, however they did it.
+
+        The session has a new name, and ends the one that the browser had before.
+        """
+        async with self._database.unit_of_work() as work:
+            row = await people.get(work.session, user.id)
+            if row.disabled_at is not None:
+                raise InvalidInputError("This account is disabled. An administrator can enable it again.")
+            if previous_session is not None:
+                await sessions.end(work.session, previous_session)
+            secret = await sessions.begin(work.session, row.id, client.agent, self._session_life)
+            known = await devices.is_known(work.session, row.id, client.device)
+            new_device = not known and await devices.has_any(work.session, row.id)
+            device = await devices.remember(work.session, row.id, client.device)
+            actor = Actor(row.id, client)
+            await audit.record(work.session, Action.SIGNED_IN, actor, row.id, by=proof, new_device=new_device)
+        log.info("signed_in", msg="A session began", user_id=row.id, address=client.address, proof=proof)
+        return SignedIn(secret=secret, user=people.to_user(row), device=device, new_device=new_device)
 
     async def sign_in(
         self, email: str, password: str, *, client: Client, previous_session: str | None = None
     ) -> SignedIn:
-        """Begin a session of a new name, and end the one that the browser had before."""
-        subject = _email_subject(email)
-        await self._limits.count(SIGN_IN_BY_ADDRESS, address_subject(client.address))
-        await self._limits.count(SIGN_IN_BY_EMAIL, subject)
+        """By e-mail address and password alone, for whoever needs no second factor."""
+        user = await self.check_password(email, password, client=client)
+        return await self.begin_session(user, client, Proof.PASSWORD, previous_session=previous_session)
+
+    async def prove_by_password(self, user_id: int, password: str, *, client: Client) -> None:
+        """Raise unless this is the password of somebody who is signed in already."""
+        await self._limits.count(PROOFS_BY_USER, f"{user_id} {address_subject(client.address)}")
         async with self._database.unit_of_work() as work:
-            row = await people.find_by_email(work.session, subject)
-        check = await self._passwords.check(row.password_hash if row else None, password)
-        if row is None or not check.matches or row.disabled_at is not None:
-            log.info("sign_in_refused", msg="Wrong e-mail address or password", address=client.address)
-            raise InvalidInputError("E-mail address or password is wrong.", field="password")
+            stored = (await people.get(work.session, user_id)).password_hash
+        if not (await self._passwords.check(stored, password)).matches:
+            async with self._database.unit_of_work() as work:
+                await audit.record(work.session, Action.PROOF_REFUSED, Actor(user_id, client), user_id)
+            raise InvalidInputError("The password is wrong.", field="password")
+
+    async def note_proof(self, *, session: str | None = None, token: str | None = None) -> None:
+        """From now on, for a while, whoever uses this session or token has shown that it is really them."""
         async with self._database.unit_of_work() as work:
-            if check.replacement is not None:
-                (await people.get(work.session, row.id)).password_hash = check.replacement
-            if previous_session is not None:
-                await sessions.end(work.session, previous_session)
-            secret = await sessions.begin(work.session, row.id, client.agent, self._session_life)
-        await self._limits.forget(SIGN_IN_BY_EMAIL, subject)
-        log.info("signed_in", msg="A session began", user_id=row.id, address=client.address)
-        return SignedIn(secret=secret, user=people.to_user(row))
+            if session is not None:
+                await sessions.prove(work.session, session)
+            if token is not None:
+                await tokens.prove(work.session, token)
 
     async def sign_out(self, session_secret: str) -> None:
         async with self._database.unit_of_work() as work:
@@ -126,9 +180,11 @@ class AccountService:
 
     async def authenticate_session(self, secret: str) -> Authenticated | None:
         async with self._database.unit_of_work() as work:
-            row = await sessions.find_user(work.session, secret, self._session_life)
-            user = people.to_user(row) if row is not None else None
-        return Authenticated(user=user, scopes=scopes_of(user.role)) if user else None
+            found = await sessions.find_user(work.session, secret, self._session_life)
+        if found is None:
+            return None
+        user = people.to_user(found[0])
+        return Authenticated(user=user, scopes=scopes_of(user.role), proved_at=found[1])
 
     # Tokens
 
@@ -140,7 +196,7 @@ class AccountService:
             await self._limits.count(TOKEN_FAILURES_BY_ADDRESS, address_subject(client.address))
             return None
         user = people.to_user(found[0])
-        return Authenticated(user=user, scopes=effective_scopes(user.role, found[1]))
+        return Authenticated(user=user, scopes=effective_scopes(user.role, found[1]), proved_at=found[2])
 
     async def add_token(
         self, user_id: int, name: str, scopes: Iterable[Scope], *, expires_at: datetime | None = None
@@ -254,7 +310,7 @@ class AccountService:
             if row is None:
                 await setup.take_turns(work.session)
                 row = await people.first_administrator(work.session) or await people.insert_user(
-                    work.session, OPEN_OWNER, "", UNUSABLE, Role.ADMIN
+                    work.session, people.OPEN_OWNER, "", UNUSABLE, Role.ADMIN
                 )
             user = people.to_user(row)
         return Authenticated(user=user, scopes=scopes_of(Role.ADMIN))

@@ -1,7 +1,7 @@
 """Server-side sessions: statements inside a unit of work. The cookie's value is never stored."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,28 +20,34 @@ async def begin(session: AsyncSession, user_id: int, agent: str, life: timedelta
     """Start a session and give the value of its cookie."""
     secret = new_secret()
     values = {"token_hash": fingerprint(secret), "user_id": user_id, "user_agent": _printable(agent)[:LONGEST_AGENT]}
-    await session.execute(insert(SessionRow).values(**values, expires_at=func.now() + life))
+    await session.execute(insert(SessionRow).values(**values, proved_at=func.now(), expires_at=func.now() + life))
     return secret
 
 
-async def find_user(session: AsyncSession, secret: str, life: timedelta) -> UserRow | None:
-    """The user of a session that is still good; a session in use lives on."""
+async def prove(session: AsyncSession, secret: str) -> None:
+    """Note that its owner showed just now that it is really them."""
+    mine = SessionRow.token_hash == fingerprint(secret)
+    await session.execute(update(SessionRow).where(mine).values(proved_at=func.now()))
+
+
+async def find_user(session: AsyncSession, secret: str, life: timedelta) -> tuple[UserRow, datetime | None] | None:
+    """The user of a session that is still good, and when they last proved to be it; a session in use lives on."""
     if not well_formed(secret):
         return None
     token_hash = fingerprint(secret)
     statement = (
-        select(UserRow, SessionRow.last_seen_at < func.now() - SEEN_AGAIN_AFTER)
+        select(UserRow, SessionRow.last_seen_at < func.now() - SEEN_AGAIN_AFTER, SessionRow.proved_at)
         .join(SessionRow, SessionRow.user_id == UserRow.id)
         .where(SessionRow.token_hash == token_hash, SessionRow.expires_at > func.now(), UserRow.disabled_at.is_(None))
     )
     found = (await session.execute(statement)).one_or_none()
     if found is None:
         return None
-    user: UserRow = found[0]
-    if found[1]:
+    user, seen_long_ago, proved_at = found
+    if seen_long_ago:
         seen = {"last_seen_at": func.now(), "expires_at": func.now() + life}
         await session.execute(update(SessionRow).where(SessionRow.token_hash == token_hash).values(**seen))
-    return user
+    return user, proved_at
 
 
 async def end(session: AsyncSession, secret: str) -> None:

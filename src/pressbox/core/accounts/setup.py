@@ -8,7 +8,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.accounts import people
 from pressbox.core.accounts.models import Role
 from pressbox.core.accounts.opaque import fingerprint, new_secret, well_formed
-from pressbox.core.accounts.passwords import UNUSABLE
 from pressbox.core.accounts.rows import SetupLinkRow, UserRow
 from pressbox.core.errors import GoneError
 
@@ -53,8 +52,7 @@ async def redeem(session: AsyncSession, secret: str, *, email: str, name: str, p
     await require(session, secret)
     await session.execute(delete(SetupLinkRow))
     # What was made in the open mode belongs to its owner, who gets a name and a password now.
-    statement = select(UserRow).where(UserRow.password_hash == UNUSABLE).order_by(UserRow.id).limit(1)
-    owner = (await session.execute(statement)).scalar_one_or_none()
+    owner = await people.find_by_email(session, people.OPEN_OWNER)
     if owner is None:
         return await people.insert_user(session, email, name, password_hash, Role.ADMIN)
     owner.email, owner.name, owner.password_hash, owner.role = email, name, password_hash, Role.ADMIN

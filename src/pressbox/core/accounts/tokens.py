@@ -39,8 +39,14 @@ async def create(
     return NewToken(secret=secret, view=_view((await session.execute(statement)).scalar_one()))
 
 
-async def find(session: AsyncSession, secret: str) -> tuple[UserRow, frozenset[Scope]] | None:
-    """The owner of a token that is still good, and the scopes it was given."""
+async def prove(session: AsyncSession, secret: str) -> None:
+    """Note that its owner showed just now that it is really them."""
+    mine = TokenRow.token_hash == fingerprint(secret)
+    await session.execute(update(TokenRow).where(mine).values(proved_at=func.now()))
+
+
+async def find(session: AsyncSession, secret: str) -> tuple[UserRow, frozenset[Scope], datetime | None] | None:
+    """The owner of a token that is still good, the scopes it was given, and when the owner last proved to be it."""
     if not well_formed(secret, PREFIX):
         return None
     token_hash = fingerprint(secret)
@@ -59,7 +65,7 @@ async def find(session: AsyncSession, secret: str) -> tuple[UserRow, frozenset[S
     user, token = found
     used = or_(TokenRow.last_used_at.is_(None), TokenRow.last_used_at < func.now() - USED_AGAIN_AFTER)
     await session.execute(update(TokenRow).where(TokenRow.id == token.id, used).values(last_used_at=func.now()))
-    return user, frozenset(Scope(scope) for scope in token.scopes)
+    return user, frozenset(Scope(scope) for scope in token.scopes), token.proved_at
 
 
 async def views(session: AsyncSession, user_id: int) -> tuple[TokenView, ...]:

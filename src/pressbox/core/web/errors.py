@@ -20,6 +20,7 @@ from pressbox.core.errors import (
     NotSignedInError,
     PermanentError,
     PressboxError,
+    ProofNeededError,
     RateLimitedError,
     TransientError,
 )
@@ -31,6 +32,7 @@ log = get_logger(__name__)
 
 RETRY_SECONDS = 5
 SIGN_IN_PATH = "/sign-in"
+PROOF_PATH = "/account/proof"
 # The description of the API is for people.
 API_PAGES = "/api/docs"
 LONGEST_NEXT = 1000
@@ -78,6 +80,8 @@ async def answer(request: Request, error: PressboxError) -> Response:
     if not wants_json(request):
         if isinstance(error, NotSignedInError):
             return _to_sign_in(request)
+        if isinstance(error, ProofNeededError):
+            return _redirect(request, proof_location(_page_of(request)))
         return await _page(request, error)
     detail = ErrorDetail(
         code=error.code,
@@ -113,7 +117,7 @@ def safe_next(target: str | None, default: str = "/") -> str:
     # Browsers read a backslash as a slash and drop control characters: both can turn a path into a host.
     if "\\" in target or not target.isprintable():
         return default
-    return default if urlsplit(target).path in (SIGN_IN_PATH, "/sign-out", "/set-up") else target
+    return default if urlsplit(target).path in (SIGN_IN_PATH, PROOF_PATH, "/sign-out", "/set-up") else target
 
 
 def sign_in_location(target: str | None) -> str:
@@ -121,15 +125,38 @@ def sign_in_location(target: str | None) -> str:
     return SIGN_IN_PATH if chosen == "/" else f"{SIGN_IN_PATH}?next={quote(chosen, safe='/')}"
 
 
+def proof_location(target: str | None) -> str:
+    """The page on which somebody shows again that it is them, and from which they come back to `target`."""
+    return f"{PROOF_PATH}?next={quote(safe_next(target, '/account'), safe='/')}"
+
+
 def _to_sign_in(request: Request) -> Response:
-    if request.headers.get("hx-request") == "true":
-        # A redirect would put the sign-in page into a corner of the page; htmx moves the whole page instead.
+    shown = _page_of(request) if request.method in SAFE_METHODS or _by_htmx(request) else None
+    if _by_htmx(request):
+        return _redirect(request, sign_in_location(shown), HTTPStatus.UNAUTHORIZED)
+    return _redirect(request, sign_in_location(shown))
+
+
+def _by_htmx(request: Request) -> bool:
+    return request.headers.get("hx-request") == "true"
+
+
+def _page_of(request: Request) -> str:
+    """The page that somebody sees, or was about to: for a form, the one that it stands on."""
+    if _by_htmx(request):
         shown = urlsplit(request.headers.get("hx-current-url", ""))
-        target = sign_in_location(shown.path + (f"?{shown.query}" if shown.query else ""))
-        return Response(status_code=HTTPStatus.UNAUTHORIZED, headers={"HX-Redirect": target})
-    asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    wanted = asked if request.method in SAFE_METHODS else None
-    return RedirectResponse(sign_in_location(wanted), status_code=HTTPStatus.SEE_OTHER)
+    elif request.method in SAFE_METHODS:
+        shown = urlsplit(str(request.url))
+    else:
+        shown = urlsplit(request.headers.get("referer", ""))
+    return shown.path + (f"?{shown.query}" if shown.query else "")
+
+
+def _redirect(request: Request, target: str, htmx_status: HTTPStatus = HTTPStatus.OK) -> Response:
+    if _by_htmx(request):
+        # A redirect would put the other page into a corner of this one; htmx moves the whole page instead.
+        return Response(status_code=htmx_status, headers={"HX-Redirect": target})
+    return RedirectResponse(target, status_code=HTTPStatus.SEE_OTHER)
 
 
 async def _page(request: Request, error: PressboxError) -> Response:

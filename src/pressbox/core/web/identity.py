@@ -8,6 +8,7 @@ without saying more.
 import ipaddress
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -15,12 +16,15 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from pressbox.core.accounts.models import Authenticated, Client, Role, Scope
+from pressbox.core.accounts.models import Actor, Authenticated, Client, Role, Scope, SignedIn
+from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError, ForbiddenError, NotSignedInError
 from pressbox.core.web.connection import account_service
 
 COOKIE = "pressbox_session"
+DEVICE_COOKIE = "pressbox_device"
+PROOF_LIFE = timedelta(minutes=10)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 API_PREFIX = "/api/"
 
@@ -49,6 +53,15 @@ class Identity:
     scopes: frozenset[Scope]
     via: Via
     language: str | None
+    # When they last showed, in this session or with this token, that it is really them.
+    proved_at: datetime | None = None
+
+    @property
+    def proved_recently(self) -> bool:
+        """Whether lasting credentials may be made now. The open mode has nobody to ask."""
+        if self.via is Via.OPEN:
+            return True
+        return self.proved_at is not None and utc_now() - self.proved_at < PROOF_LIFE
 
     @property
     def is_administrator(self) -> bool:
@@ -99,7 +112,14 @@ AdministratorIdentity = Annotated[Identity, Depends(administrator)]
 def client_of(request: Request) -> Client:
     """Where the request comes from, for rate limits and the list of sessions."""
     address: str = getattr(request.state, "client_address", "")
-    return Client(address=address, agent=request.headers.get("user-agent", ""))
+    device = request.cookies.get(device_cookie_name(request.app.state.settings), "")
+    return Client(address=address, agent=request.headers.get("user-agent", ""), device=device)
+
+
+def actor_of(request: Request) -> Actor:
+    """Who asks, for the audit log."""
+    identity: Identity | None = getattr(request.state, "identity", None)
+    return Actor(identity.user_id if identity else None, client_of(request))
 
 
 def session_secret(request: Request) -> str | None:
@@ -112,16 +132,23 @@ def session_cookie_name(settings: Settings) -> str:
     return f"__Host-{COOKIE}" if is_secure(settings) else COOKIE
 
 
-def set_session_cookie(response: Response, settings: Settings, secret: str) -> None:
-    response.set_cookie(
-        session_cookie_name(settings),
-        secret,
-        max_age=_COOKIE_SECONDS,
-        path="/",
-        secure=is_secure(settings),
-        httponly=True,
-        samesite="lax",
-    )
+def device_cookie_name(settings: Settings) -> str:
+    return f"__Host-{DEVICE_COOKIE}" if is_secure(settings) else DEVICE_COOKIE
+
+
+def set_session_cookies(response: Response, settings: Settings, begun: SignedIn) -> None:
+    """The session, and the device by which this browser is known after the session has ended."""
+    cookies = {session_cookie_name(settings): begun.secret, device_cookie_name(settings): begun.device}
+    for name, value in cookies.items():
+        response.set_cookie(
+            name,
+            value,
+            max_age=_COOKIE_SECONDS,
+            path="/",
+            secure=is_secure(settings),
+            httponly=True,
+            samesite="lax",
+        )
 
 
 def clear_session_cookie(response: Response, settings: Settings) -> None:
@@ -197,6 +224,7 @@ def _identity(found: Authenticated, via: Via) -> Identity:
         scopes=found.scopes,
         via=via,
         language=user.language,
+        proved_at=found.proved_at,
     )
 
 

@@ -14,6 +14,7 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError
 from pressbox.core.web.identity import Identity, is_secure
 from pressbox.core.web.pages.access import provide
+from pressbox.core.web.proof import ProvedIdentity
 from pressbox.core.web.rendering import render
 from pressbox.curator.apps.formats import Told, atom, newest_of
 from pressbox.curator.apps.service import AppService, ViewService
@@ -55,7 +56,7 @@ async def apps_page(request: Request, apps: Apps, views: Views, identity: Reader
 
 @router.post(f"{APPS_PATH}/passwords")
 async def add_password(
-    request: Request, apps: Apps, views: Views, identity: Reader, place: Here, name: Text = ""
+    request: Request, apps: Apps, views: Views, identity: ProvedIdentity, place: Here, name: Text = ""
 ) -> Response:
     try:
         made = await apps.add_password(identity.user_id, name)
@@ -82,7 +83,7 @@ async def revoke_password(apps: Apps, identity: Reader, password_id: Number) -> 
 
 @router.post(f"{APPS_PATH}/views")
 async def add_view(
-    request: Request, apps: Apps, views: Views, identity: Reader, place: Here, full: Text = ""
+    request: Request, apps: Apps, views: Views, identity: ProvedIdentity, place: Here, full: Text = ""
 ) -> Response:
     try:
         made = await views.create(identity.user_id, place.selection, full_text=full == "yes")

@@ -3,9 +3,8 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 
-from pressbox.core.accounts.limits import Limit, RateLimits, address_subject
+from pressbox.core.accounts.attempts import SignInAttempts
 from pressbox.core.accounts.models import Client, Scope
 from pressbox.core.accounts.opaque import fingerprint, new_secret, well_formed
 from pressbox.core.accounts.passwords import Passwords
@@ -41,9 +40,6 @@ TOKEN_PREFIX = "pba_"  # noqa: S105 - how tokens of apps begin, not one of them
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23"
 _GROUPS, _GROUP = 4, 5
 
-BY_ADDRESS = Limit("app-sign-in-address", 30, timedelta(minutes=10))
-BY_EMAIL = Limit("app-sign-in-email", 10, timedelta(minutes=10))
-
 _REFUSED = "E-mail address or app password is wrong."
 _WORDS = {
     ListKind.ALL: "All articles",
@@ -57,12 +53,12 @@ class AppService:
     """An app password opens the reader's API and nothing else; the account's own password never opens that."""
 
     def __init__(
-        self, access: SqlAppAccess, accounts: AccountService, passwords: Passwords, limits: RateLimits
+        self, access: SqlAppAccess, accounts: AccountService, passwords: Passwords, attempts: SignInAttempts
     ) -> None:
         self._access = access
         self._accounts = accounts
         self._passwords = passwords
-        self._limits = limits
+        self._attempts = attempts
 
     async def add_password(self, user_id: int, name: str) -> NewAppPassword:
         """A password that we choose. It is in the answer and nowhere else."""
@@ -82,13 +78,12 @@ class AppService:
 
     async def sign_in(self, email: str, password: str, client: Client) -> str:
         """What the app sends from now on. Failures are counted as those of the account's sign-in are."""
-        address, subject = address_subject(client.address), email.strip().lower()[:320]
-        await self._limits.count(BY_ADDRESS, address)
-        await self._limits.count(BY_EMAIL, subject)
+        subject = email.strip().lower()[:320]
+        # We choose these passwords, and nobody guesses one of 92 bits: attempts need not take turns.
+        attempt = await self._attempts.admit(subject, client, paced=False)
         secret = await self._token(subject, password.strip(), client)
         # Apps sign in often, and many may share an address: only failures add up.
-        await self._limits.forget(BY_EMAIL, subject)
-        await self._limits.forget(BY_ADDRESS, address)
+        await self._attempts.succeed(attempt)
         return secret
 
     async def authenticate(self, secret: str, client: Client) -> AppPerson:

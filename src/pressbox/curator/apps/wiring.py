@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pressbox.core.accounts.limits import RateLimits
+from pressbox.core.accounts.attempts import SignInAttempts
 from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def app_service(resources: Resources, passwords: Passwords | None = None) -> AppService:
     database = resources.database
     accounts = AccountService(database, resources.settings)
-    return AppService(SqlAppAccess(database), accounts, passwords or Passwords(), RateLimits(database))
+    attempts = SignInAttempts(database, kind="app")
+    return AppService(SqlAppAccess(database), accounts, passwords or Passwords(), attempts)
 
 
 def stream_service(resources: Resources) -> StreamService:

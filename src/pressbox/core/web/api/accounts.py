@@ -12,8 +12,17 @@ from pressbox.core.clock import utc_now
 from pressbox.core.errors import ForbiddenError, InvalidInputError
 from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.core.web.connection import account_service
-from pressbox.core.web.identity import AdministratorIdentity, Identity, SignedInIdentity, Via, session_secret, signed_in
+from pressbox.core.web.identity import (
+    AdministratorIdentity,
+    Identity,
+    SignedInIdentity,
+    Via,
+    client_of,
+    session_secret,
+    signed_in,
+)
 from pressbox.core.web.languages import LANGUAGES
+from pressbox.core.web.proof import note_proof, require_recent_proof
 
 router = APIRouter(prefix="/api", tags=["accounts"])
 
@@ -29,6 +38,13 @@ async def owner(identity: Annotated[Identity, Depends(signed_in)]) -> Identity:
 
 
 Owner = Annotated[Identity, Depends(owner)]
+
+
+async def proved_owner(identity: Owner) -> Identity:
+    return await require_recent_proof(identity)
+
+
+ProvedOwner = Annotated[Identity, Depends(proved_owner)]
 
 
 class AccountResponse(ResponseModel):
@@ -75,6 +91,10 @@ class TokenRequest(RequestBody):
     name: str = Field(min_length=1, max_length=100, description="What it is for.")
     scopes: set[Scope] = Field(min_length=1)
     expires_in_days: int | None = Field(None, ge=1, le=3650, description="Without it, the token lives until removed.")
+
+
+class ProofRequest(RequestBody):
+    password: SecretStr
 
 
 class PasswordChange(RequestBody):
@@ -136,13 +156,20 @@ async def change_password(request: Request, identity: Owner, accounts: Accounts,
     )
 
 
+@router.post("/account/proof", status_code=204, summary="Show again that it is me")
+async def prove(request: Request, identity: Owner, accounts: Accounts, proof: ProofRequest) -> None:
+    """For ten minutes this session or token may make lasting credentials and change the account."""
+    await accounts.prove_by_password(identity.user_id, proof.password.get_secret_value(), client=client_of(request))
+    await note_proof(request, identity)
+
+
 @router.get("/account/tokens", response_model=list[TokenResponse], summary="My tokens")
 async def list_tokens(identity: Owner, accounts: Accounts) -> tuple[TokenView, ...]:
     return await accounts.tokens(identity.user_id)
 
 
 @router.post("/account/tokens", status_code=201, summary="Make a token")
-async def add_token(identity: Owner, accounts: Accounts, wanted: TokenRequest) -> NewTokenResponse:
+async def add_token(identity: ProvedOwner, accounts: Accounts, wanted: TokenRequest) -> NewTokenResponse:
     expires_at = utc_now() + timedelta(days=wanted.expires_in_days) if wanted.expires_in_days else None
     created = await accounts.add_token(identity.user_id, wanted.name, wanted.scopes, expires_at=expires_at)
     return NewTokenResponse.from_token(created)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Form, Path, Request
 from starlette.responses import RedirectResponse, Response
 
 from pressbox.core.accounts import tokens as token_rules
-from pressbox.core.accounts.models import Scope
+from pressbox.core.accounts.models import Proof, Scope
 from pressbox.core.accounts.opaque import well_formed
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
@@ -21,10 +21,11 @@ from pressbox.core.web.identity import (
     client_of,
     is_secure,
     session_secret,
-    set_session_cookie,
 )
 from pressbox.core.web.languages import LANGUAGES
+from pressbox.core.web.proof import ProvedIdentity
 from pressbox.core.web.rendering import render
+from pressbox.core.web.sign_in import complete_sign_in, open_session
 
 router = APIRouter(include_in_schema=False)
 
@@ -63,7 +64,7 @@ async def set_up(
     except _REFUSALS as error:
         kept = {"email": email, "name": name}
         return _show_form_again(request, "setup.html", error, token=token, field=_field(error), values=kept)
-    return _sign_in_response(request, begun.secret, "/")
+    return open_session(request, begun)
 
 
 @router.get("/sign-in")
@@ -80,12 +81,10 @@ async def sign_in(
     request: Request, accounts: Accounts, email: Text = "", password: Text = "", next: Text = ""
 ) -> Response:
     try:
-        begun = await accounts.sign_in(
-            email, password, client=client_of(request), previous_session=session_secret(request)
-        )
+        user = await accounts.check_password(email, password, client=client_of(request))
     except _REFUSALS as error:
         return _show_form_again(request, "sign_in.html", error, next=safe_next(next), values={"email": email})
-    return _sign_in_response(request, begun.secret, safe_next(next))
+    return await complete_sign_in(request, user, Proof.PASSWORD, next)
 
 
 @router.post("/sign-out")
@@ -138,7 +137,7 @@ async def change_language(
 async def add_token(
     request: Request,
     accounts: Accounts,
-    identity: SignedInIdentity,
+    identity: ProvedIdentity,
     name: Text = "",
     scopes: Annotated[list[Scope] | None, Form()] = None,
 ) -> Response:
@@ -207,12 +206,6 @@ def _show_form_again(request: Request, template: str, error: PressboxError, **co
 
 def _field(error: PressboxError) -> str | None:
     return error.field if isinstance(error, InvalidInputError) else None
-
-
-def _sign_in_response(request: Request, secret: str, target: str) -> Response:
-    response = _redirect(target)
-    set_session_cookie(response, request.app.state.settings, secret)
-    return response
 
 
 def _sign_out_response(request: Request) -> Response:
