@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -30,6 +30,7 @@ from pressbox.curator.models.pay_once import PayOnce
 from pressbox.curator.models.ports import Order, PaidAnswer, PaidCall, Reservation
 from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
 from pressbox.curator.search.contracts import EmbeddingSelection
+from pressbox.curator.search.domain.identity import DamagedIndexError, FoundIndex, KnownIndex
 from pressbox.curator.search.ports import IndexDocument
 from tests.fakes.footy import FakeObjects
 
@@ -132,6 +133,7 @@ class FakeEntries:
         self.distilled: list[int] = []
         self.old: list[int] = []
         self.gone: list[int] = []
+        self.index: KnownIndex | None = None
 
     @property
     def all(self) -> dict[int, FakeEntry]:
@@ -221,6 +223,21 @@ class FakeEntries:
     async def mark_indexed(self, hashes: Mapping[int, str]) -> None:
         for entry_id, shown in hashes.items():
             self.all[entry_id].indexed_hash = shown
+
+    async def known_index(self) -> KnownIndex | None:
+        return self.index
+
+    async def begin_index_write(self) -> None:
+        if self.index is not None:
+            self.index = replace(self.index, writing=True)
+
+    async def record_index(self, found: FoundIndex | None, *, complete: bool | None = None) -> None:
+        if found is not None:
+            was = True if self.index is None else self.index.complete
+            self.index = KnownIndex(found.generation, found.commit_number, False, was if complete is None else complete)
+
+    async def index_check_is_due(self) -> bool:
+        return False
 
     async def removed_ids(self, limit: int) -> Sequence[int]:
         return self.gone[:limit]
@@ -331,6 +348,10 @@ class FakeIndex:
         self.current = "0"
         self.down: PressboxError | None = None
         self.batches: list[int] = []
+        self.damaged = False
+        self.rebuilds = 0
+        # What was searched while documents were added, and how many it held.
+        self.searched: list[tuple[str, int]] = []
 
     @property
     def documents(self) -> set[int]:
@@ -341,6 +362,7 @@ class FakeIndex:
             raise self.down
         added = {document.entry_id for document in documents}
         self.batches.append(len(added))
+        self.searched.append((self.current, len(self.documents)))
         self.generations[generation or self.current] |= added
 
     async def remove(self, entry_ids: Iterable[int]) -> None:
@@ -353,6 +375,15 @@ class FakeIndex:
 
     async def swap(self, generation: str) -> None:
         self.current = generation
+        self.damaged = False
+
+    async def find(self) -> FoundIndex | None:
+        if self.damaged:
+            raise DamagedIndexError("The search index cannot be read.")
+        return FoundIndex(self.current, 0)
+
+    async def start(self) -> None:
+        self.rebuilds += 1
 
     async def document_ids(self, after: int, limit: int) -> Sequence[int]:
         return [number for number in sorted(self.documents) if number > after][:limit]
@@ -562,7 +593,7 @@ class FakeWorld:
         ]
 
     def index_activities(self) -> list[Callable[..., Any]]:
-        index = IndexActivities(self.entry_store, self.index)
+        index = IndexActivities(self.entry_store, self.index, self.index)
         return [
             index.init_search_index,
             index.clear_search_index,

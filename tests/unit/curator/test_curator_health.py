@@ -7,13 +7,11 @@ import pytest
 from pydantic import SecretStr
 
 from pressbox.core.config import Settings
-from pressbox.core.errors import ConfigurationError, TransientError
+from pressbox.core.errors import ConfigurationError
 from pressbox.core.health import HealthState
 from pressbox.curator.distil.wiring import model_distiller
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.manifest import schedules
-from pressbox.curator.search.health import search_part
-from pressbox.curator.search.ports import Hit
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings
 from pressbox.curator.sources.domain import FeedHealth, FeedView
@@ -33,30 +31,11 @@ def feed(name: str, health: FeedHealth = FINE, paused_at: datetime | None = None
     )  # fmt: skip
 
 
-class Search:
-    def __init__(self, trouble: TransientError | None = None) -> None:
-        self._trouble = trouble
-
-    async def search(
-        self, query: str, feed_ids: object, limit: int, offset: int, newest_first: bool
-    ) -> tuple[tuple[Hit, ...], int]:
-        if self._trouble:
-            raise self._trouble
-        return (), 0
-
-
 def test_feeds_that_fail_are_counted_and_named_and_paused_ones_are_not() -> None:
     part = feeds_part([feed("Fine"), *(feed(f"Ill {number}", FAILING) for number in range(4))])
     assert (part.state, part.since) == (HealthState.WARNING, SINCE)
     assert part.detail == "4 of 5 feeds fail: Ill 0, Ill 1, Ill 2 and 1 more."
     assert feeds_part([feed("Resting", FAILING, paused_at=SINCE)]).state is HealthState.OK
-
-
-async def test_a_search_index_that_cannot_be_used_says_how_it_is_mended() -> None:
-    assert (await search_part(Search())).state is HealthState.OK
-    part = await search_part(Search(TransientError("It was made by another version.")))
-    assert part.state is HealthState.WARNING
-    assert "reindex --clean" in part.fix
 
 
 def test_a_model_without_its_settings_says_which_to_set() -> None:

@@ -18,10 +18,23 @@ async def test_a_reindex_builds_aside_and_swaps_when_it_is_whole(stage: Stage) -
     assert stage.world.index.documents == {entry.entry_id for entry in entries}
 
 
-async def test_a_clean_reindex_searches_an_empty_index_first(stage: Stage) -> None:
-    stage.world.fetched(stage.world.feed(), 2)
-    await stage.run(SearchReindexWorkflow, SearchReindexInput(clean=True))
-    assert len(stage.world.index.documents) == 2
+async def test_a_clean_reindex_never_empties_what_people_search(stage: Stage) -> None:
+    stage.world.fetched(stage.world.feed(), 4)
+    stage.world.index.documents.update({1, 2, 3})
+    await stage.run(SearchReindexWorkflow, SearchReindexInput(batch_size=2, clean=True))
+    assert stage.world.index.searched[:2] == [("0", 3), ("0", 3)]
+    assert len(stage.world.index.documents) == 4
+
+
+async def test_an_index_that_cannot_be_read_is_searched_while_it_is_rebuilt(stage: Stage) -> None:
+    stage.world.fetched(stage.world.feed(), 4)
+    stage.world.index.damaged = True
+    await stage.run(SearchReindexWorkflow, SearchReindexInput(batch_size=2, clean=True))
+    assert stage.world.index.searched[:2] == [("1", 0), ("1", 2)]
+    assert len(stage.world.index.documents) == 4
+    known = await stage.world.entry_store.known_index()
+    assert known is not None
+    assert known.complete
 
 
 async def test_pruning_removes_documents_without_an_entry_and_no_others(stage: Stage) -> None:

@@ -166,9 +166,13 @@ class LeftoverActivities:
         return Leftovers(
             feed_ids=tuple(await self._feeds.find_leftovers(input.without, input.limit, self._now())),
             undistilled=bool((await self._summaries.select_for_distillation((), 0, 1)).entries),
-            unindexed=bool(await self._index.unindexed_ids(1) or await self._index.removed_ids(1)),
+            unindexed=await self._has_index_work(),
             unembedded=bool(embedding.entry_ids),
         )
+
+    async def _has_index_work(self) -> bool:
+        index = self._index
+        return bool(await index.unindexed_ids(1) or await index.removed_ids(1)) or await index.index_check_is_due()
 
 
 LONGEST_REASON = 300

@@ -212,6 +212,21 @@ class RemovedEntryRow(Base):
     entry_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
 
 
+class SearchIndexRow(Base):
+    """The search index that is in use, one row: a folder that holds another one is noticed."""
+
+    __tablename__ = "search_index"
+    __table_args__ = (CheckConstraint("id = 1", name="only_one"), SCHEMA)
+
+    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    generation: Mapped[str] = mapped_column(Text)
+    commit_number: Mapped[int] = mapped_column(BigInteger)
+    writing: Mapped[bool] = mapped_column(server_default=text("false"))
+    complete: Mapped[bool] = mapped_column(server_default=text("true"))
+    # When the writer last found it as it should be; null when somebody doubts it.
+    verified_at: Mapped[datetime | None]
+
+
 class SeenGuidRow(Base):
     """What was cleaned up and must not come back unread."""
 

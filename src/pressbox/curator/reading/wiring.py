@@ -10,14 +10,14 @@ from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.reading.service import ReadingService, StateService
 from pressbox.curator.reading.state_store import SqlLabels, SqlReadingStates
 from pressbox.curator.reading.store import SqlReadingLists
-from pressbox.curator.search.wiring import embedder, search_reader
+from pressbox.curator.search.wiring import article_search, embedder
 from pressbox.curator.settings import CuratorSettings
 
 
 def reading_service(resources: Resources) -> ReadingService:
     model = embedder(resources.settings.group(CuratorSettings)).model
     lists = SqlReadingLists(resources.database)
-    return ReadingService(lists, search_reader(resources), model, ingest_starter(resources))
+    return ReadingService(lists, article_search(resources), model, ingest_starter(resources))
 
 
 def state_service(resources: Resources) -> StateService:

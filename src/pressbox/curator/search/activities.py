@@ -19,7 +19,8 @@ from pressbox.curator.search.contracts import (
     RemoveDocumentsInput,
     SelectForEmbeddingInput,
 )
-from pressbox.curator.search.ports import Embedder, EmbeddingStore, IndexStore, SearchIndex
+from pressbox.curator.search.domain.identity import DamagedIndexError, IndexCondition, compare_commits
+from pressbox.curator.search.ports import Embedder, EmbeddingStore, IndexRebuild, IndexStore, SearchIndex
 
 
 class IndexSelection:
@@ -36,9 +37,10 @@ class IndexSelection:
 
 
 class IndexActivities:
-    def __init__(self, entries: IndexStore, index: SearchIndex) -> None:
+    def __init__(self, entries: IndexStore, index: SearchIndex, rebuild: IndexRebuild) -> None:
         self._entries = entries
         self._index = index
+        self._rebuild = rebuild
 
     @activity.defn
     @call_with(LONG, queue=index_queue)
@@ -49,14 +51,17 @@ class IndexActivities:
     @activity.defn
     @call_with(LONG, queue=index_queue)
     async def clear_search_index(self, input: Generation) -> Generation:
-        """Search the empty generation from now on, because the present one is broken or wrong."""
-        await self._index.swap(input.name)
+        """Search the new generation while it fills, but only where the present one cannot be read anyway."""
+        if not await self._has_readable_index():
+            await self._index.swap(input.name)
+            await self._entries.record_index(await self._index.find(), complete=False)
         return input
 
     @activity.defn
     @call_with(LONG, queue=index_queue)
     async def swap_search_index(self, input: Generation) -> Generation:
         await self._index.swap(input.name)
+        await self._entries.record_index(await self._index.find(), complete=True)
         return input
 
     @activity.defn
@@ -64,12 +69,16 @@ class IndexActivities:
     async def index_entries_batch(self, input: IndexBatchInput) -> IndexBatchResult:
         """Index these entries, or the next ones whose document is out of date."""
         async with Heartbeat():
+            if not input.generation and not await self._is_as_known():
+                return IndexBatchResult()
             wanted = input.entry_ids or tuple(await self._entries.unindexed_ids(input.limit))
             documents = await self._entries.load_documents(wanted)
+            await self._entries.begin_index_write()
             await self._index.add(documents, input.generation)
             # Marked only in the generation in use: one that is never searched must not hide these entries.
             if not input.generation:
                 await self._entries.mark_indexed({document.entry_id: document.shown_hash for document in documents})
+            await self._entries.record_index(await self._index.find())
         return IndexBatchResult(indexed=len(documents), last_entry_id=wanted[-1] if wanted else None)
 
     @activity.defn
@@ -88,12 +97,37 @@ class IndexActivities:
     async def remove_documents_from_index(self, input: RemoveDocumentsInput) -> RemovedDocuments:
         """Remove these documents, or those of removed entries. A document whose entry exists always stays."""
         async with Heartbeat():
+            if not await self._is_as_known():
+                return RemovedDocuments()
             wanted = input.document_ids or tuple(await self._entries.removed_ids(input.limit))
             existing = await self._entries.existing_ids(wanted)
             gone = [number for number in wanted if number not in existing]
+            await self._entries.begin_index_write()
             await self._index.remove(gone)
             await self._entries.forget_removed(wanted)
+            await self._entries.record_index(await self._index.find())
         return RemovedDocuments(removed=len(gone), more=not input.document_ids and len(wanted) == input.limit)
+
+    async def _is_as_known(self) -> bool:
+        """Compare the index with what the database knows, and have it rebuilt when they are not of one kind."""
+        try:
+            found = await self._index.find()
+            condition = compare_commits(await self._entries.known_index(), found)
+            reason = str(condition)
+        except DamagedIndexError as error:
+            found, condition, reason = None, IndexCondition.MISSING, error.message
+        if condition.usable:
+            await self._entries.record_index(found)
+            return True
+        activity.logger.warning("The search index has to be rebuilt: %s", reason)
+        await self._rebuild.start()
+        return False
+
+    async def _has_readable_index(self) -> bool:
+        try:
+            return await self._index.find() is not None
+        except DamagedIndexError:
+            return False
 
 
 class EmbeddingActivities:

@@ -19,7 +19,7 @@ trigger = typer.Typer()
 def reindex(
     context: typer.Context,
     batch_size: Annotated[int, typer.Option(min=1, max=10_000, help="Entries at a time.")] = 500,
-    clean: Annotated[bool, typer.Option("--clean", help="Build it anew beside the old one, then swap.")] = False,
+    clean: Annotated[bool, typer.Option("--clean", help="Give up at once an index that cannot be read.")] = False,
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:

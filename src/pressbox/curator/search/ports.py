@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from pressbox.curator.search.contracts import EmbeddingSelection
+from pressbox.curator.search.domain.identity import FoundIndex, KnownIndex
 from pressbox.curator.search.domain.passages import Passage
 
 
@@ -43,6 +44,16 @@ class SearchIndex(Protocol):
 
     async def document_ids(self, after: int, limit: int) -> Sequence[int]: ...
 
+    async def find(self) -> FoundIndex | None:
+        """Return which index is on disk; raise TransientError when it cannot be read."""
+        ...
+
+
+class IndexRebuild(Protocol):
+    async def start(self) -> None:
+        """Rebuild the index beside the one in use, unless that is being done."""
+        ...
+
 
 @dataclass(frozen=True)
 class Hit:
@@ -73,6 +84,20 @@ class IndexStore(Protocol):
 
     async def mark_indexed(self, hashes: Mapping[int, str]) -> None:
         """Record, by entry, the `shown_hash` of the document that is in the index."""
+        ...
+
+    async def known_index(self) -> KnownIndex | None: ...
+
+    async def begin_index_write(self) -> None:
+        """Record that the index on disk may soon be ahead of what is known of it."""
+        ...
+
+    async def record_index(self, found: FoundIndex | None, *, complete: bool | None = None) -> None:
+        """Record which index is on disk, and that it is as it should be."""
+        ...
+
+    async def index_check_is_due(self) -> bool:
+        """Whether the index was not compared with what is known for a while, or somebody doubts it."""
         ...
 
     async def removed_ids(self, limit: int) -> Sequence[int]:

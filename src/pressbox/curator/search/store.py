@@ -12,6 +12,7 @@ from sqlalchemy import (
     or_,
     select,
     text,
+    update,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -19,9 +20,10 @@ from sqlalchemy.types import BigInteger, Text
 
 from pressbox.core.db.database import Database
 from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.rows import EntryBodyRow, EntryEmbeddingRow, EntryRow, RemovedEntryRow
+from pressbox.curator.library.rows import EntryBodyRow, EntryEmbeddingRow, EntryRow, RemovedEntryRow, SearchIndexRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.search.contracts import EmbeddingSelection
+from pressbox.curator.search.domain.identity import FoundIndex, KnownIndex
 from pressbox.curator.search.ports import IndexDocument
 from pressbox.curator.text.plain_text import to_plain_text
 
@@ -36,6 +38,9 @@ _LONGEST_TEXT = 8_000
 _MOST_DIMENSIONS = 2_000
 # An entry first waits for its summary, which changes its vector; without a distiller, only this long.
 _SUMMARY_PATIENCE = text("interval '10 minutes'")
+# An index is compared with what is known of it this often, even when nothing is written.
+_BETWEEN_CHECKS = text("interval '1 hour'")
+ONLY_ROW = 1
 _LOCK = 0x56_45_43_54  # "VECT": two that meet a new model together take turns
 
 
@@ -81,6 +86,38 @@ class SqlIndexStore(SqlStore):
             locked = select(EntryRow.id).where(EntryRow.id.in_(ordered)).order_by(EntryRow.id)
             await work.session.execute(locked.with_for_update(key_share=True))
             await work.session.execute(_MARK_INDEXED, {"ids": list(ordered), "hashes": list(ordered.values())})
+
+    async def known_index(self) -> KnownIndex | None:
+        async with self._database.unit_of_work() as work:
+            row = await work.session.get(SearchIndexRow, ONLY_ROW)
+        return None if row is None else KnownIndex(row.generation, row.commit_number, row.writing, row.complete)
+
+    async def begin_index_write(self) -> None:
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(update(SearchIndexRow).values(writing=True))
+
+    async def record_index(self, found: FoundIndex | None, *, complete: bool | None = None) -> None:
+        if found is None:
+            return
+        values = {"generation": found.generation, "commit_number": found.commit_number, "writing": False}
+        if complete is not None:
+            values["complete"] = complete
+        statement = insert(SearchIndexRow).values(id=ONLY_ROW, verified_at=func.now(), **values)
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(
+                statement.on_conflict_do_update(index_elements=["id"], set_={**values, "verified_at": func.now()})
+            )
+
+    async def index_check_is_due(self) -> bool:
+        recently = func.now() - _BETWEEN_CHECKS
+        doubted = or_(SearchIndexRow.verified_at.is_(None), SearchIndexRow.verified_at < recently)
+        async with self._database.unit_of_work() as work:
+            return await work.session.scalar(select(SearchIndexRow.id).where(doubted)) is not None
+
+    async def doubt_index(self) -> None:
+        """Ask the writer to check the index soon: something is wrong with it where people search."""
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(update(SearchIndexRow).values(verified_at=None))
 
     async def removed_ids(self, limit: int) -> Sequence[int]:
         return await self._ids(select(RemovedEntryRow.entry_id).order_by(RemovedEntryRow.entry_id), limit)

@@ -8,13 +8,16 @@ from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
+from pressbox.curator.library.starter import Starter, workflow_starter
 from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
+from pressbox.curator.search.contracts import REINDEX_WORKFLOW, SEARCH_REINDEX, SearchReindexInput
 from pressbox.curator.search.embedders import BundledEmbedder, FastEmbedEmbedder
 from pressbox.curator.search.health import check_search
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.curator.search.ports import Embedder, GraphReader, SearchIndex, SearchReader
 from pressbox.curator.search.retriever import HybridRetriever, SqlArticles
+from pressbox.curator.search.service import ArticleSearch
 from pressbox.curator.search.store import SqlEmbeddingStore, SqlIndexStore
 from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, SearchPruneWorkflow, SearchReindexWorkflow
 from pressbox.curator.settings import CuratorSettings, EmbedderKind
@@ -22,7 +25,8 @@ from pressbox.curator.settings import CuratorSettings, EmbedderKind
 
 def activities(resources: Resources) -> ActivitiesByQueue:
     entries = SqlIndexStore(resources.database)
-    index = IndexActivities(entries, TantivyIndex(index_path(resources.settings)))
+    rebuild = ReindexStarter(workflow_starter(resources))
+    index = IndexActivities(entries, TantivyIndex(index_path(resources.settings)), rebuild)
     vectors = embedder(resources.settings.group(CuratorSettings))
     embedding = EmbeddingActivities(SqlEmbeddingStore(resources.database), vectors)
     return {
@@ -50,11 +54,12 @@ def _embedder(kind: EmbedderKind, model: str, path: Path | None) -> Embedder:
 
 
 def retriever(database: Database, index: Path, vectors: Embedder, graph: GraphReader | None = None) -> HybridRetriever:
-    return HybridRetriever(SqlArticles(database), TantivyReader(index), vectors, graph)
+    search = ArticleSearch(TantivyReader(index), SqlIndexStore(database))
+    return HybridRetriever(SqlArticles(database), search, vectors, graph)
 
 
-def search_reader(resources: Resources) -> TantivyReader:
-    return TantivyReader(index_path(resources.settings))
+def article_search(resources: Resources) -> ArticleSearch:
+    return ArticleSearch(TantivyReader(index_path(resources.settings)), SqlIndexStore(resources.database))
 
 
 def search_index(path: Path) -> tuple[SearchIndex, SearchReader]:
@@ -65,6 +70,16 @@ def search_index(path: Path) -> tuple[SearchIndex, SearchReader]:
 def index_path(settings: Settings) -> Path:
     """The folder that the web and the one worker of the queue `curator-index` share."""
     return settings.group(CuratorSettings).index_path or settings.home / "index"
+
+
+class ReindexStarter:
+    """Starts the workflow that rebuilds the index beside the one in use; one that runs already is left alone."""
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+
+    async def start(self) -> None:
+        await self._starter.start(SEARCH_REINDEX, SearchReindexInput(clean=True), REINDEX_WORKFLOW)
 
 
 SLICE = Slice(

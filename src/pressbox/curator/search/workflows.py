@@ -58,8 +58,9 @@ async def remove_orphans() -> int:
 class SearchReindexWorkflow:
     """Builds a search index of all entries beside the one in use, and swaps it in when it is complete.
 
-    Id `curator-reindex`; started by hand. With `clean` the empty index is searched at once and fills while it is built,
-    for when the present one is broken. Continues as new after some batches.
+    Id `curator-reindex`; started by hand, or by the writer that finds the index lost, damaged or of another database.
+    With `clean` an index that cannot be read is given up at once, and the new one is searched while it fills; one that
+    can be read is searched until the new one is complete. Continues as new after some batches.
     """
 
     @workflow.init

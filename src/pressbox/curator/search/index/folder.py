@@ -5,6 +5,8 @@ building          name of the generation that is being built
 1-20260102…/      a generation: schema version, time, random digits
 """
 
+import errno
+import json
 import os
 import secrets
 import shutil
@@ -14,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pressbox.core.errors import TransientError
+from pressbox.curator.search.domain.identity import DamagedIndexError, FoundIndex
 from pressbox.curator.search.index.schema import SCHEMA_VERSION
 
 CURRENT = "current"
@@ -21,7 +24,10 @@ BUILDING = "building"
 # A rebuild that takes longer was abandoned, and is not written to any more.
 LONGEST_BUILD = timedelta(days=1)
 
-REPAIR = "Run `pressbox trigger reindex --clean` to rebuild it."
+REPAIR = "It rebuilds itself; `pressbox trigger reindex --clean` does it at once."
+# A full disk or a wrong permission is not a damaged index: rebuilding would meet the same.
+_DISK_TROUBLES = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.EIO}
+_TROUBLES_IN_WORDS = ("no space left", "permission denied", "read-only file system", "too many open files", "quota")
 
 
 class IndexFolder:
@@ -45,8 +51,21 @@ class IndexFolder:
     def open_generation(self, name: str) -> Path:
         """Return the folder of a generation, which must have the present schema version."""
         if name.partition("-")[0] != SCHEMA_VERSION:
-            raise TransientError(f"The search index was built by another version of Pressbox. {REPAIR}")
+            raise DamagedIndexError(f"The search index was built by another version of Pressbox. {REPAIR}")
         return self.generation(name)
+
+    def find(self) -> FoundIndex | None:
+        """Return which index is here, or None when there is none."""
+        name = self.current()
+        if name is None:
+            return None
+        try:
+            meta = json.loads((self.open_generation(name) / "meta.json").read_text(encoding="utf-8"))
+            return FoundIndex(name, int(meta["opstamp"]))
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError) as error:
+            raise DamagedIndexError(f"The search index has no readable description. {REPAIR}") from error
 
     def create(self) -> str:
         name = f"{SCHEMA_VERSION}-{datetime.now(UTC):%Y%m%d%H%M%S}-{secrets.token_hex(4)}"
@@ -93,7 +112,7 @@ class IndexFolder:
 
 @contextmanager
 def map_errors() -> Iterator[None]:
-    """Turn errors of tantivy into TransientError: another attempt may succeed, or a person repairs the index."""
+    """Turn errors of tantivy into TransientError; into DamagedIndexError where only rebuilding helps."""
     try:
         yield
     # A damaged file makes tantivy panic, and its PanicException is not an Exception.
@@ -102,4 +121,13 @@ def map_errors() -> Iterator[None]:
             raise
         if "LockBusy" in str(error):
             raise TransientError("Another process is writing the search index; this one waits for its turn.") from error
-        raise TransientError(f"The search index cannot be used: {error}. {REPAIR}") from error
+        if _is_disk_trouble(error):
+            raise TransientError(f"The search index cannot be used: {error}. Look at its disk and folder.") from error
+        raise DamagedIndexError(f"The search index cannot be read: {error}. {REPAIR}") from error
+
+
+def _is_disk_trouble(error: BaseException) -> bool:
+    if isinstance(error, OSError) and error.errno in _DISK_TROUBLES:
+        return True
+    # tantivy passes on what the operating system said as text.
+    return any(words in str(error).lower() for words in _TROUBLES_IN_WORDS)

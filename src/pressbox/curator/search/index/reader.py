@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pressbox.core.errors import TransientError
 from pressbox.curator.search.domain.highlights import Highlighter, Highlights, snippet_html, text_html
+from pressbox.curator.search.domain.identity import FoundIndex
 from pressbox.curator.search.domain.query import Field, SearchQuery, allows_prefix, allows_typo, parse_query
 from pressbox.curator.search.index.folder import IndexFolder, map_errors
 from pressbox.curator.search.index.queries import QueryBuilder, Tolerance
@@ -62,6 +63,10 @@ class TantivyReader:
         if not terms or not feed_ids:
             return ()
         return await asyncio.to_thread(self._search_any, terms, feed_ids, limit)
+
+    async def find(self) -> FoundIndex | None:
+        """Return which index is on disk."""
+        return await asyncio.to_thread(self._folder.find)
 
     def _search_any(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
         index = self._open_newest()

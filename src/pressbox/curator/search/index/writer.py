@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pressbox.core.errors import ConflictError
 from pressbox.core.logs import get_logger
+from pressbox.curator.search.domain.identity import FoundIndex
 from pressbox.curator.search.index.folder import IndexFolder, map_errors
 from pressbox.curator.search.index.schema import ID, build_document, build_schema
 from pressbox.curator.search.ports import IndexDocument
@@ -50,6 +51,20 @@ class TantivyIndex:
     async def document_ids(self, after: int, limit: int) -> Sequence[int]:
         """Return the ids above `after`, in ascending order."""
         return await asyncio.to_thread(self._document_ids, after, limit)
+
+    async def find(self) -> FoundIndex | None:
+        """Return which index is on disk, after a look whether it can be read."""
+        return await asyncio.to_thread(self._find)
+
+    def _find(self) -> FoundIndex | None:
+        import tantivy
+
+        found = self._folder.find()
+        if found is not None:
+            with map_errors():
+                index = tantivy.Index.open(str(self._folder.generation(found.generation)))
+                index.searcher().search(tantivy.Query.all_query(), 1, count=True)
+        return found
 
     def _add(self, documents: Sequence[IndexDocument], generation: str) -> None:
         if not documents:
