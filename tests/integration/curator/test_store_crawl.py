@@ -305,6 +305,38 @@ async def test_a_feed_that_counts_comments_does_not_fetch_again(rows: Rows) -> N
     assert (await rows.body(number)).feed_content == "<p>Comments: 12</p>"
 
 
+async def test_a_corrected_figure_reaches_text_summary_search_vectors_and_graph(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user(), full_text=False)
+    await rows.crawl(feed, read(entry(1, content="<p>The storm left 3 people without a roof.</p>")))
+    (number,) = await rows.ids(feed)
+    await distil(rows, number)
+    (row,) = await rows.of_feed(feed)
+    await rows.documents.mark_indexed({number: row.shown_hash})
+    await rows.embeddings.save_embeddings("vectors", {number: [0.0] * 8})
+    corrected = read(entry(1, content="<p>The storm left 5 people without a roof.</p>"))
+    assert (await rows.crawl(feed, corrected, LATER)).updated == 1
+    (changed,) = await rows.of_feed(feed)
+    assert (await rows.body(number)).filtered_content == "The storm left 5 people without a roof."
+    assert changed.distil_state == DistilState.WAITING
+    assert list(await rows.documents.unindexed_ids(10)) == [number]
+    # Graph, passages of answers and vectors go by these hashes.
+    assert changed.content_hash != row.content_hash
+    assert changed.graph_hash != changed.content_hash
+    await distil(rows, number)
+    assert (await rows.embeddings.select_for_embedding("vectors", 0, 10)).entry_ids == (number,)
+
+
+async def test_a_corrected_figure_that_comes_too_soon_is_found_again_later(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user(), full_text=False)
+    await rows.crawl(feed, read(entry(1, content="<p>3 dead.</p>")))
+    corrected = read(entry(1, content="<p>5 dead.</p>"))
+    await rows.crawl(feed, corrected, NOW + timedelta(minutes=5))
+    (row,) = await rows.of_feed(feed)
+    assert (await rows.body(row.id)).filtered_content == "3 dead."
+    await rows.crawl(feed, corrected, LATER)
+    assert (await rows.body(row.id)).filtered_content == "5 dead."
+
+
 async def test_what_was_cleaned_up_does_not_come_back(rows: Rows) -> None:
     feed = await rows.feed(await rows.user())
     await rows.add(SeenGuidRow(feed_id=feed, guid="guid-1"))

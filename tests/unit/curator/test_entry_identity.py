@@ -1,15 +1,19 @@
 """Which entry is the same one, and what a feed's HTML says as text."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from pressbox.curator.feeds.domain import FeedEntry
 from pressbox.curator.ingest.domain import (
     LONGEST_GUID,
+    Edit,
     article_address,
     choose_guid,
+    compare_texts,
     feed_hash,
     has_page,
-    says_the_same,
+    is_due_for_figures,
 )
 from pressbox.curator.library.domain.entries import content_hash
 from pressbox.curator.library.domain.feeds import Enclosure
@@ -69,9 +73,29 @@ def test_every_stated_field_makes_another_hash() -> None:
     assert len({feed_hash(stated(**change)) for change in [{}, *changes]}) == len(changes) + 1
 
 
-def test_figures_are_no_edit_but_words_are() -> None:
-    assert says_the_same("Points: 9, comments: 1", "Points: 10,  comments: 25")
-    assert not says_the_same("Points: 9", "Comments: 9")
+@pytest.mark.parametrize(
+    ("before", "after", "edit"),
+    [
+        ("Points: 9, comments: 1", "Points: 10,  comments: 25", Edit.NONE),
+        ("9 Kommentare", "1.204 Kommentare", Edit.NONE),
+        ("Points: 9", "Comments: 9", Edit.WORDS),
+        ("The storm left 3 dead.", "The storm left 5 dead.", Edit.FIGURES),
+        ("It costs 1,200 euros. Comments: 3", "It costs 2,200 euros. Comments: 4", Edit.FIGURES),
+        ("On 5 May", "On 6 May", Edit.FIGURES),
+    ],
+)
+def test_a_counter_is_no_edit_but_a_corrected_figure_is(before: str, after: str, edit: Edit) -> None:
+    assert compare_texts(before, after) is edit
+
+
+def test_figures_that_change_all_the_time_are_followed_ever_more_seldom() -> None:
+    first = datetime(2026, 5, 1, tzinfo=UTC)
+    edited, done = first, 0
+    for minutes in range(0, 7 * 24 * 60, 5):
+        now = first + timedelta(minutes=minutes)
+        if is_due_for_figures(first, edited, now):
+            edited, done = now, done + 1
+    assert 8 <= done <= 20
 
 
 def test_no_text_has_no_hash() -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from urllib.parse import urlsplit
 
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, ParsedFeed
@@ -112,7 +113,15 @@ def _jitter(feed_id: int, attempt: int) -> float:
 # An index of the database takes no more, and no more is needed to tell entries apart.
 LONGEST_GUID = 500
 LONGEST_ADDRESS = 2000
-_DIGITS = re.compile(r"[\d\s]+")
+_FIGURES = re.compile(r"\d+(?:[.,]\d+)*|\s+")
+_COUNTED = (
+    r"(?:comments?|points?|votes?|upvotes?|likes?|boosts?|replies|views?|shares?|reads?|downloads?|stars?"
+    r"|kommentare?|punkte?|stimmen|antworten|aufrufe|leser|commentaires?|vues|comentarios?|votos)"
+)
+_COUNTERS = re.compile(rf"\d[\d.,\u202f ]*{_COUNTED}\b|\b{_COUNTED}\s*[:#(–-]*\s*\d[\d.,]*", re.IGNORECASE)
+# Where only figures change again and again, an entry is done again ever more seldom.
+_FIGURES_AT_MOST_EVERY = timedelta(hours=1)
+_FIGURES_SHARE_OF_AGE = 4
 _VIDEO_HOSTS = frozenset({"youtube.com", "www.youtube.com", "m.youtube.com", "youtu.be", "www.youtube-nocookie.com"})
 
 
@@ -150,6 +159,23 @@ def feed_hash(entry: FeedEntry) -> str:
     return hash_texts(*texts, *enclosures)
 
 
-def says_the_same(before: str, after: str) -> bool:
-    """Whether two texts differ in figures at most: a feed that counts comments has not edited its articles."""
-    return _DIGITS.sub("", before) == _DIGITS.sub("", after)
+class Edit(StrEnum):
+    """How an entry's text differs from the one before."""
+
+    NONE = "none"
+    # A correction ("3 dead" becomes "5 dead"), or a counter in words that we do not know.
+    FIGURES = "figures"
+    WORDS = "words"
+
+
+def compare_texts(before: str, after: str) -> Edit:
+    """Tell how two texts differ. A feed that counts comments has not edited its articles."""
+    kept, told = (_COUNTERS.sub("", text) for text in (before, after))
+    if "".join(kept.split()) == "".join(told.split()):
+        return Edit.NONE
+    return Edit.FIGURES if _FIGURES.sub("", kept) == _FIGURES.sub("", told) else Edit.WORDS
+
+
+def is_due_for_figures(first_seen_at: datetime, edited_at: datetime, now: datetime) -> bool:
+    """Whether an entry whose figures changed is done again now; otherwise a later crawl finds the change again."""
+    return now - edited_at >= max(_FIGURES_AT_MOST_EVERY, (now - first_seen_at) / _FIGURES_SHARE_OF_AGE)

@@ -10,7 +10,15 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.feeds.domain import FeedEntry
-from pressbox.curator.ingest.domain import article_address, choose_guid, feed_hash, has_page, says_the_same
+from pressbox.curator.ingest.domain import (
+    Edit,
+    article_address,
+    choose_guid,
+    compare_texts,
+    feed_hash,
+    has_page,
+    is_due_for_figures,
+)
 from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash, shown_hash
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SeenGuidRow, StoryRow
 from pressbox.curator.library.store import inherit_read_state, refresh_shown_hash
@@ -162,15 +170,17 @@ async def _update(session: AsyncSession, feed: FeedRow, changed: dict[int, FeedE
     statement = select(EntryRow, EntryBodyRow).join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
     rows = await session.execute(statement.where(EntryRow.id.in_(changed)).order_by(EntryRow.id).with_for_update())
     for row, body in rows.tuples():
-        _edit(row, body, changed[row.id], full_text=feed.full_text)
-        row.updated_at = now
+        _edit(row, body, changed[row.id], now, full_text=feed.full_text)
     await session.flush()
     await refresh_shown_hash(session, list(changed))
 
 
-def _edit(row: EntryRow, body: EntryBodyRow, entry: FeedEntry, *, full_text: bool) -> None:
-    before = f"{row.title}\n{to_plain_text(body.feed_content)}"
+def _edit(row: EntryRow, body: EntryBodyRow, entry: FeedEntry, now: datetime, *, full_text: bool) -> None:
     text = to_plain_text(_feed_html(entry))
+    edit = compare_texts(f"{row.title}\n{to_plain_text(body.feed_content)}", f"{entry.title}\n{text}")
+    if edit is Edit.FIGURES and not is_due_for_figures(row.first_seen_at, row.updated_at, now):
+        return
+    row.updated_at = now
     values = _entry_values(entry)
     # What the page told meanwhile is better than nothing.
     kept = {name for name in ("author", "language", "thumbnail_url") if not values[name]}
@@ -178,7 +188,7 @@ def _edit(row: EntryRow, body: EntryBodyRow, entry: FeedEntry, *, full_text: boo
         if name not in kept:
             setattr(row, name, value)
     body.feed_content = _feed_html(entry)
-    if says_the_same(before, f"{row.title}\n{text}"):
+    if edit is Edit.NONE:
         return
     state = _initial_state(entry, text, full_text=full_text)
     if row.fetch_state == FetchState.FETCHED and state["fetch_state"] == FetchState.WAITING:
