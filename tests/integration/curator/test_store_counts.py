@@ -10,15 +10,9 @@ from sqlalchemy import delete, select, update
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
-from pressbox.curator.feeds.domain import Crawl
-from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.rows import (
-    EntryLabelRow,
     EntryRow,
     EntryStateRow,
-    FeedErrorRow,
-    FeedRow,
-    SeenGuidRow,
     SubscriptionRow,
 )
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
@@ -160,76 +154,6 @@ async def test_a_person_who_leaves_takes_only_their_own_along(rows: Rows) -> Non
         await work.session.execute(delete(UserRow).where(UserRow.id == ben))
     assert await rows.unread(anna, feed) == 2
     assert await rows.all(select(EntryStateRow)) == []
-
-
-async def test_a_feed_that_moved_gets_its_new_address(rows: Rows) -> None:
-    feed = await rows.feed(await rows.user())
-    stored = await rows.crawl(feed, read(entry(1), moved_to=NEW_HOME))
-    assert (stored.feed_id, stored.created) == (feed, 1)
-    assert (await rows.to_crawl(feed)).url == NEW_HOME
-
-
-async def test_a_feed_that_failed_at_its_new_address_stays_where_it_was(rows: Rows) -> None:
-    feed = await rows.feed(await rows.user(), url="https://old.example.org/feed")
-    await rows.crawl(feed, Crawl(CrawlOutcome.NOT_A_FEED, reason="A page.", moved_to=NEW_HOME))
-    assert (await rows.to_crawl(feed)).url == "https://old.example.org/feed"
-
-
-@pytest.mark.parametrize("unchanged", [True, False])
-async def test_a_feed_that_moved_to_another_becomes_one_with_it(rows: Rows, unchanged: bool) -> None:
-    anna, ben, both = await rows.user(), await rows.user(), await rows.user()
-    old = await rows.feed(anna, both)
-    new = await rows.feed(ben, both, url=NEW_HOME)
-    await rows.crawl(old, read(entry(1), entry(2), entry(3)))
-    await rows.crawl(new, read(entry(2), entry(4), etag="second"))
-    first, second, third = await rows.ids(old)
-    twin, _ = await rows.ids(new)
-    label = await rows.label(anna)
-    await rows.add(EntryLabelRow(label_id=label, entry_id=second))
-    await rows.do(anna, [first, second], read_at=NOW)
-    await rows.do(both, [second], starred_at=NOW, note="mine")
-    await rows.do(both, [twin], read_at=NOW)
-    await rows.add(SeenGuidRow(feed_id=old, guid="guid-9"))
-    documents = await rows.documents.load_documents([first, second, third, twin])
-    await rows.documents.mark_indexed({document.entry_id: document.shown_hash for document in documents})
-
-    if unchanged:
-        moved = Crawl(CrawlOutcome.UNCHANGED, moved_to=NEW_HOME)
-        await rows.feeds.store_unchanged([(await rows.to_crawl(old), moved)], POLICY, NOW)
-        assert [row.guid for row in await rows.of_feed(new)] == ["guid-1", "guid-2", "guid-3", "guid-4"]
-    else:
-        stored = await rows.crawl(old, read(entry(2), entry(5), entry(9), moved_to=NEW_HOME))
-        assert (stored.feed_id, stored.created) == (new, 1)
-        found = [row.guid for row in await rows.of_feed(new)]
-        assert found == ["guid-1", "guid-2", "guid-3", "guid-4", "guid-5"]
-
-    assert await rows.one(FeedRow, old) is None
-    kept = await rows.ids(new)
-    assert kept[:3] == [first, twin, third]
-    assert [row.entry_id for row in await rows.all(select(EntryLabelRow))] == [twin]
-    state = await rows.one(EntryStateRow, (both, twin))
-    assert (state.read_at, state.starred_at, state.note) == (NOW, NOW, "mine")
-    for user in (anna, ben, both):
-        assert await rows.unread(user, new) == await rows.really_unread(user, new)
-    assert await rows.unread(anna, new) == len(kept) - 2
-    assert list(await rows.documents.removed_ids(10)) == [second]
-    # The index filters by feed: what came over is indexed again.
-    assert {first, third} <= set(await rows.documents.unindexed_ids(10))
-
-
-async def test_a_feed_that_nobody_reads_wakes_up_when_another_moves_to_it(rows: Rows) -> None:
-    old = await rows.feed(await rows.user())
-    kept = await rows.feed(url=NEW_HOME, paused_at=NOW)
-    await rows.crawl(old, read(entry(1), moved_to=NEW_HOME))
-    assert (await rows.one(FeedRow, kept)).paused_at is None
-
-
-async def test_failures_move_with_the_feed(rows: Rows) -> None:
-    anna = await rows.user()
-    old, new = await rows.feed(anna), await rows.feed(anna, url=NEW_HOME)
-    await rows.crawl(old, Crawl(CrawlOutcome.UNREACHABLE, reason="away"))
-    await rows.crawl(old, read(entry(1), moved_to=NEW_HOME))
-    assert [row.feed_id for row in await rows.all(select(FeedErrorRow))] == [new]
 
 
 async def test_a_count_can_not_be_wrong_by_a_changed_feed(rows: Rows) -> None:

@@ -7,11 +7,13 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from pressbox.core.clock import utc_now
+from pressbox.core.db.database import UnitOfWork
 from pressbox.core.logs import get_logger
 from pressbox.curator.cleanup.contracts import CleanupResult
-from pressbox.curator.library.domain.changes import FEED_CHANGED
-from pressbox.curator.library.rows import EntryRow, EntryStateRow, SeenGuidRow, StoryRow, SubscriptionRow
-from pressbox.curator.library.store import SqlStore
+from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.library.rows import EntryRow, EntryStateRow, FeedRow, SeenGuidRow, StoryRow, SubscriptionRow
+from pressbox.curator.library.store import SqlStore, abandon_feed
 from pressbox.curator.library.visibility import kept_by
 
 log = get_logger(__name__)
@@ -41,6 +43,7 @@ class SqlCleanupStore(SqlStore):
                 log.info("entries_cleaned_up", msg=f"{len(removed)} old entries removed", number=len(removed))
             for feed_id in {feed_id for _, feed_id, _, _ in removed}:
                 work.changed(FEED_CHANGED, str(feed_id))
+            await _leave_moved_feeds(work, utc_now())
         return CleanupResult(
             deleted=len(removed), more=len(ids) == limit, removed=tuple(entry_id for entry_id, *_ in removed)
         )
@@ -72,6 +75,20 @@ async def _skip_busy(session: AsyncSession, entry_ids: list[int]) -> list[int]:
         entry_id for user_id, entry_id in (await session.execute(states)).tuples() if (user_id, entry_id) not in held
     }
     return [entry_id for entry_id in entry_ids if entry_id not in busy]
+
+
+async def _leave_moved_feeds(work: UnitOfWork, now: datetime) -> None:
+    """End subscriptions of feeds that moved away, once everything in them is read."""
+    moved = select(FeedRow.id).where(FeedRow.moved_to_id.is_not(None), FeedRow.paused_at.is_not(None))
+    locked = list(await work.session.scalars(moved.order_by(FeedRow.id).with_for_update(skip_locked=True)))
+    finished = delete(SubscriptionRow).where(SubscriptionRow.feed_id.in_(locked), SubscriptionRow.unread == 0)
+    ended = await work.session.execute(finished.returning(SubscriptionRow.feed_id, SubscriptionRow.user_id))
+    pairs = ended.tuples().all()
+    for user_id in {user_id for _, user_id in pairs}:
+        work.changed(PERSON_CHANGED, str(user_id))
+    for feed_id in {feed_id for feed_id, _ in pairs}:
+        if not await work.session.scalar(select(exists().where(SubscriptionRow.feed_id == feed_id))):
+            await abandon_feed(work.session, feed_id, now)
 
 
 async def _remember_guids(session: AsyncSession, guids: list[tuple[int, str]]) -> None:

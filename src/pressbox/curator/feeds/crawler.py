@@ -15,6 +15,7 @@ from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
 from pressbox.curator.feeds.parser import FeedParser, LoginPageError, NotAFeedError
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain.urls import is_too_long
 
 ACCEPT = (
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
@@ -56,7 +57,7 @@ class FeedCrawler:
             return _failure(error)
         crawl = await self._interpret(feed, answer)
         # The target of a redirect that failed says nothing about the feed.
-        return crawl if crawl.outcome.failed else replace(crawl, moved_to=answer.moved_to)
+        return crawl if crawl.outcome.failed or not answer.moved_to else _move(crawl, answer.moved_to)
 
     async def _interpret(self, feed: FeedToCrawl, answer: Response) -> Crawl:
         asked_if_changed = bool(feed.validators.etag or feed.validators.last_modified)
@@ -100,6 +101,15 @@ class FeedCrawler:
 
     def _limit(self, feed: FeedToCrawl) -> int:
         return min(feed.entry_limit or self._policy.entries_per_crawl, self._policy.entries_per_crawl)
+
+
+def _move(crawl: Crawl, address: str) -> Crawl:
+    if not is_too_long(address):
+        return replace(crawl, moved_to=address)
+    if crawl.parsed is None:
+        return crawl
+    problem = f"It moved to an address of {len(address):,} characters, which is too long; it is read by the old one."
+    return replace(crawl, parsed=replace(crawl.parsed, problems=(problem, *crawl.parsed.problems)))
 
 
 def _request_headers(validators: Validators) -> dict[str, str]:

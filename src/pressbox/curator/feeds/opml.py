@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.curator.library.domain.feeds import OutlineProblem
-from pressbox.curator.library.domain.urls import is_web_url
+from pressbox.curator.library.domain.urls import LONGEST_FEED_ADDRESS, is_too_long, is_web_url
 
 if TYPE_CHECKING:
     from lxml.etree import XMLParser, _Element  # type: ignore[import-untyped]
@@ -204,9 +204,12 @@ def _read_feed(
     url = re.sub(r"^feed://", "https://", url, flags=re.IGNORECASE)
     if not is_web_url(url):
         return OutlineProblem(outline.sourceline or 0, name, f"“{address[:MAX_NAME]}” is not an address of the web.")
+    if is_too_long(url):
+        reason = f"Its address is longer than {LONGEST_FEED_ADDRESS} characters."
+        return OutlineProblem(outline.sourceline or 0, name, reason)
     site = given.get("htmlurl", "")
     title = "" if name == url else name
-    return OutlineFeed(url, title, site if is_web_url(site) else "", NESTING.join(path))
+    return OutlineFeed(url, title, site if is_web_url(site) else "", NESTING.join(path)[:MAX_NAME].strip())
 
 
 def _outline_name(given: dict[str, str]) -> str:

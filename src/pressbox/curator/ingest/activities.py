@@ -1,6 +1,7 @@
 """Crawls feeds and fetches articles: which feeds are due, what they say, and the full text of their entries."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -45,6 +46,7 @@ from pressbox.curator.search.ports import EmbeddingStore, IndexStore
 from pressbox.curator.text.plain_text import shorten
 
 LONGEST_REASON = 500
+UNSTORABLE = "The feed holds something that cannot be stored, such as a text that is too long."
 # More would only wait for connections of the database, and time out in the end.
 STORES_AT_ONCE = 4
 
@@ -81,15 +83,15 @@ class CrawlActivities:
         async with Heartbeat():
             probed = await asyncio.gather(*(self._probe(feed, input.policy, at_once, storing) for feed in feeds))
             unchanged = [(feed, found) for feed, found in probed if isinstance(found, Crawl)]
-            await self._feeds.store_unchanged(unchanged, input.policy, self._now())
             stored = [found for _, found in probed if isinstance(found, ProbedFeed)]
+            stored += await self._store_unchanged(unchanged, input.policy)
             # Older summaries that wait for a model are not started again by every crawl, but with the leftovers.
             waiting = await self._feeds.find_with_work(input.feed_ids, self._now(), distil=False)
             # The id of a feed that was merged into another one is that of the other.
             news = (feed.feed_id for feed in stored if feed.created or feed.updated)
         return ProbeFeedsResult(
             with_work=tuple(dict.fromkeys((*waiting, *news))),
-            unchanged=len(unchanged),
+            unchanged=len(feeds) - sum(feed.outcome is not CrawlOutcome.UNCHANGED for feed in stored),
             failed=sum(feed.outcome.failed for feed in stored),
             created=sum(feed.created for feed in stored),
         )
@@ -102,14 +104,14 @@ class CrawlActivities:
             raise NotFoundError(f"There is no feed {input.feed_id}.", feed_id=input.feed_id)
         async with Heartbeat():
             crawl = await self._crawl(feeds[0], input.policy)
-            stored = await self._feeds.store_crawl(feeds[0], crawl, input.policy, self._now())
+            stored = await self._store(feeds[0], crawl, input.policy)
         return CrawlFeedResult(
             feed_id=stored.feed_id,
             feed_name=shorten(await self._feeds.load_name(stored.feed_id)),
-            outcome=crawl.outcome,
+            outcome=stored.outcome,
             created=stored.created,
             updated=stored.updated,
-            reason=shorten(crawl.reason, LONGEST_REASON),
+            reason=shorten(crawl.reason if stored.outcome is crawl.outcome else UNSTORABLE, LONGEST_REASON),
         )
 
     @activity.defn
@@ -124,10 +126,36 @@ class CrawlActivities:
     ) -> tuple[FeedToCrawl, Crawl | ProbedFeed]:
         """Return the crawl of an unchanged feed, to be stored with the others; store any other."""
         crawl = await self._crawl(feed, policy, at_once)
-        if crawl.outcome is CrawlOutcome.UNCHANGED:
+        if crawl.outcome is CrawlOutcome.UNCHANGED and not crawl.moved_to:
             return feed, crawl
         async with storing:
-            return feed, await self._feeds.store_crawl(feed, crawl, policy, self._now())
+            return feed, await self._store(feed, crawl, policy)
+
+    async def _store(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy) -> ProbedFeed:
+        """Store a crawl; what cannot be stored is a failure of its feed alone. A database that is away is raised."""
+        for tried in (crawl, Crawl(CrawlOutcome.NOT_A_FEED, reason=UNSTORABLE, status=crawl.status)):
+            try:
+                return await self._feeds.store_crawl(feed, tried, policy, self._now())
+            except TransientError:
+                raise
+            # What a feed holds chooses the error, and the other feeds of its page wait.
+            except Exception:  # noqa: BLE001
+                activity.logger.exception("Feed %s could not be stored", feed.feed_id)
+        return ProbedFeed(feed_id=feed.feed_id, outcome=CrawlOutcome.NOT_A_FEED)
+
+    async def _store_unchanged(
+        self, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy
+    ) -> Sequence[ProbedFeed]:
+        """Store all at once, and one by one when that fails."""
+        try:
+            await self._feeds.store_unchanged(crawls, policy, self._now())
+        except TransientError:
+            raise
+        # As above: one of them must not fail the others.
+        except Exception:  # noqa: BLE001
+            activity.logger.exception("%s feeds are stored one by one", len(crawls))
+            return [await self._store(feed, crawl, policy) for feed, crawl in crawls]
+        return ()
 
     async def _crawl(self, feed: FeedToCrawl, policy: CuratorPolicy, at_once: asyncio.Semaphore | None = None) -> Crawl:
         # Before taking a place: feeds that wait for one host must not keep the others out.
@@ -135,10 +163,13 @@ class CrawlActivities:
         if not_before is not None:
             reason = "This host asked for a pause, so none of its feeds is read."
             return Crawl(CrawlOutcome.RATE_LIMITED, reason=reason, not_before=not_before)
-        if at_once is None:
-            return await self._crawler.crawl(feed)
-        async with at_once:
-            return await self._crawler.crawl(feed)
+        try:
+            async with at_once or asyncio.Semaphore():
+                return await self._crawler.crawl(feed)
+        # A crawl is a value, whatever the site does. An error that nobody foresaw is one too.
+        except Exception as error:  # noqa: BLE001
+            activity.logger.exception("Feed %s broke the crawler", feed.feed_id)
+            return Crawl(CrawlOutcome.NOT_A_FEED, reason=f"The feed could not be read ({type(error).__name__}).")
 
 
 class LeftoverActivities:
@@ -242,27 +273,43 @@ class FetchActivities:
             waiting = [entry_id for entry_id in input.entry_ids if entry_id not in known]
             for begin in range(0, len(waiting), FETCHED_TOGETHER):
                 together = waiting[begin : begin + FETCHED_TOGETHER]
-                done = await asyncio.gather(*(self._fetch(entry_id, False, input.policy) for entry_id in together))
+                done = await asyncio.gather(*(self._fetch_alone(entry_id, input.policy) for entry_id in together))
                 # All results are one message, so reasons are short here; the entries keep them whole.
                 brief = (result.model_copy(update={"reason": shorten(result.reason)}) for result in done)
                 heartbeat.advance(FetchCursor(results=(*heartbeat.cursor.results, *brief)))
             return FetchContentsResult(results=heartbeat.cursor.results)
+
+    async def _fetch_alone(self, entry_id: int, policy: CuratorPolicy) -> FetchContentResult:
+        """Fetch one of several: what its page or text breaks is a failure of this entry alone."""
+        try:
+            return await self._fetch(entry_id, False, policy)
+        except TransientError:
+            raise
+        # A stranger's page chooses the error, and the other articles wait.
+        except Exception as error:  # noqa: BLE001
+            activity.logger.exception("The article of entry %s could not be stored", entry_id)
+            reason = f"The article could not be stored ({type(error).__name__})."
+            await self._entries.record_failure(entry_id, reason, None, self._now())
+            return FetchContentResult(entry_id=entry_id, fetched=False, reason=reason)
 
     async def _fetch(self, entry_id: int, from_feed: bool, policy: CuratorPolicy) -> FetchContentResult:
         source = await self._entries.load_source(entry_id)
         if source is None:
             return FetchContentResult(entry_id=entry_id, fetched=False, reason="This entry is gone.")
         own = from_feed or not source.full_text or not source.url
-        found = await self._extract_from_feed(source) if own else await self._extract_from_page(source, policy)
+        found = await self._extract_from_feed(source, policy) if own else await self._extract_from_page(source, policy)
         if isinstance(found, FetchFailure):
             await self._entries.record_failure(entry_id, found.reason, found.next_try, self._now())
             return FetchContentResult(entry_id=entry_id, fetched=False, reason=found.reason)
         changed = await self._entries.save_article(entry_id, found, self._now(), from_feed=own)
         return FetchContentResult(entry_id=entry_id, fetched=True, changed=changed)
 
-    async def _extract_from_feed(self, source: EntrySource) -> FetchedArticle | FetchFailure:
+    async def _extract_from_feed(self, source: EntrySource, policy: CuratorPolicy) -> FetchedArticle | FetchFailure:
         try:
             return await self._extractor.from_feed(source.feed_html, source.url)
+        except TransientError as error:
+            next_try = await self._plan_next_try(error, source.url, policy, source.tries)
+            return FetchFailure(shorten(error.message, LONGEST_REASON), next_try)
         except PermanentError as error:
             return FetchFailure(shorten(error.message, LONGEST_REASON), None)
 
@@ -270,7 +317,7 @@ class FetchActivities:
         found = await self._read_page(source.url, source.rules, policy, source.tries)
         if isinstance(found, FetchFailure) or not source.feed_html:
             return found
-        own = await self._extract_from_feed(source)
+        own = await self._extract_from_feed(source, policy)
         return found if isinstance(own, FetchFailure) else choose_richer(found, own)
 
     async def _read_page(

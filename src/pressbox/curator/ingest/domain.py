@@ -12,7 +12,7 @@ from pressbox.curator.feeds.domain import Crawl, FeedEntry, ParsedFeed
 from pressbox.curator.library.domain.entries import hash_texts
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.domain.urls import canonical_url, host_of
+from pressbox.curator.library.domain.urls import canonical_url, host_of, is_too_long
 from pressbox.curator.text.plain_text import make_storable
 
 # Crawled twice as often as it publishes, a feed is late by a quarter of its rhythm on average.
@@ -108,6 +108,17 @@ def _jitter(feed_id: int, attempt: int) -> float:
     """Return an even spread between 0 and 1 that is the same for a feed and attempt on every machine."""
     digest = hashlib.blake2b(f"{feed_id}:{attempt}".encode(), digest_size=4).digest()
     return int.from_bytes(digest, "big") / 2**32
+
+
+def find_new_address(address: str, moved_to: str) -> str:
+    """Where a feed lives after a permanent redirect; empty when it stays, or when the new address is too long."""
+    place = make_storable(moved_to.partition("#")[0])
+    return "" if place == address or is_too_long(place) else place
+
+
+def is_secure_spelling(address: str, other: str) -> bool:
+    """Whether the other is the same place by https: one host answers for both, so it stays the same feed."""
+    return address.startswith("http://") and other == f"https://{address.removeprefix('http://')}"
 
 
 # An index of the database takes no more, and no more is needed to tell entries apart.

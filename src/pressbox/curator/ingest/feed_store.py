@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, func, or_, select, text, union
+from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, func, or_, select, text, union, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import BigInteger, DateTime, Integer, Text
@@ -13,9 +13,10 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.logs import get_logger
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.ingest.contracts import FeedPage, ProbedFeed
-from pressbox.curator.ingest.domain import CrawlRhythm, plan_next_crawl
+from pressbox.curator.ingest.domain import CrawlRhythm, find_new_address, is_secure_spelling, plan_next_crawl
 from pressbox.curator.ingest.entry_writer import WrittenEntries, write_entries
-from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.ingest.feed_moves import create_successor, move_readers
+from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
@@ -88,25 +89,35 @@ class SqlFeeds:
         ]
 
     async def store_crawl(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> ProbedFeed:
+        moved_to = "" if crawl.outcome.failed else find_new_address(feed.url, crawl.moved_to or "")
         async with self._database.unit_of_work() as work:
-            row = await _lock_feed(work.session, feed.feed_id)
+            row, other = await _lock_feeds(work.session, feed.feed_id, moved_to)
             if row is None:
                 # The last subscriber left while it was read.
                 return ProbedFeed(feed_id=feed.feed_id, outcome=crawl.outcome)
-            if crawl.moved_to and not crawl.outcome.failed:
-                row = await move_feed(work, row, crawl.moved_to)
-            return await _store_crawl(work, row, feed, crawl, policy, now)
+            if other is not None:
+                await move_readers(work, row, other, now)
+                return ProbedFeed(feed_id=other.id, outcome=crawl.outcome)
+            if moved_to and is_secure_spelling(row.url, moved_to):
+                row.url = moved_to
+            elif moved_to and crawl.parsed is not None:
+                successor = await create_successor(work.session, row, moved_to)
+                stored = await _store_crawl(work, successor, feed, crawl, policy, now)
+                await work.session.flush()
+                await move_readers(work, row, successor, now)
+                return stored
+            stored = await _store_crawl(work, row, feed, crawl, policy, now)
+            if moved_to and row.url != moved_to:
+                # It moves with its first entries in hand, so it is asked for all of them.
+                await _forget_validators(work.session, row.id, now)
+            return stored
 
     async def store_unchanged(
         self, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
     ) -> None:
-        moved = [(feed, crawl) for feed, crawl in crawls if crawl.moved_to]
-        stayed = [(feed, crawl) for feed, crawl in crawls if not crawl.moved_to]
-        if stayed:
+        if crawls:
             async with self._database.unit_of_work() as work:
-                await _store_unchanged(work, stayed, policy, now)
-        for feed, crawl in moved:
-            await self.store_crawl(feed, crawl, policy, now)
+                await _store_unchanged(work, crawls, policy, now)
 
     async def find_with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
         kinds = [_waits_for_fetch(now)]
@@ -150,9 +161,21 @@ def _waits_for_fetch(now: datetime) -> ColumnElement[bool]:
     return and_(EntryRow.fetch_state == FetchState.WAITING, due)
 
 
-async def _lock_feed(session: AsyncSession, feed_id: int) -> FeedRow | None:
-    """Lock out another crawl of the same feed, and new subscribers whose count would miss the new entries."""
-    return await session.get(FeedRow, feed_id, with_for_update=True)
+async def _lock_feeds(session: AsyncSession, feed_id: int, address: str) -> tuple[FeedRow | None, FeedRow | None]:
+    """Lock out another crawl of the same feed, and new subscribers whose count would miss the new entries.
+
+    The second one is the feed that has this address already. Both are locked in the order of their ids, because two
+    feeds may move to each other.
+    """
+    wanted = or_(FeedRow.id == feed_id, FeedRow.url == address) if address else FeedRow.id == feed_id
+    rows = (await session.scalars(select(FeedRow).where(wanted).order_by(FeedRow.id).with_for_update())).all()
+    row = next((row for row in rows if row.id == feed_id), None)
+    return row, next((row for row in rows if row.id != feed_id), None)
+
+
+async def _forget_validators(session: AsyncSession, feed_id: int, now: datetime) -> None:
+    forgotten = update(FeedStateRow).where(FeedStateRow.feed_id == feed_id)
+    await session.execute(forgotten.values(etag="", last_modified="", content_hash="", next_crawl_at=now))
 
 
 async def _store_crawl(
@@ -172,6 +195,8 @@ async def _store_crawl(
         limit = row.entry_limit or policy.entries_per_crawl
         written = await write_entries(work.session, row, crawl.parsed.entries, limit, now)
     _record_crawl(state, feed, crawl, written, now)
+    if not crawl.outcome.failed:
+        row.moved_to_id = None
     plan = plan_next_crawl(known, crawl, policy, now)
     state.next_crawl_at = plan.at
     state.interval_seconds = max(1, round(plan.interval.total_seconds()))
@@ -284,85 +309,3 @@ async def _load_rhythms(work: UnitOfWork, feed_ids: Sequence[int]) -> dict[int, 
         )
         for feed_id, interval, wanted, failures, last_new_at in (await work.session.execute(statement)).tuples()
     }
-
-
-log = get_logger(__name__)
-
-# What people did with an entry of both feeds is combined, so that nothing that they kept is lost.
-_MERGE_STATES = text("""
-    INSERT INTO curator.entry_states AS kept (user_id, entry_id, read_at, starred_at, preference, note)
-    SELECT s.user_id, twin.id, s.read_at, s.starred_at, s.preference, s.note
-    FROM curator.entry_states s
-    JOIN curator.entries old ON old.id = s.entry_id AND old.feed_id = :old
-    JOIN curator.entries twin ON twin.guid = old.guid AND twin.feed_id = :new
-    ON CONFLICT (user_id, entry_id) DO UPDATE SET
-        read_at = coalesce(kept.read_at, excluded.read_at),
-        starred_at = coalesce(kept.starred_at, excluded.starred_at),
-        preference = CASE WHEN kept.preference = 0 THEN excluded.preference ELSE kept.preference END,
-        note = CASE WHEN kept.note = '' THEN excluded.note ELSE kept.note END
-""")
-_MERGE_LABELS = text("""
-    INSERT INTO curator.entry_labels (label_id, entry_id)
-    SELECT l.label_id, twin.id
-    FROM curator.entry_labels l
-    JOIN curator.entries old ON old.id = l.entry_id AND old.feed_id = :old
-    JOIN curator.entries twin ON twin.guid = old.guid AND twin.feed_id = :new
-    ON CONFLICT DO NOTHING
-""")
-_DELETE_TWINS = text("""
-    DELETE FROM curator.entries old USING curator.entries twin
-    WHERE old.feed_id = :old AND twin.feed_id = :new AND twin.guid = old.guid
-""")
-# The search index filters by feed, so they are indexed again.
-_MOVE_ENTRIES = text("UPDATE curator.entries SET feed_id = :new, indexed_hash = NULL WHERE feed_id = :old")
-_MOVE_SEEN_GUIDS = text("""
-    INSERT INTO curator.seen_guids (feed_id, guid, removed_at)
-    SELECT :new, guid, removed_at FROM curator.seen_guids WHERE feed_id = :old
-    ON CONFLICT DO NOTHING
-""")
-_MOVE_COSTS = text("UPDATE curator.model_calls SET feed_id = :new WHERE feed_id = :old")
-_DELETE_DOUBLE_SUBSCRIPTIONS = text("""
-    DELETE FROM curator.subscriptions old USING curator.subscriptions twin
-    WHERE old.feed_id = :old AND twin.feed_id = :new AND twin.user_id = old.user_id
-""")
-_MOVE_ERRORS = text("UPDATE curator.feed_errors SET feed_id = :new WHERE feed_id = :old")
-# Also for those who had both: the trigger of a subscription counts its feed anew.
-_MOVE_SUBSCRIPTIONS = text("UPDATE curator.subscriptions SET feed_id = :new WHERE feed_id IN (:old, :new)")
-
-
-async def move_feed(work: UnitOfWork, feed: FeedRow, url: str) -> FeedRow:
-    """Return the feed that has the new address from now on, which may be another one."""
-    address = make_storable(url)
-    if address == feed.url:
-        return feed
-    other = await work.session.scalar(select(FeedRow).where(FeedRow.url == address).with_for_update())
-    if other is None:
-        log.info("feed_moved", msg=f"Feed moved from {feed.url} to {address}", feed_id=feed.id)
-        feed.url = address
-        return feed
-    has_no_readers = ~exists().where(SubscriptionRow.feed_id == other.id)
-    if await work.session.scalar(select(has_no_readers)):
-        other.paused_at = feed.paused_at
-    await _merge(work.session, feed.id, other.id)
-    log.info("feed_merged", msg=f"Feed moved to {address}, which was there already", feed_id=feed.id, into=other.id)
-    work.changed(FEED_CHANGED, str(feed.id))
-    for user_id in await work.session.scalars(select(SubscriptionRow.user_id).filter_by(feed_id=other.id)):
-        work.changed(PERSON_CHANGED, str(user_id))
-    await work.session.execute(delete(FeedRow).where(FeedRow.id == feed.id))
-    return other
-
-
-async def _merge(session: AsyncSession, old: int, new: int) -> None:
-    for statement in (
-        _MERGE_STATES,
-        _MERGE_LABELS,
-        _DELETE_TWINS,
-        _MOVE_ENTRIES,
-        _MOVE_SEEN_GUIDS,
-        _MOVE_COSTS,
-        _MOVE_ERRORS,
-        _DELETE_DOUBLE_SUBSCRIPTIONS,
-        _MOVE_SUBSCRIPTIONS,
-    ):
-        names = {name: value for name, value in (("old", old), ("new", new)) if f":{name}" in statement.text}
-        await session.execute(statement, names)

@@ -49,7 +49,7 @@ class Feeds(Protocol):
     async def store_unchanged(
         self, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
     ) -> None:
-        """Do what `store_crawl` does for UNCHANGED, for a whole page of feeds in one statement."""
+        """Do what `store_crawl` does for UNCHANGED, for a whole page of feeds in one statement. None of them moved."""
         ...
 
     async def find_with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:

@@ -44,6 +44,8 @@ class FeedRow(Base):
     interval_seconds: Mapped[int | None] = mapped_column(Integer)
     entry_limit: Mapped[int | None] = mapped_column(Integer)
     paused_at: Mapped[datetime | None]
+    # Where its readers went when it moved for good; what they kept or have not read yet stays here.
+    moved_to_id: Mapped[int | None] = mapped_column(ForeignKey("curator.feeds.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 

@@ -1,14 +1,16 @@
 """What the stores of several slices share."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, literal, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressbox.core.db.database import Database
-from pressbox.curator.library.rows import EntryBodyRow, EntryRow, EntryStateRow, SubscriptionRow
+from pressbox.curator.library.rows import EntryBodyRow, EntryRow, EntryStateRow, FeedRow, StoryRow, SubscriptionRow
+from pressbox.curator.library.visibility import kept_by
 
 _SEPARATOR = literal("\x1f")
 
@@ -52,3 +54,17 @@ async def inherit_read_state(session: AsyncSession, copies: ColumnElement[bool],
         read = read.where(EntryStateRow.user_id == user_id)
     statement = insert(EntryStateRow).from_select(["user_id", "entry_id", "read_at"], read)
     await session.execute(statement.on_conflict_do_nothing())
+
+
+async def abandon_feed(session: AsyncSession, feed_id: int, now: datetime) -> bool:
+    """Nobody reads the feed: what nobody kept goes. With something kept the feed stays, paused."""
+    unkept = delete(EntryRow).where(EntryRow.feed_id == feed_id, ~kept_by(None)).returning(EntryRow.story_id)
+    stories = {story_id for story_id in await session.scalars(unkept) if story_id is not None}
+    if stories:
+        told = exists().where(EntryRow.story_id == StoryRow.id)
+        await session.execute(delete(StoryRow).where(StoryRow.id.in_(stories), ~told))
+    if await session.scalar(select(exists().where(EntryRow.feed_id == feed_id))):
+        await session.execute(update(FeedRow).where(FeedRow.id == feed_id).values(paused_at=now))
+        return False
+    await session.execute(delete(FeedRow).where(FeedRow.id == feed_id))
+    return True

@@ -12,6 +12,7 @@ from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.feeds.ports import Discovery
 from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain.urls import LONGEST_FEED_ADDRESS, is_too_long
 from pressbox.curator.reading.domain import CategoryView, SourcesView, check_length, check_name
 from pressbox.curator.sources.domain import FeedDetail, FeedSettings, FeedView, FoundFeedView, PreviewView
 from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
@@ -19,7 +20,7 @@ from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
 log = get_logger(__name__)
 
 ERRORS_SHOWN = 20
-LONGEST_ADDRESS = 2000
+LONGEST_RULE = 2000
 MOST_RULES = 50
 SHORTEST_INTERVAL = timedelta(minutes=5)
 LONGEST_INTERVAL = timedelta(days=30)
@@ -182,7 +183,9 @@ def checked_address(address: str) -> str:
     text = address.strip()
     if "://" not in text:
         text = f"https://{text}"
-    if len(text) > LONGEST_ADDRESS or not _is_web_address(text):
+    if is_too_long(text):
+        raise InvalidInputError(f"The address is longer than {LONGEST_FEED_ADDRESS} characters.", field="url")
+    if not _is_web_address(text):
         raise InvalidInputError("Write an address such as https://example.org or example.org.", field="url")
     return text
 
@@ -203,7 +206,7 @@ def checked_rules(rules: Sequence[ExtractionRule]) -> None:
     for rule in rules:
         if rule.kind not in ("css", "xpath"):
             raise InvalidInputError("A rule is of the kind css or xpath.", field="rules")
-        if not rule.expression.strip() or len(rule.expression) > LONGEST_ADDRESS:
+        if not rule.expression.strip() or len(rule.expression) > LONGEST_RULE:
             raise InvalidInputError("A rule needs an expression, such as article .content.", field="rules")
 
 

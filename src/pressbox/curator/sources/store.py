@@ -22,10 +22,9 @@ from pressbox.curator.library.rows import (
     FeedErrorRow,
     FeedRow,
     FeedStateRow,
-    StoryRow,
     SubscriptionRow,
 )
-from pressbox.curator.library.store import inherit_read_state
+from pressbox.curator.library.store import abandon_feed, inherit_read_state
 from pressbox.curator.library.visibility import kept_by
 from pressbox.curator.reading.domain import CategoryView, SourcesView
 from pressbox.curator.reading.sidebar import group_feeds
@@ -95,7 +94,7 @@ class SqlSubscriptions:
             work.changed(FEED_CHANGED, str(feed_id))
             if await session.scalar(select(exists().where(SubscriptionRow.feed_id == feed_id))):
                 return False
-            return await _abandon(session, feed_id, now)
+            return await abandon_feed(session, feed_id, now)
 
     async def sources(self, user_id: int) -> SourcesView[FeedView]:
         async with self._database.unit_of_work() as work:
@@ -190,7 +189,7 @@ class SqlSubscriptions:
         async with self._database.unit_of_work() as work:
             await _demand_subscribed(work.session, user_id, feed_id)
             await work.session.execute(
-                update(FeedRow).where(FeedRow.id == feed_id).values(paused_at=now if paused else None)
+                update(FeedRow).where(FeedRow.id == feed_id).values(paused_at=now if paused else None, moved_to_id=None)
             )
             if not paused:
                 await _make_due(work.session, feed_id, now)
@@ -269,11 +268,14 @@ async def _feeds(session: AsyncSession, feeds: Sequence[OutlineFeed], now: datet
 
 
 async def _revive(session: AsyncSession, feed_ids: Sequence[int], now: datetime) -> None:
-    """A feed that was kept paused because nobody read it is crawled again. One that people paused stays so."""
+    """A feed that was kept paused because nobody read it, or because it moved, is crawled again.
+
+    One that people paused stays so.
+    """
     if not feed_ids:
         return
-    abandoned = ~exists().where(SubscriptionRow.feed_id == FeedRow.id)
-    statement = update(FeedRow).where(FeedRow.id.in_(feed_ids), abandoned).values(paused_at=None)
+    abandoned = or_(FeedRow.moved_to_id.is_not(None), ~exists().where(SubscriptionRow.feed_id == FeedRow.id))
+    statement = update(FeedRow).where(FeedRow.id.in_(feed_ids), abandoned).values(paused_at=None, moved_to_id=None)
     for feed_id in list(await session.scalars(statement.returning(FeedRow.id))):
         await _make_due(session, feed_id, now)
 
@@ -311,20 +313,6 @@ def _forget_states(user_id: int, feed_id: int) -> Delete:
     """What is only "read" goes with the subscription; what was kept stays the person's."""
     of_feed = select(EntryRow.id).where(EntryRow.feed_id == feed_id, ~kept_by(user_id))
     return delete(EntryStateRow).where(EntryStateRow.user_id == user_id, EntryStateRow.entry_id.in_(of_feed))
-
-
-async def _abandon(session: AsyncSession, feed_id: int, now: datetime) -> bool:
-    """Nobody reads the feed: what nobody kept goes. With something kept the feed stays, paused."""
-    unkept = delete(EntryRow).where(EntryRow.feed_id == feed_id, ~kept_by(None)).returning(EntryRow.story_id)
-    stories = {story_id for story_id in await session.scalars(unkept) if story_id is not None}
-    if stories:
-        told = exists().where(EntryRow.story_id == StoryRow.id)
-        await session.execute(delete(StoryRow).where(StoryRow.id.in_(stories), ~told))
-    if await session.scalar(select(exists().where(EntryRow.feed_id == feed_id))):
-        await session.execute(update(FeedRow).where(FeedRow.id == feed_id).values(paused_at=now))
-        return False
-    await session.execute(delete(FeedRow).where(FeedRow.id == feed_id))
-    return True
 
 
 async def _feed(session: AsyncSession, user_id: int, feed_id: int) -> FeedView:

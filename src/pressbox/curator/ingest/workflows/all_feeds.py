@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 
 from temporalio import workflow
-from temporalio.exceptions import ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
@@ -24,6 +24,7 @@ with workflow.unsafe.imports_passed_through():
         LeftoversInput,
         ListFeedsInput,
         ProbeFeedsInput,
+        ProbeFeedsResult,
         SingleFeedIngestionInput,
         feed_workflow_id,
     )
@@ -96,7 +97,15 @@ class AllFeedsIngestionWorkflow:
         if not page.feed_ids:
             return ()
         self._report(current_step="probe", message=f"Asking {len(page.feed_ids)} sources")
-        probed = await call(CrawlActivities.probe_feeds, ProbeFeedsInput(feed_ids=page.feed_ids, policy=self._policy))
+        wanted = ProbeFeedsInput(feed_ids=page.feed_ids, policy=self._policy)
+        try:
+            probed = await call(CrawlActivities.probe_feeds, wanted)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            # The feeds stay due, and the next page is not to blame.
+            workflow.logger.warning("A page of feeds is left for the next run: %s", failure_reason(error))
+            probed = ProbeFeedsResult(failed=len(page.feed_ids))
         # Feeds with news are complete when their own workflow is.
         self._count(
             feeds_completed=self._state.feeds_completed + max(len(page.feed_ids) - len(probed.with_work), 0),

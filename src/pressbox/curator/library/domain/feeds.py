@@ -28,6 +28,10 @@ class CrawlOutcome(StrEnum):
         return self not in (CrawlOutcome.NEW, CrawlOutcome.UNCHANGED)
 
 
+# The reason that a feed shows which its readers have left for its new address.
+MOVED = "This feed has moved; you read it at its new address now. What you have not read or have kept stays here."
+
+
 @dataclass(frozen=True)
 class Enclosure:
     url: str

@@ -8,6 +8,9 @@ from urllib.parse import SplitResult, quote, unquote_to_bytes, urljoin, urlsplit
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_LENGTH = 8192
+# Of the address of a feed, in bytes: an index of the database takes no more.
+LONGEST_FEED_ADDRESS = 2000
+_LONGEST_HOST = 253
 
 # Parameters that say where a reader came from, not what is read.
 _TRACKING_PREFIXES = (
@@ -130,6 +133,11 @@ def is_web_url(url: str) -> bool:
     return _split(url) is not None
 
 
+def is_too_long(url: str) -> bool:
+    """Whether a feed cannot be kept under this address."""
+    return len(url.encode(errors="replace")) > LONGEST_FEED_ADDRESS
+
+
 def host_of(url: str) -> str:
     """Return the host, with its port unless it is the default one; empty without a web address."""
     parts = _split(url)
@@ -156,9 +164,12 @@ def _host(parts: SplitResult) -> str:
     if ":" in host:
         return f"[{host}]"
     try:
-        return host.encode("idna").decode("ascii").lower()
+        name = host.encode("idna").decode("ascii").lower()
     except UnicodeError as error:
         raise ValueError("Not a host name.") from error
+    if len(name) > _LONGEST_HOST:
+        raise ValueError("Not a host name.")
+    return name
 
 
 def _port(parts: SplitResult) -> int | None:
