@@ -49,7 +49,6 @@ class Parts:
     home: Home
     postgres_url: str
     temporal_address: str
-    temporal_ui_url: str
 
     def database_url(self, name: str) -> str:
         return self.postgres_url.rsplit("/", 1)[0] + f"/{name}"
@@ -75,7 +74,7 @@ def parts(reachable_folder: Path) -> Iterator[Parts]:
     postgres, temporal = EmbeddedPostgres(home), EmbeddedTemporal(home)
     postgres.start()
     temporal.start()
-    parts = Parts(home, postgres.url, temporal.address, temporal.ui_url)
+    parts = Parts(home, postgres.url, temporal.address)
     # Nothing here outlives the run, so nothing waits for the disk. Tests of durability start servers of their own.
     for setting in ("fsync", "full_page_writes"):
         execute(parts.postgres_url, f"ALTER SYSTEM SET {setting} = off")

@@ -124,7 +124,7 @@ async def shared_site(
     settings = Settings(
         home=reachable_folder / "browser",
         secret_key=TEST_KEY,
-        temporal=TemporalSettings(ui_url=parts.temporal_ui_url),
+        temporal=TemporalSettings(address=parts.temporal_address, ui_url="/temporal"),
         http=HttpSettings(allow=("127.0.0.0/8",)),
     )
     async with (

@@ -1,5 +1,6 @@
 """What people do, from the set-up link to the status page: with a mouse, with keys, on a phone, without scripts."""
 
+import secrets
 from collections.abc import AsyncIterator
 
 import pytest
@@ -223,3 +224,17 @@ async def test_going_back_keeps_the_place(page: Page, site: Site) -> None:
     await page.go_back()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Style guide")
     await page.wait_for_function("scrollY > 800")
+
+
+async def test_an_administrator_opens_temporals_own_pages(page: Page, site: Site, watch: Watch) -> None:
+    """They load under our content rules, on our address and behind our sign-in."""
+    watch.expected = ("favicon.ico",)
+    client, name = site.resources.temporal, f"shown-{secrets.token_hex(4)}"
+    handle = await client.start_workflow("Nobody", id=name, task_queue="nobody")
+    try:
+        await page.goto(f"{site.url}/activity")
+        await page.get_by_role("link", name="Temporal", exact=True).click()
+        await expect(page.get_by_role("link", name=name)).to_be_visible()
+        assert page.url.startswith(f"{site.url}/temporal/")
+    finally:
+        await handle.terminate()

@@ -28,7 +28,7 @@ from pressbox.core.config import Settings, TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import TransientError
 from pressbox.core.objects.factory import open_store
-from pressbox.core.temporal.client import connect
+from pressbox.core.temporal.client import connect, socket_of
 from pressbox.embedded.ports import free_port
 from pressbox.embedded.temporal_server import installed_binary
 from pressbox.maintenance.manifest import SCHEDULE_ID
@@ -80,10 +80,9 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 @asynccontextmanager
 async def tls_in_front_of(address: str, certificates: Certificates) -> AsyncIterator[str]:
     """The development server has no TLS; a gateway in front of it has, as in many clusters."""
-    host, port = address.split(":")
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        back_reader, back_writer = await asyncio.open_connection(host, int(port))
+        back_reader, back_writer = await asyncio.open_unix_connection(socket_of(address))
         async with asyncio.TaskGroup() as group:
             group.create_task(pump(reader, back_writer))
             group.create_task(pump(back_reader, writer))

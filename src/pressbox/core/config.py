@@ -71,16 +71,16 @@ class DatabaseSettings(Group):
 class TemporalSettings(Group):
     """Temporal. Without an address, `pressbox up` runs the embedded server."""
 
-    address: str | None = Field(None, description="An external frontend, as host:port.")
+    address: str | None = Field(None, description="An external frontend, as host:port or unix:/path/of/a/socket.")
     namespace: str = Field("default", description="Namespace in which all workflows run.")
     tls: bool = Field(False, description="Speak TLS to the frontend; implied by an API key or a client certificate.")
     api_key: SecretStr | None = Field(None, description="API key, for Temporal Cloud.")
     tls_server_ca: Path | None = Field(None, description="PEM file of the authority that signed the frontend.")
     tls_client_cert: Path | None = Field(None, description="PEM file of our client certificate (mutual TLS).")
     tls_client_key: Path | None = Field(None, description="PEM file of our client key (mutual TLS).")
-    ui_url: str | None = Field(None, description="Address of Temporal's web UI, for links; the embedded one is known.")
-    port: Port | None = Field(None, description="Port of the embedded frontend; otherwise a free one, kept.")
-    ui_port: Port | None = Field(None, description="Port of the embedded web UI; otherwise a free one, kept.")
+    ui_url: str | None = Field(
+        None, description="Address of an external Temporal's web UI, for links; the embedded one is at /temporal/."
+    )
 
 
 class ObjectsSettings(Group):

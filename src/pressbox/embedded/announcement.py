@@ -18,13 +18,21 @@ def announcement(running: Running, *, product: str, setup_link: str | None) -> s
         ),
         ("Database", f"{_server('PostgreSQL', running, 'postgres')} on {database.hostname}:{database.port or 5432}"),
         ("Temporal", f"{_server('Temporal', running, 'temporal')} on {endpoints.temporal_address}"),
-        *([("Temporal UI", endpoints.temporal_ui_url)] if endpoints.temporal_ui_url else []),
+        *(
+            [("Temporal UI", _absolute(endpoints.temporal_ui_url, endpoints.web_url))]
+            if endpoints.temporal_ui_url
+            else []
+        ),
         ("Worker", f"health at {endpoints.worker_health_url}/health"),
         ("Home", str(running.home.path)),
         ("Logs", str(running.home.logs)),
     ]
     body = "\n".join(f"  {name:<12}{text}" for name, text in lines)
     return f"{product} is running (ready in {running.seconds:.1f} s).\n\n{body}\n\nStop it with Ctrl-C.\n"
+
+
+def _absolute(address: str, web_url: str | None) -> str:
+    return f"{web_url}{address} (for administrators)" if address.startswith("/") else address
 
 
 def _server(title: str, running: Running, part: str) -> str:

@@ -16,7 +16,7 @@ from pressbox.embedded import ports
 from pressbox.embedded.home import Home
 from pressbox.embedded.instance_lock import is_running, read_holder
 from pressbox.embedded.postgres import EmbeddedPostgres
-from pressbox.embedded.temporal_server import EmbeddedTemporal
+from pressbox.embedded.temporal_server import NOT_PRIVATE, EmbeddedTemporal
 
 RECENT = timedelta(hours=24)
 _TAIL_BYTES = 200_000
@@ -32,6 +32,7 @@ def diagnose(settings: Settings, unknown: tuple[str, ...]) -> tuple[PartHealth, 
         ("secret key", lambda: _secret_key(settings, home)),
         ("postgres binaries", lambda: _version("postgres binaries", lambda: EmbeddedPostgres(home).version)),
         ("temporal binary", lambda: _version("temporal binary", lambda: EmbeddedTemporal(home).version)),
+        ("temporal network", lambda: _temporal_network(settings, home)),
         ("instance", lambda: _instance(settings, home)),
         ("logs", lambda: _logs(home)),
     )
@@ -94,6 +95,21 @@ def _secret_key(settings: Settings, home: Home) -> PartHealth:
 def _version(name: str, ask: Callable[[], str]) -> PartHealth:
     version = ask()
     return PartHealth(name, HealthState.OK, "Found and runnable.", version=version)
+
+
+def _temporal_network(settings: Settings, home: Home) -> PartHealth:
+    temporal = EmbeddedTemporal(home)
+    if settings.temporal.address or temporal.find_running() is None:
+        return PartHealth("temporal network", HealthState.OK, "No embedded Temporal runs.")
+    if temporal.is_private:
+        return PartHealth("temporal network", HealthState.OK, "Nobody but this user's own processes reaches Temporal.")
+    return PartHealth(
+        "temporal network",
+        HealthState.WARNING,
+        NOT_PRIVATE,
+        "Allow user namespaces on Linux (on Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns=0), or set "
+        "PRESSBOX_TEMPORAL_ADDRESS to a server with TLS, or let nobody else use this machine.",
+    )
 
 
 def _instance(settings: Settings, home: Home) -> PartHealth:

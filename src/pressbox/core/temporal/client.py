@@ -3,16 +3,25 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.runtime import Runtime
-from temporalio.service import RPCError, RPCStatusCode, TLSConfig
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+from temporalio.service import HttpConnectProxyConfig, RPCError, RPCStatusCode, TLSConfig
 
 from pressbox.core.config import TemporalSettings
 from pressbox.core.errors import ConfigurationError, NotFoundError, TransientError
 
+# The address of the embedded server: a Unix socket, which the SDK reaches as it would a proxy.
+SOCKET_PREFIX = "unix:"
+# The SDK wants a name to call; behind the socket it means nothing.
+_BEHIND_SOCKET = "temporal.invalid:7233"
+# The SDK warns at every connection through a socket that it does not balance load over several addresses.
+CORE_LOGS = LoggingConfig(
+    f"{TelemetryFilter(core_level='WARN', other_level='ERROR').formatted()},temporal_sdk_bridge::client=ERROR"
+)
 _AWAY = {
     RPCStatusCode.UNAVAILABLE,
     RPCStatusCode.DEADLINE_EXCEEDED,
@@ -28,20 +37,32 @@ async def connect(
 
     A worker cannot use a lazy one; for it a Temporal that does not answer is a TransientError.
     """
+    socket = socket_of(address)
     try:
         return await Client.connect(
-            address,
+            _BEHIND_SOCKET if socket else address,
             namespace=settings.namespace,
             api_key=settings.api_key.get_secret_value() if settings.api_key else None,
-            tls=tls(settings),
+            tls=tls(settings) if socket is None else False,
+            http_connect_proxy_config=HttpConnectProxyConfig(target_host=address) if socket else None,
             data_converter=pydantic_data_converter,
             connect_timeout=timedelta(seconds=5),
             lazy=lazy,
-            runtime=runtime,
+            runtime=runtime or _quiet_runtime(),
         )
     except RuntimeError as error:
         # The SDK has no narrower type for a failed dial.
         raise TransientError(f"Temporal at {address} does not answer: {error}") from error
+
+
+@cache
+def _quiet_runtime() -> Runtime:
+    return Runtime(telemetry=TelemetryConfig(logging=CORE_LOGS))
+
+
+def socket_of(address: str) -> Path | None:
+    """The Unix socket that an address names; None for one on the network."""
+    return Path(address.removeprefix(SOCKET_PREFIX)) if address.startswith(SOCKET_PREFIX) else None
 
 
 @contextmanager

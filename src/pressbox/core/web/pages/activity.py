@@ -63,7 +63,7 @@ async def activity_page(
         unfold=finished is not None,
         blank=blank_branches(),
         may_control=identity.is_administrator,
-        temporal_ui=temporal_home(parts),
+        temporal_ui=temporal_home(parts) if identity.is_administrator else None,
     )
 
 
@@ -130,7 +130,7 @@ async def activity_detail(
         after=after,
         next_page=after + DETAIL_CHILDREN,
         may_control=identity.is_administrator,
-        temporal_link=temporal_link(parts, node),
+        temporal_link=temporal_link(parts, node) if identity.is_administrator else None,
     )
 
 

@@ -1,0 +1,39 @@
+"""Somebody else on the same machine, who wants to look at what is ours."""
+
+import os
+import pickle
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+Answer = TypeVar("Answer")
+# Nobody's, and not that of the account which runs root's PostgreSQL.
+UID = 54_321
+
+
+def as_another_user(attempt: Callable[[], Answer]) -> Answer:
+    """Run it in a process of another uid and give what it gives. Only root can become somebody else."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.close(reading)
+            os.setgroups([])
+            os.setgid(UID)
+            os.setuid(UID)
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(attempt(), pipe)
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        said = pipe.read()
+    _, status = os.waitpid(child, 0)
+    assert status == 0, "the attempt itself failed"
+    answer: Answer = pickle.loads(said)
+    return answer
