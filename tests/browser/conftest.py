@@ -249,6 +249,7 @@ class Work:
         return {
             "workflow_id": workflow_id,
             "run_id": f"run-{workflow_id}",
+            "audience": "everyone",
             "workflow_type": "ToyWorkflow",
             "task_queue": "core",
             "parent_workflow_id": None,

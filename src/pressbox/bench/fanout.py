@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from sqlalchemy import select
 
+from pressbox.core.audiences.contracts import EVERYONE
 from pressbox.core.db.database import Database
 from pressbox.core.errors import TransientError
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
@@ -105,6 +106,7 @@ async def _commit_change(database: Database, workflow_id: str) -> float:
                     message="",
                     error="",
                     detail={},
+                    audience=EVERYONE,
                     started_at=now,
                     updated_at=now,
                 )

@@ -8,7 +8,7 @@ and the functions in it import what they need when they are called.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
     from temporalio.client import Client
 
+    from pressbox.core.audiences.contracts import Audience
+    from pressbox.core.audiences.members import AudienceKind
     from pressbox.core.config import Group, Settings
     from pressbox.core.contracts import Contract
-    from pressbox.core.db.database import Database
+    from pressbox.core.db.database import Database, UnitOfWork
     from pressbox.core.health import PartHealth
     from pressbox.core.http.client import GuardedClient
     from pressbox.core.objects.store import ObjectStore
@@ -79,6 +81,8 @@ class ScheduleDeclaration:
 
 # Of some keys, what people see of each thing.
 LoadMany = Callable[["Resources", Sequence[str]], Awaitable[Mapping[str, Mapping[str, Any]]]]
+# Of some keys those that are known, with who may follow them.
+FindAudiences = Callable[["UnitOfWork", Collection[str]], Awaitable[Mapping[str, "Audience"]]]
 
 
 async def load_nothing(_: Resources, keys: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
@@ -90,13 +94,16 @@ async def load_nothing(_: Resources, keys: Sequence[str]) -> Mapping[str, Mappin
 class LiveTopic:
     """A kind of thing that browsers can follow. `load_many` gives what they see of some; what is gone it leaves out.
 
-    Whoever is signed in may follow every topic. Where not everybody may know which things there are, `by_name` demands
-    that one is named.
+    `audience` says who hears of it: one audience for all of the kind, or a function that finds those of some keys.
+    With `by_name` one thing has to be named, and who does not belong to its audience is refused. Administrators who do
+    not belong to it hear the `outline` of what was loaded, where the topic has one.
     """
 
     kind: str
     load_many: LoadMany
+    audience: Audience | FindAudiences
     by_name: bool = False
+    outline: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -157,6 +164,8 @@ class AppManifest:
     # Modules that define tables.
     tables: tuple[str, ...] = ()
     topics: Callable[[], Sequence[LiveTopic]] = lambda: ()
+    # Audiences of its own, which its workflows and topics name.
+    audiences: Callable[[], Sequence[AudienceKind]] = lambda: ()
     router: Callable[[], APIRouter] | None = None
     navigation: NavigationEntry | None = None
     commands: tuple[CommandWord, ...] = ()

@@ -24,6 +24,7 @@ from pressbox.curator.names import COOKIELESS, HEAVY_QUEUE, INDEX_QUEUE, PATH, Q
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
+    from pressbox.core.audiences.members import AudienceKind
     from pressbox.core.config import Settings
     from pressbox.core.health import PartHealth
     from pressbox.curator.settings import CuratorSettings
@@ -58,6 +59,12 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     from pressbox.curator.slices import SLICES
 
     return [declared for part in SLICES for declared in part.schedules(settings)]
+
+
+def audiences() -> Sequence[AudienceKind]:
+    from pressbox.curator.slices import SLICES
+
+    return [kind for part in SLICES for kind in part.audiences]
 
 
 def topics() -> Sequence[LiveTopic]:
@@ -120,6 +127,7 @@ APP = AppManifest(
         "pressbox.curator.translate.store",
     ),
     topics=topics,
+    audiences=audiences,
     router=router,
     commands=(
         CommandWord("feeds", "Sources of the reader: feeds and how they are.", partial(command, "feeds")),

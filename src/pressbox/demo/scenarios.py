@@ -5,6 +5,7 @@ import asyncio
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 
 from pressbox.core.app import Resources
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.progress.reader import ActivityNode, node
 from pressbox.demo.contracts import DemoTreeWorkflowInput
 from pressbox.demo.football_day.scenario import play_footy
@@ -16,6 +17,8 @@ from pressbox.demo.workflows.tree import DemoTreeWorkflow
 
 MAINTENANCE_SCHEDULE = "core-maintenance"
 SETTLE_SECONDS = 60.0
+# The toy work is for everybody to see.
+ANYBODY = Viewer(user_id=0)
 
 
 async def play_maintenance(stage: Stage) -> tuple[Finding, ...]:
@@ -65,7 +68,7 @@ async def _wait_for_leaves(resources: Resources, workflow_id: str, wanted: int) 
     """Wait until the progress of all leaves has arrived: it is reported like a log line, after the workflow ended."""
     leaves: tuple[ActivityNode, ...] = ()
     for _ in range(50):
-        root = await node(resources.database, workflow_id)
+        root = await node(resources.database, ANYBODY, workflow_id)
         leaves = root.children if root else ()
         if len(leaves) == wanted and all(leaf.state.final for leaf in leaves):
             break

@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import ADMINISTRATORS
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call
     from pressbox.maintenance.activities import MaintenanceActivities
@@ -34,7 +35,7 @@ class MaintenanceWorkflow:
 
     @workflow.init
     def __init__(self, input: MaintenanceWorkflowInput) -> None:
-        self._progress = MaintenanceProgress(title="Cleaning up", total=len(Kind))
+        self._progress = MaintenanceProgress(title="Cleaning up", audience=ADMINISTRATORS, total=len(Kind))
 
     @workflow.query
     def get_progress(self) -> MaintenanceProgress:

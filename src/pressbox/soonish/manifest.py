@@ -23,6 +23,7 @@ from pressbox.soonish.ids import PATH, QUEUE, RECONCILE_SCHEDULE, RECONCILE_WORK
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
+    from pressbox.core.audiences.members import AudienceKind
     from pressbox.core.config import Settings
     from pressbox.soonish.service.soonish import Soonish
     from pressbox.soonish.settings import SoonishSettings
@@ -73,6 +74,12 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     )
 
 
+def audiences() -> Sequence[AudienceKind]:
+    from pressbox.soonish.web.topics import AUDIENCES
+
+    return AUDIENCES
+
+
 def topics() -> Sequence[LiveTopic]:
     from pressbox.soonish.web.topics import TOPICS
 
@@ -109,6 +116,7 @@ APP = AppManifest(
     schedules=schedules,
     tables=("pressbox.soonish.adapters.rows",),
     topics=topics,
+    audiences=audiences,
     router=router,
     commands=(CommandWord("soonish", "Events, announcements and reminders.", commands),),
     navigation=NavigationEntry(title="Events", path=PATH, key="e", icon="bell"),

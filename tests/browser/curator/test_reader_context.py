@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from pressbox.core.audiences.contracts import EVERYONE
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.sink import store
 from pressbox.curator.cards.contracts import CONTEXT_COLLECTION, context_collection_workflow_id
@@ -90,7 +91,8 @@ async def report(stand: Newsstand, entry_id: int, state: ProgressState, **words:
         workflow_id=workflow_id, run_id="run", workflow_type=CONTEXT_COLLECTION, task_queue="curator",
         parent_workflow_id=None, state=state, title="Context of articles", done=0, total=1,
         message=str(words.get("message", "")), error=str(words.get("error", "")), detail=detail,
-        started_at=stand.now, updated_at=stand.now + timedelta(seconds=int(str(words.get("at", 0)))),
+ audience=EVERYONE,
+ started_at=stand.now, updated_at=stand.now + timedelta(seconds=int(str(words.get("at", 0)))),
     )  # fmt: skip
     async with stand.resources.database.unit_of_work() as work:
         await store(work, [update])

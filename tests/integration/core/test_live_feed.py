@@ -10,6 +10,8 @@ import pytest
 from sqlalchemy import delete, event
 
 from pressbox.core.app import LiveTopic, LoadMany, Resources
+from pressbox.core.audiences.contracts import EVERYONE
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
 from pressbox.core.errors import InvalidInputError
@@ -20,6 +22,7 @@ from pressbox.core.live.log import ChangeLog
 from pressbox.core.live.messages import Change, Message, Wish, parse_topics
 from tests.waiting import until
 
+ANYBODY = Viewer(user_id=1)
 ALL = Wish(frozenset({"thing"}), frozenset())
 
 
@@ -31,12 +34,12 @@ async def replay(feed: ChangeFeed, after: int, wish: Wish = ALL) -> list[Message
     missed = await feed.missed(after, wish)
     if missed.changes is None:
         return None
-    return [message async for messages in feed.load(missed.changes) for message in messages]
+    return [message async for messages in feed.load(missed.changes, ANYBODY) for message in messages]
 
 
 @asynccontextmanager
 async def running_feed(resources: Resources, load: LoadMany = load) -> AsyncIterator[ChangeFeed]:
-    feed = ChangeFeed(resources, {"thing": LiveTopic("thing", load)})
+    feed = ChangeFeed(resources, {"thing": LiveTopic("thing", load, EVERYONE)})
     task = asyncio.create_task(feed.run())
     try:
         await until(lambda: feed.connected)
@@ -54,7 +57,7 @@ async def change(database: Database, *keys: str) -> None:
 
 async def test_a_committed_change_reaches_listeners_of_two_processes(resources: Resources) -> None:
     async with running_feed(resources) as first, running_feed(resources) as second:
-        with first.listen(ALL) as here, second.listen(ALL) as there:
+        with first.listen(ALL, ANYBODY) as here, second.listen(ALL, ANYBODY) as there:
             await change(resources.database, "a")
             messages = [await asyncio.wait_for(listener.next(), 5) for listener in (here, there)]
     assert [message.key for message in messages if isinstance(message, Message)] == ["a", "a"]
@@ -133,7 +136,7 @@ async def test_numbers_become_visible_in_order_even_when_writers_overlap(resourc
 
 async def test_a_listener_that_does_not_read_is_cut_off_and_holds_no_memory(resources: Resources) -> None:
     async with running_feed(resources) as feed:
-        with feed.listen(ALL) as slow:
+        with feed.listen(ALL, ANYBODY) as slow:
             for start in range(0, QUEUE_LENGTH * 2, 128):
                 await change(resources.database, *(f"{number}" for number in range(start, start + 128)))
             await until(lambda: slow.overflowed)
@@ -177,7 +180,7 @@ async def test_a_burst_is_loaded_in_portions_and_reaches_everybody(resources: Re
         return await load(_, keys)
 
     async with running_feed(resources, counted) as feed:
-        with feed.listen(ALL) as here, feed.listen(ALL) as there:
+        with feed.listen(ALL, ANYBODY) as here, feed.listen(ALL, ANYBODY) as there:
             await change(resources.database, *(f"{number}" for number in range(200)))
             for listener in (here, there):
                 for _ in range(200):
@@ -190,7 +193,7 @@ async def test_what_a_listener_leaves_in_its_queue_is_bounded_in_bytes(
 ) -> None:
     monkeypatch.setattr(feed_module, "QUEUE_BYTES", 200)
     async with running_feed(resources) as feed:
-        with feed.listen(ALL) as slow:
+        with feed.listen(ALL, ANYBODY) as slow:
             await change(resources.database, "a" * 90, "b" * 90)
             await until(lambda: slow.overflowed)
             assert slow._queue.qsize() == 1
@@ -207,7 +210,7 @@ def test_the_log_forgets_the_oldest_things_and_says_so() -> None:
 
 
 async def test_kept_messages_are_bounded_in_bytes(resources: Resources) -> None:
-    loader = MessageLoader(resources, {"thing": LiveTopic("thing", load)}, most_bytes=500)
+    loader = MessageLoader(resources, {"thing": LiveTopic("thing", load, EVERYONE)}, most_bytes=500)
     for number in range(1, 50):
         await loader.load([Change(number, "thing", f"{number}")])
     assert 0 < sum(len(message.wire) for message in loader._kept.values()) <= 500

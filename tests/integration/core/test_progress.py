@@ -10,6 +10,8 @@ from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.worker import Worker
 
+from pressbox.core.audiences.contracts import EVERYONE
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.config import ObjectsSettings
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
@@ -24,6 +26,7 @@ from pressbox.demo.activities import DemoActivities
 from pressbox.demo.contracts import DemoTreeWorkflowInput
 from pressbox.demo.workflows.tree import DemoTreeWorkflow
 
+ANYBODY = Viewer(user_id=1)
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
@@ -41,6 +44,7 @@ def update(workflow_id: str = "a", **changes: object) -> ProgressUpdate:
         "message": "",
         "error": "",
         "detail": {},
+        "audience": EVERYONE,
         "started_at": NOW,
         "updated_at": NOW,
         **changes,
@@ -120,7 +124,7 @@ async def test_the_tree_nests_children_and_shows_orphans_on_their_own(database: 
         update("orphan", parent_workflow_id="never-reported"),
         update("broken", state=ProgressState.FAILED, error="no route"),
     )
-    view = await activity(database)
+    view = await activity(database, ANYBODY)
     assert view.nodes[0].workflow_id == "broken", "failed ones come first"
     parent = next(item for item in view.nodes if item.workflow_id == "parent")
     assert parent.children[0].workflow_id == "child"
@@ -132,10 +136,10 @@ async def test_the_tree_nests_children_and_shows_orphans_on_their_own(database: 
 
 async def test_a_single_node_comes_with_its_children(database: Database) -> None:
     await write(database, update("child", parent_workflow_id="parent"), update("parent"))
-    found = await node(database, "parent")
+    found = await node(database, ANYBODY, "parent")
     assert found is not None
     assert [child.workflow_id for child in found.children] == ["child"]
-    assert await node(database, "unknown") is None
+    assert await node(database, ANYBODY, "unknown") is None
 
 
 async def test_what_was_terminated_without_a_word_is_closed_from_visibility(

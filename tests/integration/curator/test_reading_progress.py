@@ -3,12 +3,16 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pressbox.core.audiences.contracts import EVERYONE
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.db.database import Database
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.sink import store
 from pressbox.curator.reading.progress import load_progress
 
 NOW = datetime.now(UTC).replace(microsecond=0)
+
+ANYBODY = Viewer(user_id=1)
 
 
 async def report(
@@ -33,6 +37,7 @@ async def report(
         message="",
         error="",
         detail=detail,
+        audience=EVERYONE,
         started_at=at,
         updated_at=at,
     )
@@ -52,13 +57,13 @@ async def ingestion(database: Database, state: ProgressState = ProgressState.RUN
 
 async def test_children_count_for_their_source_while_it_runs(database: Database) -> None:
     await ingestion(database)
-    (line,) = await load_progress(database, {7}, None)
+    (line,) = await load_progress(database, ANYBODY, {7}, None)
     assert (line.title, line.total, line.fetched, line.distilled) == ("News", 5, 3, 2)
 
 
 async def test_summaries_that_outlive_the_fetching_are_still_shown(database: Database) -> None:
     await ingestion(database, ProgressState.COMPLETED)
-    (line,) = await load_progress(database, {7}, 7)
+    (line,) = await load_progress(database, ANYBODY, {7}, 7)
     assert (line.fetched, line.distilled, line.failed) == (3, 2, False)
 
 
@@ -69,13 +74,13 @@ async def test_what_an_earlier_run_under_the_same_ids_counted_is_not_counted_aga
         entries_distilled=9,
     )  # fmt: skip
     await ingestion(database)
-    (line,) = await load_progress(database, {7}, None)
+    (line,) = await load_progress(database, ANYBODY, {7}, None)
     assert line.distilled == 2
 
 
 async def test_work_on_sources_that_somebody_does_not_read_is_not_theirs_to_see(database: Database) -> None:
     await ingestion(database)
-    assert await load_progress(database, {8}, None) == []
+    assert await load_progress(database, ANYBODY, {8}, None) == []
 
 
 async def test_nothing_is_shown_when_all_is_done(database: Database) -> None:
@@ -85,4 +90,4 @@ async def test_nothing_is_shown_when_all_is_done(database: Database) -> None:
         database, "distil-1", "ContentDistillation", "fetch-feed-7-1", ProgressState.COMPLETED, later,
         entries_distilled=5,
     )  # fmt: skip
-    assert await load_progress(database, {7}, None) == []
+    assert await load_progress(database, ANYBODY, {7}, None) == []

@@ -60,6 +60,7 @@ async def add_work(database: Database, workflow_id: str, state: ProgressState, *
         "message": "",
         "error": "",
         "detail": {},
+        "audience": "everyone",
         "started_at": NOW - timedelta(minutes=2),
         "updated_at": NOW,
         "closed_at": NOW if state.final else None,

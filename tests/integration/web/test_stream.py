@@ -13,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from pressbox.core.app import Resources
+from pressbox.core.audiences.contracts import EVERYONE
 from pressbox.core.config import Settings
 from pressbox.core.live import feed as feed_module
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
@@ -62,6 +63,7 @@ async def report(resources: Resources, workflow_id: str, message: str = "") -> N
         message=message,
         error="",
         detail={},
+        audience=EVERYONE,
         started_at=NOW,
         updated_at=datetime.now(UTC),
     )

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from pressbox.core.errors import MESSAGE_LIMIT, NotFoundError, PressboxError
-from pressbox.core.progress.report import title_of
+from pressbox.core.progress.contracts import title_of
 from pressbox.core.temporal.faults import Action, Fault, Moment, every_fault
 from pressbox.maintenance.contracts import MaintenanceWorkflowInput
 

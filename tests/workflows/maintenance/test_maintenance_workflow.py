@@ -13,6 +13,7 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
+from pressbox.core.audiences.contracts import ADMINISTRATORS
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate
 from pressbox.core.progress.interceptor import ProgressInterceptor
@@ -35,7 +36,7 @@ INPUT = MaintenanceWorkflowInput(
 class RoutineWorkflow:
     @workflow.query
     def get_progress(self) -> Progress:
-        return Progress(title="Sweeping", routine=True)
+        return Progress(title="Sweeping", audience=ADMINISTRATORS, routine=True)
 
     @workflow.run
     async def run(self, fail: bool) -> None:

@@ -5,6 +5,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pressbox.bench.activities import BenchActivities
     from pressbox.bench.contracts import BenchStepInput, BenchStepsWorkflowInput, BenchStepsWorkflowResult
+    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.progress.contracts import Progress
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call
@@ -16,7 +17,7 @@ class BenchStepsWorkflow:
 
     @workflow.init
     def __init__(self, input: BenchStepsWorkflowInput) -> None:
-        self._progress = Progress(title="Measuring", total=input.steps)
+        self._progress = Progress(title="Measuring", audience=EVERYONE, total=input.steps)
 
     @workflow.query
     def get_progress(self) -> Progress:

@@ -1,14 +1,15 @@
 """The change feed of one web process: listens, debounces, loads what changed once, and hands it to all listeners.
 
-Neither a listener nor its coming back costs a question to the database of its own: what was missed is known from the
-log in memory, and what it looks like was loaded for the first who wanted it.
+Neither a listener nor its coming back costs a load of its own: what was missed is known from the log in memory, and
+what it looks like was loaded for the first who wanted it. Who belongs to the audience of a message is asked for many at
+once, and only where an application decides it.
 
 The database's NOTIFY only wakes us; what changed is read from `core.changes` by cursor. So a lost connection, a
 restart of PostgreSQL or a second web process costs nothing: the next read continues where the last one ended.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +19,11 @@ from psycopg import sql
 from sqlalchemy import func, select
 
 from pressbox.core.app import LiveTopic, Resources
+from pressbox.core.audiences.contracts import Audience
+from pressbox.core.audiences.members import BUILT_IN, AudienceKind, Members, Viewer, find_members
 from pressbox.core.db.changes import CHANGES_CHANNEL, ChangeRow
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import NotFoundError, TransientError
+from pressbox.core.live.admission import find_audiences, shown_to
 from pressbox.core.live.loading import LOAD_TOGETHER, MessageLoader
 from pressbox.core.live.log import LONGEST_LOG, ChangeLog
 from pressbox.core.live.messages import Change, Message, Wish, event, newest_of_each
@@ -41,8 +45,9 @@ REPLAY_LIMIT = 1000
 class Listener:
     """One browser's queue. When it is full the browser is too slow: it is told to reload and gets nothing more."""
 
-    def __init__(self, wish: Wish) -> None:
+    def __init__(self, wish: Wish, viewer: Viewer) -> None:
         self.wish = wish
+        self.viewer = viewer
         self.overflowed = False
         self._queue: asyncio.Queue[Message | bytes] = asyncio.Queue(QUEUE_LENGTH)
         self._bytes = 0
@@ -75,8 +80,11 @@ class Missed:
 
 
 class ChangeFeed:
-    def __init__(self, resources: Resources, topics: Mapping[str, LiveTopic]) -> None:
+    def __init__(
+        self, resources: Resources, topics: Mapping[str, LiveTopic], audiences: Sequence[AudienceKind] = ()
+    ) -> None:
         self._resources = resources
+        self._audiences = audiences
         self.topics = topics
         self._listeners: set[Listener] = set()
         self._loader = MessageLoader(resources, topics)
@@ -91,8 +99,8 @@ class ChangeFeed:
         return len(self._listeners)
 
     @contextmanager
-    def listen(self, wish: Wish) -> Iterator[Listener]:
-        listener = Listener(wish)
+    def listen(self, wish: Wish, viewer: Viewer) -> Iterator[Listener]:
+        listener = Listener(wish, viewer)
         self._listeners.add(listener)
         try:
             yield listener
@@ -115,10 +123,22 @@ class ChangeFeed:
         log = await self._known_up_to(after)
         return Missed(log.since(after, wish, REPLAY_LIMIT), log.newest)
 
-    async def load(self, changes: Sequence[Change]) -> AsyncIterator[list[Message]]:
-        """The messages of these changes, in portions."""
-        for start in range(0, len(changes), LOAD_TOGETHER):
-            yield await self._loader.load(changes[start : start + LOAD_TOGETHER])
+    async def load(self, changes: Sequence[Change], viewer: Viewer) -> AsyncIterator[list[Message]]:
+        """The messages of these changes that are for this person, in portions."""
+        async for messages in self._load(changes):
+            members = await self._members((message.audience for message in messages), {viewer.user_id})
+            shown = (shown_to(viewer, message, members) for message in messages)
+            yield [message for message in shown if message is not None]
+
+    async def demand_admission(self, wish: Wish, viewer: Viewer) -> None:
+        """Refuse things that have to be named and are not this person's; whether there are such is not told."""
+        named = sorted(thing for thing in wish.things if self.topics[thing[0]].by_name)
+        async with self._resources.database.unit_of_work() as work:
+            found = [(await find_audiences(work, self.topics[kind], [key])).get(key) for kind, key in named]
+        members = await self._members(found, {viewer.user_id})
+        for (kind, key), audience in zip(named, found, strict=True):
+            if not members.include(audience, viewer):
+                raise NotFoundError(f"There is no {kind}:{key}, or it is not yours to follow.")
 
     async def newest(self) -> int:
         async with self._resources.database.unit_of_work() as work:
@@ -142,18 +162,34 @@ class ChangeFeed:
     async def _catch_up(self) -> None:
         async for batch in self._batches():
             wanted = [change for change in newest_of_each(batch) if self._anybody_wants(change)]
-            async for messages in self.load(wanted):
+            async for messages in self._load(wanted):
                 await self._hand_over(messages)
             # Moved only after everything was handed over: a failure in between repeats instead of losing.
             self._cursor = batch[-1].id
 
+    async def _load(self, changes: Sequence[Change]) -> AsyncIterator[list[Message]]:
+        for start in range(0, len(changes), LOAD_TOGETHER):
+            yield await self._loader.load(changes[start : start + LOAD_TOGETHER])
+
+    async def _members(self, audiences: Iterable[Audience | None], people: Collection[int]) -> Members:
+        of_applications = {one for one in audiences if one is not None and one.kind not in BUILT_IN}
+        if not of_applications:
+            return Members()
+        async with self._resources.database.unit_of_work() as work:
+            return await find_members(work.session, self._audiences, of_applications, people)
+
     async def _hand_over(self, messages: Sequence[Message]) -> None:
+        # Who comes after this look needs none of these: they are in what it missed.
+        people = {listener.viewer.user_id for listener in self._listeners}
+        members = await self._members((message.audience for message in messages), people)
         portion = max(1, QUEUE_LENGTH // 4)
         for start in range(0, len(messages), portion):
             for listener in tuple(self._listeners):
                 for message in messages[start : start + portion]:
                     if listener.wish.matches(message.kind, message.key):
-                        listener.offer(message)
+                        shown = shown_to(listener.viewer, message, members)
+                        if shown is not None:
+                            listener.offer(shown)
             # Senders run between two portions: a burst does not look like a slow browser.
             await asyncio.sleep(0)
 

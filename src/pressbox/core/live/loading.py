@@ -7,9 +7,12 @@ same change gets the message that was made for the first.
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from pressbox.core.app import LiveTopic, Resources
-from pressbox.core.live.messages import Change, Message, change_message
+from pressbox.core.audiences.contracts import Audience
+from pressbox.core.live.admission import find_audiences
+from pressbox.core.live.messages import Change, Message, change_event
 
 # Things that one question to the database names.
 LOAD_TOGETHER = 100
@@ -51,10 +54,21 @@ class MessageLoader:
         for change in changes:
             keys[change.kind].append(change.key)
         items = {kind: await self._topics[kind].load_many(self._resources, asked) for kind, asked in keys.items()}
-        made = {change: change_message(change, items[change.kind].get(change.key)) for change in changes}
+        async with self._resources.database.unit_of_work() as work:
+            audiences = {kind: await find_audiences(work, self._topics[kind], asked) for kind, asked in keys.items()}
+        made = {
+            change: self._make(change, items[change.kind].get(change.key), audiences[change.kind].get(change.key))
+            for change in changes
+        }
         for message in made.values():
             self._keep(message)
         return made
+
+    def _make(self, change: Change, item: Mapping[str, Any] | None, audience: Audience | None) -> Message:
+        outline, outlined = self._topics[change.kind].outline, None
+        if outline is not None:
+            outlined = change_event(change, outline(item) if item is not None else None)
+        return Message(*change, change_event(change, item), audience, outlined)
 
     def _keep(self, message: Message) -> None:
         place = (message.kind, message.key)
@@ -62,9 +76,13 @@ class MessageLoader:
         if earlier is not None:
             if earlier.id > message.id:
                 return
-            self._kept_bytes -= len(earlier.wire)
+            self._kept_bytes -= _size(earlier)
             del self._kept[place]
         self._kept[place] = message
-        self._kept_bytes += len(message.wire)
+        self._kept_bytes += _size(message)
         while self._kept_bytes > self._most_bytes:
-            self._kept_bytes -= len(self._kept.pop(next(iter(self._kept))).wire)
+            self._kept_bytes -= _size(self._kept.pop(next(iter(self._kept))))
+
+
+def _size(message: Message) -> int:
+    return len(message.wire) + len(message.outline or b"")

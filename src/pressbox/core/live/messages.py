@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from pressbox.core.audiences.contracts import Audience
 from pressbox.core.errors import InvalidInputError
 
 MAX_TOPICS = 20
@@ -20,12 +21,17 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Message:
-    """One event, already in wire form: it is made once and shared by all listeners."""
+    """One event, already in wire form: it is made once and shared by all who may hear it.
+
+    `outline` is what administrators hear who do not belong to the `audience`; None: nothing.
+    """
 
     id: int
     kind: str
     key: str
     wire: bytes
+    audience: Audience | None
+    outline: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -66,9 +72,8 @@ def event(name: str, data: Mapping[str, Any], id: int | None = None) -> bytes:
     return f"{head}event: {name}\ndata: {json.dumps(data, ensure_ascii=False, default=str)}\n\n".encode()
 
 
-def change_message(change: Change, item: Mapping[str, Any] | None) -> Message:
-    data = {"kind": change.kind, "key": change.key, "item": item}
-    return Message(change.id, change.kind, change.key, event("change", data, change.id))
+def change_event(change: Change, item: Mapping[str, Any] | None) -> bytes:
+    return event("change", {"kind": change.kind, "key": change.key, "item": item}, change.id)
 
 
 def newest_of_each(changes: Iterable[Change]) -> list[Change]:

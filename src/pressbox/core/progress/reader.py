@@ -1,17 +1,23 @@
-"""The activity of the whole instance as a tree, read from the progress rows alone."""
+"""The activity of the instance as a tree, read from the progress rows alone.
+
+Everything that shows work reads it here, as somebody: of work that is not theirs people see nothing, and administrators
+its outline.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Select, func, select, true
 from sqlalchemy.orm import aliased
 
+from pressbox.core.audiences.contracts import Audience
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.contracts import Contract
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database, UnitOfWork
-from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.contracts import ProgressState, title_of
 from pressbox.core.progress.rows import ProgressRow
 
 RUNNING_LIMIT = 500
@@ -38,6 +44,9 @@ class ActivityNode(Contract):
     children: tuple["ActivityNode", ...] = ()
 
 
+NodeT = TypeVar("NodeT", bound=ActivityNode)
+
+
 class WorkReport(ActivityNode):
     """One workflow with the counters of its own."""
 
@@ -53,24 +62,11 @@ class ActivityView(Contract):
     cursor: int
 
 
-async def activity(database: Database, *, finished_limit: int = 100) -> ActivityView:
-    """Every running workflow, the latest finished ones, and all their children."""
-    async with database.unit_of_work() as work:
-        # The cursor first: what commits after this line is in the stream, and perhaps also in the rows.
-        cursor = await work.session.scalar(select(func.coalesce(func.max(ChangeRow.id), 0)))
-        rows = await _roots(work, finished_limit)
-        rows |= await descendants(work, set(rows))
-        counts = dict(
-            (await work.session.execute(select(ProgressRow.state, func.count()).group_by(ProgressRow.state)))
-            .tuples()
-            .all()
-        )
-    return ActivityView(
-        nodes=forest(node_of(row) for row in rows.values()),
-        running=counts.get(ProgressState.RUNNING, 0),
-        failed=counts.get(ProgressState.FAILED, 0),
-        cursor=cursor or 0,
-    )
+class ActivitySummary(Contract):
+    """The counts of the top line."""
+
+    running: int
+    failed: int
 
 
 class ActiveWork(Contract):
@@ -80,36 +76,105 @@ class ActiveWork(Contract):
     cursor: int
 
 
-async def active(database: Database) -> ActiveWork:
+async def activity(database: Database, viewer: Viewer, *, finished_limit: int = 100) -> ActivityView:
+    """Every running workflow, the latest finished ones, and all their children, as far as this person may know."""
+    async with database.unit_of_work() as work:
+        # The cursor first: what commits after this line is in the stream, and perhaps also in the rows.
+        cursor = await work.session.scalar(select(func.coalesce(func.max(ChangeRow.id), 0)))
+        found = await _roots(work, viewer, finished_limit)
+        found |= await descendants(work, viewer, set(found))
+        counts = await _counts(work, viewer)
+    return ActivityView(
+        nodes=forest(to_node(report) for report in found.values()),
+        running=counts.running,
+        failed=counts.failed,
+        cursor=cursor or 0,
+    )
+
+
+async def summary(database: Database, viewer: Viewer) -> ActivitySummary:
+    async with database.unit_of_work() as work:
+        return await _counts(work, viewer)
+
+
+async def active(database: Database, viewer: Viewer) -> ActiveWork:
     """Everything that runs, the newest first: what a browser asks for when it comes back."""
-    running = select(ProgressRow).where(ProgressRow.state == ProgressState.RUNNING)
+    running = select_reports(viewer).where(ProgressRow.state == ProgressState.RUNNING)
     async with database.unit_of_work() as work:
         cursor = await work.session.scalar(select(func.coalesce(func.max(ChangeRow.id), 0)))
-        rows = await work.session.scalars(running.order_by(ProgressRow.started_at.desc()).limit(CHILDREN_LIMIT))
-        reports = tuple(WorkReport.model_validate(row, from_attributes=True) for row in rows)
-    return ActiveWork(workflows=reports, cursor=cursor or 0)
+        newest = running.order_by(ProgressRow.started_at.desc()).limit(CHILDREN_LIMIT)
+        found = await load_reports(work, newest)
+    return ActiveWork(workflows=tuple(found.values()), cursor=cursor or 0)
 
 
-async def nodes(database: Database, workflow_ids: Sequence[str]) -> tuple[ActivityNode, ...]:
-    """These workflows, without their children; those that are not there are left out."""
+async def latest_failures(database: Database, viewer: Viewer, limit: int) -> tuple[ActivityNode, ...]:
+    failed = select_reports(viewer).where(ProgressRow.state == ProgressState.FAILED)
     async with database.unit_of_work() as work:
-        rows = await work.session.scalars(select(ProgressRow).where(ProgressRow.workflow_id.in_(workflow_ids)))
-        return tuple(node_of(row) for row in rows)
+        found = await load_reports(work, failed.order_by(ProgressRow.updated_at.desc()).limit(limit))
+    return tuple(map(to_node, found.values()))
 
 
-async def node(database: Database, workflow_id: str) -> ActivityNode | None:
-    """One workflow with all its children, or None."""
+async def reports(database: Database, viewer: Viewer, workflow_ids: Collection[str]) -> Mapping[str, WorkReport]:
+    """These workflows by their ids, as far as this person may know of them."""
     async with database.unit_of_work() as work:
-        row = await work.session.get(ProgressRow, workflow_id)
-        if row is None:
+        return await load_reports(work, select_reports(viewer).where(ProgressRow.workflow_id.in_(workflow_ids)))
+
+
+async def node(database: Database, viewer: Viewer, workflow_id: str) -> ActivityNode | None:
+    """One workflow with all its children; None when there is none, or none for this person."""
+    async with database.unit_of_work() as work:
+        found = await load_reports(work, select_reports(viewer).where(ProgressRow.workflow_id == workflow_id))
+        if not found:
             return None
-        rows = await descendants(work, {workflow_id})
-    inside = forest([node_of(row), *(node_of(child) for child in rows.values())])
+        found |= await descendants(work, viewer, {workflow_id})
+    inside = forest(map(to_node, found.values()))
     return next(item for item in inside if item.workflow_id == workflow_id)
 
 
-def node_of(row: ProgressRow) -> ActivityNode:
-    return ActivityNode.model_validate(row, from_attributes=True)
+async def load_nodes(database: Database, workflow_ids: Collection[str]) -> tuple[ActivityNode, ...]:
+    """These workflows without their children, for messages of which `find_audiences` says who may read them."""
+    async with database.unit_of_work() as work:
+        rows = await work.session.scalars(select(ProgressRow).where(ProgressRow.workflow_id.in_(workflow_ids)))
+        return tuple(ActivityNode.model_validate(row, from_attributes=True) for row in rows)
+
+
+async def find_audiences(work: UnitOfWork, workflow_ids: Collection[str]) -> Mapping[str, Audience]:
+    statement = select(ProgressRow.workflow_id, ProgressRow.audience, ProgressRow.audience_id)
+    rows = await work.session.execute(statement.where(ProgressRow.workflow_id.in_(workflow_ids)))
+    return {workflow_id: Audience(kind=kind, id=id) for workflow_id, kind, id in rows.tuples() if kind}
+
+
+def outline(work: NodeT) -> NodeT:
+    """What an administrator sees of work that is not theirs: its kind, how it fares, and why it failed."""
+    hidden = {"title": title_of(work.workflow_type), "message": "", "detail": {}}
+    return work.model_copy(update={name: value for name, value in hidden.items() if name in type(work).model_fields})
+
+
+def select_reports(viewer: Viewer) -> Select[tuple[ProgressRow, bool]]:
+    """Rows that this person may know of, each with whether its words are for them."""
+    told = viewer.belongs_to(ProgressRow.audience, ProgressRow.audience_id)
+    return select(ProgressRow, told).where(_known_to(viewer, ProgressRow))
+
+
+async def load_reports(work: UnitOfWork, statement: Select[tuple[ProgressRow, bool]]) -> dict[str, WorkReport]:
+    rows = (await work.session.execute(statement)).tuples()
+    found = ((WorkReport.model_validate(row, from_attributes=True), told) for row, told in rows)
+    return {report.workflow_id: report if told else outline(report) for report, told in found}
+
+
+def to_node(report: WorkReport) -> ActivityNode:
+    return ActivityNode.model_construct(**{name: getattr(report, name) for name in ActivityNode.model_fields})
+
+
+def _known_to(viewer: Viewer, row: type[ProgressRow]) -> ColumnElement[bool]:
+    return true() if viewer.is_administrator else viewer.belongs_to(row.audience, row.audience_id)
+
+
+async def _counts(work: UnitOfWork, viewer: Viewer) -> ActivitySummary:
+    wanted = ProgressRow.state.in_((ProgressState.RUNNING, ProgressState.FAILED)) & _known_to(viewer, ProgressRow)
+    statement = select(ProgressRow.state, func.count()).where(wanted).group_by(ProgressRow.state)
+    counts = dict((await work.session.execute(statement)).tuples().all())
+    return ActivitySummary(running=counts.get(ProgressState.RUNNING, 0), failed=counts.get(ProgressState.FAILED, 0))
 
 
 def forest(nodes: Iterable[ActivityNode]) -> tuple[ActivityNode, ...]:
@@ -140,30 +205,29 @@ def _importance_key(item: ActivityNode) -> tuple[int, float]:
     return _ORDER[item.state], -item.started_at.timestamp()
 
 
-async def _roots(work: UnitOfWork, finished_limit: int) -> dict[str, ProgressRow]:
+async def _roots(work: UnitOfWork, viewer: Viewer, finished_limit: int) -> dict[str, WorkReport]:
     parent = aliased(ProgressRow)
-    root = ~select(parent.workflow_id).where(parent.workflow_id == ProgressRow.parent_workflow_id).exists()
-    running = select(ProgressRow).where(root, ProgressRow.state == ProgressState.RUNNING)
-    finished = select(ProgressRow).where(root, ProgressRow.state != ProgressState.RUNNING)
+    above = select(parent.workflow_id).where(parent.workflow_id == ProgressRow.parent_workflow_id)
+    root = ~above.where(_known_to(viewer, parent)).exists()
+    running = select_reports(viewer).where(root, ProgressRow.state == ProgressState.RUNNING)
+    finished = select_reports(viewer).where(root, ProgressRow.state != ProgressState.RUNNING)
     newest = ProgressRow.started_at.desc()
-    rows = [
-        *(await work.session.scalars(running.order_by(newest).limit(RUNNING_LIMIT))),
-        *(await work.session.scalars(finished.order_by(newest).limit(finished_limit))),
-    ]
-    return {row.workflow_id: row for row in rows}
+    found = await load_reports(work, running.order_by(newest).limit(RUNNING_LIMIT))
+    return found | await load_reports(work, finished.order_by(newest).limit(finished_limit))
 
 
-async def descendants(work: UnitOfWork, parents: set[str]) -> dict[str, ProgressRow]:
+async def descendants(work: UnitOfWork, viewer: Viewer, parents: set[str]) -> dict[str, WorkReport]:
     """Everything that these started, at any depth."""
-    found: dict[str, ProgressRow] = {}
+    found: dict[str, WorkReport] = {}
     while parents and len(found) < CHILDREN_LIMIT:
-        children = await work.session.scalars(
-            select(ProgressRow)
+        children = await load_reports(
+            work,
+            select_reports(viewer)
             .where(ProgressRow.parent_workflow_id.in_(parents))
             .order_by(ProgressRow.started_at)
-            .limit(CHILDREN_LIMIT)
+            .limit(CHILDREN_LIMIT),
         )
-        fresh = {row.workflow_id: row for row in children if row.workflow_id not in found}
+        fresh = {workflow_id: child for workflow_id, child in children.items() if workflow_id not in found}
         found |= fresh
         parents = set(fresh)
     return found

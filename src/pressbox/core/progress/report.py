@@ -4,12 +4,11 @@ The sink lives in the worker, outside the sandbox. It is reached through an exte
 ProgressInterceptor puts there, so no module global is shared between workers.
 """
 
-import re
-
 from temporalio import workflow
 
+from pressbox.core.audiences.contracts import NOBODY
 from pressbox.core.errors import shorten
-from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate
+from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate, title_of
 
 EXTERN = "__pressbox_progress"
 
@@ -37,7 +36,8 @@ def publish(progress: Progress, state: ProgressState, error: str = "") -> None:
             total=progress.total,
             message=shorten(progress.message),
             error=shorten(error),
-            detail=progress.model_dump(mode="json"),
+            detail=progress.model_dump(mode="json", exclude={"audience"}),
+            audience=progress.audience,
             started_at=info.start_time,
             updated_at=workflow.now(),
         )
@@ -51,10 +51,4 @@ def current_progress() -> Progress:
         progress = get_progress()
         if isinstance(progress, Progress):
             return progress
-    return Progress(title=title_of(workflow.info().workflow_type))
-
-
-def title_of(workflow_type: str) -> str:
-    """`SearchPruneWorkflow` → `Search prune`."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", workflow_type.removesuffix("Workflow"))
-    return words[:1] + words[1:].lower() if words else workflow_type
+    return Progress(title=title_of(workflow.info().workflow_type), audience=NOBODY)

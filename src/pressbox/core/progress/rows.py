@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, Integer, Text
+from sqlalchemy import BigInteger, Index, Integer, Text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -34,6 +34,9 @@ class ProgressRow(Base):
     message: Mapped[str] = mapped_column(Text)
     error: Mapped[str] = mapped_column(Text)
     detail: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    # None: written by a version that did not say; nobody but administrators sees that it exists.
+    audience: Mapped[str | None] = mapped_column(Text)
+    audience_id: Mapped[int | None] = mapped_column(BigInteger)
     started_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]

@@ -8,10 +8,12 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterable
+from typing import Any
 
 from prometheus_client import Counter
 from sqlalchemy import text
 
+from pressbox.core.addresses import hide_addresses
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import TransientError
 from pressbox.core.logs import get_logger, redact
@@ -106,15 +108,21 @@ _UPSERT = text(
 
 async def store(work: UnitOfWork, updates: Iterable[ProgressUpdate]) -> None:
     """Upsert the newest state of each workflow; what is older than the row is dropped."""
-    reports = [
-        update.model_dump(mode="json")
-        | {
-            "message": redact(update.message),
-            "error": redact(update.error),
-            "closed_at": update.updated_at.isoformat() if update.state.final else None,
-        }
-        for update in updates
-    ]
+    reports = [_to_row(update) for update in updates]
     written = await work.session.scalars(_UPSERT, {"reports": json.dumps(reports)})
     for workflow_id in written:
         work.changed(WORKFLOW_CHANGED, workflow_id)
+
+
+def _to_row(update: ProgressUpdate) -> dict[str, Any]:
+    """Without secrets, and of addresses only the hosts: what is shown to many must not open anything."""
+    detail = json.dumps(update.detail)
+    return update.model_dump(mode="json", exclude={"audience"}) | {
+        "title": redact(hide_addresses(update.title)),
+        "message": redact(hide_addresses(update.message)),
+        "error": redact(hide_addresses(update.error)),
+        "detail": json.loads(redact(hide_addresses(detail))) if "://" in detail else update.detail,
+        "audience": update.audience.kind,
+        "audience_id": update.audience.id,
+        "closed_at": update.updated_at.isoformat() if update.state.final else None,
+    }

@@ -7,9 +7,10 @@ from datetime import datetime
 
 from sqlalchemy import or_, select
 
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.progress.contracts import ProgressState
-from pressbox.core.progress.reader import WorkReport, descendants
+from pressbox.core.progress.reader import WorkReport, descendants, load_reports, select_reports
 from pressbox.core.progress.rows import ProgressRow
 
 DEEPEST = 5
@@ -30,25 +31,24 @@ class WorkTree:
 
 
 async def work_trees(
-    database: Database, workflow_types: Collection[str], *, failed_after: datetime, limit: int
+    database: Database, viewer: Viewer, workflow_types: Collection[str], *, failed_after: datetime, limit: int
 ) -> tuple[WorkTree, ...]:
     """What runs of these kinds, itself or anything below it, or failed lately; the newest first."""
     failed = (ProgressRow.state == ProgressState.FAILED) & (ProgressRow.updated_at > failed_after)
     running = ProgressRow.state == ProgressState.RUNNING
     async with database.unit_of_work() as work:
-        wanted = select(ProgressRow).where(ProgressRow.workflow_type.in_(workflow_types), or_(running, failed))
-        found = await work.session.scalars(wanted.order_by(ProgressRow.started_at.desc()).limit(limit))
-        roots = {row.workflow_id: row for row in found}
-        roots |= await _above_running(work, workflow_types)
-        rows = await descendants(work, set(roots))
-    newest = sorted(roots.values(), key=lambda row: row.started_at, reverse=True)[:limit]
-    below = _by_parent(rows.values())
-    return tuple(WorkTree(_report(row), tuple(_report(item) for item in _all_below(row, below))) for row in newest)
+        wanted = select_reports(viewer).where(ProgressRow.workflow_type.in_(workflow_types), or_(running, failed))
+        roots = await load_reports(work, wanted.order_by(ProgressRow.started_at.desc()).limit(limit))
+        roots |= await _above_running(work, viewer, workflow_types)
+        found = await descendants(work, viewer, set(roots))
+    newest = sorted(roots.values(), key=lambda report: report.started_at, reverse=True)[:limit]
+    below = _by_parent(found.values())
+    return tuple(WorkTree(report, tuple(_all_below(report, below))) for report in newest)
 
 
-async def _above_running(work: UnitOfWork, workflow_types: Collection[str]) -> dict[str, ProgressRow]:
+async def _above_running(work: UnitOfWork, viewer: Viewer, workflow_types: Collection[str]) -> dict[str, WorkReport]:
     """A child may outlive who started it: then that one has ended, but its work has not."""
-    roots: dict[str, ProgressRow] = {}
+    roots: dict[str, WorkReport] = {}
     running = select(ProgressRow.parent_workflow_id).where(
         ProgressRow.state == ProgressState.RUNNING, ProgressRow.parent_workflow_id.is_not(None)
     )
@@ -56,30 +56,26 @@ async def _above_running(work: UnitOfWork, workflow_types: Collection[str]) -> d
     for _ in range(DEEPEST):
         if not parents:
             break
-        rows = (await work.session.scalars(select(ProgressRow).where(ProgressRow.workflow_id.in_(parents)))).all()
-        roots |= {row.workflow_id: row for row in rows if row.workflow_type in workflow_types}
-        parents = {row.parent_workflow_id for row in rows if row.parent_workflow_id} - parents
+        found = await load_reports(work, select_reports(viewer).where(ProgressRow.workflow_id.in_(parents)))
+        roots |= {report.workflow_id: report for report in found.values() if report.workflow_type in workflow_types}
+        parents = {report.parent_workflow_id for report in found.values() if report.parent_workflow_id} - parents
     return roots
 
 
-def _by_parent(rows: Iterable[ProgressRow]) -> Mapping[str, list[ProgressRow]]:
-    below: dict[str, list[ProgressRow]] = defaultdict(list)
-    for row in rows:
-        if row.parent_workflow_id:
-            below[row.parent_workflow_id].append(row)
+def _by_parent(found: Iterable[WorkReport]) -> Mapping[str, list[WorkReport]]:
+    below: dict[str, list[WorkReport]] = defaultdict(list)
+    for report in found:
+        if report.parent_workflow_id:
+            below[report.parent_workflow_id].append(report)
     return below
 
 
-def _all_below(root: ProgressRow, below: Mapping[str, list[ProgressRow]]) -> Iterable[ProgressRow]:
+def _all_below(root: WorkReport, below: Mapping[str, list[WorkReport]]) -> Iterable[WorkReport]:
     """Ids are used again: what is older than the root belongs to an earlier run of it."""
     waiting, seen = [root], {root.workflow_id}
     while waiting:
-        for row in below.get(waiting.pop().workflow_id, ()):
-            if row.workflow_id not in seen and row.started_at >= root.started_at:
-                seen.add(row.workflow_id)
-                waiting.append(row)
-                yield row
-
-
-def _report(row: ProgressRow) -> WorkReport:
-    return WorkReport.model_validate(row, from_attributes=True)
+        for report in below.get(waiting.pop().workflow_id, ()):
+            if report.workflow_id not in seen and report.started_at >= root.started_at:
+                seen.add(report.workflow_id)
+                waiting.append(report)
+                yield report

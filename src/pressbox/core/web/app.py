@@ -21,7 +21,7 @@ from pressbox.core.web.errors import ErrorResponse, install_error_handlers
 from pressbox.core.web.identity import current_identity, refuse_open_beyond_loopback
 from pressbox.core.web.requests import ErrorBoundary, RequestContext
 from pressbox.core.web.security import BodyLimit, HostCheck, OriginCheck
-from pressbox.core.web.topics import live_topics
+from pressbox.core.web.topics import audience_kinds, live_topics
 
 
 def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Connect) -> FastAPI:
@@ -33,7 +33,7 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with keep_connected(app.state, connect, live_topics(manifests)):
+        async with keep_connected(app.state, connect, live_topics(manifests), app.state.audiences):
             yield
 
     app = FastAPI(
@@ -50,6 +50,7 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
     app.state.settings = settings
     app.state.manifests = tuple(manifests)
     app.state.stream_slots = StreamSlots(_stream_limits(settings.web))
+    app.state.audiences = audience_kinds(manifests)
     install_error_handlers(app)
     app.include_router(operations.router)
     app.include_router(assets.router)

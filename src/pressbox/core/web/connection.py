@@ -1,7 +1,7 @@
 """The web process and its parts: it starts without them, keeps trying, and says so until they are there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 
@@ -10,6 +10,7 @@ from starlette.datastructures import State
 
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import LiveTopic, Resources
+from pressbox.core.audiences.members import AudienceKind
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.logs import get_logger
@@ -26,13 +27,17 @@ FEED_PAUSE_SECONDS = 1.0
 
 
 @asynccontextmanager
-async def keep_connected(state: State, connect: Connect, topics: Mapping[str, LiveTopic]) -> AsyncIterator[None]:
+async def keep_connected(
+    state: State, connect: Connect, topics: Mapping[str, LiveTopic], audiences: Sequence[AudienceKind]
+) -> AsyncIterator[None]:
     """Put `resources`, `accounts` and `feed` into the state as soon as the parts answer; close all at the end."""
     state.resources, state.accounts, state.feed = None, None, None
     state.connection_problem = "Pressbox is starting."
     attempted = asyncio.Event()
     # One task opens and closes: the resources may hold things that must be left where they were entered.
-    task = asyncio.create_task(_hold(state, connect, topics, attempted))
+    task = asyncio.create_task(
+        _hold(state, connect, lambda resources: ChangeFeed(resources, topics, audiences), attempted)
+    )
     waiting = asyncio.create_task(attempted.wait())
     try:
         await asyncio.wait({task, waiting}, timeout=FIRST_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -45,13 +50,15 @@ async def keep_connected(state: State, connect: Connect, topics: Mapping[str, Li
         await asyncio.wait({task, waiting})
 
 
-async def _hold(state: State, connect: Connect, topics: Mapping[str, LiveTopic], attempted: asyncio.Event) -> None:
+async def _hold(
+    state: State, connect: Connect, make_feed: Callable[[Resources], ChangeFeed], attempted: asyncio.Event
+) -> None:
     pause = 0.2
     while True:
         try:
             async with connect() as resources:
                 state.accounts = AccountService(resources.database, resources.settings)
-                state.feed = feed = ChangeFeed(resources, topics)
+                state.feed = feed = make_feed(resources)
                 STREAM_CLIENTS.set_function(partial(getattr, feed, "listeners"))
                 state.resources = resources
                 attempted.set()

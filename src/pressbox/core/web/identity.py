@@ -17,6 +17,7 @@ from fastapi import Depends, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from pressbox.core.accounts.models import Actor, Authenticated, Client, Role, Scope, SignedIn
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError, ForbiddenError, NotSignedInError
@@ -107,6 +108,15 @@ def require_scope(scope: Scope) -> Callable[..., Awaitable[Identity]]:
 MaybeIdentity = Annotated[Identity | None, Depends(current_identity)]
 SignedInIdentity = Annotated[Identity, Depends(signed_in)]
 AdministratorIdentity = Annotated[Identity, Depends(administrator)]
+
+
+def viewer_of(request: Request, identity: Identity) -> Viewer:
+    """The same person, for what decides who may read of which work and follow which thing."""
+    return Viewer(identity.user_id, identity.is_administrator, request.app.state.audiences)
+
+
+async def current_viewer(request: Request, identity: SignedInIdentity) -> Viewer:
+    return viewer_of(request, identity)
 
 
 def client_of(request: Request) -> Client:

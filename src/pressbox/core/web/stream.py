@@ -10,11 +10,12 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.live.feed import ChangeFeed, Listener
 from pressbox.core.live.messages import Wish, event, parse_topics
 from pressbox.core.live.slots import StreamSlots
-from pressbox.core.web.identity import Identity, client_of, signed_in
+from pressbox.core.web.identity import Identity, client_of, signed_in, viewer_of
 
 KEEP_ALIVE_SECONDS = 15.0
 # A connection ends after this time and the browser comes back by itself: sessions and rights are checked again.
@@ -46,9 +47,11 @@ async def stream(
     feed: ChangeFeed = request.app.state.feed
     by_name = {kind for kind, topic in feed.topics.items() if topic.by_name}
     wish = parse_topics(topics, feed.topics.keys(), by_name)
+    viewer = viewer_of(request, identity)
+    await feed.demand_admission(wish, viewer)
     after = _cursor(last_event_id) if last_event_id else cursor
     after = after if after is not None else await feed.newest()
-    return EventStream(partial(_follow, feed, wish, after), stream_slot(request, identity))
+    return EventStream(partial(_follow, feed, wish, viewer, after), stream_slot(request, identity))
 
 
 def stream_slot(request: Request, identity: Identity) -> AbstractContextManager[None]:
@@ -96,15 +99,15 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _follow(feed: ChangeFeed, wish: Wish, after: int) -> AsyncGenerator[bytes, None]:
-    with feed.listen(wish) as listener:
+async def _follow(feed: ChangeFeed, wish: Wish, viewer: Viewer, after: int) -> AsyncGenerator[bytes, None]:
+    with feed.listen(wish, viewer) as listener:
         # Listening began before this read, so nothing falls between; what comes twice is recognised by its id.
         missed = await feed.missed(after, wish)
         yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()
         if missed.changes is None:
             yield event("reload", {"reason": "too long ago"}, missed.cursor)
             return
-        async for messages in feed.load(missed.changes):
+        async for messages in feed.load(missed.changes, viewer):
             yield b"".join(message.wire for message in messages)
         yield event("hello", {"cursor": missed.cursor}, missed.cursor)
         if not feed.connected:

@@ -4,17 +4,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pressbox.core.app import AppManifest, LiveTopic, Resources
-from pressbox.core.progress.reader import nodes
+from pressbox.core.audiences.members import AudienceKind
+from pressbox.core.progress.reader import ActivityNode, find_audiences, load_nodes, outline
 from pressbox.core.progress.rows import WORKFLOW_CHANGED
 
 
 async def _load_workflows(resources: Resources, ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-    found = await nodes(resources.database, ids)
-    return {node.workflow_id: node.model_dump(mode="json", exclude={"children"}) for node in found}
+    found = await load_nodes(resources.database, ids)
+    return {node.workflow_id: _dump(node) for node in found}
 
 
-WORKFLOW_TOPIC = LiveTopic(WORKFLOW_CHANGED, _load_workflows)
+def _outline_workflow(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _dump(outline(ActivityNode.model_validate(item)))
+
+
+def _dump(node: ActivityNode) -> Mapping[str, Any]:
+    return node.model_dump(mode="json", exclude={"children"})
+
+
+WORKFLOW_TOPIC = LiveTopic(WORKFLOW_CHANGED, _load_workflows, find_audiences, outline=_outline_workflow)
 
 
 def live_topics(manifests: Sequence[AppManifest]) -> Mapping[str, LiveTopic]:
     return {topic.kind: topic for topic in (WORKFLOW_TOPIC, *(t for manifest in manifests for t in manifest.topics()))}
+
+
+def audience_kinds(manifests: Sequence[AppManifest]) -> tuple[AudienceKind, ...]:
+    return tuple(kind for manifest in manifests for kind in manifest.audiences())

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field, TypeAdapter
 from starlette.responses import Response
 
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.live.messages import event, parse_topics
 from pressbox.core.web.api_models import RequestBody
@@ -99,7 +100,7 @@ async def stream(request: Request, service: Service, identity: Reader, answer_id
 
 async def _follow(feed: ChangeFeed, asking: AskService, user_id: int, first: AnswerView) -> AsyncGenerator[bytes, None]:
     wish = parse_topics(f"{ANSWER_CHANGED}:{first.id}", feed.topics.keys(), {ANSWER_CHANGED})
-    with feed.listen(wish) as listener:
+    with feed.listen(wish, Viewer(user_id)) as listener:
         # Loaded again, because it may have changed before we listened.
         known, now = None, await asking.answer(user_id, first.id)
         while True:

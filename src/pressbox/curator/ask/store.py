@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     ForeignKey,
     Index,
     Integer,
@@ -14,6 +15,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     delete,
+    exists,
     func,
     select,
     update,
@@ -275,6 +277,14 @@ class AnswerSubjects(SqlStore):
             .join(ConversationRow, ConversationRow.id == AnswerRow.conversation_id)
             .where(ConversationRow.user_id == user_id)
         )
+
+
+def owns_answer(answer_id: ColumnElement[int], user_id: ColumnElement[int]) -> ColumnElement[bool]:
+    return exists().where(
+        AnswerRow.id == answer_id,
+        ConversationRow.id == AnswerRow.conversation_id,
+        ConversationRow.user_id == user_id,
+    )
 
 
 def _select_lines(user_id: int) -> Select[tuple[int, str, int | None, str, datetime, int]]:

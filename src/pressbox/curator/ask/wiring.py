@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
+from pressbox.core.audiences.members import AudienceKind
+from pressbox.core.live.admission import audiences_by_id
 from pressbox.curator.ask.activities import AnswerActivities
 from pressbox.curator.ask.service import AnswerStarter, AskService
-from pressbox.curator.ask.store import SqlAnswers, SqlConversations
+from pressbox.curator.ask.store import SqlAnswers, SqlConversations, owns_answer
 from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.graph.wiring import graph_reader
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.domain.audiences import ASKER
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import has_model, paid_model
@@ -59,6 +62,7 @@ def routers() -> "Sequence[APIRouter]":
 SLICE = Slice(
     workflows=(AnswerWorkflow,),
     activities=activities,
-    topics=(change_topic(ANSWER_CHANGED, by_name=True),),
+    topics=(change_topic(ANSWER_CHANGED, audiences_by_id(ASKER), by_name=True),),
+    audiences=(AudienceKind(ASKER, owns_answer),),
     routers=routers,
 )

@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.curator.ask.domain import AnswerMethod
     from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
+    from pressbox.curator.library.domain.audiences import asker_of
     from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import call_until_available
     from pressbox.curator.text.plain_text import shorten
@@ -33,7 +34,8 @@ class AnswerWorkflow:
     @workflow.init
     def __init__(self, input: AnswerInput) -> None:
         # Steps: find passages, write.
-        self._progress = ProgressReporter(AnswerProgress(title="Answering a question", total=2, routine=True))
+        first = AnswerProgress(title="Answering a question", audience=asker_of(input.answer_id), total=2, routine=True)
+        self._progress = ProgressReporter(first)
 
     @workflow.query
     def get_progress(self) -> AnswerProgress:

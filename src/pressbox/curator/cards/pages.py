@@ -8,12 +8,11 @@ from typing import Annotated
 from babel import Locale, UnknownLocaleError
 from fastapi import APIRouter, Depends, Form, Path, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from sqlalchemy import select
 
-from pressbox.core.db.database import Database
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.reader import WorkReport
-from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
+from pressbox.core.progress.reader import reports as load_work
+from pressbox.core.progress.rows import WORKFLOW_CHANGED
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.cards.contracts import context_collection_workflow_id, entry_links_workflow_id
@@ -167,7 +166,7 @@ async def load_context(reader: ReaderRequest, article: ArticleView) -> ContextPa
     entry_id = article.id
     collect, fetch, extract = workflow_ids(entry_id)
     # The work first: what it has done by then is in what is read after it.
-    reports = await _reports(reader.parts.database, (collect, fetch, extract))
+    reports = await load_work(reader.parts.database, reader.viewer, (collect, fetch, extract))
     view = await card_service(reader.parts).panel(reader.user_id, entry_id)
     since = max(datetime.now(UTC) - FAILURES_SHOWN_FOR, view.found_at or datetime.min.replace(tzinfo=UTC))
     whole, part = (_line(reports.get(workflow_id), entry_id, since) for workflow_id in (collect, extract))
@@ -184,12 +183,6 @@ def _language(view: ContextView, shown_in: str) -> str:
         return Locale.parse(code).get_language_name(shown_in) or code if code else ""
     except (UnknownLocaleError, ValueError):
         return code
-
-
-async def _reports(database: Database, ids: Sequence[str]) -> Mapping[str, WorkReport]:
-    async with database.unit_of_work() as work:
-        rows = await work.session.scalars(select(ProgressRow).where(ProgressRow.workflow_id.in_(ids)))
-        return {row.workflow_id: WorkReport.model_validate(row, from_attributes=True) for row in rows}
 
 
 def _line(report: WorkReport | None, entry_id: int, since: datetime) -> WorkStatus | None:

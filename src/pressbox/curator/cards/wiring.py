@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
+from pressbox.core.live.admission import audiences_by_id
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.articles.wiring import extractor, parser_pool
 from pressbox.curator.cards.activities import LinkedPageActivities, RepositoryActivities
@@ -16,6 +17,7 @@ from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, Fet
 from pressbox.curator.context.store import SqlContexts
 from pressbox.curator.ingest.wiring import rate_limiter
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.domain.audiences import ENTRY_READERS
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import paid_model
@@ -63,6 +65,6 @@ def routers() -> "Sequence[APIRouter]":
 SLICE = Slice(
     workflows=(ContextCollectionWorkflow, FetchEntryLinksWorkflow, DeleteEnrichmentWorkflow),
     activities=activities,
-    topics=(change_topic(ENRICHMENT_CHANGED),),
+    topics=(change_topic(ENRICHMENT_CHANGED, audiences_by_id(ENTRY_READERS)),),
     routers=routers,
 )

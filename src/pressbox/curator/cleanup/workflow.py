@@ -5,6 +5,7 @@ from datetime import timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import ADMINISTRATORS
     from pressbox.core.temporal.calls import call
     from pressbox.curator.cleanup.activities import CleanupActivities
     from pressbox.curator.cleanup.contracts import (
@@ -29,7 +30,8 @@ class EntriesCleanupWorkflow:
 
     @workflow.init
     def __init__(self, input: EntriesCleanupInput) -> None:
-        self._progress = ProgressReporter(EntriesCleanupProgress(title="Old articles", routine=input.routine))
+        first = EntriesCleanupProgress(title="Old articles", audience=ADMINISTRATORS, routine=input.routine)
+        self._progress = ProgressReporter(first)
 
     @workflow.query
     def get_progress(self) -> EntriesCleanupProgress:

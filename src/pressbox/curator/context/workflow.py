@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
         SaveContextInput,
         SavedContext,
     )
+    from pressbox.curator.library.domain.audiences import readers_of_entry
     from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import call_until_available
 
@@ -34,7 +35,9 @@ class ExtractEntryContextWorkflow:
 
     @workflow.init
     def __init__(self, input: ExtractEntryContextInput) -> None:
-        first = ExtractEntryContextProgress(title="Context of an article", entry_id=input.entry_id)
+        first = ExtractEntryContextProgress(
+            title="Context of an article", audience=readers_of_entry(input.entry_id), entry_id=input.entry_id
+        )
         self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query

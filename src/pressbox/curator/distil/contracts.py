@@ -32,9 +32,10 @@ def summarization_evaluation_workflow_id(trace_id: str) -> str:
 
 
 class ContentDistillationInput(CamelContract):
-    """Without ids: everything that is not distilled yet, page by page."""
+    """Without ids: everything that is not distilled yet, page by page. `feed_id` is set when all are of one feed."""
 
     entry_ids: tuple[int, ...] = ()
+    feed_id: int | None = None
     feed_name: str = ""
     state: "DistillationState" = Field(default_factory=lambda: DistillationState())
     parent_workflow_id: str = ""

@@ -32,6 +32,7 @@ with workflow.unsafe.imports_passed_through():
         summarization_evaluation_workflow_id,
     )
     from pressbox.curator.library.contracts import EntryIds, EntryProgressState
+    from pressbox.curator.library.domain.audiences import readers_of_entries, readers_of_feed
     from pressbox.curator.library.domain.entries import EXTRACTIVE, EntryStatus
     from pressbox.curator.library.progress import EntryStates, ProgressReporter
     from pressbox.curator.models.domain import entry_trace_id, trace_id
@@ -61,7 +62,9 @@ class ContentDistillationWorkflow:
         self._state = input.state
         self._articles = EntryStates()
         of = f" of {input.feed_name}" if input.feed_name else ""
-        self._progress = ProgressReporter(ContentDistillationProgress(title=f"Summaries{of}"), input.parent_workflow_id)
+        audience = readers_of_feed(input.feed_id) if input.feed_id else readers_of_entries(input.entry_ids)
+        first = ContentDistillationProgress(title=f"Summaries{of}", audience=audience)
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> ContentDistillationProgress:

@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import NOBODY
     from pressbox.curator.distil.contracts import SummarizationEvaluationInput
     from pressbox.curator.evaluate.activities import EvaluationActivities
     from pressbox.curator.evaluate.contracts import (
@@ -28,7 +29,8 @@ class EvaluationWorkflow:
 
     @workflow.init
     def __init__(self, input: EvaluationInput) -> None:
-        self._progress = ProgressReporter(EvaluationProgress(title=TITLES[input.mode], total=1, routine=True))
+        first = EvaluationProgress(title=TITLES[input.mode], audience=NOBODY, total=1, routine=True)
+        self._progress = ProgressReporter(first)
 
     @workflow.query
     def get_progress(self) -> EvaluationProgress:
@@ -58,7 +60,8 @@ class SummarizationEvaluationWorkflow:
     @workflow.init
     def __init__(self, input: SummarizationEvaluationInput) -> None:
         total = min(len(input.items), input.max_samples)
-        self._progress = ProgressReporter(EvaluationProgress(title="Judging summaries", total=total, routine=True))
+        first = EvaluationProgress(title="Judging summaries", audience=NOBODY, total=total, routine=True)
+        self._progress = ProgressReporter(first)
 
     @workflow.query
     def get_progress(self) -> EvaluationProgress:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources, ScheduleDeclaration
+from pressbox.core.audiences.contracts import EVERYONE
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.curator.context.wiring import context_extractor, contexts
@@ -103,6 +104,6 @@ SLICE = Slice(
     workflows=(GlobalGraphUpdateWorkflow, GraphRebuildWorkflow),
     activities=activities,
     schedules=schedules,
-    topics=(change_topic(GRAPH_CHANGED),),
+    topics=(change_topic(GRAPH_CHANGED, EVERYONE),),
     routers=routers,
 )

@@ -201,7 +201,10 @@ class EntriesToFetch(Contract):
 
 
 class ScheduleFetchInput(CamelContract):
+    """`feed_id` says whose work it is; histories from before it existed do not have it."""
+
     entries: tuple[EntryToFetch, ...]
+    feed_id: int | None = None
     feed_name: str = ""
     skipped: int = 0
     auto_distill: bool = True
@@ -232,6 +235,7 @@ class DomainFetchInput(CamelContract):
 
     domain: str
     entries: tuple[EntryToFetch, ...]
+    feed_id: int | None = None
     auto_distill: bool = False
     parent_workflow_id: str = ""
     policy: CuratorPolicy = CuratorPolicy()

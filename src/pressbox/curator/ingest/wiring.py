@@ -6,6 +6,7 @@ from datetime import timedelta
 from pressbox.core.app import ActivitiesByQueue, Resources, ScheduleDeclaration
 from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
+from pressbox.core.live.admission import audiences_by_id
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.articles.wiring import extractor
 from pressbox.curator.distil.store import SqlDistilStore
@@ -24,8 +25,10 @@ from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.domain.audiences import ENTRY_READERS, FEED_READERS
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
+from pressbox.curator.library.visibility import AUDIENCES
 from pressbox.curator.names import INGEST_SCHEDULE
 from pressbox.curator.search.store import SqlEmbeddingStore, SqlIndexStore
 from pressbox.curator.search.wiring import embedder
@@ -96,5 +99,9 @@ SLICE = Slice(
     ),
     activities=activities,
     schedules=schedules,
-    topics=(change_topic(FEED_CHANGED), change_topic(ENTRY_CHANGED)),
+    topics=(
+        change_topic(FEED_CHANGED, audiences_by_id(FEED_READERS)),
+        change_topic(ENTRY_CHANGED, audiences_by_id(ENTRY_READERS)),
+    ),
+    audiences=AUDIENCES,
 )

@@ -6,11 +6,20 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pressbox.core.app import ActivitiesByQueue, LiveTopic, Resources, ScheduleDeclaration, load_nothing
+from pressbox.core.app import (
+    ActivitiesByQueue,
+    FindAudiences,
+    LiveTopic,
+    Resources,
+    ScheduleDeclaration,
+    load_nothing,
+)
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
+    from pressbox.core.audiences.contracts import Audience
+    from pressbox.core.audiences.members import AudienceKind
     from pressbox.core.config import Settings
     from pressbox.core.health import PartHealth
 
@@ -26,13 +35,14 @@ class Slice:
     activities: Callable[[Resources], ActivitiesByQueue] = lambda _: {}
     schedules: Callable[[Settings], Sequence[ScheduleDeclaration]] = lambda _: ()
     topics: tuple[LiveTopic, ...] = ()
+    audiences: tuple[AudienceKind, ...] = ()
     routers: Callable[[], Sequence[APIRouter]] = lambda: ()
     health: Callable[[Resources], Awaitable[Sequence[PartHealth]]] | None = None
 
 
-def change_topic(kind: str, *, by_name: bool = False) -> LiveTopic:
+def change_topic(kind: str, audience: Audience | FindAudiences, *, by_name: bool = False) -> LiveTopic:
     """Return a topic that says that something changed and never what: pages ask again for their part.
 
-    What is private has to be named by whoever follows it.
+    What belongs to one person has to be named by whoever follows it.
     """
-    return LiveTopic(kind, load_nothing, by_name=by_name)
+    return LiveTopic(kind, load_nothing, audience, by_name=by_name)

@@ -9,8 +9,9 @@ from urllib.parse import urlencode
 from fastapi import Request
 
 from pressbox.core.app import Resources
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.errors import InvalidInputError, TransientError
-from pressbox.core.web.identity import Identity
+from pressbox.core.web.identity import Identity, viewer_of
 from pressbox.core.web.languages import choose_language
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.models.costs import CostService
@@ -204,6 +205,10 @@ class ReaderRequest:
     def user_id(self) -> int:
         return self.identity.user_id
 
+    @property
+    def viewer(self) -> Viewer:
+        return viewer_of(self.request, self.identity)
+
     async def empty_page(self) -> Panes:
         return Panes(self.place, self.identity, await cursor(self.request), wants_images(self.request))
 
@@ -244,7 +249,7 @@ async def add_progress(reader: ReaderRequest, page: Panes) -> Panes:
     """Add the work that runs now, and the token budget when it is used up."""
     chosen = reader.place.selection
     only = chosen.id if chosen.kind is ListKind.FEED else None
-    lines = await load_progress(reader.parts.database, {feed.id for feed in page.sources.feeds}, only)
+    lines = await load_progress(reader.parts.database, reader.viewer, {feed.id for feed in page.sources.feeds}, only)
     has_model = reader.parts.settings.group(CuratorSettings).model_name
     return replace(page, works=lines, budget=await reader.costs.spent_budget() if has_model else None)
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.db.database import Database
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.trees import WorkTree, work_trees
@@ -34,12 +35,14 @@ class WorkLine:
     feeds_total: int = 0
 
 
-async def load_progress(database: Database, feed_ids: Collection[int], only_feed: int | None) -> Sequence[WorkLine]:
+async def load_progress(
+    database: Database, viewer: Viewer, feed_ids: Collection[int], only_feed: int | None
+) -> Sequence[WorkLine]:
     """Load the work on these sources only: what others read is private."""
     wanted = {only_feed} & set(feed_ids) if only_feed is not None else set(feed_ids)
     kinds = (ONE,) if only_feed is not None else (ALL, ONE)
     since = datetime.now(UTC) - FAILURES_SHOWN_FOR
-    found = await work_trees(database, kinds, failed_after=since, limit=MOST_READ)
+    found = await work_trees(database, viewer, kinds, failed_after=since, limit=MOST_READ)
     shown = [tree for tree in found if tree.root.workflow_type == ALL or tree.root.detail.get("feed_id") in wanted]
     # The work on all sources first.
     shown.sort(key=lambda tree: tree.root.workflow_type != ALL)

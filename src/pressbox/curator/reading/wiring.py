@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.app import Resources
+from pressbox.core.audiences.contracts import PERSON_KIND
+from pressbox.core.live.admission import audiences_by_id
 from pressbox.curator.ingest.starter import ingest_starter
 from pressbox.curator.library.domain.changes import PERSON_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
@@ -35,4 +37,4 @@ def routers() -> "Sequence[APIRouter]":
 
 
 # Who reads what is private: a person's own topic has to be named.
-SLICE = Slice(topics=(change_topic(PERSON_CHANGED, by_name=True),), routers=routers)
+SLICE = Slice(topics=(change_topic(PERSON_CHANGED, audiences_by_id(PERSON_KIND), by_name=True),), routers=routers)

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     Float,
     ForeignKey,
     Index,
@@ -15,6 +16,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     delete,
+    exists,
     func,
     select,
     update,
@@ -215,6 +217,10 @@ class SqlReadings(SqlStore):
         )
         async with self._database.unit_of_work() as work:
             return [Link(*row) for row in (await work.session.execute(mine)).tuples()]
+
+
+def owns_run(run_id: ColumnElement[int], user_id: ColumnElement[int]) -> ColumnElement[bool]:
+    return exists().where(ResearchRunRow.id == run_id, ResearchRunRow.user_id == user_id)
 
 
 async def _put(work: UnitOfWork, run_id: int, unless: Sequence[ResearchState], **values: Any) -> bool:

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
+from pressbox.core.audiences.members import AudienceKind
+from pressbox.core.live.admission import audiences_by_id
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.articles.wiring import extractor
 from pressbox.curator.ask.wiring import retriever
 from pressbox.curator.graph.wiring import graph_store
 from pressbox.curator.ingest.wiring import rate_limiter
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
+from pressbox.curator.library.domain.audiences import RESEARCHER
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import has_model, paid_model
@@ -20,7 +23,7 @@ from pressbox.curator.research.model import ModelResearcher
 from pressbox.curator.research.offline import GraphNeighbours, OfflineResearcher
 from pressbox.curator.research.ports import Researcher
 from pressbox.curator.research.service import ResearchService, ResearchStarter
-from pressbox.curator.research.store import SqlReadings, SqlResearch
+from pressbox.curator.research.store import SqlReadings, SqlResearch, owns_run
 from pressbox.curator.research.workflow import DeepResearchWorkflow
 from pressbox.curator.settings import CuratorSettings, policy
 
@@ -74,6 +77,7 @@ def routers() -> "Sequence[APIRouter]":
 SLICE = Slice(
     workflows=(DeepResearchWorkflow,),
     activities=activities,
-    topics=(change_topic(RESEARCH_CHANGED, by_name=True),),
+    topics=(change_topic(RESEARCH_CHANGED, audiences_by_id(RESEARCHER), by_name=True),),
+    audiences=(AudienceKind(RESEARCHER, owns_run),),
     routers=routers,
 )

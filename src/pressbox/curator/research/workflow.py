@@ -10,6 +10,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import Method, call, failure_reason, start_detached
     from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
+    from pressbox.curator.library.domain.audiences import researcher_of
     from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import SHORTEST_WAIT, WAITING
     from pressbox.curator.research.activities import ResearchActivities
@@ -49,8 +50,8 @@ class DeepResearchWorkflow:
         self._waited = NOTHING
         self._round = 0
         self._done = ResearchStepDone()
-        # What a person asks is theirs to know: the activity page is for everybody.
-        self._progress = ProgressReporter(DeepResearchProgress(title="Research"), input.parent_workflow_id)
+        first = DeepResearchProgress(title="Research", audience=researcher_of(input.run_id))
+        self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
     def get_progress(self) -> DeepResearchProgress:

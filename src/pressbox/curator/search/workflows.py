@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import ADMINISTRATORS
     from pressbox.core.temporal.calls import call, call_best_effort
     from pressbox.curator.library.contracts import EntryIds
     from pressbox.curator.library.progress import ProgressReporter
@@ -67,7 +68,7 @@ class SearchReindexWorkflow:
     def __init__(self, input: SearchReindexInput) -> None:
         self._state = input.state
         self._progress = ProgressReporter(
-            IndexProgress(title="Rebuilding the search index", indexed=input.state.indexed)
+            IndexProgress(title="Rebuilding the search index", audience=ADMINISTRATORS, indexed=input.state.indexed)
         )
 
     @workflow.query
@@ -113,7 +114,9 @@ class SearchPruneWorkflow:
     @workflow.init
     def __init__(self, input: SearchPruneInput) -> None:
         self._state = input.state
-        self._progress = ProgressReporter(IndexProgress(title="Pruning the search index", removed=input.state.removed))
+        self._progress = ProgressReporter(
+            IndexProgress(title="Pruning the search index", audience=ADMINISTRATORS, removed=input.state.removed)
+        )
 
     @workflow.query
     def get_progress(self) -> IndexProgress:
@@ -154,7 +157,9 @@ class EmbeddingBackfillWorkflow:
     @workflow.init
     def __init__(self, input: EmbeddingBackfillInput) -> None:
         self._state = input.state
-        first = EmbeddingProgress(title="Vectors for related articles", computed=input.state.computed)
+        first = EmbeddingProgress(
+            title="Vectors for related articles", audience=ADMINISTRATORS, computed=input.state.computed
+        )
         self._progress = ProgressReporter(first.model_copy(update={"routine": input.routine}))
 
     @workflow.query

@@ -88,7 +88,7 @@ async def load_translation(reader: ReaderRequest, article: ArticleView) -> Trans
         language=next(one for one in names if one.code == language),
         languages=names,
         providers=service.providers,
-        work=await node(reader.parts.database, workflow_id),
+        work=await node(reader.parts.database, reader.viewer, workflow_id),
         workflow_id=workflow_id,
         only=given.get("show", "") == ONLY,
         article_language=article.language.lower().split("-")[0],

@@ -8,6 +8,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, call_locally
     from pressbox.curator.distil.activities import SettingsActivities
     from pressbox.curator.library.contracts import EntryProgressState
+    from pressbox.curator.library.domain.audiences import readers_of_entries
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import EntryStates, ProgressReporter
     from pressbox.curator.models.waiting import WAITING, sleep_until
@@ -51,7 +52,9 @@ class TranslationWorkflow:
         self._state = input.state
         self._language = input.target_language
         self._articles = EntryStates()
-        first = TranslationProgress(title="Translations", provider=input.provider)
+        first = TranslationProgress(
+            title="Translations", audience=readers_of_entries(input.entry_ids), provider=input.provider
+        )
         self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query

@@ -7,6 +7,7 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ChildWorkflowError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.progress.contracts import Progress
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call
@@ -25,7 +26,9 @@ class DemoTreeWorkflow:
 
     @workflow.init
     def __init__(self, input: DemoTreeWorkflowInput) -> None:
-        self._progress = Progress(title=input.title, total=input.children if input.depth else input.steps)
+        self._progress = Progress(
+            title=input.title, audience=EVERYONE, total=input.children if input.depth else input.steps
+        )
 
     @workflow.query
     def get_progress(self) -> Progress:

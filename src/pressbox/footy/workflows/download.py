@@ -7,6 +7,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import (
         call,
@@ -54,7 +55,9 @@ class DownloadWorkflow:
         self._event_id = input.goal.event_id
         name = input.goal.player_slug.replace("-", " ")
         self._progress = DownloadProgress(
-            title=f"Downloading clips of {name}’s goal, attempt {input.attempt}", total=len(input.candidate_ids)
+            audience=EVERYONE,
+            title=f"Downloading clips of {name}’s goal, attempt {input.attempt}",
+            total=len(input.candidate_ids),
         )
         self._open = set(input.candidate_ids)
         self._ready: list[Video] = []

@@ -9,6 +9,7 @@ from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlr
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.errors import TransientError
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call, call_until_success, failure_reason
@@ -44,7 +45,7 @@ class IngestWorkflow:
     def __init__(self, input: IngestWorkflowInput) -> None:
         self._input = input
         self._run = RunReference(run_id=workflow.info().workflow_id, policy=input.policy)
-        self._progress = IngestProgress(title="Fetching the fixtures of the coming days")
+        self._progress = IngestProgress(title="Fetching the fixtures of the coming days", audience=EVERYONE)
         self._failed_days: list[str] = []
 
     @workflow.query

@@ -10,6 +10,7 @@ from temporalio.workflow import ParentClosePolicy
 with workflow.unsafe.imports_passed_through():
     from datetime import timedelta
 
+    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call, failure_reason
     from pressbox.footy.activities.comparison import ComparisonActivities
@@ -47,7 +48,7 @@ class MonitorWorkflow:
     @workflow.init
     def __init__(self, input: MonitorWorkflowInput) -> None:
         self._run = RunReference(run_id=workflow.info().workflow_id, policy=input.policy)
-        self._progress = MonitorProgress(title="Polling the fixtures", total=4, routine=True)
+        self._progress = MonitorProgress(title="Polling the fixtures", audience=EVERYONE, total=4, routine=True)
         self._result = MonitorWorkflowResult()
 
     @workflow.query

@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.progress.contracts import Progress
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call
@@ -20,7 +21,7 @@ class RAGWorkflow:
 
     @workflow.init
     def __init__(self, input: RAGWorkflowInput) -> None:
-        self._progress = Progress(title=f"Names of team {input.team_id}", total=3, routine=True)
+        self._progress = Progress(title=f"Names of team {input.team_id}", audience=EVERYONE, total=3, routine=True)
 
     @workflow.query
     def get_progress(self) -> Progress:

@@ -8,6 +8,7 @@ from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlr
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import (
         call,
@@ -56,7 +57,9 @@ class TwitterWorkflow:
         self._goal = GoalReference(fixture_id=goal.fixture_id, event_id=goal.event_id, policy=input.policy)
         name = goal.player_slug.replace("-", " ")
         self._progress = TwitterProgress(
-            title=f"Searching for clips of {name}’s goal ({goal.minute_label}′)", total=input.policy.attempts
+            audience=EVERYONE,
+            title=f"Searching for clips of {name}’s goal ({goal.minute_label}′)",
+            total=input.policy.attempts,
         )
         self._aliases: tuple[str, ...] = ()
 

@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call
     from pressbox.footy.activities.upkeep import CanaryActivities, RecheckActivities
@@ -21,7 +22,7 @@ class UpkeepWorkflow:
 
     @workflow.init
     def __init__(self, input: UpkeepWorkflowInput) -> None:
-        self._progress = UpkeepProgress(title="Trying the clip sources", total=2, routine=True)
+        self._progress = UpkeepProgress(title="Trying the clip sources", audience=EVERYONE, total=2, routine=True)
 
     @workflow.query
     def get_progress(self) -> UpkeepProgress:

@@ -8,6 +8,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call, call_until_success, failure_reason
     from pressbox.footy.activities.download import DownloadActivities
@@ -46,7 +47,9 @@ class UploadWorkflow:
         self._queue: deque[Batch] = deque(input.state.queue)
         self._heard: tuple[str, ...] = input.state.heard
         self._batches = 0
-        self._progress = UploadProgress(title=f"Storing clips of goal {input.event_id}", done=input.state.processed)
+        self._progress = UploadProgress(
+            title=f"Storing clips of goal {input.event_id}", audience=EVERYONE, done=input.state.processed
+        )
 
     @workflow.signal
     def add_videos(self, batch: Batch) -> None:

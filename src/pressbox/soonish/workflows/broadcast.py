@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
         SendNotificationInput,
         SendNotificationResult,
     )
+    from pressbox.soonish.domain.audiences import sender_of
     from pressbox.soonish.domain.delivery import DeliveryCounts
     from pressbox.soonish.workflows.retries import PAUSES
 
@@ -36,7 +37,9 @@ class BroadcastWorkflow:
     @workflow.init
     def __init__(self, input: BroadcastWorkflowInput) -> None:
         self._input = input
-        self._progress = BroadcastProgress(title=f"Message {input.notification_id}")
+        self._progress = BroadcastProgress(
+            title=f"Message {input.notification_id}", audience=sender_of(input.notification_id)
+        )
         self._recipients = 0
 
     @workflow.query

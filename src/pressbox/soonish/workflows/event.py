@@ -27,6 +27,7 @@ with workflow.unsafe.imports_passed_through():
         ScheduleChange,
         ScheduleInput,
     )
+    from pressbox.soonish.domain.audiences import organiser_of
     from pressbox.soonish.domain.events import EventStatus
     from pressbox.soonish.domain.lifecycle import PendingUpdate, next_wake_time
     from pressbox.soonish.workflows.children import cancel_unsent, run_broadcast
@@ -52,7 +53,9 @@ class EventWorkflow:
     def __init__(self, input: EventWorkflowInput) -> None:
         self._input = input
         self._mailbox = Mailbox(input.state)
-        self._progress = EventProgress(title=f"Event {input.event_id}", done=input.state.notifications)
+        self._progress = EventProgress(
+            title=f"Event {input.event_id}", audience=organiser_of(input.event_id), done=input.state.notifications
+        )
         self._event: EventDetails | None = None
         self._over = False
 

@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import ADMINISTRATORS
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call
     from pressbox.soonish.activities.sweeps import SweepActivities
@@ -19,7 +20,9 @@ class ReconcileWorkflow:
 
     @workflow.init
     def __init__(self, input: ReconcileWorkflowInput) -> None:
-        self._progress = ReconcileProgress(title="Looking for what was left behind", total=5, routine=True)
+        self._progress = ReconcileProgress(
+            title="Looking for what was left behind", audience=ADMINISTRATORS, total=5, routine=True
+        )
 
     @workflow.query
     def get_progress(self) -> ReconcileProgress:

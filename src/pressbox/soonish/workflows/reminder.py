@@ -12,6 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.soonish.activities.events import EventActivities
     from pressbox.soonish.activities.schedules import ScheduleActivities
     from pressbox.soonish.contracts import EventReference, ReminderWorkflowInput, ReminderWorkflowResult
+    from pressbox.soonish.domain.audiences import subscriber_of
     from pressbox.soonish.domain.reminders import ReminderOutcome
     from pressbox.soonish.workflows.retries import PAUSES
 
@@ -27,7 +28,11 @@ class ReminderWorkflow:
 
     @workflow.init
     def __init__(self, input: ReminderWorkflowInput) -> None:
-        self._progress = Progress(title=f"Reminder for subscription {input.subscription_id}", total=1)
+        self._progress = Progress(
+            title=f"Reminder for subscription {input.subscription_id}",
+            audience=subscriber_of(input.subscription_id),
+            total=1,
+        )
 
     @workflow.query
     def get_progress(self) -> Progress:

@@ -7,12 +7,15 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 
 from pressbox.core.app import Resources
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.web.connection import connected
-from pressbox.core.web.identity import Identity, administrator, signed_in
+from pressbox.core.web.identity import Identity, administrator, current_viewer, signed_in
 
 Parts = Annotated[Resources, Depends(connected)]
 Reader = Annotated[Identity, Depends(signed_in)]
 Administrator = Annotated[Identity, Depends(administrator)]
+# Who looks at work: what they may see of it is decided by its audience.
+WorkViewer = Annotated[Viewer, Depends(current_viewer)]
 ServiceT = TypeVar("ServiceT")
 
 

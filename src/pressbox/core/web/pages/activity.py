@@ -4,16 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
-from sqlalchemy import func, select
 
-from pressbox.core.contracts import Contract
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
 from pressbox.core.progress import reader
-from pressbox.core.progress.contracts import ProgressState
-from pressbox.core.progress.rows import ProgressRow
 from pressbox.core.temporal import control
-from pressbox.core.web.pages.access import Administrator, Parts, Reader
+from pressbox.core.web.pages.access import Administrator, Parts, Reader, WorkViewer
 from pressbox.core.web.pages.branches import (
     blank_branches,
     branch,
@@ -33,22 +30,16 @@ DETAIL_CHILDREN = 25
 router = APIRouter(tags=["activity"])
 
 
-class ActivitySummary(Contract):
-    """The counts of the top line."""
-
-    running: int
-    failed: int
-
-
 @router.get("/activity", include_in_schema=False)
 async def activity_page(
     request: Request,
     parts: Parts,
     identity: Reader,
+    viewer: WorkViewer,
     finished: Annotated[int | None, Query(ge=0, le=FINISHED_AT_MOST)] = None,
 ) -> HTMLResponse:
     limit = FINISHED_SHOWN if finished is None else finished
-    view = await reader.activity(parts.database, finished_limit=limit)
+    view = await reader.activity(parts.database, viewer, finished_limit=limit)
     opened, closed = split(view.nodes)
     opened, earlier = fold_earlier(opened)
     return render(
@@ -69,32 +60,26 @@ async def activity_page(
 
 @router.get("/api/activity", summary="All running and recent workflows as a tree")
 async def activity_json(
-    parts: Parts, identity: Reader, finished: Annotated[int, Query(ge=0, le=FINISHED_AT_MOST)] = 100
+    parts: Parts, viewer: WorkViewer, finished: Annotated[int, Query(ge=0, le=FINISHED_AT_MOST)] = 100
 ) -> reader.ActivityView:
-    return await reader.activity(parts.database, finished_limit=finished)
+    return await reader.activity(parts.database, viewer, finished_limit=finished)
 
 
 @router.get("/api/activity/summary", summary="How many workflows run and how many failed")
-async def activity_summary(parts: Parts, identity: Reader) -> ActivitySummary:
-    return await summary(parts.database)
+async def activity_summary(parts: Parts, viewer: WorkViewer) -> reader.ActivitySummary:
+    return await reader.summary(parts.database, viewer)
 
 
 @router.get("/api/workflows/active", summary="What runs now, with its own counters; for a page that comes back")
-async def active_json(parts: Parts, identity: Reader) -> reader.ActiveWork:
-    return await reader.active(parts.database)
-
-
-async def summary(database: Database) -> ActivitySummary:
-    wanted = (ProgressState.RUNNING, ProgressState.FAILED)
-    statement = select(ProgressRow.state, func.count()).where(ProgressRow.state.in_(wanted)).group_by(ProgressRow.state)
-    async with database.unit_of_work() as work:
-        counts = dict((await work.session.execute(statement)).tuples().all())
-    return ActivitySummary(running=counts.get(ProgressState.RUNNING, 0), failed=counts.get(ProgressState.FAILED, 0))
+async def active_json(parts: Parts, viewer: WorkViewer) -> reader.ActiveWork:
+    return await reader.active(parts.database, viewer)
 
 
 @router.get("/activity/{workflow_id:path}/cancel", include_in_schema=False)
-async def confirm_cancel(request: Request, parts: Parts, identity: Administrator, workflow_id: str) -> HTMLResponse:
-    node = await _load_node(parts.database, workflow_id)
+async def confirm_cancel(
+    request: Request, parts: Parts, identity: Administrator, viewer: WorkViewer, workflow_id: str
+) -> HTMLResponse:
+    node = await _load_node(parts.database, viewer, workflow_id)
     return render(request, "activity_cancel.html", identity=identity, node=node)
 
 
@@ -115,11 +100,12 @@ async def activity_detail(
     request: Request,
     parts: Parts,
     identity: Reader,
+    viewer: WorkViewer,
     workflow_id: str,
     after: Annotated[int, Query(ge=0, le=100_000)] = 0,
 ) -> HTMLResponse:
-    node = await _load_node(parts.database, workflow_id)
-    parent = await reader.node(parts.database, node.parent_workflow_id) if node.parent_workflow_id else None
+    node = await _load_node(parts.database, viewer, workflow_id)
+    parent = await reader.node(parts.database, viewer, node.parent_workflow_id) if node.parent_workflow_id else None
     return render(
         request,
         "activity_detail.html",
@@ -134,8 +120,8 @@ async def activity_detail(
     )
 
 
-async def _load_node(database: Database, workflow_id: str) -> reader.ActivityNode:
-    node = await reader.node(database, workflow_id)
+async def _load_node(database: Database, viewer: Viewer, workflow_id: str) -> reader.ActivityNode:
+    node = await reader.node(database, viewer, workflow_id)
     if node is None:
-        raise NotFoundError("There is no such work on the activity page, or it is older than what is kept.")
+        raise NotFoundError("There is no such work for you, or it is older than what is kept.")
     return node

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 
 from pressbox.core.progress import reader
 from pressbox.core.progress.contracts import ProgressState
-from pressbox.core.web.pages.access import Parts, Reader
+from pressbox.core.web.pages.access import Parts, Reader, WorkViewer
 from pressbox.core.web.pages.branches import leaf, split, walk
 from pressbox.core.web.rendering import render
 
@@ -39,8 +39,8 @@ PLACES = (
 
 
 @router.get("/")
-async def home(request: Request, parts: Parts, identity: Reader) -> HTMLResponse:
-    view = await reader.activity(parts.database, finished_limit=LOOKED_AT)
+async def home(request: Request, parts: Parts, identity: Reader, viewer: WorkViewer) -> HTMLResponse:
+    view = await reader.activity(parts.database, viewer, finished_limit=LOOKED_AT)
     opened, closed = split(view.nodes)
     failed = [node for node in walk(opened) if node.state is ProgressState.FAILED]
     return render(
@@ -57,10 +57,14 @@ async def home(request: Request, parts: Parts, identity: Reader) -> HTMLResponse
 
 @router.get("/search")
 async def search(
-    request: Request, parts: Parts, identity: Reader, q: Annotated[str, Query(max_length=200)] = ""
+    request: Request,
+    parts: Parts,
+    identity: Reader,
+    viewer: WorkViewer,
+    q: Annotated[str, Query(max_length=200)] = "",
 ) -> HTMLResponse:
     words = q.casefold().split()
-    view = await reader.activity(parts.database, finished_limit=SEARCHED_FINISHED)
+    view = await reader.activity(parts.database, viewer, finished_limit=SEARCHED_FINISHED)
     work = [node for node in walk(view.nodes) if _fits(words, f"{node.title} {node.workflow_id} {node.error}")]
     applications = [
         Place(manifest.navigation.title, manifest.navigation.path, manifest.summary)

@@ -8,21 +8,18 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from sqlalchemy import select
 from temporalio.client import Client
 
 from pressbox.core.app import Resources
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.contracts import Contract
-from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError, TransientError
 from pressbox.core.health import HealthState, PartHealth, check_parts, worst
 from pressbox.core.logs import get_logger
-from pressbox.core.progress.contracts import ProgressState
-from pressbox.core.progress.reader import ActivityNode, node_of
-from pressbox.core.progress.rows import ProgressRow
+from pressbox.core.progress.reader import ActivityNode, latest_failures
 from pressbox.core.temporal import schedules
 from pressbox.core.temporal.schedules import ScheduleView
-from pressbox.core.web.pages.access import Administrator, Parts, Reader
+from pressbox.core.web.pages.access import Administrator, Parts, Reader, WorkViewer
 from pressbox.core.web.rendering import render
 
 LAST_ERRORS = 10
@@ -54,8 +51,8 @@ _ACTS: dict[ScheduleAct, Callable[[Client, str], Awaitable[None]]] = {
 
 
 @router.get("/status", include_in_schema=False)
-async def status_page(request: Request, parts: Parts, identity: Reader) -> HTMLResponse:
-    view, found = await asyncio.gather(_status(request, parts), _schedules_if_possible(request, parts))
+async def status_page(request: Request, parts: Parts, identity: Reader, viewer: WorkViewer) -> HTMLResponse:
+    view, found = await asyncio.gather(_status(request, parts, viewer), _schedules_if_possible(request, parts))
     return render(
         request,
         "status.html",
@@ -68,14 +65,14 @@ async def status_page(request: Request, parts: Parts, identity: Reader) -> HTMLR
 
 
 @router.get("/status/parts", include_in_schema=False)
-async def status_parts(request: Request, parts: Parts, identity: Reader) -> HTMLResponse:
+async def status_parts(request: Request, parts: Parts, identity: Reader, viewer: WorkViewer) -> HTMLResponse:
     """The upper half alone, which the page asks for again while it is open."""
-    return render(request, "_status_parts.html", identity=identity, view=await _status(request, parts))
+    return render(request, "_status_parts.html", identity=identity, view=await _status(request, parts, viewer))
 
 
 @router.get("/api/status", summary="Every part of the instance and the last errors")
-async def status_json(request: Request, parts: Parts, identity: Reader) -> StatusView:
-    return await _status(request, parts)
+async def status_json(request: Request, parts: Parts, viewer: WorkViewer) -> StatusView:
+    return await _status(request, parts, viewer)
 
 
 @router.get("/api/schedules", summary="All schedules with last and next run")
@@ -107,16 +104,10 @@ async def act_on_schedule(
     return render(request, "_schedule.html", identity=identity, schedule=view, may_control=True, pressed=act.value)
 
 
-async def _status(request: Request, parts: Resources) -> StatusView:
+async def _status(request: Request, parts: Resources, viewer: Viewer) -> StatusView:
     checked = await check_parts(parts, request.app.state.manifests)
-    return StatusView(state=worst(checked), parts=checked, last_errors=await _last_errors(parts.database))
-
-
-async def _last_errors(database: Database) -> tuple[ActivityNode, ...]:
-    statement = select(ProgressRow).where(ProgressRow.state == ProgressState.FAILED)
-    async with database.unit_of_work() as work:
-        rows = await work.session.scalars(statement.order_by(ProgressRow.updated_at.desc()).limit(LAST_ERRORS))
-        return tuple(node_of(row) for row in rows)
+    failures = await latest_failures(parts.database, viewer, LAST_ERRORS)
+    return StatusView(state=worst(checked), parts=checked, last_errors=failures)
 
 
 async def _schedules_if_possible(request: Request, parts: Resources) -> tuple[ScheduleView, ...] | None:

@@ -26,6 +26,7 @@ with workflow.unsafe.imports_passed_through():
         context_workflow_id,
     )
     from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
+    from pressbox.curator.library.domain.audiences import readers_of_entries
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import EntryStates, ProgressReporter
     from pressbox.curator.models.waiting import call_until_available
@@ -52,7 +53,10 @@ class ContextCollectionWorkflow:
         self._state = input.state
         self._articles = EntryStates()
         first = ContextCollectionProgress(
-            title="Context of articles", total=len(input.entry_ids), total_entries=len(input.entry_ids)
+            title="Context of articles",
+            audience=readers_of_entries(input.entry_ids),
+            total=len(input.entry_ids),
+            total_entries=len(input.entry_ids),
         )
         self._progress = ProgressReporter(first, input.parent_workflow_id)
 

@@ -4,6 +4,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import NOBODY
     from pressbox.core.temporal.calls import call, failure_reason
     from pressbox.curator.cards.activities import LinkedPageActivities
     from pressbox.curator.cards.contracts import (
@@ -17,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
         FetchLinksInput,
         LinkResult,
     )
+    from pressbox.curator.library.domain.audiences import readers_of_entry
     from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.text.plain_text import shorten
 
@@ -30,7 +32,12 @@ class FetchEntryLinksWorkflow:
 
     @workflow.init
     def __init__(self, input: FetchEntryLinksInput) -> None:
-        first = FetchEntryLinksProgress(title="Pages behind links", entry_id=input.entry_id, total=len(input.urls))
+        first = FetchEntryLinksProgress(
+            title="Pages behind links",
+            audience=readers_of_entry(input.entry_id),
+            entry_id=input.entry_id,
+            total=len(input.urls),
+        )
         self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
@@ -68,7 +75,7 @@ class DeleteEnrichmentWorkflow:
 
     @workflow.init
     def __init__(self, input: DeleteEnrichmentInput) -> None:
-        first = DeleteEnrichmentProgress(title="A card goes", enrichment_id=input.enrichment_id)
+        first = DeleteEnrichmentProgress(title="A card goes", audience=NOBODY, enrichment_id=input.enrichment_id)
         self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query

@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import ADMINISTRATORS
     from pressbox.core.temporal.calls import call
     from pressbox.curator.graph.activities import GraphActivities
     from pressbox.curator.graph.contracts import (
@@ -37,7 +38,7 @@ class GraphRebuildWorkflow:
         self._input = input
         self._state = input.state
         self._progress = ProgressReporter(
-            GraphRebuildProgress(title="Graph of entities, built anew", clean=input.clean)
+            GraphRebuildProgress(title="Graph of entities, built anew", audience=ADMINISTRATORS, clean=input.clean)
         )
 
     @workflow.query

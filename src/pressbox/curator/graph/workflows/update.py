@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import NOBODY
     from pressbox.core.temporal.calls import Method, call
     from pressbox.curator.graph.activities import GraphActivities
     from pressbox.curator.graph.contracts import (
@@ -41,7 +42,8 @@ class GlobalGraphUpdateWorkflow:
         self._input = input
         self._state = input.state
         self._articles = EntryStates()
-        self._progress = ProgressReporter(GlobalGraphUpdateProgress(title="Graph of entities", routine=input.routine))
+        first = GlobalGraphUpdateProgress(title="Graph of entities", audience=NOBODY, routine=input.routine)
+        self._progress = ProgressReporter(first)
 
     @workflow.query
     def get_progress(self) -> GlobalGraphUpdateProgress:

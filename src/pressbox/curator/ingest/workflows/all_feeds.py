@@ -9,6 +9,7 @@ from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlr
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.temporal.calls import call, call_locally, failure_reason, start_detached
     from pressbox.curator.distil.activities import SettingsActivities
     from pressbox.curator.distil.contracts import DISTIL_LEFTOVERS_WORKFLOW, ContentDistillationInput
@@ -50,7 +51,9 @@ class AllFeedsIngestionWorkflow:
         self._state: AllFeedsState = input.state.model_copy(update={"began_at": began_at})
         self._policy = input.policy
         self._started = 0
-        first = AllFeedsIngestionProgress(title="All sources", routine=input.routine and not input.state.pages)
+        first = AllFeedsIngestionProgress(
+            title="All sources", audience=EVERYONE, routine=input.routine and not input.state.pages
+        )
         self._progress = ProgressReporter(first)
 
     @workflow.query

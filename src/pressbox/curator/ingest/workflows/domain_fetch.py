@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
         FetchContentInput,
         FetchContentResult,
     )
+    from pressbox.curator.library.domain.audiences import readers_of_feed
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import EntryStates, ProgressReporter
 
@@ -34,7 +35,12 @@ class DomainFetchWorkflow:
         self._articles = EntryStates()
         for entry in input.entries:
             self._articles.put(entry.entry_id, EntryStatus.PENDING, entry.title)
-        first = DomainFetchProgress(title=input.domain, domain=input.domain, total=len(input.entries))
+        first = DomainFetchProgress(
+            title=input.domain,
+            audience=readers_of_feed(input.feed_id),
+            domain=input.domain,
+            total=len(input.entries),
+        )
         self._progress = ProgressReporter(first, input.parent_workflow_id)
         self._fetched: list[int] = []
         self._failed = 0

@@ -7,6 +7,7 @@ from temporalio.common import RetryPolicy
 from temporalio.workflow import ActivityConfig
 
 with workflow.unsafe.imports_passed_through():
+    from pressbox.core.audiences.contracts import NOBODY
     from pressbox.core.progress.contracts import Progress
     from pressbox.core.temporal.calls import call
     from pressbox.curator.ingest.activities import FetchActivities
@@ -30,7 +31,7 @@ class PreviewFetchWorkflow:
 
     @workflow.query
     def get_progress(self) -> Progress:
-        return Progress(title="Preview of a page", routine=True)
+        return Progress(title="Preview of a page", audience=NOBODY, routine=True)
 
     @workflow.run
     async def run(self, input: PreviewFetchInput) -> PreviewFetchOutput:

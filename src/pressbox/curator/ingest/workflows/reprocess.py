@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
         ReprocessEntriesOutput,
         ReprocessEntriesProgress,
     )
+    from pressbox.curator.library.domain.audiences import readers_of_entries
     from pressbox.curator.library.domain.entries import EntryStatus
     from pressbox.curator.library.progress import EntryStates, ProgressReporter
 
@@ -33,7 +34,10 @@ class ReprocessEntriesWorkflow:
         self._articles = EntryStates()
         self._fetched = self._failed = 0
         first = ReprocessEntriesProgress(
-            title="Articles again", total=len(input.entry_ids), total_entries=len(input.entry_ids)
+            title="Articles again",
+            audience=readers_of_entries(input.entry_ids),
+            total=len(input.entry_ids),
+            total_entries=len(input.entry_ids),
         )
         self._progress = ProgressReporter(first, input.parent_workflow_id)
 

@@ -26,6 +26,7 @@ with workflow.unsafe.imports_passed_through():
         domain_workflow_id,
     )
     from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
+    from pressbox.curator.library.domain.audiences import readers_of_feed
     from pressbox.curator.library.progress import ProgressReporter
 
 
@@ -51,6 +52,7 @@ class ScheduleFetchWorkflow:
             self._by_domain[entry.domain].append(entry)
         first = ScheduleFetchProgress(
             title=f"Articles of {input.feed_name}" if input.feed_name else "Articles",
+            audience=readers_of_feed(input.feed_id),
             total=len(input.entries),
             total_entries=len(input.entries),
             total_domains=len(self._by_domain),
@@ -96,6 +98,7 @@ class ScheduleFetchWorkflow:
                 DomainFetchInput(
                     domain=domain,
                     entries=tuple(entries),
+                    feed_id=self._input.feed_id,
                     auto_distill=self._input.auto_distill,
                     parent_workflow_id=own_id,
                     policy=self._input.policy,
@@ -138,6 +141,7 @@ class ScheduleFetchWorkflow:
         own_id = workflow.info().workflow_id
         distillation = ContentDistillationInput(
             entry_ids=tuple(batch),
+            feed_id=self._input.feed_id,
             feed_name=self._input.feed_name,
             parent_workflow_id=own_id,
             policy=self._input.policy,

@@ -28,6 +28,7 @@ with workflow.unsafe.imports_passed_through():
         fetch_workflow_id,
     )
     from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
+    from pressbox.curator.library.domain.audiences import readers_of_feed
     from pressbox.curator.library.progress import ProgressReporter
 
 PROCESSED_TOGETHER = 4
@@ -47,7 +48,9 @@ class SingleFeedIngestionWorkflow:
         self._input = input
         self._seen: set[int] = set()
         self._fetched = self._distilled = self._failed = self._created = 0
-        first = SingleFeedIngestionProgress(title=f"Feed {input.feed_id}", feed_id=input.feed_id, total=0)
+        first = SingleFeedIngestionProgress(
+            title=f"Feed {input.feed_id}", audience=readers_of_feed(input.feed_id), feed_id=input.feed_id, total=0
+        )
         self._progress = ProgressReporter(first, input.parent_workflow_id)
 
     @workflow.query
@@ -86,7 +89,11 @@ class SingleFeedIngestionWorkflow:
         wanted = CrawlFeedInput(feed_id=self._input.feed_id, policy=self._input.policy)
         crawled = await call(CrawlActivities.crawl_single_feed, wanted)
         self._created = crawled.created
-        self._report(feed_name=crawled.feed_name, title=crawled.feed_name or self._progress.current.title)
+        self._report(
+            feed_name=crawled.feed_name,
+            title=crawled.feed_name or self._progress.current.title,
+            audience=readers_of_feed(crawled.feed_id),
+        )
         return crawled.feed_id, crawled.reason
 
     async def _select(self, feed_id: int) -> EntriesToFetch:
@@ -102,6 +109,7 @@ class SingleFeedIngestionWorkflow:
                 ScheduleFetchWorkflow.run,
                 ScheduleFetchInput(
                     entries=tuple(entries),
+                    feed_id=feed_id,
                     feed_name=self._progress.current.feed_name,
                     skipped=self._progress.current.skipped_count,
                     auto_distill=self._input.auto_distill,
@@ -150,6 +158,7 @@ class SingleFeedIngestionWorkflow:
         self._report(current_step="distil", total=total, total_entries=total)
         distillation = ContentDistillationInput(
             entry_ids=tuple(entry_ids),
+            feed_id=feed_id,
             feed_name=self._progress.current.feed_name,
             parent_workflow_id=workflow.info().workflow_id,
             policy=self._input.policy,
