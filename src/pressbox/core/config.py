@@ -104,6 +104,10 @@ class WebSettings(Group):
     trusted_proxies: CommaSeparated = Field((), description="Addresses or networks whose X-Forwarded-For is believed.")
     session_days: int = Field(30, ge=1, le=365, description="Days after which an unused session ends.")
     max_body_bytes: int = Field(10_000_000, ge=1_000, description="Largest request body that is read.")
+    connections_per_address: int = Field(
+        256, ge=8, description="Connections from one address; trusted proxies are not counted."
+    )
+    connections_in_all: int = Field(2000, ge=16, description="Connections that one web process keeps open.")
     streams_per_person: int = Field(30, ge=1, description="Live pages (event streams) that one person has open.")
     streams_per_address: int = Field(200, ge=1, description="Live pages that are open from one client address.")
     streams_in_all: int = Field(1000, ge=1, description="Live pages that one web process keeps open.")

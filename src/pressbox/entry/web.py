@@ -7,7 +7,9 @@ from fastapi import FastAPI
 
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
+from pressbox.core.web.addresses import trusted_networks
 from pressbox.core.web.app import create_app
+from pressbox.core.web.server import Door, DoorLimits, allow_many_files, guarded_protocol
 from pressbox.entry.manifests import manifests
 from pressbox.entry.wiring import open_resources, with_secret_key
 
@@ -26,12 +28,15 @@ def build_app(settings: Settings) -> FastAPI:
 
 def run_web(settings: Settings) -> None:
     """Serve until SIGTERM or Ctrl-C."""
+    web = settings.web
+    limits = DoorLimits(web.connections_per_address, allow_many_files(web.connections_in_all))
     uvicorn.run(
         build_app(settings),
-        host=settings.web.host,
-        port=settings.web.port,
+        host=web.host,
+        port=web.port,
         loop="uvloop",
-        http="httptools",
+        http=guarded_protocol(Door(limits, trusted_networks(web))),
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,

@@ -10,6 +10,9 @@ REQUEST_SECONDS = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 STREAM_CLIENTS = Gauge("pressbox_stream_clients", "Browsers that follow live updates.")
+CONNECTIONS_ENDED = Counter(
+    "pressbox_connections_ended_total", "Connections ended before their time: slow, too large, no room.", ("reason",)
+)
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 

@@ -55,6 +55,7 @@ async def _serve(settings: Settings, token: str) -> None:
     import uvicorn
 
     from pressbox.core.http.proxy import GuardedProxy
+    from pressbox.core.web.server import Door, DoorLimits, guarded_protocol
     from pressbox.footy.settings import FootySettings
     from pressbox.footy.x.service import build_service
 
@@ -65,7 +66,12 @@ async def _serve(settings: Settings, token: str) -> None:
                 "Nobody is logged in yet: run `pressbox x login`. Until then every search answers 503.", err=True
             )
         config = uvicorn.Config(
-            build_service(browser, token), host=footy.x_serve_host, port=footy.x_serve_port, log_config=None
+            build_service(browser, token),
+            host=footy.x_serve_host,
+            port=footy.x_serve_port,
+            http=guarded_protocol(Door(DoorLimits())),
+            ws="none",
+            log_config=None,
         )
         typer.echo(f"Searching X at http://{footy.x_serve_host}:{footy.x_serve_port}. Stop with Ctrl-C.")
         await uvicorn.Server(config).serve()
