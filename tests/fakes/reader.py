@@ -10,6 +10,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressbox.core.accounts.audit import AuditLog
 from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
@@ -118,7 +119,9 @@ class Library:
             states=states,
             costs=CostService(SqlCosts(self.database), SqlModelLedger(self.database), 1000, self.clock),
             apps=app_service(self.resources, Passwords(PasswordHasher(1, 8, 1))),
-            views=ViewService(SqlViewFeeds(self.database), SqlSidebar(self.database), reading, streams),
+            views=ViewService(
+                SqlViewFeeds(self.database), SqlSidebar(self.database), reading, streams, AuditLog(self.database)
+            ),
             streams=StreamService(streams, SqlSidebar(self.database), sources, states, self.clock),
         )
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
 if TYPE_CHECKING:
     import typer
     from fastapi import APIRouter
+    from sqlalchemy.ext.asyncio import AsyncSession
     from temporalio.client import Client
 
     from pressbox.core.audiences.contracts import Audience
@@ -107,6 +108,50 @@ class LiveTopic:
 
 
 @dataclass(frozen=True)
+class Credential:
+    """Something lasting that opens a person's things, as its owner recognises it in a list."""
+
+    id: str
+    name: str
+    created_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class CredentialKind:
+    """A kind of lasting credential. All of a person end with their password, unless they keep some by name.
+
+    `revoke` takes ids that `load` gave; both work inside the transaction that changes the account.
+    """
+
+    name: str
+    title: str
+    load: Callable[[AsyncSession, int], Awaitable[Sequence[Credential]]]
+    revoke: Callable[[AsyncSession, int, Collection[str]], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class PersonalData:
+    """What an application keeps of a person.
+
+    `export` gives everything of theirs, as rows by a name that becomes a file. `erase` ends what runs for them and
+    removes what does not hang on their row in `core.users`; it is harmless to repeat. It returns whether all is done:
+    while something still has to finish, such as a message to others, an account without a name stays for a day.
+    """
+
+    export: Callable[[Resources, int], Awaitable[Mapping[str, Sequence[Mapping[str, Any]]]]]
+    erase: Callable[[Resources, int], Awaitable[bool]]
+
+
+class Mailer(Protocol):
+    """Sends mail of the instance itself."""
+
+    async def send(self, to: str, subject: str, body: str, headers: Mapping[str, str]) -> None:
+        """Raise an error if the mail was not accepted."""
+        ...
+
+
+@dataclass(frozen=True)
 class NavigationEntry:
     """A place in the top line: `key` is the letter that follows `g`, `search` a page that takes words as `q`."""
 
@@ -171,6 +216,12 @@ class AppManifest:
     commands: tuple[CommandWord, ...] = ()
     # Parts of its own for the status page, such as outside services that it asks.
     health: Callable[[Resources], Awaitable[Sequence[PartHealth]]] | None = None
+    # Lasting credentials that it hands out: they end with the password of their owner.
+    credentials: Callable[[], Sequence[CredentialKind]] = lambda: ()
+    # What it keeps of people, for the export of their data and for the end of their account.
+    personal_data: Callable[[], PersonalData] | None = None
+    # How it sends mail, when it can: mail about accounts goes the same way.
+    mailer: Callable[[Settings], Mailer | None] | None = None
     # Beginnings of paths that no cookie opens, because whoever asks there need not be a page of ours.
     cookieless: tuple[str, ...] = ()
     # Patterns of paths that a browser must not load before somebody opens them.

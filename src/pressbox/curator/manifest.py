@@ -12,6 +12,7 @@ from pressbox.core.app import (
     AppManifest,
     Command,
     CommandWord,
+    CredentialKind,
     LiveTopic,
     NavigationEntry,
     Resources,
@@ -99,6 +100,12 @@ def router() -> APIRouter:
     return whole
 
 
+def credentials() -> Sequence[CredentialKind]:
+    from pressbox.curator.apps.credentials import CREDENTIALS
+
+    return CREDENTIALS
+
+
 async def health(resources: Resources) -> Sequence[PartHealth]:
     from pressbox.curator.slices import SLICES
 
@@ -142,6 +149,7 @@ APP = AppManifest(
     ),
     navigation=NavigationEntry(title="Reader", path=PATH, key="r", icon="page", search=PATH),
     health=health,
+    credentials=credentials,
     cookieless=COOKIELESS,
     # Whoever opens an entry has read it.
     never_prefetched=(f"{PATH}/entries/*",),

@@ -11,7 +11,9 @@ from pressbox.core.app import (
     AppManifest,
     Command,
     CommandWord,
+    CredentialKind,
     LiveTopic,
+    Mailer,
     NavigationEntry,
     Resources,
     ScheduleDeclaration,
@@ -92,6 +94,18 @@ def router() -> APIRouter:
     return build_router(service)
 
 
+def credentials() -> Sequence[CredentialKind]:
+    from pressbox.soonish.wiring import credentials
+
+    return credentials()
+
+
+def mailer(settings: Settings) -> Mailer | None:
+    from pressbox.soonish.wiring import mailer
+
+    return mailer(settings)
+
+
 def commands() -> Command:
     from pressbox.soonish.cli import build_commands
 
@@ -114,7 +128,9 @@ APP = AppManifest(
     workflows=workflows,
     activities=activities,
     schedules=schedules,
-    tables=("pressbox.soonish.adapters.rows",),
+    tables=("pressbox.soonish.adapters.rows", "pressbox.soonish.adapters.calendar_links"),
+    credentials=credentials,
+    mailer=mailer,
     topics=topics,
     audiences=audiences,
     router=router,

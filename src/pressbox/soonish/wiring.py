@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from pressbox.core.accounts.limits import RateLimits
-from pressbox.core.app import Resources
+from pressbox.core.app import CredentialKind, Resources
 from pressbox.core.config import Settings
 from pressbox.core.logs import redact
 from pressbox.soonish.activities.deliveries import DeliveryActivities
@@ -17,6 +17,7 @@ from pressbox.soonish.activities.sweeps import SweepActivities
 from pressbox.soonish.activities.upkeep import UpkeepActivities
 from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.broken_channels import SqlBrokenChannels
+from pressbox.soonish.adapters.calendar_links import CALENDAR, CalendarLinks
 from pressbox.soonish.adapters.events import SqlEvents
 from pressbox.soonish.adapters.key_rotation import seal_again
 from pressbox.soonish.adapters.ledger import SqlLedger
@@ -95,7 +96,12 @@ def service(resources: Resources) -> Soonish:
         ),
         board=BoardService(database, relay, running),
         links=signed,
+        calendars=CalendarLinks(database, signed),
     )
+
+
+def credentials() -> Sequence[CredentialKind]:
+    return (CALENDAR,)
 
 
 async def rotate_keys(resources: Resources) -> int:

@@ -10,6 +10,7 @@ from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.soonish.adapters.address_vault import AddressVault
+from pressbox.soonish.adapters.calendar_links import CalendarLinks
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminders import SqlReminders
@@ -118,6 +119,7 @@ class House:
             ),
             board=BoardService(database, relay, self.temporal),
             links=self.links,
+            calendars=CalendarLinks(database, self.links),
         )
         self.ledger = SqlLedger(database)
         self.outbox = SqlOutbox(database)

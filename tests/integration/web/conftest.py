@@ -6,11 +6,13 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 from fastapi import FastAPI
 
+from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.models import Client, Role, User
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
+from pressbox.entry.manifests import APPLICATIONS
 from tests.site import ADMIN, MEMBER, PASSWORD, Browser, cheap_passwords, serving
 
 ELSEWHERE = Client(address="192.0.2.1", agent="Test")
@@ -22,6 +24,11 @@ Browse = Callable[..., Browser]
 @pytest.fixture
 def accounts(database: Database, settings: Settings) -> AccountService:
     return AccountService(database, settings, passwords=cheap_passwords())
+
+
+@pytest.fixture
+def life_cycle(database: Database) -> AccountLifeCycle:
+    return AccountLifeCycle(database, cheap_passwords(), APPLICATIONS)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
+from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.limits import Limit, RateLimits
 from pressbox.core.accounts.models import Role, Scope, User
 from pressbox.core.accounts.people import OPEN_OWNER
@@ -106,13 +107,18 @@ async def test_a_bad_token_is_not_replaced_by_the_cookie_beside_it(signed_in: ht
 
 
 async def test_expired_tokens_and_those_of_demoted_owners_lose_their_power(
-    app: FastAPI, browse: Browse, accounts: AccountService, admin: User, database: Database
+    app: FastAPI,
+    browse: Browse,
+    accounts: AccountService,
+    life_cycle: AccountLifeCycle,
+    admin: User,
+    database: Database,
 ) -> None:
     other = await accounts.add_user("other@example.org", PASSWORD, role=Role.ADMIN)
     secret = await new_token(accounts, other, Scope.ADMIN)
     program = browse(app)
     assert (await program.get("/api/users", headers=bearer(secret))).status_code == 200
-    await accounts.set_role(other.id, Role.MEMBER)
+    await life_cycle.set_role(other.id, Role.MEMBER)
     assert (await program.get("/api/users", headers=bearer(secret))).status_code == 403
     async with database.unit_of_work() as work:
         await work.session.execute(text("UPDATE core.tokens SET expires_at = now()"))
@@ -262,9 +268,11 @@ async def test_a_set_up_link_that_is_used_twice_at_once_makes_one_administrator(
     assert len(await accounts.users()) == 1
 
 
-async def test_two_administrators_cannot_disable_each_other_at_once(accounts: AccountService, admin: User) -> None:
+async def test_two_administrators_cannot_disable_each_other_at_once(
+    accounts: AccountService, life_cycle: AccountLifeCycle, admin: User
+) -> None:
     other = await accounts.add_user("other@example.org", PASSWORD, role=Role.ADMIN)
-    await asyncio.gather(accounts.disable_user(admin.id), accounts.disable_user(other.id), return_exceptions=True)
+    await asyncio.gather(life_cycle.disable_user(admin.id), life_cycle.disable_user(other.id), return_exceptions=True)
     assert sum(user.disabled_at is None for user in await accounts.users()) == 1
 
 

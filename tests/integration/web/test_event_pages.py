@@ -304,6 +304,7 @@ async def test_a_calendar_keeps_its_uid_and_its_sequence_rises(
     assert moved["UID"] == first["UID"]
     assert int(moved["SEQUENCE"]) > int(first["SEQUENCE"])
     assert moved.decoded("DTSTART") == start + timedelta(hours=1)
+    await organiser.post("/events/calendar")
     found = re.search(r'href="[^"]*(/events/calendar/[^"]+\.ics)"', (await organiser.get("/events")).text)
     assert found is not None
     await organiser.post(f"/events/{slug}/cancel")

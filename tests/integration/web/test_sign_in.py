@@ -5,6 +5,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import func, select, text, update
 
+from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.models import Scope, User
 from pressbox.core.accounts.passwords import PasswordCheck, Passwords
 from pressbox.core.accounts.rows import SessionRow, UserRow
@@ -120,10 +121,15 @@ async def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(
 
 
 async def test_unknown_user_wrong_password_and_disabled_user_cannot_be_told_apart(
-    browser: httpx.AsyncClient, accounts: AccountService, member: User, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+    browser: httpx.AsyncClient,
+    accounts: AccountService,
+    life_cycle: AccountLifeCycle,
+    member: User,
+    app: FastAPI,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     disabled = await accounts.add_user("gone@example.org", PASSWORD)
-    await accounts.disable_user(disabled.id)
+    await life_cycle.disable_user(disabled.id)
     computed: list[str] = []
     check = Passwords._check
 
@@ -217,7 +223,7 @@ async def test_reading_pages_does_not_write_each_time(signed_in: httpx.AsyncClie
 
 
 async def test_a_disabled_user_is_out_at_once(
-    app: FastAPI, browse: Browse, accounts: AccountService, member: User
+    app: FastAPI, browse: Browse, accounts: AccountService, life_cycle: AccountLifeCycle, member: User
 ) -> None:
     browser = browse(app)
     await browser.post("/sign-in", data={"email": MEMBER, "password": PASSWORD})
@@ -225,18 +231,20 @@ async def test_a_disabled_user_is_out_at_once(
     bearer = {"Authorization": f"Bearer {token.secret}"}
     assert (await browser.get("/api/account")).status_code == 200
     assert (await browse(app).get("/api/account", headers=bearer)).status_code == 200
-    await accounts.disable_user(member.id)
+    await life_cycle.disable_user(member.id)
     assert (await browser.get("/api/account")).status_code == 401
     assert (await browse(app).get("/api/account", headers=bearer)).status_code == 401
 
 
-async def test_the_last_administrator_cannot_be_lost(accounts: AccountService, member: User, admin: User) -> None:
+async def test_the_last_administrator_cannot_be_lost(
+    accounts: AccountService, life_cycle: AccountLifeCycle, member: User, admin: User
+) -> None:
     with pytest.raises(ConflictError):
-        await accounts.disable_user(admin.id)
+        await life_cycle.disable_user(admin.id)
     with pytest.raises(ConflictError):
-        await accounts.set_role(admin.id, member.role)
-    await accounts.set_role(member.id, admin.role)
-    assert (await accounts.disable_user(admin.id)).disabled_at is not None
+        await life_cycle.set_role(admin.id, member.role)
+    await life_cycle.set_role(member.id, admin.role)
+    assert (await life_cycle.disable_user(admin.id)).disabled_at is not None
 
 
 async def test_two_accounts_cannot_share_an_address_in_any_spelling(accounts: AccountService, admin: User) -> None:

@@ -22,6 +22,8 @@ class UserRow(Base):
     language: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     disabled_at: Mapped[datetime | None]
+    # Nobody any more: the row stays for a day, without a name, while what they organised comes to its end.
+    deleted_at: Mapped[datetime | None]
 
 
 class SessionRow(Base):

@@ -11,7 +11,6 @@ from pressbox.core.accounts import audit, devices, people, sessions, setup, toke
 from pressbox.core.accounts.attempts import Pause, SignInAttempts
 from pressbox.core.accounts.audit import Action
 from pressbox.core.accounts.limits import (
-    PASSWORD_CHANGE_BY_USER,
     PROOFS_BY_USER,
     SET_UP_BY_ADDRESS,
     TOKEN_FAILURES_BY_ADDRESS,
@@ -19,6 +18,7 @@ from pressbox.core.accounts.limits import (
     address_subject,
 )
 from pressbox.core.accounts.models import (
+    COMMAND_LINE,
     Actor,
     Authenticated,
     Client,
@@ -36,7 +36,7 @@ from pressbox.core.accounts.models import (
 from pressbox.core.accounts.passwords import UNUSABLE, Passwords, validate_password
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
-from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
+from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.core.logs import get_logger
 
 log = get_logger(__name__)
@@ -52,8 +52,8 @@ class AccountService:
         pause: Pause = asyncio.sleep,
     ) -> None:
         self._database = database
+        self.passwords = passwords or Passwords()
         self._session_life = timedelta(days=settings.web.session_days)
-        self._passwords = passwords or Passwords()
         self._limits = RateLimits(database)
         self._attempts = SignInAttempts(database, pause=pause)
 
@@ -83,7 +83,7 @@ class AccountService:
         await self._limits.count(SET_UP_BY_ADDRESS, address_subject(client.address))
         await self.check_setup_link(secret)
         email, name = people.normalise_email(email), people.clean_name(name)
-        password_hash = await self._passwords.hash(validate_password(password))
+        password_hash = await self.passwords.hash(validate_password(password))
         async with self._database.unit_of_work() as work:
             row = await setup.redeem(work.session, secret, email=email, name=name, password_hash=password_hash)
             user = people.to_user(row)
@@ -100,7 +100,7 @@ class AccountService:
             row = await people.find_by_email(work.session, subject)
             known = row is not None and await devices.is_known(work.session, row.id, client.device)
         attempt = await self._attempts.admit(subject, client, known_device=known)
-        check = await self._passwords.check(row.password_hash if row else None, password)
+        check = await self.passwords.check(row.password_hash if row else None, password)
         if row is None or not check.matches or row.disabled_at is not None:
             log.info("sign_in_refused", msg="Wrong e-mail address or password", address=client.address)
             async with self._database.unit_of_work() as work:
@@ -147,7 +147,7 @@ class AccountService:
         await self._limits.count(PROOFS_BY_USER, f"{user_id} {address_subject(client.address)}")
         async with self._database.unit_of_work() as work:
             stored = (await people.get(work.session, user_id)).password_hash
-        if not (await self._passwords.check(stored, password)).matches:
+        if not (await self.passwords.check(stored, password)).matches:
             async with self._database.unit_of_work() as work:
                 await audit.record(work.session, Action.PROOF_REFUSED, Actor(user_id, client), user_id)
             raise InvalidInputError("The password is wrong.", field="password")
@@ -164,9 +164,10 @@ class AccountService:
         async with self._database.unit_of_work() as work:
             await sessions.end(work.session, session_secret)
 
-    async def sign_out_everywhere(self, user_id: int, *, except_session: str | None = None) -> None:
+    async def sign_out_everywhere(self, user_id: int, *, by: Actor = COMMAND_LINE) -> None:
         async with self._database.unit_of_work() as work:
-            await sessions.end_all(work.session, user_id, except_secret=except_session)
+            await sessions.end_all(work.session, user_id)
+            await audit.record(work.session, Action.SIGNED_OUT_EVERYWHERE, by, user_id)
         log.info("signed_out_everywhere", msg="Sessions were ended", user_id=user_id)
 
     async def sessions(self, user_id: int, *, current: str | None = None) -> tuple[SessionView, ...]:
@@ -199,7 +200,13 @@ class AccountService:
         return Authenticated(user=user, scopes=effective_scopes(user.role, found[1]), proved_at=found[2])
 
     async def add_token(
-        self, user_id: int, name: str, scopes: Iterable[Scope], *, expires_at: datetime | None = None
+        self,
+        user_id: int,
+        name: str,
+        scopes: Iterable[Scope],
+        *,
+        expires_at: datetime | None = None,
+        by: Actor = COMMAND_LINE,
     ) -> NewToken:
         """A token for this user. Its secret is in the answer and nowhere else."""
         name, wanted = people.clean_name(name, required=True), frozenset(scopes)
@@ -210,6 +217,8 @@ class AccountService:
             if not wanted <= scopes_of(owner.role):
                 raise InvalidInputError("The scope admin is for administrators only.", field="scopes")
             created = await tokens.create(work.session, user_id, name, wanted, expires_at)
+            told = {"kind": tokens.KIND, "name": name, "scopes": " ".join(sorted(wanted))}
+            await audit.record(work.session, Action.CREDENTIAL_ADDED, by, user_id, **told)
         log.info("token_added", msg="A token was made", user_id=user_id, token_id=created.view.id)
         return created
 
@@ -217,20 +226,24 @@ class AccountService:
         async with self._database.unit_of_work() as work:
             return await tokens.views(work.session, user_id)
 
-    async def revoke_token(self, user_id: int, token_id: int) -> None:
+    async def revoke_token(self, user_id: int, token_id: int, *, by: Actor = COMMAND_LINE) -> None:
         async with self._database.unit_of_work() as work:
-            if not 0 < token_id <= people.LARGEST_ID or not await tokens.revoke(work.session, user_id, token_id):
+            if not 0 < token_id <= people.LARGEST_ID or not await tokens.revoke(work.session, user_id, [token_id]):
                 raise NotFoundError("There is no such token.")
+            await audit.record(work.session, Action.CREDENTIAL_REVOKED, by, user_id, kind=tokens.KIND)
         log.info("token_revoked", msg="A token was removed", user_id=user_id, token_id=token_id)
 
     # Users
 
-    async def add_user(self, email: str, password: str, *, role: Role = Role.MEMBER, name: str = "") -> User:
+    async def add_user(
+        self, email: str, password: str, *, role: Role = Role.MEMBER, name: str = "", by: Actor = COMMAND_LINE
+    ) -> User:
         email, name = people.normalise_email(email), people.clean_name(name)
-        password_hash = await self._passwords.hash(validate_password(password))
+        password_hash = await self.passwords.hash(validate_password(password))
         async with self._database.unit_of_work() as work:
             await setup.take_turns(work.session)
             row = await people.insert_user(work.session, email, name, password_hash, role)
+            await audit.record(work.session, Action.USER_ADDED, by, row.id, role=role)
         log.info("user_added", msg="A user was added", user_id=row.id, role=role)
         return people.to_user(row)
 
@@ -249,59 +262,9 @@ class AccountService:
             raise NotFoundError("There is no user with this e-mail address. `pressbox user list` shows all.")
         return people.to_user(row)
 
-    async def change_password(
-        self, user_id: int, current: str, new: str, *, current_session: str | None = None
-    ) -> None:
-        """Replace the password of somebody who knows it, and end all other sessions."""
-        validate_password(new, field="new_password")
-        await self._limits.count(PASSWORD_CHANGE_BY_USER, str(user_id))
-        async with self._database.unit_of_work() as work:
-            stored = (await people.get(work.session, user_id)).password_hash
-        if not (await self._passwords.check(stored, current)).matches:
-            raise InvalidInputError("The current password is wrong.", field="current_password")
-        await self._replace_password(user_id, new, keep_session=current_session)
-
-    async def set_password(self, user_id: int, new: str) -> None:
-        """Replace the password without the old one, as an administrator may; ends all sessions."""
-        await self._replace_password(user_id, validate_password(new), keep_session=None)
-
-    async def _replace_password(self, user_id: int, new: str, *, keep_session: str | None) -> None:
-        password_hash = await self._passwords.hash(new)
-        async with self._database.unit_of_work() as work:
-            (await people.get(work.session, user_id)).password_hash = password_hash
-            await sessions.end_all(work.session, user_id, except_secret=keep_session)
-        log.info("password_changed", msg="A password was changed; other sessions ended", user_id=user_id)
-
     async def set_language(self, user_id: int, language: str | None) -> None:
         async with self._database.unit_of_work() as work:
             (await people.get(work.session, user_id)).language = language
-
-    async def set_role(self, user_id: int, role: Role) -> User:
-        async with self._database.unit_of_work() as work:
-            administrators = await people.lock_administrators(work.session)
-            if role is not Role.ADMIN:
-                _refuse_last(administrators, user_id)
-            row = await people.get(work.session, user_id)
-            row.role = role
-        log.info("role_changed", msg="A role was changed", user_id=user_id, role=role)
-        return people.to_user(row)
-
-    async def disable_user(self, user_id: int) -> User:
-        """Lock somebody out at once: sessions end, tokens are refused, what they made stays."""
-        async with self._database.unit_of_work() as work:
-            _refuse_last(await people.lock_administrators(work.session), user_id)
-            row = await people.get(work.session, user_id)
-            row.disabled_at = row.disabled_at or await people.database_time(work.session)
-            await sessions.end_all(work.session, user_id)
-        log.info("user_disabled", msg="A user was disabled", user_id=user_id)
-        return people.to_user(row)
-
-    async def enable_user(self, user_id: int) -> User:
-        async with self._database.unit_of_work() as work:
-            row = await people.get(work.session, user_id)
-            row.disabled_at = None
-        log.info("user_enabled", msg="A user was enabled", user_id=user_id)
-        return people.to_user(row)
 
     async def open_owner(self) -> Authenticated:
         """Who everybody is in the open mode: the first administrator, or an owner without a password."""
@@ -322,8 +285,3 @@ def _email_subject(email: str) -> str:
     except InvalidInputError:
         # Not an address, so nobody has it; it is counted and refused as if it were one.
         return email.strip().lower().replace("\x00", "").encode("utf-8", "replace").decode()
-
-
-def _refuse_last(administrators: set[int], user_id: int) -> None:
-    if administrators == {user_id}:
-        raise ConflictError("This is the last administrator. Make somebody else an administrator first.")

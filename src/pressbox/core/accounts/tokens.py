@@ -1,6 +1,6 @@
 """API tokens and app passwords: statements inside a unit of work. A token is shown once and stored as a hash."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, insert, or_, select, update
@@ -11,6 +11,7 @@ from pressbox.core.accounts.opaque import fingerprint, new_secret, well_formed
 from pressbox.core.accounts.rows import TokenRow, UserRow
 from pressbox.core.errors import ConflictError
 
+KIND = "token"
 PREFIX = "pbx_"
 HINT_LENGTH = 4
 MOST_PER_USER = 100
@@ -73,13 +74,10 @@ async def views(session: AsyncSession, user_id: int) -> tuple[TokenView, ...]:
     return tuple(_view(row) for row in (await session.execute(statement)).scalars())
 
 
-async def revoke(session: AsyncSession, user_id: int, token_id: int) -> bool:
-    statement = delete(TokenRow).where(TokenRow.user_id == user_id, TokenRow.id == token_id).returning(TokenRow.id)
-    return (await session.execute(statement)).scalar_one_or_none() is not None
-
-
-async def revoke_all(session: AsyncSession, user_id: int) -> None:
-    await session.execute(delete(TokenRow).where(TokenRow.user_id == user_id))
+async def revoke(session: AsyncSession, user_id: int, token_ids: Collection[int]) -> int:
+    """Remove these of a user, and return how many there were."""
+    mine = (TokenRow.user_id == user_id, TokenRow.id.in_(token_ids))
+    return len((await session.execute(delete(TokenRow).where(*mine).returning(TokenRow.id))).all())
 
 
 def _view(row: TokenRow) -> TokenView:

@@ -8,6 +8,7 @@ from functools import partial
 from fastapi import Request
 from starlette.datastructures import State
 
+from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import LiveTopic, Resources
 from pressbox.core.audiences.members import AudienceKind
@@ -110,3 +111,9 @@ def account_service(request: Request) -> AccountService:
     connected(request)
     service: AccountService = request.app.state.accounts
     return service
+
+
+def account_life_cycle(request: Request) -> AccountLifeCycle:
+    """Dependency: changes of whole accounts, with what every application has to do with it."""
+    resources, accounts = connected(request), account_service(request)
+    return AccountLifeCycle(resources.database, accounts.passwords, request.app.state.manifests)

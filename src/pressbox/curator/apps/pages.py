@@ -10,9 +10,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
+from pressbox.core.accounts.models import Actor
 from pressbox.core.config import Settings
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError
-from pressbox.core.web.identity import Identity, is_secure
+from pressbox.core.web.identity import Identity, actor_of, is_secure
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.proof import ProvedIdentity
 from pressbox.core.web.rendering import render
@@ -26,6 +27,7 @@ router = APIRouter(include_in_schema=False)
 
 Apps = Annotated[AppService, Depends(provide(app_service))]
 Views = Annotated[ViewService, Depends(provide(view_service))]
+By = Annotated[Actor, Depends(actor_of)]
 APPS_PATH = f"{PATH}/apps"
 OUT_PATH = f"{PATH}/out"
 # Carries a new password over the redirect, for this page of this browser and a minute at most.
@@ -56,10 +58,10 @@ async def apps_page(request: Request, apps: Apps, views: Views, identity: Reader
 
 @router.post(f"{APPS_PATH}/passwords")
 async def add_password(
-    request: Request, apps: Apps, views: Views, identity: ProvedIdentity, place: Here, name: Text = ""
+    request: Request, apps: Apps, views: Views, by: By, identity: ProvedIdentity, place: Here, name: Text = ""
 ) -> Response:
     try:
-        made = await apps.add_password(identity.user_id, name)
+        made = await apps.add_password(identity.user_id, name, by=by)
     except (InvalidInputError, ConflictError) as error:
         return await _page(request, apps, views, identity, place, problem=error)
     answer = RedirectResponse(f"{APPS_PATH}#passwords", status_code=HTTPStatus.SEE_OTHER)
@@ -76,25 +78,25 @@ async def add_password(
 
 
 @router.post(f"{APPS_PATH}/passwords/{{password_id}}/revoke")
-async def revoke_password(apps: Apps, identity: Reader, password_id: Number) -> Response:
-    await apps.revoke_password(identity.user_id, password_id)
+async def revoke_password(apps: Apps, by: By, identity: Reader, password_id: Number) -> Response:
+    await apps.revoke_password(identity.user_id, password_id, by=by)
     return RedirectResponse(f"{APPS_PATH}#passwords", status_code=HTTPStatus.SEE_OTHER)
 
 
 @router.post(f"{APPS_PATH}/views")
 async def add_view(
-    request: Request, apps: Apps, views: Views, identity: ProvedIdentity, place: Here, full: Text = ""
+    request: Request, apps: Apps, views: Views, by: By, identity: ProvedIdentity, place: Here, full: Text = ""
 ) -> Response:
     try:
-        made = await views.create(identity.user_id, place.selection, full_text=full == "yes")
+        made = await views.create(identity.user_id, place.selection, full_text=full == "yes", by=by)
     except ConflictError as error:
         return await _page(request, apps, views, identity, place, problem=error)
     return RedirectResponse(f"{APPS_PATH}#view-{made.id}", status_code=HTTPStatus.SEE_OTHER)
 
 
 @router.post(f"{APPS_PATH}/views/{{view_id}}/revoke")
-async def revoke_view(views: Views, identity: Reader, view_id: Number) -> Response:
-    await views.revoke(identity.user_id, view_id)
+async def revoke_view(views: Views, by: By, identity: Reader, view_id: Number) -> Response:
+    await views.revoke(identity.user_id, view_id, by=by)
     return RedirectResponse(f"{APPS_PATH}#views", status_code=HTTPStatus.SEE_OTHER)
 
 

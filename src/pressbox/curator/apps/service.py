@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pressbox.core.accounts.attempts import SignInAttempts
-from pressbox.core.accounts.models import Client, Scope
+from pressbox.core.accounts.audit import Action, AuditLog, nobody
+from pressbox.core.accounts.models import COMMAND_LINE, Actor, Client, Scope
 from pressbox.core.accounts.opaque import fingerprint, new_secret, well_formed
 from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.service import AccountService
@@ -53,27 +54,35 @@ class AppService:
     """An app password opens the reader's API and nothing else; the account's own password never opens that."""
 
     def __init__(
-        self, access: SqlAppAccess, accounts: AccountService, passwords: Passwords, attempts: SignInAttempts
+        self,
+        access: SqlAppAccess,
+        accounts: AccountService,
+        passwords: Passwords,
+        attempts: SignInAttempts,
+        audit: AuditLog,
     ) -> None:
         self._access = access
+        self._audit = audit
         self._accounts = accounts
         self._passwords = passwords
         self._attempts = attempts
 
-    async def add_password(self, user_id: int, name: str) -> NewAppPassword:
+    async def add_password(self, user_id: int, name: str, *, by: Actor = COMMAND_LINE) -> NewAppPassword:
         """A password that we choose. It is in the answer and nowhere else."""
         secret = _new_password()
         hashed = await self._passwords.hash(secret)
         view = await self._access.create(user_id, check_name(name), secret[:_GROUP], hashed, MOST_PASSWORDS)
+        await self._audit.record(Action.CREDENTIAL_ADDED, by, user_id, kind="app-password", name=view.name)
         log.info("app_password_added", msg="An app password was made", user_id=user_id, password_id=view.id)
         return NewAppPassword(secret, view)
 
     async def passwords(self, user_id: int) -> Sequence[AppPasswordView]:
         return await self._access.all(user_id)
 
-    async def revoke_password(self, user_id: int, password_id: int) -> None:
+    async def revoke_password(self, user_id: int, password_id: int, *, by: Actor = COMMAND_LINE) -> None:
         """The app that has it is signed out at once."""
         await self._access.revoke(user_id, password_id)
+        await self._audit.record(Action.CREDENTIAL_REVOKED, by, user_id, kind="app-password")
         log.info("app_password_removed", msg="An app password was removed", user_id=user_id, password_id=password_id)
 
     async def sign_in(self, email: str, password: str, client: Client) -> str:
@@ -109,6 +118,7 @@ class AppService:
                 await self._access.begin(candidate.id, _digest(secret), TOKENS_PER_PASSWORD)
                 log.info("app_signed_in", msg="An app signed in", user_id=candidate.user_id)
                 return secret
+        await self._audit.record(Action.SIGN_IN_REFUSED, nobody(client), by="app password")
         log.info("app_sign_in_refused", msg="Wrong e-mail address or app password", address=client.address)
         raise NotSignedInError(_REFUSED)
 
@@ -124,19 +134,30 @@ class AppService:
 class ViewService:
     """Lists of a person as feeds. Whoever knows the address may read; it can be taken back at any time."""
 
-    def __init__(self, views: SqlViewFeeds, sidebar: SqlSidebar, reading: ReadingService, streams: SqlStreams) -> None:
+    def __init__(
+        self,
+        views: SqlViewFeeds,
+        sidebar: SqlSidebar,
+        reading: ReadingService,
+        streams: SqlStreams,
+        audit: AuditLog,
+    ) -> None:
         self._views = views
+        self._audit = audit
         self._sidebar = sidebar
         self._reading = reading
         self._streams = streams
 
-    async def create(self, user_id: int, selection: Selection, *, full_text: bool) -> ViewFeed:
+    async def create(
+        self, user_id: int, selection: Selection, *, full_text: bool, by: Actor = COMMAND_LINE
+    ) -> ViewFeed:
         """The same view twice has one address."""
         checked = check_selection(replace(selection, opened_at=None))
         # What is not the person's own is not found, and then there is nothing to publish either.
         await self._reading.load_entries(user_id, checked, limit=1)
         view = stored_view(checked, full_text=full_text)
         made = view_feed(await self._views.create(user_id, new_secret(), view, MOST_VIEWS))
+        await self._audit.record(Action.CREDENTIAL_ADDED, by, user_id, kind="view-feed")
         log.info("view_feed_added", msg="A view can be read as a feed", user_id=user_id, view_id=made.id)
         return made
 
@@ -149,8 +170,9 @@ class ViewService:
         """What a list is called."""
         return _name(selection, await self._sidebar.load(user_id))
 
-    async def revoke(self, user_id: int, view_id: int) -> None:
+    async def revoke(self, user_id: int, view_id: int, *, by: Actor = COMMAND_LINE) -> None:
         await self._views.revoke(user_id, view_id)
+        await self._audit.record(Action.CREDENTIAL_REVOKED, by, user_id, kind="view-feed")
         log.info("view_feed_removed", msg="A view is no longer a feed", user_id=user_id, view_id=view_id)
 
     async def read(self, token: str) -> tuple[ViewFeed, Contents]:

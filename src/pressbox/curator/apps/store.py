@@ -163,16 +163,16 @@ class SqlViewFeeds:
         async with self._database.unit_of_work() as work:
             same = await work.session.scalar(select(ViewFeedRow).where(mine, ViewFeedRow.view == view))
             if same is not None:
-                return _stored(same)
+                return stored_feed(same)
             if (await work.session.scalar(select(func.count()).where(mine)) or 0) >= most:
                 raise ConflictError(f"There are {most} feeds of views already. Remove one that is no longer used.")
             statement = insert(ViewFeedRow).values(user_id=user_id, token=token, view=dict(view))
-            return _stored((await work.session.execute(statement.returning(ViewFeedRow))).scalar_one())
+            return stored_feed((await work.session.execute(statement.returning(ViewFeedRow))).scalar_one())
 
     async def all(self, user_id: int) -> Sequence[StoredView]:
         statement = select(ViewFeedRow).where(ViewFeedRow.user_id == user_id).order_by(ViewFeedRow.id)
         async with self._database.unit_of_work() as work:
-            return [_stored(row) for row in await work.session.scalars(statement)]
+            return [stored_feed(row) for row in await work.session.scalars(statement)]
 
     async def revoke(self, user_id: int, view_id: int) -> None:
         gone = delete(ViewFeedRow).where(ViewFeedRow.user_id == user_id, ViewFeedRow.id == view_id)
@@ -191,7 +191,7 @@ class SqlViewFeeds:
             if row is None:
                 return None
             await _note_use(work.session, ViewFeedRow, ViewFeedRow.id == row.id, ViewFeedRow.last_used_at)
-            return _stored(row)
+            return stored_feed(row)
 
 
 async def _note_use(
@@ -209,5 +209,5 @@ def _view(row: AppPasswordRow) -> AppPasswordView:
     return AppPasswordView(row.id, row.name, row.hint, row.created_at, row.last_used_at)
 
 
-def _stored(row: ViewFeedRow) -> StoredView:
+def stored_feed(row: ViewFeedRow) -> StoredView:
     return StoredView(row.id, row.user_id, row.token, row.view, row.created_at, row.last_used_at)

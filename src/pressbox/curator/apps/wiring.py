@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.accounts.attempts import SignInAttempts
+from pressbox.core.accounts.audit import AuditLog
 from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
@@ -25,7 +26,7 @@ def app_service(resources: Resources, passwords: Passwords | None = None) -> App
     database = resources.database
     accounts = AccountService(database, resources.settings)
     attempts = SignInAttempts(database, kind="app")
-    return AppService(SqlAppAccess(database), accounts, passwords or Passwords(), attempts)
+    return AppService(SqlAppAccess(database), accounts, passwords or Passwords(), attempts, AuditLog(database))
 
 
 def stream_service(resources: Resources) -> StreamService:
@@ -39,7 +40,13 @@ def stream_service(resources: Resources) -> StreamService:
 
 def view_service(resources: Resources) -> ViewService:
     database = resources.database
-    return ViewService(SqlViewFeeds(database), SqlSidebar(database), reading_service(resources), SqlStreams(database))
+    return ViewService(
+        SqlViewFeeds(database),
+        SqlSidebar(database),
+        reading_service(resources),
+        SqlStreams(database),
+        AuditLog(database),
+    )
 
 
 def routers() -> "Sequence[APIRouter]":

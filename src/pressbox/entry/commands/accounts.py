@@ -19,6 +19,7 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.entry.settings import prepare_settings
 
 if TYPE_CHECKING:
+    from pressbox.core.accounts.life_cycle import AccountLifeCycle
     from pressbox.core.accounts.models import NewToken, TokenView, User
     from pressbox.core.accounts.service import AccountService
 
@@ -61,29 +62,29 @@ def list_users(as_json: Json = False) -> None:
 @user_commands.command("disable")
 def disable_user(email: Email) -> None:
     """Lock a user out at once; what they made stays."""
-    _run(_for_user(email, lambda accounts, user: accounts.disable_user(user.id)))
+    _change(email, lambda life_cycle, user: life_cycle.disable_user(user.id))
     typer.echo(f"{email} is disabled. `pressbox user enable` undoes it.")
 
 
 @user_commands.command("enable")
 def enable_user(email: Email) -> None:
     """Let a disabled user in again."""
-    _run(_for_user(email, lambda accounts, user: accounts.enable_user(user.id)))
+    _change(email, lambda life_cycle, user: life_cycle.enable_user(user.id))
     typer.echo(f"{email} can sign in again.")
 
 
 @user_commands.command("role")
 def change_role(email: Email, role: Annotated[Role, typer.Argument(help="admin or member.")]) -> None:
     """Make a user an administrator or a member."""
-    _run(_for_user(email, lambda accounts, user: accounts.set_role(user.id, role)))
+    _change(email, lambda life_cycle, user: life_cycle.set_role(user.id, role))
     typer.echo(f"{email} is {role} now.")
 
 
 @user_commands.command("password")
 def set_password(email: Email, password_stdin: PasswordStdin = False) -> None:
-    """Set a new password; all sessions of the user end."""
+    """Set a new password; sessions, tokens, app passwords and private addresses of the user end."""
     password = _read_password(password_stdin)
-    _run(_for_user(email, lambda accounts, user: accounts.set_password(user.id, password)))
+    _change(email, lambda life_cycle, user: life_cycle.set_password(user.id, password))
     typer.echo(f"{email} has a new password.")
 
 
@@ -172,6 +173,23 @@ def _for_user(
         return await act(accounts, await accounts.user_by_email(email))
 
     return run
+
+
+def _change(email: str, act: Callable[[AccountLifeCycle, User], Awaitable[Result]]) -> Result:
+    """Change the account as a whole, with what every application has to do with it."""
+    from pressbox.core.accounts.life_cycle import AccountLifeCycle
+    from pressbox.core.accounts.service import AccountService
+    from pressbox.entry.manifests import APPLICATIONS
+    from pressbox.entry.wiring import open_resources
+
+    async def run() -> Result:
+        settings = prepare_settings()
+        async with open_resources(settings) as resources:
+            accounts = AccountService(resources.database, settings)
+            life_cycle = AccountLifeCycle(resources.database, accounts.passwords, APPLICATIONS)
+            return await act(life_cycle, await accounts.user_by_email(email))
+
+    return asyncio.run(run())
 
 
 def _read_password(from_stdin: bool) -> str:

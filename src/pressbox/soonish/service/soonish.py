@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from pressbox.soonish.adapters.calendar_links import CalendarLinks
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.channels import ChannelService
@@ -18,3 +19,4 @@ class Soonish:
     subscriptions: SubscriptionService
     board: BoardService
     links: SignedLinks
+    calendars: CalendarLinks

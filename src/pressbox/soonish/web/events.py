@@ -61,7 +61,8 @@ async def index(request: Request, service: Service, identity: SignedInIdentity) 
         mine=mine,
         followed=followed,
         public=[event for event in await service.events.list_public() if event.id not in known],
-        calendar_url=service.links.calendar_url(identity.user_id),
+        # Whoever has the address can read for good: it is shown to whoever may make one.
+        calendar_url=await service.calendars.find_url(identity.user_id) if identity.proved_recently else None,
         board_of=lambda event: f"{PATH}/{event.slug}/board",
         page_of=lambda event: f"{PATH}/{event.slug}",
     )

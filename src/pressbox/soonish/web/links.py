@@ -73,7 +73,7 @@ async def mute_from_message(service: Service, token: str) -> Response:
 
 @router.get(f"{PATH}/calendar/{{token}}.ics")
 async def personal_calendar(request: Request, service: Service, token: str) -> Response:
-    events = await service.events.list_for_calendar(service.links.read_token(Purpose.CALENDAR, token))
+    events = await service.events.list_for_calendar(await service.calendars.find_owner(token))
     return calendar_response(CALENDAR_NAME, events, base_url(request))
 
 

@@ -6,27 +6,31 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Depends, Path, Request
 from pydantic import ConfigDict, Field, SecretStr
 
-from pressbox.core.accounts.models import NewToken, Role, Scope, SessionView, TokenView, User
+from pressbox.core.accounts.life_cycle import AccountLifeCycle
+from pressbox.core.accounts.models import Actor, NewToken, Role, Scope, SessionView, TokenView, User
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.clock import utc_now
 from pressbox.core.errors import ForbiddenError, InvalidInputError
 from pressbox.core.web.api_models import RequestBody, ResponseModel
-from pressbox.core.web.connection import account_service
+from pressbox.core.web.connection import account_life_cycle, account_service
 from pressbox.core.web.identity import (
     AdministratorIdentity,
     Identity,
     SignedInIdentity,
     Via,
+    actor_of,
     client_of,
     session_secret,
     signed_in,
 )
 from pressbox.core.web.languages import LANGUAGES
-from pressbox.core.web.proof import note_proof, require_recent_proof
+from pressbox.core.web.proof import ProvedAdministrator, note_proof, require_recent_proof
 
 router = APIRouter(prefix="/api", tags=["accounts"])
 
 Accounts = Annotated[AccountService, Depends(account_service)]
+LifeCycle = Annotated[AccountLifeCycle, Depends(account_life_cycle)]
+By = Annotated[Actor, Depends(actor_of)]
 RowId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
@@ -100,6 +104,17 @@ class ProofRequest(RequestBody):
 class PasswordChange(RequestBody):
     current_password: SecretStr
     new_password: SecretStr
+    keep: list[str] = Field(
+        default_factory=list, description="References of credentials that stay, as GET /api/account/credentials has it."
+    )
+
+
+class CredentialResponse(ResponseModel):
+    reference: str
+    kind: str
+    name: str
+    created_at: datetime | None
+    last_used_at: datetime | None
 
 
 class SessionResponse(ResponseModel):
@@ -146,14 +161,33 @@ async def change_account(identity: SignedInIdentity, accounts: Accounts, change:
     await accounts.set_language(identity.user_id, change.language)
 
 
-@router.post("/account/password", status_code=204, summary="Change my password; other sessions end")
-async def change_password(request: Request, identity: Owner, accounts: Accounts, change: PasswordChange) -> None:
-    await accounts.change_password(
+@router.post("/account/password", status_code=204, summary="Change my password; sessions and credentials end")
+async def change_password(
+    request: Request, identity: Owner, life_cycle: LifeCycle, by: By, change: PasswordChange
+) -> None:
+    await life_cycle.change_password(
         identity.user_id,
         change.current_password.get_secret_value(),
         change.new_password.get_secret_value(),
-        current_session=session_secret(request) if identity.via is Via.SESSION else None,
+        by=by,
+        keep=change.keep,
+        keep_session=session_secret(request) if identity.via is Via.SESSION else None,
+        proved=identity.proved_recently,
     )
+
+
+@router.get("/account/credentials", summary="Everything lasting that opens my things")
+async def list_credentials(identity: Owner, life_cycle: LifeCycle) -> list[CredentialResponse]:
+    return [
+        CredentialResponse(
+            reference=held.reference,
+            kind=held.kind.name,
+            name=held.credential.name,
+            created_at=held.credential.created_at,
+            last_used_at=held.credential.last_used_at,
+        )
+        for held in await life_cycle.credentials(identity.user_id)
+    ]
 
 
 @router.post("/account/proof", status_code=204, summary="Show again that it is me")
@@ -169,15 +203,15 @@ async def list_tokens(identity: Owner, accounts: Accounts) -> tuple[TokenView, .
 
 
 @router.post("/account/tokens", status_code=201, summary="Make a token")
-async def add_token(identity: ProvedOwner, accounts: Accounts, wanted: TokenRequest) -> NewTokenResponse:
+async def add_token(identity: ProvedOwner, accounts: Accounts, by: By, wanted: TokenRequest) -> NewTokenResponse:
     expires_at = utc_now() + timedelta(days=wanted.expires_in_days) if wanted.expires_in_days else None
-    created = await accounts.add_token(identity.user_id, wanted.name, wanted.scopes, expires_at=expires_at)
+    created = await accounts.add_token(identity.user_id, wanted.name, wanted.scopes, expires_at=expires_at, by=by)
     return NewTokenResponse.from_token(created)
 
 
 @router.delete("/account/tokens/{token_id}", status_code=204, summary="Remove a token")
-async def revoke_token(identity: Owner, accounts: Accounts, token_id: RowId) -> None:
-    await accounts.revoke_token(identity.user_id, token_id)
+async def revoke_token(identity: Owner, accounts: Accounts, by: By, token_id: RowId) -> None:
+    await accounts.revoke_token(identity.user_id, token_id, by=by)
 
 
 @router.get("/account/sessions", response_model=list[SessionResponse], summary="Where I am signed in")
@@ -186,8 +220,8 @@ async def list_sessions(request: Request, identity: Owner, accounts: Accounts) -
 
 
 @router.delete("/account/sessions", status_code=204, summary="Sign out everywhere")
-async def end_sessions(identity: Owner, accounts: Accounts) -> None:
-    await accounts.sign_out_everywhere(identity.user_id)
+async def end_sessions(identity: Owner, accounts: Accounts, by: By) -> None:
+    await accounts.sign_out_everywhere(identity.user_id, by=by)
 
 
 @router.delete("/account/sessions/{session_id}", status_code=204, summary="Sign out in one place")
@@ -201,17 +235,21 @@ async def list_users(_: AdministratorIdentity, accounts: Accounts) -> tuple[User
 
 
 @router.post("/users", status_code=201, response_model=UserResponse, summary="Add a user")
-async def add_user(_: AdministratorIdentity, accounts: Accounts, wanted: UserRequest) -> User:
-    return await accounts.add_user(wanted.email, wanted.password.get_secret_value(), role=wanted.role, name=wanted.name)
+async def add_user(_: ProvedAdministrator, accounts: Accounts, by: By, wanted: UserRequest) -> User:
+    password = wanted.password.get_secret_value()
+    return await accounts.add_user(wanted.email, password, role=wanted.role, name=wanted.name, by=by)
 
 
 @router.patch("/users/{user_id}", response_model=UserResponse, summary="Change role or password, disable or enable")
-async def change_user(_: AdministratorIdentity, accounts: Accounts, user_id: RowId, change: UserChange) -> User:
+async def change_user(
+    _: ProvedAdministrator, accounts: Accounts, life_cycle: LifeCycle, by: By, user_id: RowId, change: UserChange
+) -> User:
     user = await accounts.user(user_id)
     if change.password is not None:
-        await accounts.set_password(user_id, change.password.get_secret_value())
+        await life_cycle.set_password(user_id, change.password.get_secret_value(), by=by)
     if change.role is not None:
-        user = await accounts.set_role(user_id, change.role)
+        user = await life_cycle.set_role(user_id, change.role, by=by)
     if change.disabled is not None:
-        user = await (accounts.disable_user(user_id) if change.disabled else accounts.enable_user(user_id))
+        act = life_cycle.disable_user if change.disabled else life_cycle.enable_user
+        user = await act(user_id, by=by)
     return user

@@ -7,16 +7,18 @@ from fastapi import APIRouter, Depends, Form, Path, Request
 from starlette.responses import RedirectResponse, Response
 
 from pressbox.core.accounts import tokens as token_rules
-from pressbox.core.accounts.models import Proof, Scope
+from pressbox.core.accounts.life_cycle import AccountLifeCycle
+from pressbox.core.accounts.models import Actor, Proof, Scope
 from pressbox.core.accounts.opaque import well_formed
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
-from pressbox.core.web.connection import account_service
+from pressbox.core.web.connection import account_life_cycle, account_service
 from pressbox.core.web.errors import refusal_headers, safe_next
 from pressbox.core.web.identity import (
     Identity,
     MaybeIdentity,
     SignedInIdentity,
+    actor_of,
     clear_session_cookie,
     client_of,
     is_secure,
@@ -30,6 +32,8 @@ from pressbox.core.web.sign_in import complete_sign_in, open_session
 router = APIRouter(include_in_schema=False)
 
 Accounts = Annotated[AccountService, Depends(account_service)]
+LifeCycle = Annotated[AccountLifeCycle, Depends(account_life_cycle)]
+By = Annotated[Actor, Depends(actor_of)]
 Text = Annotated[str, Form()]
 
 # Carries a new token over the redirect, for this page of this browser and a minute at most.
@@ -41,7 +45,7 @@ NOT_SET_UP = (
     "new one."
 )
 MESSAGES = {
-    "password": "Your password is changed. All other sessions have ended.",
+    "password": "Your password is changed. All other sessions have ended, and so has what you did not keep.",
     "language": "Saved.",
     "revoked": "The token is removed and no longer works.",
 }
@@ -109,13 +113,22 @@ async def account(request: Request, accounts: Accounts, identity: SignedInIdenti
 async def change_password(
     request: Request,
     accounts: Accounts,
+    life_cycle: LifeCycle,
+    by: By,
     identity: SignedInIdentity,
     current_password: Text = "",
     new_password: Text = "",
+    keep: Annotated[list[str] | None, Form()] = None,
 ) -> Response:
     try:
-        await accounts.change_password(
-            identity.user_id, current_password, new_password, current_session=session_secret(request)
+        await life_cycle.change_password(
+            identity.user_id,
+            current_password,
+            new_password,
+            by=by,
+            keep=keep or (),
+            keep_session=session_secret(request),
+            proved=identity.proved_recently,
         )
     except _REFUSALS as error:
         return await _account_page(request, accounts, identity, refusal=error)
@@ -137,12 +150,13 @@ async def change_language(
 async def add_token(
     request: Request,
     accounts: Accounts,
+    by: By,
     identity: ProvedIdentity,
     name: Text = "",
     scopes: Annotated[list[Scope] | None, Form()] = None,
 ) -> Response:
     try:
-        created = await accounts.add_token(identity.user_id, name, scopes or ())
+        created = await accounts.add_token(identity.user_id, name, scopes or (), by=by)
     except _REFUSALS as error:
         return await _account_page(request, accounts, identity, refusal=error)
     response = _redirect("/account")
@@ -160,15 +174,15 @@ async def add_token(
 
 @router.post("/account/tokens/{token_id}/revoke")
 async def revoke_token(
-    accounts: Accounts, identity: SignedInIdentity, token_id: Annotated[int, Path(ge=1, le=2**63 - 1)]
+    accounts: Accounts, by: By, identity: SignedInIdentity, token_id: Annotated[int, Path(ge=1, le=2**63 - 1)]
 ) -> Response:
-    await accounts.revoke_token(identity.user_id, token_id)
+    await accounts.revoke_token(identity.user_id, token_id, by=by)
     return _redirect("/account?done=revoked")
 
 
 @router.post("/account/sessions/end")
-async def end_sessions(request: Request, accounts: Accounts, identity: SignedInIdentity) -> Response:
-    await accounts.sign_out_everywhere(identity.user_id)
+async def end_sessions(request: Request, accounts: Accounts, by: By, identity: SignedInIdentity) -> Response:
+    await accounts.sign_out_everywhere(identity.user_id, by=by)
     return _sign_out_response(request)
 
 
@@ -188,6 +202,7 @@ async def _account_page(
         identity=identity,
         tokens=await accounts.tokens(identity.user_id),
         sessions=await accounts.sessions(identity.user_id, current=session_secret(request)),
+        credentials=await account_life_cycle(request).credentials(identity.user_id),
         new_token=new_token,
         message=message,
         error=refusal.message if refusal else None,
