@@ -3,6 +3,7 @@
 import os
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -10,6 +11,16 @@ import pytest
 Answer = TypeVar("Answer")
 # Nobody's, and not that of the account which runs root's PostgreSQL.
 UID = 54_321
+
+
+def open_to_others(top: Path) -> list[str]:
+    """What another user could read or write at or below a place, even one who knows every name there."""
+    paths = [top, *top.rglob("*")]
+    return as_another_user(lambda: [str(path) for path in paths if _is_open(path)])
+
+
+def _is_open(path: Path) -> bool:
+    return os.access(path, os.R_OK) or os.access(path, os.W_OK)
 
 
 def as_another_user(attempt: Callable[[], Answer]) -> Answer:

@@ -150,12 +150,14 @@ class HttpSettings(Group):
 
 
 class LogSettings(Group):
-    """Logs, on standard error."""
+    """Logs, on standard error; under `pressbox up` in files in the home."""
 
     format: Annotated[LogFormat, BareName("LOG_FORMAT")] = Field(
         LogFormat.JSON, description="json for machines, pretty for people."
     )
     level: Annotated[LogLevel, BareName("LOG_LEVEL")] = Field(LogLevel.INFO, description="Least level that is written.")
+    max_bytes: int = Field(10_000_000, ge=10_000, description="Size at which `up` rotates a log in the home.")
+    kept_files: int = Field(3, ge=0, le=100, description="Older files of each log that `up` keeps.")
 
 
 class TestingSettings(Group):

@@ -128,7 +128,8 @@ def _instance(settings: Settings, home: Home) -> PartHealth:
 
 
 def _logs(home: Home) -> PartHealth:
-    found = [last for name in ("worker", "web") if (last := last_error(home.logs / f"{name}.log"))]
+    files = [home.logs / f"{name}.log{older}" for name in ("worker", "web") for older in ("", ".1")]
+    found = [last for file in files if (last := last_error(file))]
     if not found:
         return PartHealth(
             "logs", HealthState.OK, f"No error of worker or web within {RECENT.total_seconds() / 3600:.0f} hours."

@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pressbox.core.errors import ConfigurationError, PermanentError
 
 MARKER = "pressbox-home"
+# What the marker says of a home in which everything is its owner's alone; versions before left other permissions.
+_PRIVATE = "private\n"
 _FOLDERS = ("postgres", "temporal", "objects", "run", "logs", "secrets", "backups")
 _PRIVATE_FOLDER = 0o700
 # Another uid must pass through root's home to reach its cluster folder, but need not list it.
@@ -85,14 +87,14 @@ class Home:
     def create(self) -> None:
         """Make the folder and its rooms with the right permissions; does nothing wrong when they exist."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            _make_reachable(self.path)
             self._refuse_strange_folder()
             _set_mode(self.path, _ROOT_HOME_FOLDER if os.geteuid() == 0 else _PRIVATE_FOLDER)
             for name in _FOLDERS:
                 folder = self.path / name
                 folder.mkdir(exist_ok=True)
                 _set_mode(folder, _PRIVATE_FOLDER)
-            (self.path / MARKER).touch(mode=_PRIVATE_FILE)
+            self._tighten()
         except OSError as error:
             raise unusable_home(self.path, error) from error
 
@@ -125,6 +127,18 @@ class Home:
         ports = self.load_ports()
         if getattr(ports, name) != port:
             write_private(self.path / "ports.json", ports.model_copy(update={name: port}).model_dump_json())
+
+    def _tighten(self) -> None:
+        """Once per home: take from everybody else what an earlier version, or a wide umask, let them do."""
+        marker = self.path / MARKER
+        if marker.exists() and marker.read_text() == _PRIVATE:
+            return
+        for folder, folders, files in os.walk(self.path):
+            # PostgreSQL keeps its own folder private, under root as another user's.
+            folders[:] = [name for name in folders if Path(folder, name) != self.postgres]
+            for name in (*folders, *files):
+                _close_to_others(Path(folder, name))
+        write_private(marker, _PRIVATE)
 
     def _refuse_strange_folder(self) -> None:
         names = {entry.name for entry in self.path.iterdir()}
@@ -172,6 +186,21 @@ def unusable_home(path: Path, error: OSError) -> PermanentError:
         f"The home folder {path} cannot be used: {reason}{f' ({error.filename})' if error.filename else ''}. "
         "Free some space, mend its permissions, or set PRESSBOX_HOME to another folder."
     )
+
+
+def _make_reachable(path: Path) -> None:
+    """Make a folder and those above it; through root's, the account of the database passes, whatever our umask."""
+    missing = [parent for parent in path.parents if not parent.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    if os.geteuid() == 0:
+        for parent in missing:
+            parent.chmod(_ROOT_HOME_FOLDER)
+
+
+def _close_to_others(path: Path) -> None:
+    mode = path.lstat().st_mode
+    if not stat.S_ISLNK(mode) and mode & 0o077:
+        path.chmod(stat.S_IMODE(mode) & 0o700)
 
 
 def _set_mode(path: Path, mode: int) -> None:

@@ -19,7 +19,8 @@ _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 # psutil derives start times from clock ticks and the boot time, which the clock's corrections can move a little.
 _SAME_START_SECONDS = 2.0
-_LOG_LIMIT_BYTES = 5_000_000
+# What we and our children make is ours alone.
+PRIVATE_UMASK = 0o077
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,7 @@ def start_process(
             user=account.uid if account else None,
             group=account.gid if account else None,
             extra_groups=[] if account else None,
+            umask=PRIVATE_UMASK,
         )
     return ManagedProcess(psutil.Process(child.pid), child)
 
@@ -155,13 +157,12 @@ def run_program(
         user=account.uid if account else None,
         group=account.gid if account else None,
         extra_groups=[] if account else None,
+        umask=PRIVATE_UMASK,
     )
 
 
 def open_log(path: Path) -> BinaryIO:
-    """A log file to append to; a large one is first moved aside."""
-    if path.exists() and path.stat().st_size > _LOG_LIMIT_BYTES:
-        path.replace(path.with_name(path.name + ".1"))
+    """A log file to append to."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     return os.fdopen(descriptor, "ab")
 

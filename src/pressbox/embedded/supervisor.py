@@ -17,6 +17,7 @@ from pressbox.embedded.home import Endpoints, Home
 from pressbox.embedded.instance_lock import InstanceLock, LockHolder
 from pressbox.embedded.leftovers import PartRecord, PartRecords, forget_parts, save_parts, stop_leftovers
 from pressbox.embedded.log_follower import LogFollower
+from pressbox.embedded.log_rotation import LogRotation
 from pressbox.embedded.part import Part, Program, ProgramSettings
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.processes import log_tail
@@ -254,11 +255,14 @@ class Supervisor:
         programs = [
             Watch(part, needs=servers, restarted=self._save_parts) for part in self._started if is_program(part)
         ]
+        limits = self._settings.log
+        rotation = LogRotation(self.home.logs, _STOP_ORDER, max_bytes=limits.max_bytes, kept=limits.kept_files)
         while not self._asked_to_stop:
             for watch in (*servers, *programs):
                 watch.tick()
             if self._follower:
                 self._follower.poll()
+            rotation.poll()
             time.sleep(_TICK_SECONDS)
 
     def _server_restarted(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Annotated
@@ -117,6 +118,8 @@ class ThisInstance:
 
 def main() -> None:
     """Exit codes: 0 done, 1 failed, 2 wrong use."""
+    # Whatever we or our children write, wherever: nobody else reads it.
+    os.umask(0o077)
     try:
         cli()
     except InvalidInputError as error:

@@ -9,6 +9,7 @@ import pytest
 
 from pressbox.core.errors import ConfigurationError
 from pressbox.embedded.home import Endpoints, Home
+from tests.other_user import open_to_others
 
 
 def mode(path: Path) -> int:
@@ -18,6 +19,34 @@ def mode(path: Path) -> int:
 def test_home_is_private_but_lets_the_database_account_pass_for_root(home: Home) -> None:
     assert mode(home.path) == (0o711 if os.geteuid() == 0 else 0o700)
     assert {mode(path) for path in (home.run, home.logs, home.secrets, home.temporal, home.objects)} == {0o700}
+
+
+def test_a_home_of_an_earlier_version_is_closed_to_others(home: Home) -> None:
+    (home.path / "pressbox-home").write_text("")
+    index = home.path / "index"
+    (index / "1-generation").mkdir(parents=True)
+    (index / "1-generation" / "segment").write_text("words of private articles")
+    (home.objects / "clip.mp4").write_text("moving pictures")
+    (home.path / "elsewhere").symlink_to(home.path.parent)
+    for path in (index, index / "1-generation", home.objects, home.path / "pressbox-home"):
+        path.chmod(0o755)
+    outside = mode(home.path.parent)
+    assert open_to_others(index) != []
+    home.create()
+    (home.path / "elsewhere").unlink()
+    assert open_to_others(home.path) == []
+    assert {mode(path) for path in (index, index / "1-generation", home.objects)} == {0o700}
+    assert mode(index / "1-generation" / "segment") == 0o600
+    assert mode(home.path.parent) == outside
+
+
+def test_folders_above_the_home_let_the_database_account_pass_whatever_the_umask(folder: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        Home(folder / "above" / "home").create()
+    finally:
+        os.umask(before)
+    assert mode(folder / "above") == (0o711 if os.geteuid() == 0 else 0o700)
 
 
 def test_secret_key_is_made_once_and_private_even_when_many_ask_at_once(home: Home) -> None:

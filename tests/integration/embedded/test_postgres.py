@@ -20,6 +20,7 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres, installed_binaries
 from pressbox.embedded.processes import ProcessRecord, SystemAccount, reachable, wait_until
+from tests.other_user import as_another_user, open_to_others
 
 as_root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change accounts")
 
@@ -99,6 +100,20 @@ def test_the_password_is_needed_and_no_socket_is_open(postgres: EmbeddedPostgres
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         psycopg.connect(url)
     assert not list(postgres.data.glob(".s.PGSQL*"))
+
+
+def test_another_user_gets_neither_in_nor_the_password(postgres: EmbeddedPostgres) -> None:
+    without_password = f"postgresql://pressbox@127.0.0.1:{postgres.port}/pressbox?connect_timeout=5"
+
+    def enter() -> str:
+        try:
+            psycopg.connect(without_password).close()
+        except psycopg.OperationalError as error:
+            return str(error)
+        return "connected"
+
+    assert "no password supplied" in as_another_user(enter)
+    assert open_to_others(postgres.home.path) == []
 
 
 def test_the_extensions_of_the_product_are_there(postgres: EmbeddedPostgres) -> None:
