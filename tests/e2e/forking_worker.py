@@ -28,7 +28,8 @@ from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import BEST_EFFORT
 from pressbox.entry import worker
 from pressbox.entry.manifests import manifests, settings_groups
-from pressbox.soonish.adapters.apprise_sender import _load_plugins
+from pressbox.soonish.adapters.apprise_child import list_services
+from pressbox.soonish.adapters.apprise_sender import fork_server
 
 # In seconds. A killed activity is noticed when its time is over, and there are many kills.
 LONGEST = 2.0
@@ -102,7 +103,8 @@ def main(queues: list[str]) -> None:
     settings = load_settings(groups=settings_groups(), dotenv=None)
     configure_logs(settings)
     if "soonish" in queues:
-        _load_plugins()
+        # All workers share it: none has to load the plugins again.
+        asyncio.run(fork_server().run(list_services))
     if any(queue.startswith(("footy", "curator")) for queue in queues):
         hurry()
     children: dict[int, str] = {}

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from pressbox.core.errors import ConflictError, InvalidInputError
+from pressbox.core.processes.fork_server import after_answer
 
 
 @dataclass(frozen=True)
@@ -79,3 +80,13 @@ def write_file(path: Path, count: int) -> None:
 
 def environment() -> dict[str, str]:
     return dict(os.environ)
+
+
+def hang_and_tell(number: int) -> int:
+    time.sleep(60)
+    return number
+
+
+def answer_before_sleeping(seconds: float) -> int:
+    after_answer(lambda: time.sleep(seconds))
+    return os.getpid()

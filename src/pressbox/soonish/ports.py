@@ -16,6 +16,7 @@ from pressbox.soonish.domain.reminders import (
     TooLate,
     WantedReminder,
 )
+from pressbox.soonish.domain.targets import Audience
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,24 @@ class Mailer(Protocol):
     async def send(self, to: str, subject: str, body: str, headers: Mapping[str, str]) -> None: ...
 
 
-class AddressCheck(Protocol):
-    """Knows which Apprise addresses can be used, without sending anything."""
+@dataclass(frozen=True)
+class AddressFacts:
+    """What an Apprise address leads to. Only `service` may be shown; the host of a server of one's own may be secret.
 
-    def describe(self, url: str) -> tuple[str, str]:
-        """The scheme and what may be shown; an InvalidInputError for `url` otherwise."""
+    `place` is one spelling for all addresses of the same place, for counting.
+    """
+
+    scheme: str
+    service: str
+    host: str = field(repr=False)
+    place: str = field(repr=False)
+
+
+class AddressCheck(Protocol):
+    """Knows which Apprise addresses can be used and by whom, without sending anything."""
+
+    async def describe(self, url: str, audience: Audience) -> AddressFacts:
+        """An InvalidInputError for `url`, or a RefusedAddressError, when it cannot be used."""
         ...
 
 

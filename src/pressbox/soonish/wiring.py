@@ -43,7 +43,7 @@ from pressbox.soonish.settings import SoonishSettings
 
 def activities(resources: Resources) -> Mapping[str, Sequence[Callable[..., Any]]]:
     database = resources.database
-    sender = build_sender(resources.settings, database, vault(resources.settings).reveal, in_worker=True)
+    sender = build_sender(resources.settings, database, vault(resources.settings).reveal)
     return {QUEUE: activities_on(resources, sender, reminder_schedules(resources))}
 
 
@@ -87,10 +87,11 @@ def service(resources: Resources) -> Soonish:
     relay = WorkflowRelay(SqlOutbox(database), SqlReminders(database), running)
     addresses, limits = build_apprise_sender(settings), RateLimits(database)
     signed, sealing = links(settings), vault(settings)
+    sender = build_sender(settings, database, sealing.reveal, addresses)
     return Soonish(
         events=EventService(database, relay),
         invitations=InvitationService(database),
-        channels=ChannelService(database, sealing, addresses, build_sender(settings, database, sealing.reveal), limits),
+        channels=ChannelService(database, sealing, addresses, sender, limits),
         subscriptions=SubscriptionService(
             database, sealing, addresses, mailer(settings), signed, limits, relay, running
         ),

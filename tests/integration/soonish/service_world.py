@@ -19,8 +19,9 @@ from pressbox.soonish.domain.channels import ChannelInput, ChannelView
 from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.domain.events import Visibility
 from pressbox.soonish.domain.links import Purpose, SignedLinks
+from pressbox.soonish.domain.targets import Audience, normalise_target
 from pressbox.soonish.domain.views import EventView, Holder
-from pressbox.soonish.ports import Attempt, OutgoingMessage, RequestedReminder
+from pressbox.soonish.ports import AddressFacts, Attempt, OutgoingMessage, RequestedReminder
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.channels import ChannelService
 from pressbox.soonish.service.events import EventService
@@ -82,11 +83,11 @@ class Mailbox:
 
 
 class Schemes:
-    def describe(self, url: str) -> tuple[str, str]:
+    async def describe(self, url: str, audience: Audience) -> AddressFacts:
         scheme, separator, rest = url.partition("://")
         if not separator:
             raise InvalidInputError("This is not an Apprise address.", field="url")
-        return scheme, f"{scheme} · {rest.partition('/')[0]}"
+        return AddressFacts(scheme, scheme, rest.partition("/")[0], normalise_target(url))
 
 
 @dataclass

@@ -1,26 +1,29 @@
 """The Apprise sender against a real target on loopback that behaves as it is told."""
 
 import asyncio
+import gc
 import logging
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from pressbox.core.config import HttpSettings
 from pressbox.core.errors import InvalidInputError, RefusedAddressError
-from pressbox.core.http.guard import AllowList
+from pressbox.core.http.proxy import GuardedProxy
 from pressbox.demo.simulators.behaviour import Kind
-from pressbox.demo.simulators.http_service import Answer, Request
-from pressbox.demo.simulators.mail_sink import MailSink
+from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.adapters.apprise_sender import AppriseSender
 from pressbox.soonish.adapters.send_limits import SendLimits
 from pressbox.soonish.domain.delivery import AttemptResult, Level
-from pressbox.soonish.ports import Attempt
+from pressbox.soonish.domain.targets import Audience
+from pressbox.soonish.ports import Attempt, OutgoingMessage
 
-LOOPBACK = AllowList.parse(("127.0.0.0/8",))
+LOOPBACK = "127.0.0.0/8"
+QUICK = SendLimits(seconds=5.0)
 SECRET = "s3cr3t-token-of-a-person"
 
 
@@ -30,13 +33,36 @@ async def target() -> AsyncIterator[NotificationTarget]:
         yield target
 
 
+MakeSender = Callable[..., AppriseSender]
+
+
 @pytest.fixture
-def sender() -> AppriseSender:
-    return AppriseSender(LOOPBACK, SendLimits(seconds=5.0))
+async def make_sender() -> AsyncIterator[MakeSender]:
+    made: list[AppriseSender] = []
+
+    def make(*allow: str, limits: SendLimits = QUICK, local_schemes: frozenset[str] = frozenset()) -> AppriseSender:
+        made.append(AppriseSender(GuardedProxy(HttpSettings(allow=allow)), limits, local_schemes))
+        return made[-1]
+
+    yield make
+    for sender in made:
+        await sender.close()
 
 
-async def send(sender: AppriseSender, url: str, key: str = "channel:1", level: Level = Level.INFO) -> Attempt:
-    return await sender.send(key, url, "Room change", "We meet in room 12.", level)
+@pytest.fixture
+def sender(make_sender: MakeSender) -> AppriseSender:
+    return make_sender(LOOPBACK)
+
+
+async def send(
+    sender: AppriseSender,
+    url: str,
+    key: str = "channel:1",
+    level: Level = Level.INFO,
+    audience: Audience = Audience.MEMBER,
+) -> Attempt:
+    message = OutgoingMessage("Room change", "We meet in room 12.", level, "", "")
+    return await sender.send(key, url, message, audience)
 
 
 def unused_port() -> int:
@@ -102,8 +128,8 @@ async def test_retry_after_is_handed_on_and_holds_back_the_next_message_to_that_
     assert other.result is AttemptResult.ACCEPTED, "another channel on the same host is not held back"
 
 
-async def test_a_target_that_drips_its_answer_is_cut_off_and_its_thread_is_free_again(
-    target: NotificationTarget,
+async def test_a_target_that_drips_its_answer_is_cut_off_and_its_place_is_free_again(
+    make_sender: MakeSender, target: NotificationTarget
 ) -> None:
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -118,17 +144,17 @@ async def test_a_target_that_drips_its_answer_is_cut_off_and_its_thread_is_free_
 
     async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        sender = AppriseSender(LOOPBACK, SendLimits(at_once=1, at_once_per_host=1, seconds=5.0))
+        sender = make_sender(LOOPBACK, limits=SendLimits(at_once=1, at_once_per_host=1, seconds=3.0))
         attempt = await send(sender, f"json://127.0.0.1:{port}/x")
         assert attempt.result is AttemptResult.UNCONFIRMED
         assert (await send(sender, target.apprise_url("next"))).result is AttemptResult.ACCEPTED
 
 
-async def test_slow_targets_do_not_delay_the_others(target: NotificationTarget) -> None:
+async def test_slow_targets_do_not_delay_the_others(make_sender: MakeSender, target: NotificationTarget) -> None:
     """The slow ones have a host of their own, and there are more of them than places for one host."""
     async with NotificationTarget() as slow:
         slow.tell("", Kind.SLOW, seconds=4)
-        sender = AppriseSender(LOOPBACK, SendLimits(at_once=8, at_once_per_host=4))
+        sender = make_sender(LOOPBACK, limits=SendLimits(at_once=8, at_once_per_host=4))
         waiting = [asyncio.create_task(send(sender, slow.apprise_url(f"slow-{n}"), f"channel:{n}")) for n in range(6)]
         await asyncio.sleep(0.1)
         other = target.apprise_url("quick").replace("127.0.0.1", "localhost")
@@ -137,16 +163,16 @@ async def test_slow_targets_do_not_delay_the_others(target: NotificationTarget) 
         assert {(await task).result for task in waiting} == {AttemptResult.ACCEPTED}
 
 
-async def test_private_addresses_are_refused_whatever_the_plugin(target: NotificationTarget) -> None:
-    sender = AppriseSender(AllowList(), SendLimits(seconds=5.0))
+async def test_private_addresses_are_refused_whatever_the_plugin(
+    make_sender: MakeSender, target: NotificationTarget
+) -> None:
+    sender = make_sender()
     for url in (
         target.apprise_url(SECRET),
         f"form://127.0.0.1:{target.port}/{SECRET}",
         f"xml://localhost:{target.port}/{SECRET}",
         f"ntfy://127.0.0.1:{target.port}/{SECRET}",
         f"gotify://127.0.0.1:{target.port}/{SECRET}",
-        f"mailto://user:{SECRET}@127.0.0.1:{target.port}?to=anna@example.org&from=us@example.org",
-        f"irc://127.0.0.1:{target.port}/{SECRET}",
         "json://169.254.169.254/latest",
         "json://[::1]/x",
     ):
@@ -157,9 +183,13 @@ async def test_private_addresses_are_refused_whatever_the_plugin(target: Notific
     assert target.received == []
 
 
-async def test_a_redirect_into_the_private_network_is_refused(target: NotificationTarget) -> None:
+async def test_a_redirect_into_the_private_network_is_refused(
+    make_sender: MakeSender, target: NotificationTarget
+) -> None:
     async def redirect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
+        # With the end of its body: a connection that closes before is a broken one.
+        await reader.readuntil(b"}")
         location = f"http://127.0.0.1:{target.port}/inside"
         writer.write(f"HTTP/1.1 307 There\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode())
         await writer.drain()
@@ -167,7 +197,7 @@ async def test_a_redirect_into_the_private_network_is_refused(target: Notificati
 
     async with await asyncio.start_server(redirect, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        sender = AppriseSender(AllowList.parse((f"127.0.0.1:{port}",)), SendLimits(seconds=5.0))
+        sender = make_sender(f"127.0.0.1:{port}")
         attempt = await send(sender, f"json://127.0.0.1:{port}/x?redirect=yes")
     assert attempt.result is AttemptResult.REFUSED
     assert target.received == []
@@ -176,13 +206,15 @@ async def test_a_redirect_into_the_private_network_is_refused(target: Notificati
 @pytest.mark.parametrize("url", ["dbus://", "syslog://", "gnome://", "macosx://", "windows://", "kde://", "glib://"])
 async def test_schemes_that_act_on_the_machine_are_refused(sender: AppriseSender, url: str) -> None:
     with pytest.raises(RefusedAddressError):
-        sender.parse(url)
+        await sender.describe(url, Audience.MEMBER)
     assert (await send(sender, url)).result is AttemptResult.REFUSED
 
 
-async def test_an_administrator_can_allow_a_scheme_of_the_machine() -> None:
-    sender = AppriseSender(LOOPBACK, local_schemes=frozenset({"syslog"}))
-    assert sender.parse("syslog://").scheme == "syslog"
+async def test_an_administrator_can_allow_a_scheme_of_the_machine(make_sender: MakeSender) -> None:
+    sender = make_sender(local_schemes=frozenset({"syslog"}))
+    assert (await sender.describe("syslog://", Audience.MEMBER)).scheme == "syslog"
+    with pytest.raises(RefusedAddressError):
+        await sender.describe("syslog://", Audience.ANYBODY)
 
 
 async def test_a_plugin_cannot_read_files_of_the_machine(sender: AppriseSender, tmp_path: Path) -> None:
@@ -194,23 +226,108 @@ async def test_a_plugin_cannot_read_files_of_the_machine(sender: AppriseSender, 
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "nobody://x", "https://", "json://", f"json://{'x' * 5000}"])
-def test_what_is_no_apprise_url_is_named_without_repeating_it(sender: AppriseSender, url: str) -> None:
+async def test_what_is_no_apprise_url_is_named_without_repeating_it(sender: AppriseSender, url: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        sender.parse(url)
+        await sender.describe(url, Audience.MEMBER)
     assert caught.value.field == "url"
 
 
-def test_what_may_be_shown_of_a_url_holds_no_secret(sender: AppriseSender) -> None:
-    for url in (
+@pytest.mark.parametrize(
+    "url",
+    [
         f"json://user:{SECRET}@example.org/{SECRET}",
         f"ntfys://{SECRET}@example.org/{SECRET}",
+        f"ntfy://{SECRET}",
+        f"https://ntfy.sh/{SECRET}",
+        f"matrix://user:{SECRET}@example.org/#{SECRET}",
+        f"lametric://{SECRET}@192.0.2.7",
         f"tgram://123456789:{'a' * 35}/12345",
         f"discord://1234567890/{SECRET}",
-    ):
-        target = sender.parse(url)
-        shown = f"{target.scheme} {target.service} {target.host}"
-        assert SECRET not in shown
-        assert "1234567" not in shown
+    ],
+)
+async def test_what_may_be_shown_of_a_url_holds_no_secret(sender: AppriseSender, url: str) -> None:
+    facts = await sender.describe(url, Audience.ANYBODY)
+    shown = f"{facts!r} {facts.scheme} {facts.service}"
+    assert SECRET not in shown
+    assert "1234567" not in shown
+    assert "example.org" not in shown
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mailto://mx.example.org:25?to=victim@example.org",
+        "mailto://example.org/victim0@example.org/victim4@example.org?from=ceo@example.com&name=The+Bank",
+        "mailtos://user:pass@example.org?cc=victim@example.org",
+        "ntfy://topic?email=victim@example.org",
+        "ntfy://topic?EMAIL=victim@example.org",
+        "ntfy://topic?x=1;email=victim@example.org",
+        "ntfy://topic?%65mail=victim@example.org",
+        "https://ntfy.sh/topic?email=victim@example.org",
+        "ntfy://ntfy.sh/mine,victims",
+        "ntfy://ntfy.sh/mine?to=victims",
+        "json://example.org/send?:to=victim@example.org",
+        "json://example.org/send?+X-To=victim@example.org",
+        "json://example.org/send?-to=victim@example.org",
+        "matrix://user:pass@example.org/#mine/@victim:example.org",
+        f"sendgrid://{'a' * 20}:me@example.org/victim@example.org",
+        f"twilio://AC{'a' * 32}:{'b' * 32}@+15551234567/+15557654321",
+        "signal://example.org:8080/+15551234567/+15557654321",
+        "apprise://example.org/token",
+    ],
+)
+async def test_strangers_reach_nobody_else(sender: AppriseSender, target: NotificationTarget, url: str) -> None:
+    with pytest.raises((InvalidInputError, RefusedAddressError)) as caught:
+        await sender.describe(url, Audience.ANYBODY)
+    assert "victim" not in str(caught.value)
+    attempt = await send(sender, url, audience=Audience.ANYBODY)
+    assert attempt.result is AttemptResult.REFUSED, "also one that was stored before"
+    assert "victim" not in attempt.reason
+
+
+async def test_a_farewell_of_a_plugin_cannot_leave_the_guard_or_hold_us_up(make_sender: MakeSender) -> None:
+    """The Matrix plugin logs out in its destructor; the answer sends it to a service of this machine."""
+    async with NotificationTarget() as inside:
+        asked: list[str] = []
+
+        class Matrix(HttpService):
+            async def answer(self, request: Request) -> Answer:
+                asked.append(request.path)
+                if "/logout" in request.path:
+                    return Answer(302, headers={"Location": f"http://127.0.0.1:{inside.port}/{SECRET}"})
+                return Answer.of(
+                    {"access_token": "t", "home_server": "h", "user_id": "@u:h", "room_id": "!r:h", "event_id": "$1"}
+                )
+
+        async with Matrix() as server:
+            sender = make_sender(f"127.0.0.1:{server.port}")
+            url = f"matrix://u:p@127.0.0.1:{server.port}/!r:h?redirect=yes&discovery=no"
+            attempt = await send(sender, url)
+            gc.collect()
+        assert attempt.result is AttemptResult.ACCEPTED
+        assert any("/logout" in path for path in asked), "it says goodbye, behind the guard"
+        assert inside.received == []
+
+
+async def test_a_slow_farewell_delays_nothing_but_its_own_process(make_sender: MakeSender) -> None:
+    class Matrix(HttpService):
+        async def answer(self, request: Request) -> Answer:
+            if "/logout" in request.path:
+                await asyncio.sleep(60)
+            return Answer.of(
+                {"access_token": "t", "home_server": "h", "user_id": "@u:h", "room_id": "!r:h", "event_id": "$1"}
+            )
+
+    async with Matrix() as server:
+        sender = make_sender(f"127.0.0.1:{server.port}")
+        sending = asyncio.create_task(send(sender, f"matrix://u:p@127.0.0.1:{server.port}/!r:h?discovery=no"))
+        loop, longest, before = asyncio.get_running_loop(), 0.0, 0.0
+        while not sending.done():
+            before = loop.time()
+            await asyncio.sleep(0.01)
+            longest = max(longest, loop.time() - before)
+        assert sending.result().result is AttemptResult.ACCEPTED
+        assert longest < 30, "the event loop went on all the time"
 
 
 async def test_no_library_logs_the_address(
@@ -221,6 +338,7 @@ async def test_no_library_logs_the_address(
     await send(sender, target.apprise_url(SECRET))
     await send(sender, f"ntfy://127.0.0.1:{target.port}/{SECRET}", "channel:2")
     await send(sender, f"mailto://user:{SECRET}@127.0.0.1:{target.port}?to=anna@example.org", "channel:3")
+    await send(sender, f"json://{SECRET}.invalid/x", "channel:4")
     assert SECRET not in caplog.text
 
 
@@ -237,28 +355,14 @@ async def test_an_address_with_two_targets_of_which_one_fails_is_uncertain(sende
     assert len(target.received) == 1
 
 
-async def test_a_refused_address_of_a_name_does_not_hide_what_an_allowed_one_said(target: NotificationTarget) -> None:
-    sender = AppriseSender(AllowList.parse((f"127.0.0.1:{target.port}",)), SendLimits(seconds=5.0))
+async def test_a_name_is_allowed_with_all_its_addresses(make_sender: MakeSender, target: NotificationTarget) -> None:
+    sender = make_sender(f"127.0.0.1:{target.port}")
     target.tell("x", Kind.FAILING)
     attempt = await send(sender, f"json://localhost:{target.port}/x")
     assert attempt.result is AttemptResult.UNAVAILABLE
 
 
-async def test_mail_channels_are_watched_too(sender: AppriseSender) -> None:
-    async with MailSink() as sink:
-
-        def url(name: str) -> str:
-            return f"mailto://127.0.0.1:{sink.smtp_port}?to={name}@example.org&from=us@example.org&mode=insecure"
-
-        assert (await send(sender, url("anna"), "anna")).result is AttemptResult.ACCEPTED
-        assert len(sink.to("anna@example.org")) == 1
-        sink.tell("gone@example.org", Kind.GONE)
-        assert (await send(sender, url("gone"), "gone")).result is AttemptResult.UNAVAILABLE
-        sink.tell("cut@example.org", Kind.RESET)
-        assert (await send(sender, url("cut"), "cut")).result is AttemptResult.UNCONFIRMED
-
-
 async def test_levels_become_the_types_of_apprise(sender: AppriseSender, target: NotificationTarget) -> None:
     for level, expected in ((Level.INFO, "info"), (Level.WARNING, "warning"), (Level.CRITICAL, "failure")):
-        await sender.send(f"channel:{level}", target.apprise_url(level), "t", "b", level)
+        await send(sender, target.apprise_url(level), f"channel:{level}", level)
         assert target.of(level)[0].kind == expected

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 from sqlalchemy import event, update
@@ -14,7 +14,7 @@ from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.mail_sink import MailSink
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.adapters.address_vault import AddressVault
-from pressbox.soonish.adapters.routing_sender import build_sender
+from pressbox.soonish.adapters.routing_sender import RoutingSender, build_sender
 from pressbox.soonish.adapters.rows import ChannelRow, ContactRow
 from pressbox.soonish.domain.delivery import AttemptResult, Level, SkipReason
 from pressbox.soonish.domain.reminders import SubscriptionState
@@ -35,6 +35,11 @@ class Outside:
     target: NotificationTarget
     mail: MailSink
     user_id: int
+    senders: list[RoutingSender] = field(default_factory=list)
+
+    def sender(self, api: str | None = None) -> RoutingSender:
+        self.senders.append(build_sender(self.settings(api), self.database, self.vault.reveal))
+        return self.senders[-1]
 
     def settings(self, api: str | None = None) -> Settings:
         return Settings(
@@ -84,11 +89,14 @@ class Outside:
 @pytest.fixture
 async def outside(database: Database, world: World) -> AsyncIterator[Outside]:
     async with NotificationTarget() as target, MailSink() as mail:
-        yield Outside(database, AddressVault(["an instance key"]), target, mail, world.organiser_id)
+        outside = Outside(database, AddressVault(["an instance key"]), target, mail, world.organiser_id)
+        yield outside
+        for sender in outside.senders:
+            await sender.close()
 
 
 async def test_each_kind_of_address_goes_its_own_way(outside: Outside) -> None:
-    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
+    sender = outside.sender()
     for key in (
         await outside.channel("phone"),
         await outside.contact(outside.target.apprise_url("stranger"), "json"),
@@ -102,7 +110,7 @@ async def test_each_kind_of_address_goes_its_own_way(outside: Outside) -> None:
 
 
 async def test_a_test_message_has_no_links(outside: Outside) -> None:
-    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
+    sender = outside.sender()
     await sender.send(await outside.channel("phone"), OutgoingMessage("Test", "It works.", Level.INFO, "", ""))
     await sender.send(
         await outside.contact("a@example.org", "email"), OutgoingMessage("Test", "It works.", Level.INFO, "", "")
@@ -112,7 +120,7 @@ async def test_a_test_message_has_no_links(outside: Outside) -> None:
 
 
 async def test_a_channel_that_is_gone_or_switched_off_is_refused(outside: Outside) -> None:
-    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
+    sender = outside.sender()
     for key in (await outside.channel("off", is_active=False), "channel:999999", "contact:999999", "none"):
         assert (await sender.send(key, MESSAGE)).result is AttemptResult.REFUSED
     assert outside.target.received == []
@@ -127,7 +135,7 @@ async def test_with_an_apprise_server_nothing_but_mail_leaves_this_process(outsi
             return Answer.of({"error": None})
 
     async with Server() as server:
-        sender = build_sender(outside.settings(server.url), outside.database, outside.vault.reveal)
+        sender = outside.sender(server.url)
         assert (await sender.send(await outside.channel("phone"), MESSAGE)).result is AttemptResult.ACCEPTED
         await sender.send(await outside.contact("anna@example.org", "email"), MESSAGE)
     assert Server.asked == 1
@@ -137,7 +145,7 @@ async def test_with_an_apprise_server_nothing_but_mail_leaves_this_process(outsi
 
 async def test_many_at_once_share_a_few_statements(outside: Outside) -> None:
     keys = [await outside.channel(f"phone-{number}") for number in range(40)]
-    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
+    sender = outside.sender()
     asked: list[str] = []
 
     def note(_: object, __: object, statement: str, *___: object) -> None:
@@ -155,7 +163,7 @@ async def test_an_address_of_an_unknown_key_is_an_error_and_not_an_attempt(outsi
     key = await outside.channel("phone")
     async with outside.database.unit_of_work() as work:
         await work.session.execute(update(ChannelRow).values(key_id="lost"))
-    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
+    sender = outside.sender()
     with pytest.raises(ConfigurationError, match="PRESSBOX_SOONISH_OLD_SECRET_KEYS"):
         await sender.send(key, MESSAGE)
 
@@ -163,7 +171,7 @@ async def test_an_address_of_an_unknown_key_is_an_error_and_not_an_attempt(outsi
 async def test_nothing_is_sent_for_a_subscription_that_has_ended_at_the_last_moment(
     outside: Outside, world: World
 ) -> None:
-    sender = build_sender(outside.settings(), outside.database, outside.vault.reveal)
+    sender = outside.sender()
     key = await outside.channel("phone")
     active, muted, left = [
         await world.subscriber(state=state)

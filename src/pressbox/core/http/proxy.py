@@ -40,7 +40,10 @@ class LeaseOverError(Exception):
 
 @dataclass
 class Lease:
-    """What one user may do. `refused` is what the guard said, `exhausted` that more bytes came than are allowed."""
+    """What one user may do. `refused` is what the guard said, `exhausted` that more bytes came than are allowed.
+
+    `connected` says that some connection was made: something may have arrived there.
+    """
 
     server: str
     username: str
@@ -49,6 +52,7 @@ class Lease:
     deadline: float
     spent: int = 0
     exhausted: bool = False
+    connected: bool = False
     refused: RefusedAddressError | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
 
@@ -183,6 +187,7 @@ class GuardedProxy:
             host, port, first, body_bytes = _destination(head)
             async with asyncio.timeout_at(lease.deadline):
                 upstream = await self._backend.connect_tcp(host, port, timeout=CONNECT_SECONDS)
+                lease.connected = True
         except RefusedAddressError as error:
             lease.refused = error
             await _say(writer, 403, "Forbidden", {})

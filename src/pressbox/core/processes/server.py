@@ -21,15 +21,15 @@ def main() -> None:
     os.nice(5)
     if plan.setup is not None:
         find_function(plan.setup)()
-    _limit_process(plan.limits)
+    limit_process(plan.limits)
     calls: queue.Queue[tuple[bytes, bytes]] = queue.Queue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, calls), daemon=True).start()
     _write(answers, READY)
     while True:
         name, arguments = calls.get()
         if plan.limits.processor_seconds is not None:
-            _limit_call(plan.limits.processor_seconds)
-        _write(answers, *_run(name.decode().strip(), arguments))
+            limit_call(plan.limits.processor_seconds)
+        _write(answers, *run_call(name.decode().strip(), arguments))
 
 
 def _listen(source: BinaryIO, calls: "queue.Queue[tuple[bytes, bytes]]") -> None:
@@ -44,7 +44,7 @@ def _write(answers: BinaryIO, *lines: bytes) -> None:
     answers.flush()
 
 
-def _run(name: str, arguments: bytes) -> tuple[bytes, bytes]:
+def run_call(name: str, arguments: bytes) -> tuple[bytes, bytes]:
     try:
         function = find_function(name)
         signature = signature_of(function)
@@ -56,7 +56,7 @@ def _run(name: str, arguments: bytes) -> tuple[bytes, bytes]:
         return FAILED, Failure.from_error(error).model_dump_json().encode()
 
 
-def _limit_process(limits: Limits) -> None:
+def limit_process(limits: Limits) -> None:
     _lower(resource.RLIMIT_CORE, 0)
     if limits.memory_bytes is not None:
         with open("/proc/self/statm") as file:
@@ -66,7 +66,7 @@ def _limit_process(limits: Limits) -> None:
         _lower(resource.RLIMIT_FSIZE, limits.file_bytes)
 
 
-def _limit_call(seconds: int) -> None:
+def limit_call(seconds: int) -> None:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     _lower(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime) + 1 + seconds)
 

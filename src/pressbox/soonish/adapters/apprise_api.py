@@ -5,7 +5,7 @@ import json
 import httpx
 
 from pressbox.core.logs import get_logger
-from pressbox.soonish.adapters.send_watch import parse_retry_after
+from pressbox.soonish.adapters.send_results import parse_retry_after
 from pressbox.soonish.domain.delivery import AttemptResult, Level
 from pressbox.soonish.ports import Attempt
 

@@ -24,7 +24,6 @@ from pressbox.soonish.domain.events import FieldChange, Visibility
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import DeliveryView, MessageView, Reach, SubscriberView, WhyView
 
-_HOST_SEPARATOR = " · "
 _EMAIL = "email"
 _NO_DELIVERIES = DeliveryCounts.from_states({})
 _CHANNEL_OF_DELIVERY = DeliveryRow.channel_key == func.concat("channel:", cast(ChannelRow.id, String))
@@ -200,12 +199,12 @@ def _person() -> ColumnElement[str]:
 
 
 def _channel(*, for_owner: bool) -> ColumnElement[str]:
-    """The channel of a delivery: its owner sees its name, the organiser only its kind, without the host.
+    """The channel of a delivery: its owner sees its name, the organiser only its kind.
 
     Empty for a delivery that had no usable channel.
     """
     named = func.concat(ChannelRow.name, " (", ChannelRow.kind, ")")
-    channel = named if for_owner else func.split_part(ChannelRow.kind, _HOST_SEPARATOR, 1)
+    channel = named if for_owner else ChannelRow.kind
     return case(
         (ChannelRow.id.is_not(None), channel),
         (DeliveryRow.channel_key.like("contact:%"), func.coalesce(ContactRow.shown, "")),
@@ -227,11 +226,8 @@ async def _load_kinds(session: AsyncSession, subscription_ids: Sequence[int]) ->
         .where(own)
     )
     return {
-        **{f"channel:{number}": kind.partition(_HOST_SEPARATOR)[0] for number, kind in channels.tuples()},
-        **{
-            f"contact:{number}": kind if kind == _EMAIL else shown.partition(_HOST_SEPARATOR)[0]
-            for number, kind, shown in contacts.tuples()
-        },
+        **{f"channel:{number}": kind for number, kind in channels.tuples()},
+        **{f"contact:{number}": kind if kind == _EMAIL else shown for number, kind, shown in contacts.tuples()},
     }
 
 

@@ -1,14 +1,18 @@
 """The Sender port: finds the address behind a channel key and sends the message by mail or through Apprise."""
 
+from dataclasses import replace
+
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
-from pressbox.core.http.guard import AllowList
+from pressbox.core.errors import InvalidInputError, RefusedAddressError
+from pressbox.core.http.proxy import GuardedProxy
 from pressbox.soonish.adapters.address_book import EMAIL, AddressBook, Reveal, UnwantedError
 from pressbox.soonish.adapters.apprise_api import AppriseApi
 from pressbox.soonish.adapters.apprise_sender import AppriseSender
 from pressbox.soonish.adapters.mailer import NO_HEADERS, SmtpMailer, unsubscribe_headers
 from pressbox.soonish.adapters.send_limits import SendLimits
 from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.soonish.domain.targets import Audience
 from pressbox.soonish.ports import Attempt, OutgoingMessage
 from pressbox.soonish.settings import SoonishSettings
 
@@ -31,38 +35,51 @@ class RoutingSender:
             return Attempt(AttemptResult.UNWANTED, error.reason)
         if destination is None:
             return Attempt(AttemptResult.REFUSED, "The channel was removed or switched off.")
-        body = add_links(message)
+        signed = replace(message, body=add_links(message))
         if destination.kind == EMAIL:
             headers = unsubscribe_headers(message.unsubscribe_url) if message.unsubscribe_url else NO_HEADERS
-            return await self._mail.attempt(destination.address, message.title, body, headers)
+            return await self._mail.attempt(destination.address, signed.title, signed.body, headers)
+        audience = Audience.MEMBER if channel_key.startswith("channel:") else Audience.ANYBODY
         if self._api is not None:
-            return await self._api.send(destination.address, message.title, body, message.level)
-        return await self._apprise.send(channel_key, destination.address, message.title, body, message.level)
+            return await self._send_by_api(self._api, destination.address, signed, audience)
+        return await self._apprise.send(channel_key, destination.address, signed, audience)
+
+    async def close(self) -> None:
+        await self._apprise.close()
+        self._mail.close()
+
+    async def _send_by_api(
+        self, api: AppriseApi, address: str, message: OutgoingMessage, audience: Audience
+    ) -> Attempt:
+        """The other server sends whatever it gets, so the address is checked here, at every message."""
+        try:
+            await self._apprise.describe(address, audience)
+        except (InvalidInputError, RefusedAddressError) as error:
+            return Attempt(AttemptResult.REFUSED, error.message)
+        return await api.send(address, message.title, message.body, message.level)
 
 
 def build_apprise_sender(settings: Settings) -> AppriseSender:
     """Also checks which Apprise URLs can be used."""
     soonish = settings.group(SoonishSettings)
     at_once = soonish.concurrent_deliveries
-    return AppriseSender(
-        AllowList.parse(settings.http.allow),
-        SendLimits(
-            at_once=at_once,
-            # A quarter is always left for the other hosts.
-            at_once_per_host=max(1, at_once * 3 // 4),
-            per_host_per_second=soonish.deliveries_per_host_per_second,
-        ),
-        frozenset(soonish.allow_local_schemes),
+    limits = SendLimits(
+        at_once=at_once,
+        # A quarter is always left for the other hosts.
+        at_once_per_host=max(1, at_once * 3 // 4),
+        per_host_per_second=soonish.deliveries_per_host_per_second,
     )
+    return AppriseSender(GuardedProxy(settings.http), limits, frozenset(soonish.allow_local_schemes))
 
 
-def build_sender(settings: Settings, database: Database, reveal: Reveal, *, in_worker: bool = False) -> RoutingSender:
-    """A worker sends much and therefore tunes its threads."""
-    soonish, apprise = settings.group(SoonishSettings), build_apprise_sender(settings)
-    if in_worker:
-        apprise.prepare_to_send()
+def build_sender(
+    settings: Settings, database: Database, reveal: Reveal, apprise: AppriseSender | None = None
+) -> RoutingSender:
+    soonish = settings.group(SoonishSettings)
     api = AppriseApi(soonish.apprise_api_url) if soonish.apprise_api_url else None
-    return RoutingSender(AddressBook(database, reveal), apprise, SmtpMailer(soonish), api)
+    return RoutingSender(
+        AddressBook(database, reveal), apprise or build_apprise_sender(settings), SmtpMailer(soonish), api
+    )
 
 
 def add_links(message: OutgoingMessage) -> str:

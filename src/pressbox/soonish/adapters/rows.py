@@ -85,7 +85,7 @@ class ChannelRow(Base):
     is_active: Mapped[bool] = mapped_column(Boolean, server_default=text("true"))
     encrypted_url: Mapped[bytes] = mapped_column(LargeBinary)
     key_id: Mapped[str] = mapped_column(Text)
-    # What may be shown: the scheme and, where it is no secret, the host.
+    # What may be shown: the name of the service.
     kind: Mapped[str] = mapped_column(Text)
     # A keyed hash of the URL: two channels to the same place are one target.
     target: Mapped[bytes] = mapped_column(LargeBinary)
@@ -110,7 +110,7 @@ class ContactRow(Base):
     encrypted_address: Mapped[bytes] = mapped_column(LargeBinary)
     key_id: Mapped[str] = mapped_column(Text)
     target: Mapped[bytes] = mapped_column(LargeBinary)
-    # What the organiser may see of it: a***@example.org.
+    # What the organiser may see of it: a***@example.org, or the name of the service.
     shown: Mapped[str] = mapped_column(Text)
     verified_at: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(Integer, server_default="0")

@@ -34,7 +34,7 @@ class ChannelInput:
 
 @dataclass(frozen=True)
 class ChannelView:
-    """A channel as its owner sees it: never its address. `kind` is the scheme, with the host where it is no secret."""
+    """A channel as its owner sees it: never its address. `kind` is the name of the service."""
 
     id: int
     name: str

@@ -14,6 +14,7 @@ from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.rows import ChannelRow
 from pressbox.soonish.domain.channels import MAX_CHANNELS, ChannelInput, ChannelView
 from pressbox.soonish.domain.delivery import AttemptResult, Level
+from pressbox.soonish.domain.targets import Audience
 from pressbox.soonish.ports import AddressCheck, Attempt, OutgoingMessage, SealedAddress, Sender
 
 log = get_logger(__name__)
@@ -36,7 +37,7 @@ class ChannelService:
         if channel.url is None:
             raise InvalidInputError("An Apprise address is missing, such as ntfy://ntfy.sh/topic.", field="url")
         row = ChannelRow(user_id=user_id)
-        _write(row, channel, self._seal(channel.url))
+        _write(row, channel, await self._seal(channel.url))
         async with self._database.unit_of_work() as work:
             count = await work.session.scalar(select(func.count()).where(ChannelRow.user_id == user_id))
             if count is not None and count >= MAX_CHANNELS:
@@ -50,7 +51,7 @@ class ChannelService:
     async def change(self, user_id: int, channel_id: int, stated: ChannelInput) -> ChannelView:
         """Change a channel; with a new address it counts as healthy again."""
         channel = stated.validate()
-        address = None if channel.url is None else self._seal(channel.url)
+        address = None if channel.url is None else await self._seal(channel.url)
         async with self._database.unit_of_work() as work:
             row = await _load_own(work.session, user_id, channel_id)
             _write(row, channel, address)
@@ -85,9 +86,9 @@ class ChannelService:
                 _reset_failures(await _load_own(work.session, user_id, channel_id))
         return attempt
 
-    def _seal(self, url: str) -> SealedAddress:
-        kind, shown = self._addresses.describe(url)
-        return self._vault.seal(url, kind, shown)
+    async def _seal(self, url: str) -> SealedAddress:
+        facts = await self._addresses.describe(url, Audience.MEMBER)
+        return self._vault.seal(url, facts.scheme, facts.service)
 
 
 async def _load_own(session: AsyncSession, user_id: int, channel_id: int) -> ChannelRow:

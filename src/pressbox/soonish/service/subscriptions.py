@@ -31,6 +31,7 @@ from pressbox.soonish.domain.channels import clean_url
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.domain.reminders import SubscriptionState, validate_offsets
+from pressbox.soonish.domain.targets import Audience
 from pressbox.soonish.domain.views import Holder, RequestedReminderView, SubscriptionView, Viewer
 from pressbox.soonish.ports import AddressCheck, Mailer, RequestedReminder, SealedAddress, Workflows
 from pressbox.soonish.service.inputs import Preferences, validate_delay
@@ -105,8 +106,8 @@ class SubscriptionService:
         """Subscribe an Apprise address without an account: whoever knows the address may use it."""
         await self._limits.count(SUBSCRIBE_PER_CLIENT, address_subject(client))
         cleaned, checked = clean_url(url), validate_offsets(offsets)
-        kind, shown = self._addresses.describe(cleaned)
-        address = self._vault.seal(cleaned, kind, shown)
+        facts = await self._addresses.describe(cleaned, Audience.ANYBODY)
+        address = self._vault.seal(cleaned, facts.scheme, facts.service)
         async with self._database.unit_of_work() as work:
             event = await load_open_event(work.session, viewer, slug)
             contact_id = await subscription_rows.save_contact(work.session, address)

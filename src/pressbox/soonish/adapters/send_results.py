@@ -1,0 +1,88 @@
+"""What a send reports, and what that means for the ledger."""
+
+import time
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.soonish.ports import Attempt
+
+MAX_RETRY_AFTER = timedelta(hours=1)
+_BUSY = frozenset({408, 425, 429})
+
+
+class Stage(StrEnum):
+    """How far an exchange came."""
+
+    UNCONNECTED = "unconnected"
+    SENT = "sent"
+    ANSWERED = "answered"
+
+
+class Exchange(BaseModel):
+    """One HTTP request of a plugin. `error` is the class of the exception; its text may quote the address."""
+
+    model_config = ConfigDict(frozen=True)
+
+    stage: Stage
+    status: int | None = None
+    retry_after: timedelta | None = None
+    error: str = ""
+
+
+class SendReport(BaseModel):
+    """What happened in the process that sent: the plugin's yes or no, and what was observed of its work."""
+
+    model_config = ConfigDict(frozen=True)
+
+    accepted: bool
+    exchanges: tuple[Exchange, ...] = ()
+    refused: str = ""
+    places: int = 1
+
+
+def judge_send(report: SendReport, *, connected: bool) -> Attempt:
+    """Judge the plugin's answer together with what was observed. `connected`: the proxy reached something."""
+    if report.accepted:
+        return Attempt(AttemptResult.ACCEPTED)
+    if report.refused:
+        return Attempt(AttemptResult.REFUSED, report.refused)
+    if not connected or not report.exchanges:
+        return Attempt(AttemptResult.UNAVAILABLE, "No connection.")
+    if report.places > 1 and any(_succeeded(exchange) for exchange in report.exchanges):
+        return Attempt(AttemptResult.UNCONFIRMED, "Only some of the targets of this address accepted it.")
+    return _judge_exchange(report.exchanges[-1])
+
+
+def _judge_exchange(last: Exchange) -> Attempt:
+    if last.stage is Stage.UNCONNECTED:
+        return Attempt(AttemptResult.UNAVAILABLE, f"No connection ({last.error}).")
+    if last.status is None:
+        return Attempt(AttemptResult.UNCONFIRMED, f"Sent, but no answer came ({last.error}).")
+    if last.status in _BUSY or last.status >= 500:
+        return Attempt(AttemptResult.UNAVAILABLE, f"It answered {last.status}.", last.retry_after)
+    if _succeeded(last):
+        return Attempt(AttemptResult.UNAVAILABLE, f"It answered {last.status}, but did not accept the message.")
+    return Attempt(AttemptResult.REFUSED, f"It answered {last.status}.")
+
+
+def _succeeded(exchange: Exchange) -> bool:
+    return exchange.status is not None and 200 <= exchange.status < 300
+
+
+def parse_retry_after(value: str | None) -> timedelta | None:
+    """Read the header in either of its two forms; None when it is missing or invalid."""
+    if not value:
+        return None
+    text = value.strip()
+    if text.isascii() and text.isdigit():
+        return min(timedelta(seconds=int(text[:9])), MAX_RETRY_AFTER)
+    try:
+        moment = parsedate_to_datetime(text)
+        wait = timedelta(seconds=moment.timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+    return min(max(wait, timedelta()), MAX_RETRY_AFTER)

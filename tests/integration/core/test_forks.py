@@ -1,0 +1,93 @@
+"""Calls in processes of their own: what they return, and that none of them holds up or outlives anything."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.core.processes.calls import CallFailedError, Limits
+from pressbox.core.processes.forks import ForkServer
+from pressbox.core.processes.pool import ChildDiedError
+from tests.fakes import child_functions as functions
+from tests.waiting import until
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[ForkServer]:
+    forks = ForkServer("The fork", limits=Limits(seconds=1.5, result_bytes=100_000, memory_bytes=200_000_000))
+    yield forks
+    forks.close()
+
+
+def is_alive(number: int) -> bool:
+    return os.path.exists(f"/proc/{number}")
+
+
+async def test_every_call_has_a_process_of_its_own_and_leaves_none_behind(forks: ForkServer) -> None:
+    numbers = await asyncio.gather(*(forks.run(functions.process_number) for _ in range(20)))
+    assert len({*numbers, os.getpid(), forks.process_id}) == 22
+    await until(lambda: not any(map(is_alive, numbers)))
+    greeting = await forks.run(functions.greet, "Ann", pause=timedelta(minutes=2))
+    assert greeting == functions.Greeting("Hello, Ann", timedelta(minutes=2))
+
+
+async def test_what_hangs_is_killed_and_its_neighbours_answer(forks: ForkServer) -> None:
+    hanging = [asyncio.create_task(forks.run(functions.hang_and_tell, os.getpid())) for _ in range(8)]
+    assert (await forks.run(functions.greet, "Bob")).text == "Hello, Bob"
+    assert not any(task.done() for task in hanging)
+    assert all(isinstance(found, TransientError) for found in await asyncio.gather(*hanging, return_exceptions=True))
+
+
+async def test_whoever_stops_waiting_ends_the_process(forks: ForkServer) -> None:
+    before = set(os.listdir("/proc"))
+    task = asyncio.create_task(forks.run(functions.sleep, 60))
+    await until(lambda: bool(_children(forks) - before))
+    [number] = _children(forks) - before
+    task.cancel()
+    await until(lambda: not is_alive(int(number)))
+
+
+async def test_failures_are_answers_or_the_end_of_one_call_only(forks: ForkServer) -> None:
+    with pytest.raises(InvalidInputError):
+        await forks.run(functions.refuse, "url")
+    with pytest.raises(CallFailedError):
+        await forks.run(functions.divide_by_zero)
+    with pytest.raises(CallFailedError) as failed:
+        await forks.run(functions.take_memory, 500_000_000)
+    assert failed.value.exception == "MemoryError"
+    with pytest.raises(ChildDiedError):
+        await forks.run(functions.crash)
+    with pytest.raises(TransientError):
+        await forks.run(functions.say_much, 200_000)
+    assert (await forks.run(functions.greet, "Cy")).text == "Hello, Cy"
+
+
+async def test_a_farewell_runs_after_the_answer_and_is_cut_when_it_takes_too_long(forks: ForkServer) -> None:
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    number = await forks.run(functions.answer_before_sleeping, 60)
+    assert loop.time() - began < 30
+    await until(lambda: not is_alive(number))
+
+
+async def test_a_server_that_was_killed_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRESSBOX_SECRET_KEY", "nothing for strangers")
+    forks = ForkServer("The fork")
+    try:
+        assert "PRESSBOX_SECRET_KEY" not in await forks.run(functions.environment)
+        first = forks.process_id
+        assert first is not None
+        os.kill(first, 9)
+        await until(lambda: forks._process is None or forks._process.poll() is not None)
+        assert (await forks.run(functions.greet, "Di")).text == "Hello, Di"
+        assert forks.process_id != first
+    finally:
+        forks.close()
+
+
+def _children(forks: ForkServer) -> set[str]:
+    with open(f"/proc/{forks.process_id}/task/{forks.process_id}/children") as file:
+        return set(file.read().split())
