@@ -26,8 +26,9 @@ demo: $(VENV)/.ready ## Start everything with the demo world
 test: $(VENV)/.ready browser ## Run all tests (make test ARGS="tests/unit -x")
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=25 --durations-min=5 $(ARGS)
 
-soak: $(VENV)/.ready ## Kill everything again and again during a match day (minutes, wants a quiet machine)
+soak: $(VENV)/.ready ## Kill everything again and again, then fuzz for an hour (wants a quiet machine)
 	$(BIN)/pytest -p no:randomly $(or $(ARGS),tests/soak)
+	$(BIN)/pytest -p no:randomly --timeout=0 -n 2 tests/fuzz --fuzz-seconds=3600
 
 check: $(VENV)/.ready ## Format, lint, templates, types, imports, dependencies
 	$(BIN)/ruff format --check .

@@ -54,6 +54,10 @@ class Parts:
         return self.postgres_url.rsplit("/", 1)[0] + f"/{name}"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fuzz-seconds", type=int, default=60, help="How long the fuzz targets run in all.")
+
+
 def pytest_report_header() -> str:
     return describe_shared_data()
 

@@ -117,7 +117,11 @@ def _write_folder(folder: _Folder, depth: int) -> Iterator[str]:
 
 def _quote(text: str) -> str:
     # Line breaks inside an attribute are spaces for every reader.
-    return quoteattr(" ".join(_NOT_IN_XML.sub("", text).split()))
+    return quoteattr(_clean(text))
+
+
+def _clean(text: str) -> str:
+    return " ".join(_NOT_IN_XML.sub("", text).split())
 
 
 def _escape_text(text: str) -> str:
@@ -183,7 +187,7 @@ def _title(root: "_Element") -> str:
 def _walk(parent: "_Element", path: tuple[str, ...], depth: int) -> Iterator[OutlineFeed | OutlineProblem]:
     for outline in parent.iterchildren("{*}outline"):
         # Readers disagree about capitals.
-        given = {str(name).lower(): str(value).strip() for name, value in outline.attrib.items()}
+        given = {str(name).lower(): _clean(str(value)) for name, value in outline.attrib.items()}
         name = _outline_name(given)
         address = given.get("xmlurl", "")
         if address:

@@ -23,6 +23,8 @@ Picture = NDArray[np.uint8]
 # A playlist or a script named .mp4 must not make the library open other files or addresses.
 _FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,avi,flv,ogg,mpeg,gif"
 _LARGEST_PIXELS = 4096 * 2304
+# What the library says of bytes that make no sense.
+_DAMAGE = (av.InvalidDataError, av.EOFError, av.ArgumentError)
 _MOST_DAMAGED_PACKETS = 500
 _LONGEST_GAP_SECONDS = 10.0
 LONGEST_READ_SECONDS = 600.0
@@ -143,7 +145,7 @@ def _read_packets(container: InputContainer, stream: VideoStream) -> "Iterator[P
     for _ in range(_MOST_DAMAGED_PACKETS):
         try:
             yield from container.demux(stream)
-        except (av.InvalidDataError, av.EOFError):
+        except _DAMAGE:
             # The reader is behind the damaged place now; go on from there.
             continue
         return
@@ -154,7 +156,7 @@ def _decode(packet: "Packet[VideoStream]") -> Iterator[VideoFrame]:
         for frame in packet.decode():
             if isinstance(frame, VideoFrame):
                 yield frame
-    except (av.InvalidDataError, av.EOFError):
+    except _DAMAGE:
         return
 
 

@@ -1,0 +1,268 @@
+"""The fuzz targets: every parser of bytes that strangers send, and what each may refuse."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from lxml.html import HtmlElement, fragments_fromstring  # type: ignore[import-untyped]
+from pydantic import ValidationError
+
+from pressbox.core.errors import PressboxError
+from pressbox.core.models.chat import json_in
+from pressbox.curator.articles.extraction import extract_article, extract_feed_text
+from pressbox.curator.articles.sanitizer import sanitise
+from pressbox.curator.ask.domain import cited
+from pressbox.curator.distil.model import read_summaries
+from pressbox.curator.feeds.dates import parse_date
+from pressbox.curator.feeds.discovery import find_feed_links
+from pressbox.curator.feeds.opml import read_opml, write_opml
+from pressbox.curator.feeds.parser import parse_feed
+from pressbox.curator.library.domain.entries import ToDistil
+from pressbox.curator.library.domain.urls import canonical_url
+from pressbox.curator.search.domain.query import parse_query
+from pressbox.curator.text.charsets import decode
+from pressbox.curator.text.plain_text import make_storable, to_plain_text
+from pressbox.curator.translate.domain.blocks import find_blocks
+from pressbox.curator.translate.domain.segments import read_answer
+from pressbox.footy.adapters.media.probe import probe_video
+from pressbox.footy.adapters.sources.folder import parse_side_car
+from pressbox.footy.domain.clock import ClockReading, validate_timestamp
+from pressbox.footy.domain.fixture_parser import parse_fixture
+from pressbox.footy.web.ranges import UnsatisfiableRange, parse_range
+from pressbox.footy.x.results import parse_duration
+from pressbox.footy.x.session import Cookie
+from tests.shared_data import shared
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+PLACE = "https://news.example.org/feed"
+ARTICLE = {1: ToDistil(1, "Title", "First line.\nSecond line.", "en", "hash")}
+
+
+@dataclass(frozen=True)
+class Target:
+    """`run` takes one input. It may raise what `refuses` names; everything else is a finding."""
+
+    name: str
+    run: Callable[[bytes], object]
+    seeds: tuple[bytes, ...]
+    refuses: tuple[type[Exception], ...] = (PressboxError,)
+    words: tuple[bytes, ...] = ()
+    # Recordings of real answers, read where they lie; without them the seeds are what we wrote ourselves.
+    recordings: str = ""
+    longest: int = 16_384
+
+
+def fuzz_feed(data: bytes) -> None:
+    feed = parse_feed(data, "application/xml", PLACE, now=NOW)
+    for entry in feed.entries:
+        # What is stored must be storable: no NUL, no lone surrogate.
+        for text in (entry.title, entry.guid, entry.url, entry.author, entry.content):
+            make_storable(text).encode()
+
+
+def fuzz_page(data: bytes) -> None:
+    html = decode(data, "text/html").text
+    extract_article(html, PLACE, (), NOW)
+    find_feed_links(html, PLACE)
+
+
+def fuzz_markup(data: bytes) -> None:
+    html = data.decode("utf-8", "replace")
+    clean = sanitise(html, PLACE)
+    for element in fragments_fromstring(clean) if clean.strip() else ():
+        if not isinstance(element, str):
+            check_harmless(element)
+    to_plain_text(clean)
+    extract_feed_text(html, PLACE)
+
+
+def check_harmless(root: HtmlElement) -> None:
+    for element in root.iter():
+        if element.tag in ("script", "style", "iframe", "object", "embed", "form", "base", "link", "meta"):
+            raise AssertionError(f"<{element.tag}> survived")
+        for name, value in element.attrib.items():
+            scheme = "".join(value.split()).lower().partition(":")[0]
+            if name.startswith("on") or scheme in ("javascript", "vbscript", "data"):
+                raise AssertionError(f"{name}={value!r} survived")
+
+
+def fuzz_opml(data: bytes) -> None:
+    outline = read_opml(data)
+    # What was read can be written and read again.
+    again = read_opml(write_opml(outline.feeds, outline.title, NOW))
+    # Feeds of one folder come to stand together.
+    if {feed.url for feed in again.feeds} != {feed.url for feed in outline.feeds}:
+        raise AssertionError("a list that was written is not read as it was")
+
+
+def fuzz_texts(data: bytes) -> None:
+    """Short texts of strangers: dates, addresses, queries, durations, ranges."""
+    text = data.decode("utf-8", "replace")
+    parse_date(text)
+    canonical_url(text)
+    parse_query(text)
+    parse_duration(text)
+    parse_range(text, 1_000)
+
+
+def fuzz_model_answer(data: bytes) -> None:
+    text = data.decode("utf-8", "replace")
+    read_summaries(text, ARTICLE)
+    cited(text)
+    json_in(text)
+
+
+def fuzz_translation(data: bytes) -> None:
+    """An article, a form feed, and what a translator made of it."""
+    html, _, answer = data.decode("utf-8", "replace").partition("\f")
+    for block in find_blocks("Title", "", sanitise(html, PLACE)):
+        read_answer(block, answer)
+
+
+def fuzz_cookies(data: bytes) -> None:
+    for item in json.loads(data):
+        Cookie.model_validate(item).is_for("x.com")
+
+
+def fuzz_clock(data: bytes) -> None:
+    texts = [*data.decode("utf-8", "replace").split("|"), "", "", ""]
+    readings = [ClockReading(texts[0], texts[1], texts[2]), ClockReading(texts[1], second=2.0)]
+    validate_timestamp(readings, 75, None)
+
+
+def fuzz_fixture(data: bytes) -> None:
+    raw = json.loads(data)
+    if isinstance(raw, dict):
+        parse_fixture(raw)
+
+
+def fuzz_side_car(data: bytes) -> None:
+    parse_side_car(data, "clip.mp4")
+
+
+def fuzz_video(data: bytes) -> None:
+    with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
+        file.write(data)
+        file.flush()
+        probe_video(Path(file.name))
+
+
+@cache
+def small_video() -> bytes:
+    """A clip of a few frames, made here."""
+    import av
+    import numpy as np
+
+    with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
+        with av.open(file.name, "w") as container:
+            stream = container.add_stream("mpeg4", rate=5)
+            stream.width, stream.height, stream.pix_fmt = 32, 32, "yuv420p"
+            for number in range(3):
+                picture = np.full((32, 32, 3), number * 60, dtype=np.uint8)
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+            container.mux(stream.encode())
+        return Path(file.name).read_bytes()
+
+
+RSS = (
+    b'<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>T</title><link>https://a.example/</link>'
+    b"<item><title>One &amp; two</title><guid>1</guid><link>/1</link><pubDate>Mon, 01 Jun 2026 10:00:00 +0200</pubDate>"
+    b"<description>&lt;p&gt;Text&lt;/p&gt;</description><enclosure url='a.mp3' length='5' type='audio/mpeg'/></item>"
+    b"</channel></rss>"
+)
+ATOM = (
+    b'<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title><id>x</id><entry><id>1</id>'
+    b'<title type="html">&lt;b&gt;</title>'
+    b'<link href="/1"/><updated>2026-06-01T10:00:00Z</updated>'
+    b'<content type="xhtml"><div>x</div></content></entry></feed>'
+)
+JSON_FEED = (
+    b'{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[{"id":1,"url":"/1","content_html":"<p>x"}]}'
+)
+PAGE = (
+    b"<!doctype html><html lang=en><head><title>T</title><link rel=alternate type='application/rss+xml' href=/feed>"
+    b'<script type="application/ld+json">{"@type":"Article","headline":"T","datePublished":"2026-06-01"}</script>'
+    b"</head><body><article><h1>T</h1><p>A sentence that is long enough.</p><img srcset='a.png 2x'></article>"
+)
+OPML = (
+    b'<?xml version="1.0"?><opml version="2.0"><head><title>T</title></head><body><outline text="News">'
+    b'<outline type="rss" text="A" xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"/></outline></body></opml>'
+)
+FIXTURE = (
+    b'{"fixture":{"id":1,"date":"2026-06-01T15:00:00+00:00","status":{"short":"2H","elapsed":75,"extra":null}},'
+    b'"league":{"id":39,"name":"L","season":2026},"teams":{"home":{"id":1,"name":"A"},"away":{"id":2,"name":"B"}},'
+    b'"goals":{"home":1,"away":0},"score":{"penalty":{"home":null,"away":null}},"events":[{"time":{"elapsed":12,"extra":null},'
+    b'"team":{"id":1,"name":"A"},"player":{"id":7,"name":"P"},"assist":{"id":null,"name":null},"type":"Goal",'
+    b'"detail":"Normal Goal","comments":null}]}'
+)
+ANSWER = b'```json\n{"articles":[{"article":1,"summary":"Short [1].","start":0,"end":1,"language":"en"}]}\n```'
+XML_WORDS = (
+    b"<![CDATA[",
+    b"]]>",
+    b"&#x0;",
+    b"&nbsp;",
+    b"<!ENTITY",
+    b"xml:base",
+    b"encoding=",
+    b"utf-16",
+    b"content:encoded",
+)
+HTML_WORDS = (
+    b"<svg",
+    b"<math",
+    b"<template",
+    b"<style",
+    b"<b id=x>",
+    b"<noscript",
+    b"srcset=",
+    b"href=javascript:",
+    b"&colon;",
+)
+
+TARGETS = (
+    Target("feed", fuzz_feed, (RSS, ATOM, JSON_FEED), words=XML_WORDS, recordings="providers/feeds"),
+    Target("page", fuzz_page, (PAGE,), words=HTML_WORDS, recordings="providers/pages"),
+    Target("markup", fuzz_markup, (PAGE, b"<p><b id=1><i>x</b></i><table><td><p>"), words=HTML_WORDS),
+    Target("opml", fuzz_opml, (OPML,), words=XML_WORDS),
+    Target(
+        "texts",
+        fuzz_texts,
+        (b"Mon, 01 Jun 2026 10:00:00 +0200", b"https://a.example/?utm_source=x#y", b'"a b" -c author:d', b"1:02:03",
+         b"bytes=0-99", b"2026-06-01T10:00:00.5+05:30"),
+        refuses=(PressboxError, UnsatisfiableRange),
+        longest=512,
+    ),
+    Target("model answer", fuzz_model_answer, (ANSWER, b"null", b"{}"), refuses=(PressboxError, ValueError)),
+    Target(
+        "translation",
+        fuzz_translation,
+        (b"<p>One <a href='/x'>two</a> <code>three</code></p>\f<p>Eins <a1>zwei</a1> <x2/></p>",),
+        words=(b"<x1/>", b"<g1>", b"</g1>", b"\f"),
+    ),
+    Target(
+        "cookies",
+        fuzz_cookies,
+        (b'[{"name":"auth_token","value":"v","domain":".x.com","path":"/","expires":1,"secure":true}]',),
+        refuses=(ValueError, ValidationError, TypeError),
+    ),
+    Target("clock", fuzz_clock, (b"75:12|+4|2:13", "９０+３’||".encode(), b"HT"), longest=128),
+    Target("fixture", fuzz_fixture, (FIXTURE,), refuses=(PressboxError, ValueError)),
+    Target("side car", fuzz_side_car, (b'{"text":"goal","views":3}',)),
+    Target("video", fuzz_video, (), longest=8_192),
+)  # fmt: skip
+
+
+def load_seeds(target: Target, most: int = 40) -> list[bytes]:
+    """Our own seeds, and recordings of the provider where they are at hand."""
+    seeds = list(target.seeds)
+    if target.name == "video":
+        seeds.append(small_video())
+    folder = shared(target.recordings) if target.recordings else None
+    if folder is not None:
+        files = sorted(file for file in folder.rglob("*") if file.is_file() and file.stat().st_size <= target.longest)
+        seeds += [file.read_bytes() for file in files[:most]]
+    return seeds

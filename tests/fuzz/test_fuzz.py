@@ -1,0 +1,52 @@
+"""Damaged and hostile input for every parser, for a minute in all; `make soak` takes longer."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.architecture.source import ROOT
+from tests.fuzz.targets import TARGETS, Target, load_seeds
+
+# What fuzzing found once, and what it must never find again.
+FOUND = [
+    (
+        "opml",
+        b'<opml version="2.0"><body><outline type="rss" text="A" xmlUrl="https://a.example/f&nbsp;e&#x5;d"/></body></opml>',
+    ),
+    ("model answer", b"[" * 100_000),
+    ("clock", "²³:４５".encode()),
+]
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_a_parser_refuses_what_it_cannot_read_and_does_nothing_worse(target: Target, fuzz_seconds: int) -> None:
+    share = max(1, fuzz_seconds // len(TARGETS))
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz", target.name, "--seconds", str(share)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-6_000:]
+    assert "stat::number_of_executed_units" in done.stderr
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_no_seed_is_a_finding(target: Target) -> None:
+    for content in load_seeds(target):
+        read(target, content)
+
+
+@pytest.mark.parametrize(("name", "content"), FOUND, ids=[name for name, _ in FOUND])
+def test_what_was_found_stays_mended(name: str, content: bytes) -> None:
+    read(next(target for target in TARGETS if target.name == name), content)
+
+
+def read(target: Target, content: bytes) -> None:
+    try:
+        target.run(content)
+    except target.refuses:
+        return
