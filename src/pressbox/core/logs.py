@@ -19,13 +19,15 @@ from pressbox.core.config import Group, LogFormat, LogSettings, Settings
 
 BLOT = "[secret]"
 _CREDENTIALS_IN_URL = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s@:]*:[^/\s@]+@", re.IGNORECASE)
+# What opens a private feed, calendar or page is often there.
+_QUERY_IN_URL = re.compile(r"(?P<address>\bhttps?://[^\s?#\"'<>]*)\?[^\s\"'<>]+", re.IGNORECASE)
 # Our own tokens are known by their shape, wherever they come from.
 _OWN_TOKEN = re.compile(r"pbx_[\w-]{20,}")
 _SHORTEST_SECRET = 6
 
 
 class Redactor:
-    """Replaces known secrets, and credentials inside URLs, in any text that leaves the process."""
+    """Replaces known secrets, and credentials and queries of addresses, in any text that leaves the process."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: tuple[str, ...] = ()
@@ -39,7 +41,8 @@ class Redactor:
     def __call__(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, BLOT)
-        return _OWN_TOKEN.sub(BLOT, _CREDENTIALS_IN_URL.sub(rf"\g<scheme>{BLOT}@", text))
+        text = _CREDENTIALS_IN_URL.sub(rf"\g<scheme>{BLOT}@", text)
+        return _OWN_TOKEN.sub(BLOT, _QUERY_IN_URL.sub(rf"\g<address>?{BLOT}", text))
 
 
 # One per process, as logging is: everything that formats text for the outside asks it.

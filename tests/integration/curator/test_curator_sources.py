@@ -45,7 +45,7 @@ async def test_the_address_of_a_site_gives_its_feeds_and_the_best_is_read_at_onc
     found = await library.service.sources.discover(anna, " example.org ")
     assert [(feed.url, feed.title, feed.subscribed) for feed in found] == [
         (URL, "News", False),
-        (URL + "2", URL + "2", False),
+        (URL + "2", "example.org", False),
     ]
     feed = await library.service.sources.add(anna, "example.org")
     assert library.temporal.ids == [f"ingest-feed-{feed.id}"]
@@ -76,7 +76,7 @@ async def test_two_people_share_a_feed_with_their_own_titles_and_counts(library:
     await library.entry(feed.id)
     await library.entry(feed.id)
     theirs = await library.service.sources.subscribe(bert, URL)
-    assert (theirs.id, theirs.title, theirs.unread) == (feed.id, URL, 2)
+    assert (theirs.id, theirs.title, theirs.unread) == (feed.id, "example.org", 2)
     assert (await library.service.sources.feed(anna, feed.id)).title == "Mine"
     assert await count(library, FeedRow) == 1
 

@@ -79,7 +79,7 @@ async def test_entries_are_fetched_newest_first_within_the_limit(rows: Rows) -> 
     assert [one.entry_id for one in page.entries] == [first, second]
     assert page.more
     assert page.entries[0].domain == "news.example.org"
-    assert page.feed_name.endswith("example.org/feed")
+    assert page.feed_name.endswith(".example.org")
     source = await rows.fetches.load_source(third)
     assert source is not None
     assert (source.url, source.full_text) == ("https://news.example.org/article/3", True)

@@ -53,3 +53,8 @@ def test_a_secret_inside_a_longer_one_leaves_no_rest() -> None:
 
 def test_very_short_values_do_not_blot_out_everything() -> None:
     assert Redactor(["a"])("banana") == "banana"
+
+
+def test_what_an_address_asks_for_is_not_written() -> None:
+    line = Redactor()('GET "https://news.example/feed?token=planted-one#x" failed, see http://a.example/b.')
+    assert line == f'GET "https://news.example/feed?{BLOT}" failed, see http://a.example/b.'

@@ -34,7 +34,7 @@ def feed(name: str, health: FeedHealth = FINE, paused_at: datetime | None = None
 def test_feeds_that_fail_are_counted_and_named_and_paused_ones_are_not() -> None:
     part = feeds_part([feed("Fine"), *(feed(f"Ill {number}", FAILING) for number in range(4))])
     assert (part.state, part.since) == (HealthState.WARNING, SINCE)
-    assert part.detail == "4 of 5 feeds fail: Ill 0, Ill 1, Ill 2 and 1 more."
+    assert part.detail == "4 of 5 feeds fail."
     assert feeds_part([feed("Resting", FAILING, paused_at=SINCE)]).state is HealthState.OK
 
 

@@ -24,6 +24,7 @@ from pressbox.curator.apps.domain import (
 )
 from pressbox.curator.library.domain.changes import PERSON_CHANGED
 from pressbox.curator.library.domain.feeds import Enclosure
+from pressbox.curator.library.feed_names import feed_name
 from pressbox.curator.library.rows import (
     CategoryRow,
     EntryBodyRow,
@@ -37,7 +38,7 @@ from pressbox.curator.library.rows import (
 from pressbox.curator.library.visibility import in_feeds as among
 from pressbox.curator.library.visibility import visible_to
 
-_TITLE = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
+_TITLE = feed_name(SubscriptionRow.title)
 # An entry is dated when its crawl begins and is seen when that is committed: whoever asks for what came since the last
 # time gets a little more, since apps know by the ids what they have, and cannot know what they never saw.
 _COMMITTED_WITHIN = timedelta(minutes=2)
@@ -272,8 +273,7 @@ async def _left(session: AsyncSession, feed_ids: set[int]) -> dict[int, StreamFe
     """Feeds that the person left but kept entries of."""
     if not feed_ids:
         return {}
-    title = func.coalesce(func.nullif(FeedRow.title, ""), FeedRow.url)
-    statement = select(FeedRow.id, title, FeedRow.site_url).where(FeedRow.id.in_(feed_ids))
+    statement = select(FeedRow.id, feed_name(), FeedRow.site_url).where(FeedRow.id.in_(feed_ids))
     rows = (await session.execute(statement)).tuples()
     return {feed_id: StreamFeed(feed_id, name, site, "") for feed_id, name, site in rows}
 

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
+from pressbox.core.addresses import hide_addresses
 from pressbox.curator.articles.sanitizer import sanitise
 from pressbox.curator.feeds.dates import is_believable, parse_date
 from pressbox.curator.feeds.domain import FeedEntry, ParsedFeed, RawEntry, RawFeed, RawFile, RawText
 from pressbox.curator.library.domain.feeds import Enclosure
-from pressbox.curator.library.domain.urls import absolute_url, canonical_url
+from pressbox.curator.library.domain.urls import absolute_url, canonical_url, site_name
 
 TITLE_LENGTH = 500
 NAME_LENGTH = 300
@@ -40,7 +41,7 @@ def clean_feed(raw: RawFeed, url: str, now: datetime, limit: int | None) -> Pars
         counts[f"Older entries left out, because at most {limit} are taken from one crawl"] = len(unique) - len(chosen)
     entries = tuple(_clean_entry(guid, entry, url, now, counts) for guid, entry in chosen)
     return ParsedFeed(
-        title=clean_title(raw.title),
+        title=hide_addresses(clean_title(raw.title)),
         site_url=raw.site_url,
         description=clean_title(raw.description),
         language=_clean_language(raw.language),
@@ -112,7 +113,7 @@ def _clean_entry(guid: str, entry: RawEntry, feed_url: str, now: datetime, count
     return FeedEntry(
         guid=guid,
         url=entry.url,
-        title=clean_title(entry.title) or _first_words(content or summary) or entry.url,
+        title=clean_title(entry.title) or _first_words(content or summary) or site_name(entry.url),
         author=clean_title(RawText(entry.author), NAME_LENGTH),
         published_at=published,
         updated_at=updated,

@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.curator.library.domain.feeds import OutlineProblem
-from pressbox.curator.library.domain.urls import LONGEST_FEED_ADDRESS, is_too_long, is_web_url
+from pressbox.curator.library.domain.urls import LONGEST_FEED_ADDRESS, is_too_long, is_web_url, site_name
 
 if TYPE_CHECKING:
     from lxml.etree import XMLParser, _Element  # type: ignore[import-untyped]
@@ -105,7 +105,7 @@ def _build_tree(feeds: Sequence[OutlineFeed]) -> _Folder:
 def _write_folder(folder: _Folder, depth: int) -> Iterator[str]:
     indent = "  " * depth
     for feed in folder.feeds:
-        name = _quote(feed.title or feed.url)
+        name = _quote(feed.title or site_name(feed.url))
         site = f" htmlUrl={_quote(feed.site_url)}" if feed.site_url else ""
         yield f'{indent}<outline type="rss" text={name} title={name} xmlUrl={_quote(feed.url)}{site}/>'
     for title, inner in folder.folders.items():
@@ -212,7 +212,7 @@ def _read_feed(
         reason = f"Its address is longer than {LONGEST_FEED_ADDRESS} characters."
         return OutlineProblem(outline.sourceline or 0, name, reason)
     site = given.get("htmlurl", "")
-    title = "" if name == url else name
+    title = "" if name in (url, site_name(url)) else name
     return OutlineFeed(url, title, site if is_web_url(site) else "", NESTING.join(path)[:MAX_NAME].strip())
 
 

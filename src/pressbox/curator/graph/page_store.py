@@ -28,6 +28,7 @@ from pressbox.curator.graph.store import (
     is_missing_from_graph,
     is_settled,
 )
+from pressbox.curator.library.feed_names import feed_name
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import subscribed_by
@@ -213,7 +214,7 @@ async def _describe_entries(
         .where(SubscriptionRow.user_id == viewer.user_id, SubscriptionRow.feed_id == FeedRow.id)
         .scalar_subquery()
     )
-    title = func.coalesce(func.nullif(own, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
+    title = feed_name(own)
     statement = (
         select(EntryRow.id, EntryRow.title, title, EntryRow.published_at)
         .join(FeedRow, FeedRow.id == EntryRow.feed_id)

@@ -20,6 +20,7 @@ from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain.urls import site_name
 from pressbox.curator.library.rows import EntryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
 from pressbox.curator.text.plain_text import make_storable
 
@@ -146,7 +147,7 @@ class SqlFeeds:
             row = await work.session.get(FeedRow, feed_id)
         if row is None:
             raise NotFoundError(f"There is no feed {feed_id}. `pressbox feeds list` shows all.", feed_id=feed_id)
-        return row.title or row.url
+        return row.title or site_name(row.url)
 
 
 def _is_crawlable(due_at: datetime, only_due: bool) -> ColumnElement[bool]:

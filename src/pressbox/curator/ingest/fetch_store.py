@@ -14,7 +14,7 @@ from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash
 from pressbox.curator.library.domain.feeds import load_rules
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.domain.urls import host_of
+from pressbox.curator.library.domain.urls import host_of, site_name
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, FeedStateRow
 from pressbox.curator.library.store import SqlStore, refresh_shown_hash
 from pressbox.curator.text.plain_text import count_words, make_storable
@@ -42,7 +42,7 @@ class SqlFetchStore(SqlStore):
             for entry_id, url, title in rows[: policy.entries_per_fetch]
         )
         return EntriesToFetch(
-            feed_name=feed.title or feed.url,
+            feed_name=feed.title or site_name(feed.url),
             entries=entries,
             skipped=skipped,
             more=len(rows) > policy.entries_per_fetch,

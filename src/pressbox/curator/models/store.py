@@ -20,6 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressbox.curator.library.feed_names import feed_name
 from pressbox.curator.library.rows import (
     ClaimRow,
     EntryRow,
@@ -132,7 +133,7 @@ class SqlCosts(SqlStore):
     async def by_day(self, user_id: int | None, since: datetime) -> Sequence[CostView]:
         """Costs by day, feed, feature and model: of the person's feeds, or of all without one."""
         day = cast(func.timezone("UTC", ModelCallRow.at), Date)
-        title = func.coalesce(func.nullif(FeedRow.title, ""), FeedRow.url, "")
+        title = feed_name()
         statement = (
             select(
                 day,

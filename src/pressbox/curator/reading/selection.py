@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import BigInteger, ColumnElement, Select, and_, exists, func, literal, select, tuple_
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, exists, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressbox.core.errors import InvalidInputError, NotFoundError
+from pressbox.curator.library.feed_names import feed_name
 from pressbox.curator.library.rows import (
     CategoryRow,
     EntryLabelRow,
@@ -79,7 +80,7 @@ Followed = Sequence[tuple[int, str, int | None, int]]
 
 async def load_followed(session: AsyncSession, user_id: int) -> Followed:
     """Load a person's feeds: id, title, category, number of unread entries."""
-    title = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
+    title = feed_name(SubscriptionRow.title)
     statement = (
         select(SubscriptionRow.feed_id, title, SubscriptionRow.category_id, SubscriptionRow.unread)
         .join(FeedRow, FeedRow.id == SubscriptionRow.feed_id)

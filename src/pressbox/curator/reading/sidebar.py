@@ -8,12 +8,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.feed_names import feed_name
 from pressbox.curator.library.rows import CategoryRow, EntryStateRow, FeedRow, FeedStateRow, SubscriptionRow
 from pressbox.curator.reading.domain import CategoryView, FeedT, SourceLine, SourcesView
 from pressbox.curator.reading.state_store import load_labels
 
 # A feed is called what the person calls it, else what it calls itself.
-TITLE = func.coalesce(func.nullif(SubscriptionRow.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
+TITLE = feed_name(SubscriptionRow.title)
 
 
 class SqlSidebar:

@@ -13,6 +13,7 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import Enclosure
+from pressbox.curator.library.feed_names import feed_name
 from pressbox.curator.library.rows import EntryBodyRow, EntryLabelRow, EntryRow, EntryStateRow, FeedRow, LabelRow
 from pressbox.curator.library.visibility import in_feeds, visible_to
 from pressbox.curator.reading.domain import (
@@ -261,5 +262,4 @@ async def _titles(session: AsyncSession, feed_ids: set[int]) -> dict[int, str]:
     """Of feeds that the person left but kept entries of."""
     if not feed_ids:
         return {}
-    title = func.coalesce(func.nullif(FeedRow.title, ""), FeedRow.url)
-    return dict((await session.execute(select(FeedRow.id, title).where(FeedRow.id.in_(feed_ids)))).tuples().all())
+    return dict((await session.execute(select(FeedRow.id, feed_name()).where(FeedRow.id.in_(feed_ids)))).tuples().all())

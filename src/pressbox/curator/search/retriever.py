@@ -11,6 +11,7 @@ from sqlalchemy.orm import aliased
 
 from pressbox.core.errors import ConfigurationError, PressboxError, TransientError
 from pressbox.core.logs import get_logger
+from pressbox.curator.library.feed_names import feed_name
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import demand_visible, visible_to
@@ -180,7 +181,7 @@ class SqlArticles(SqlStore):
         if not entry_ids:
             return ()
         own = aliased(SubscriptionRow)
-        feed_title = func.coalesce(func.nullif(own.title, ""), func.nullif(FeedRow.title, ""), FeedRow.url)
+        feed_title = feed_name(own.title)
         statement = (
             select(
                 EntryRow.id,

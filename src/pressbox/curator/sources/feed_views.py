@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressbox.curator.library.domain.feeds import CrawlOutcome, load_rules
+from pressbox.curator.library.domain.urls import site_name
 from pressbox.curator.library.rows import CategoryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
 from pressbox.curator.reading.sidebar import TITLE
 from pressbox.curator.sources.domain import FeedHealth, FeedView
@@ -88,7 +89,7 @@ def _view(row: Row[Any]) -> FeedView:
     own = row.own_title or ""
     return FeedView(
         id=row.id,
-        title=own or row.title or row.url,
+        title=own or row.title or site_name(row.url),
         own_title=own,
         url=row.url,
         site_url=row.site_url,

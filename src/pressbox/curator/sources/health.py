@@ -7,21 +7,17 @@ from pressbox.core.health import HealthState, PartHealth
 from pressbox.curator.sources.domain import FeedView
 from pressbox.curator.sources.store import SqlSubscriptions
 
-NAMED = 3
-
 
 async def check_feeds(resources: Resources) -> Sequence[PartHealth]:
     return (feeds_part(await SqlSubscriptions(resources.database).everything()),)
 
 
 def feeds_part(feeds: Sequence[FeedView]) -> PartHealth:
-    """Other people's servers: that some fail is usual, and is said with their names."""
+    """Other people's servers: that some fail is usual. Their names are for their readers, on the page of sources."""
     failing = [feed for feed in feeds if feed.health.failing and feed.paused_at is None]
     if not failing:
         return PartHealth("feeds", HealthState.OK, f"{len(feeds)} feeds, all of them answer." if feeds else "No feeds.")
-    names = ", ".join(feed.title for feed in failing[:NAMED])
-    more = f" and {len(failing) - NAMED} more" if len(failing) > NAMED else ""
     since = min((feed.health.failing_since for feed in failing if feed.health.failing_since), default=None)
-    detail = f"{len(failing)} of {len(feeds)} feeds fail: {names}{more}."
-    fix = "The page of each source says why and when it is tried again; `pressbox feeds health` lists them."
+    detail = f"{len(failing)} of {len(feeds)} feeds fail."
+    fix = "The page of sources says of yours why and when each is tried again; `pressbox feeds health` lists all."
     return PartHealth("feeds", HealthState.WARNING, detail, fix, since=since)

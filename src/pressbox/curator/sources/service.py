@@ -12,7 +12,7 @@ from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.feeds.ports import Discovery
 from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.library.domain.urls import LONGEST_FEED_ADDRESS, is_too_long
+from pressbox.curator.library.domain.urls import LONGEST_FEED_ADDRESS, is_too_long, site_name
 from pressbox.curator.reading.domain import CategoryView, SourcesView, check_length, check_name
 from pressbox.curator.sources.domain import FeedDetail, FeedSettings, FeedView, FoundFeedView, PreviewView
 from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
@@ -76,7 +76,7 @@ class SourceService:
         return [
             FoundFeedView(
                 url=item.url,
-                title=item.title or item.url,
+                title=item.title or site_name(item.url),
                 entries=len(item.parsed.entries) if item.parsed else None,
                 subscribed=item.url in known,
             )

@@ -147,6 +147,12 @@ def host_of(url: str) -> str:
     return _host(parts) if port is None else f"{_host(parts)}:{port}"
 
 
+def site_name(url: str) -> str:
+    """Return what something without a title is called: its host. The rest of an address may be what opens it."""
+    parts = _split(url)
+    return _host(parts).removeprefix("www.") if parts is not None else ""
+
+
 def _split(url: str) -> SplitResult | None:
     text = url.strip()
     if len(text) > MAX_LENGTH:

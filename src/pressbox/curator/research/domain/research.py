@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pressbox.curator.context.domain.context import entity_key
-from pressbox.curator.library.domain.urls import canonical_url
+from pressbox.curator.library.domain.urls import canonical_url, site_name
 from pressbox.curator.research.domain.extracts import Span
 from pressbox.curator.search.domain.passages import Passage
 
@@ -319,7 +319,7 @@ def choose_links(links: Sequence[Link], known: Sequence[Material], words: Mappin
     for score, _, link in scored:
         entry = by_entry.get(link.entry_id)
         if score > 0 and entry is not None and link.url not in found:
-            title = " ".join(link.title.split()) or link.url
+            title = " ".join(link.title.split()) or site_name(link.url)
             found[link.url] = Material(title, link.url, link.entry_id, entry.feed_id, entry.feed_title, link=True)
     return tuple(found.values())[:LINKS_PER_ROUND]
 
