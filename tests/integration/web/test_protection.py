@@ -22,6 +22,10 @@ PUBLIC = {
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
     ("POST", "/sign-out"),
+    ("GET", "/forgotten-password"),
+    ("POST", "/forgotten-password"),
+    # Behind these is nothing but what the link in a mail opens.
+    *((method, path) for method in ("GET", "POST") for path in ("/choose-password", "/confirm-email")),
     ("GET", "/styleguide"),
     ("GET", "/styleguide/reader"),
     # A public event, and its subscribe form; a private one answers 404 without its invitation.

@@ -7,9 +7,11 @@ import pytest
 from babel.messages.catalog import Catalog
 from jinja2.ext import babel_extract
 
+from pressbox.core.accounts.credentials import credential_kinds
+from pressbox.core.web.account_mail import TEXTS
 from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 from pressbox.core.web.languages import LANGUAGES, choose_language, read_catalogs, translations
-from pressbox.core.web.pages.accounts import MESSAGES
+from pressbox.core.web.pages.accounts import MESSAGES, SAVED_PASSWORD
 from pressbox.core.web.pages.home import PLACES
 from pressbox.entry.manifests import APPLICATIONS
 
@@ -34,7 +36,11 @@ def sentences_of_code() -> Iterator[str]:
         if manifest.navigation:
             yield from (manifest.title, manifest.summary, manifest.navigation.title)
     yield from (place.title for place in PLACES)
-    yield from MESSAGES.values()
+    yield from (*MESSAGES.values(), SAVED_PASSWORD)
+    for text in TEXTS:
+        yield from (text.subject, text.body)
+    for kind in credential_kinds(APPLICATIONS):
+        yield kind.title
 
 
 def catalogs(language: str) -> list[Catalog]:

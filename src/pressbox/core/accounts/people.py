@@ -73,8 +73,18 @@ async def find_by_email(session: AsyncSession, email: str) -> UserRow | None:
 
 async def get(session: AsyncSession, user_id: int) -> UserRow:
     row = await session.get(UserRow, user_id) if 0 < user_id <= LARGEST_ID else None
-    if row is None:
+    if row is None or row.deleted_at is not None:
         raise NotFoundError("There is no such user.", user_id=user_id)
+    return row
+
+
+async def change_email(session: AsyncSession, user_id: int, email: str) -> UserRow:
+    row = await get(session, user_id)
+    try:
+        async with session.begin_nested():
+            row.email = email
+    except IntegrityError as error:
+        raise ConflictError("There is an account with this e-mail address already.") from error
     return row
 
 
@@ -85,7 +95,8 @@ async def replace_hash(session: AsyncSession, user_id: int, old: str, new: str) 
 
 
 async def everybody(session: AsyncSession) -> Sequence[UserRow]:
-    return (await session.execute(select(UserRow).order_by(UserRow.id))).scalars().all()
+    statement = select(UserRow).where(UserRow.deleted_at.is_(None)).order_by(UserRow.id)
+    return (await session.execute(statement)).scalars().all()
 
 
 async def anybody(session: AsyncSession) -> bool:

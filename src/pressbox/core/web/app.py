@@ -15,6 +15,7 @@ from pressbox.core.app import AppManifest
 from pressbox.core.config import Settings, WebSettings
 from pressbox.core.live.slots import StreamLimits, StreamSlots
 from pressbox.core.web import assets, operations, stream
+from pressbox.core.web.account_mail import find_mailer
 from pressbox.core.web.addresses import own_addresses
 from pressbox.core.web.connection import Connect, connected, keep_connected
 from pressbox.core.web.errors import ErrorResponse, install_error_handlers
@@ -49,6 +50,7 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
     )
     app.state.settings = settings
     app.state.manifests = tuple(manifests)
+    app.state.mailer = find_mailer(settings, app.state.manifests)
     app.state.stream_slots = StreamSlots(_stream_limits(settings.web))
     app.state.audiences = audience_kinds(manifests)
     install_error_handlers(app)

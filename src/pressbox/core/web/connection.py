@@ -9,6 +9,7 @@ from fastapi import Request
 from starlette.datastructures import State
 
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
+from pressbox.core.accounts.recovery import AccountRecovery
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import LiveTopic, Resources
 from pressbox.core.audiences.members import AudienceKind
@@ -117,3 +118,8 @@ def account_life_cycle(request: Request) -> AccountLifeCycle:
     """Dependency: changes of whole accounts, with what every application has to do with it."""
     resources, accounts = connected(request), account_service(request)
     return AccountLifeCycle(resources.database, accounts.passwords, request.app.state.manifests)
+
+
+def account_recovery(request: Request) -> AccountRecovery:
+    """Dependency: links by which people come back, come in, or change their address."""
+    return AccountRecovery(connected(request).database, account_life_cycle(request))

@@ -12,6 +12,7 @@ from pressbox.core.accounts.models import Actor, Proof, Scope
 from pressbox.core.accounts.opaque import well_formed
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
+from pressbox.core.web.account_mail import PASSWORD_CHANGED, mail_task, own_url
 from pressbox.core.web.connection import account_life_cycle, account_service
 from pressbox.core.web.errors import refusal_headers, safe_next
 from pressbox.core.web.identity import (
@@ -44,9 +45,12 @@ NOT_SET_UP = (
     "Pressbox is not set up yet. Open the set-up link that `pressbox up` printed; `pressbox user setup-link` prints a "
     "new one."
 )
+SAVED_PASSWORD = "Your password is saved. Sign in with it now."  # noqa: S105
 MESSAGES = {
     "password": "Your password is changed. All other sessions have ended, and so has what you did not keep.",
     "language": "Saved.",
+    "email": "We have sent a mail to the new address. It counts once you have opened the link in it.",
+    "email-confirmed": "Your new address counts from now on.",
     "revoked": "The token is removed and no longer works.",
 }
 _REFUSALS = (InvalidInputError, ConflictError, RateLimitedError)
@@ -72,12 +76,15 @@ async def set_up(
 
 
 @router.get("/sign-in")
-async def sign_in_form(request: Request, accounts: Accounts, identity: MaybeIdentity, next: str = "") -> Response:
+async def sign_in_form(
+    request: Request, accounts: Accounts, identity: MaybeIdentity, next: str = "", done: str = ""
+) -> Response:
     target = safe_next(next)
     if identity is not None:
         return _redirect(target)
     error = None if await accounts.set_up() else NOT_SET_UP
-    return render(request, "sign_in.html", error=error, next=target, values={})
+    message = SAVED_PASSWORD if done == "password" else None
+    return render(request, "sign_in.html", error=error, message=message, next=target, values={})
 
 
 @router.post("/sign-in")
@@ -87,7 +94,9 @@ async def sign_in(
     try:
         user = await accounts.check_password(email, password, client=client_of(request))
     except _REFUSALS as error:
-        return _show_form_again(request, "sign_in.html", error, next=safe_next(next), values={"email": email})
+        return _show_form_again(
+            request, "sign_in.html", error, message=None, next=safe_next(next), values={"email": email}
+        )
     return await complete_sign_in(request, user, Proof.PASSWORD, next)
 
 
@@ -132,7 +141,10 @@ async def change_password(
         )
     except _REFUSALS as error:
         return await _account_page(request, accounts, identity, refusal=error)
-    return _redirect("/account?done=password")
+    response = _redirect("/account?done=password")
+    link = own_url(request, "/forgotten-password")
+    response.background = mail_task(request, await accounts.user(identity.user_id), PASSWORD_CHANGED, link=link)
+    return response
 
 
 @router.post("/account/language")
