@@ -1,6 +1,7 @@
-"""`pressbox backup`: database, objects and Temporal's state in one archive, also while everything runs."""
+"""`pressbox backup`: what cannot be made again, in one archive, also while everything runs."""
 
 import asyncio
+import hashlib
 import shutil
 import sqlite3
 import tempfile
@@ -16,7 +17,7 @@ from pressbox.core.objects.factory import open_store
 from pressbox.core.objects.store import ObjectStore
 from pressbox.embedded import archive
 from pressbox.embedded.archive import ArchiveManifest, ArchiveWriter
-from pressbox.embedded.database_dump import dump_database
+from pressbox.embedded.database_dump import database_revision, dump_database
 from pressbox.embedded.home import Home
 from pressbox.embedded.instance_lock import InstanceLock, is_running
 from pressbox.embedded.postgres import EmbeddedPostgres
@@ -25,9 +26,9 @@ log = get_logger(__name__)
 
 
 def write_backup(
-    settings: Settings, file: Path, *, product_version: str, with_secret_key: bool = True
+    settings: Settings, file: Path, *, product_version: str, with_secret_key: bool = True, scratch: Path | None = None
 ) -> ArchiveManifest:
-    """Write the archive; gives its manifest, which also says what it does not contain.
+    """Write the archive and read it back; gives its manifest, which also says what it does not contain.
 
     Temporal is copied before the database: after a restore, work that was already done may be done again, which our
     activities bear; the other way round, work would be missing. Objects come last, since rows point to them.
@@ -38,27 +39,34 @@ def write_backup(
             f"There is nothing to back up: {home.path} is not a home of Pressbox. Check PRESSBOX_HOME."
         )
     missing: list[str] = []
-    with archive.writing(file.absolute()) as writer, _scratch(file.absolute().parent) as scratch:
+    # Beside the archive, where there is room for it; /tmp may be small.
+    with archive.writing(file.absolute()) as writer, _scratch(scratch or file.absolute().parent) as folder:
         with _database_url(settings, home) as url:
-            _add_temporal(settings, home, writer, scratch, missing)
-            dump_database(url, scratch / archive.DATABASE)
-        writer.add(archive.DATABASE, scratch / archive.DATABASE)
-        asyncio.run(_add_objects(open_store(settings.objects, home.objects), writer, scratch))
-        included = _add_secret_key(settings, home, writer, missing, wanted=with_secret_key)
+            _add_temporal(settings, home, writer, folder, missing)
+            revision = database_revision(url)
+            dump_database(url, folder / archive.DATABASE)
+        writer.add(archive.DATABASE, folder / archive.DATABASE)
+        asyncio.run(_add_objects(open_store(settings.objects, home.objects), writer, folder))
+        _add_secrets(home, writer)
         manifest = writer.finish(
             product_version=product_version,
             created=datetime.now(UTC),
-            secret_key_included=included,
+            secret_key_fingerprint=_add_secret_key(settings, home, writer, missing, wanted=with_secret_key),
+            database_revision=revision,
             not_included=tuple(missing),
         )
     log.info("backup_written", msg=f"Backup written to {file}", members=len(manifest.members))
     return manifest
 
 
+def key_fingerprint(key: str) -> str:
+    """Enough to recognise a key, and slow enough that nobody guesses a short one from it."""
+    return hashlib.scrypt(key.strip().encode(), salt=b"pressbox backup", n=2**14, r=8, p=1, dklen=16).hex()
+
+
 @contextmanager
-def _scratch(beside: Path) -> Iterator[Path]:
-    # Beside the archive, where there is room for it; /tmp may be small.
-    folder = Path(tempfile.mkdtemp(prefix=".pressbox-backup-", dir=beside))
+def _scratch(place: Path) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix=".pressbox-backup-", dir=place))
     try:
         yield folder
     finally:
@@ -100,6 +108,9 @@ def _add_temporal(settings: Settings, home: Home, writer: ArchiveWriter, scratch
         closing(sqlite3.connect(copy)) as target,
     ):
         live.backup(target)
+        said = target.execute("PRAGMA quick_check(1)").fetchone()
+    if said != ("ok",):
+        raise PermanentError(f"Temporal's state {source} is damaged, so it cannot be backed up: {said[0]}.")
     writer.add(archive.TEMPORAL, copy)
     copy.unlink()
 
@@ -117,13 +128,26 @@ async def _add_objects(store: ObjectStore, writer: ArchiveWriter, scratch: Path)
         writer.add(archive.OBJECTS + info.key, staged)
 
 
-def _add_secret_key(settings: Settings, home: Home, writer: ArchiveWriter, missing: list[str], *, wanted: bool) -> bool:
+def _add_secrets(home: Home, writer: ArchiveWriter) -> None:
+    """What applications keep beside the key, such as a login. The password of the database belongs to the machine."""
+    if not home.secrets.exists():
+        return
+    for file in sorted(home.secrets.iterdir()):
+        if file.is_file() and archive.is_secret_name(file.name):
+            writer.add(archive.SECRETS + file.name, file)
+
+
+def _add_secret_key(settings: Settings, home: Home, writer: ArchiveWriter, missing: list[str], *, wanted: bool) -> str:
+    """Give the fingerprint of the key, whether or not it is in the archive."""
     if settings.secret_key is not None:
         missing.append("the secret key: it is given by PRESSBOX_SECRET_KEY; keep that yourself")
-        return False
-    if not wanted:
+        return key_fingerprint(settings.secret_key.get_secret_value())
+    if not home.exists:
+        missing.append("the secret key: this process has none; keep the one of the others yourself")
+        return ""
+    key = home.secret_key()
+    if wanted:
+        writer.add(archive.SECRET_KEY, home.secret_key_file)
+    else:
         missing.append(f"the secret key, as you asked; keep {home.secret_key_file} yourself")
-        return False
-    home.secret_key()
-    writer.add(archive.SECRET_KEY, home.secret_key_file)
-    return True
+    return key_fingerprint(key)

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+import psycopg
+
 from pressbox.core.config import child_environment
-from pressbox.core.errors import PermanentError
+from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.logs import redact
 from pressbox.embedded.postgres import installed_binaries
 
@@ -24,8 +26,25 @@ def load_database(url: str, file: Path, *, replace: bool) -> None:
     _run("pg_restore", url, [*options, str(file)])
 
 
+def database_revision(url: str) -> str:
+    """The migration that the database has; empty when there is none."""
+    try:
+        with psycopg.connect(plain_url(url), connect_timeout=10) as connection:
+            if connection.execute("SELECT to_regclass('core.alembic_version')").fetchone() == (None,):
+                return ""
+            row = connection.execute("SELECT version_num FROM core.alembic_version").fetchone()
+            return str(row[0]) if row else ""
+    except psycopg.OperationalError as error:
+        raise TransientError("The database does not answer.") from error
+
+
+def plain_url(url: str) -> str:
+    """As the database's own programs and driver want it."""
+    return url.replace("postgresql+psycopg://", "postgresql://", 1)
+
+
 def _run(program: str, url: str, arguments: Sequence[str]) -> None:
-    parts = urlsplit(url.replace("postgresql+psycopg://", "postgresql://", 1))
+    parts = urlsplit(plain_url(url))
     # Arguments are visible to everybody on the machine; the environment is not.
     without_password = urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", "@", 1)))
     password = {"PGPASSWORD": unquote(parts.password)} if parts.password else {}

@@ -176,7 +176,9 @@ def write_private(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         staged.replace(path)
     finally:
-        staged.unlink(missing_ok=True)
+        # On a disk that cannot be written, removing what is not there fails too.
+        with suppress(OSError):
+            staged.unlink()
 
 
 def unusable_home(path: Path, error: OSError) -> PermanentError:

@@ -10,13 +10,15 @@ from pathlib import Path
 import psycopg
 
 from pressbox.core.config import ObjectsSettings, Settings
-from pressbox.core.errors import ConflictError, PermanentError, TransientError
+from pressbox.core.db.migrate import knows
+from pressbox.core.errors import ConfigurationError, ConflictError, PermanentError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.objects.factory import open_store
 from pressbox.core.objects.store import ObjectStore
 from pressbox.embedded import archive
 from pressbox.embedded.archive import ArchiveManifest
-from pressbox.embedded.database_dump import load_database
+from pressbox.embedded.backup import key_fingerprint
+from pressbox.embedded.database_dump import load_database, plain_url
 from pressbox.embedded.home import Home, write_private
 from pressbox.embedded.instance_lock import InstanceLock
 from pressbox.embedded.postgres import EmbeddedPostgres
@@ -25,11 +27,18 @@ from pressbox.embedded.swap import STAGING_PREFIX, Swap, swap_in, undo_interrupt
 log = get_logger(__name__)
 
 
-def restore_backup(settings: Settings, file: Path, *, product_version: str, force: bool = False) -> ArchiveManifest:
+# Made from the rest by those who use it, and wrong beside restored rows.
+_REBUILT = ("index",)
+
+
+def restore_backup(
+    settings: Settings, file: Path, *, product_version: str, force: bool = False, with_other_key: bool = False
+) -> ArchiveManifest:
     """Bring a home, and what the settings name outside it, to the state of the archive.
 
-    Refuses while Pressbox runs, and on anything that is not empty unless forced. What lies in the home is swapped as
-    a whole at the end; an external database changes in one transaction.
+    Refuses while Pressbox runs, on anything that is not empty unless forced, and without the key that sealed what is
+    in the archive. What lies in the home is swapped as a whole at the end; an external database changes in one
+    transaction.
     """
     home = Home(settings.home)
     home.create()
@@ -40,11 +49,14 @@ def restore_backup(settings: Settings, file: Path, *, product_version: str, forc
         unpacked.mkdir(mode=0o700)
         manifest = archive.unpack(file, unpacked)
         _require_known_version(manifest, product_version)
+        if not with_other_key:
+            _require_key(settings, home, manifest, unpacked)
         swaps = [
             *_build_database(settings, home, staging, unpacked),
             *_temporal(settings, home, manifest, unpacked),
             *asyncio.run(_build_objects(settings, home, manifest, staging, unpacked)),
-            *_secret_key(settings, home, manifest, unpacked),
+            *_secrets(settings, home, manifest, unpacked),
+            *(Swap(place=home.path / name) for name in _REBUILT),
         ]
         _load_external_database(settings, unpacked)
         swap_in(swaps, staging)
@@ -89,9 +101,7 @@ async def _any_object(store: ObjectStore) -> str | None:
 
 def _has_tables(url: str) -> bool:
     try:
-        with psycopg.connect(
-            url.replace("postgresql+psycopg://", "postgresql://", 1), connect_timeout=10
-        ) as connection:
+        with psycopg.connect(plain_url(url), connect_timeout=10) as connection:
             found = connection.execute("SELECT 1 FROM information_schema.schemata WHERE schema_name = 'core'")
             return found.fetchone() is not None
     except psycopg.OperationalError as error:
@@ -103,6 +113,35 @@ def _require_known_version(manifest: ArchiveManifest, ours: str) -> None:
         raise PermanentError(
             f"The backup was made by Pressbox {manifest.product_version}; this is {ours}. "
             "Install that version or a newer one, then restore. Nothing was changed."
+        )
+
+    if manifest.database_revision and not knows(manifest.database_revision):
+        raise PermanentError(
+            f"The backup's database has version {manifest.database_revision}, which this Pressbox does not know yet. "
+            "Install the version that wrote it or a newer one, then restore. Nothing was changed."
+        )
+
+
+def _require_key(settings: Settings, home: Home, manifest: ArchiveManifest, unpacked: Path) -> None:
+    """Sealed rows (addresses of subscribers, second factors, logins) are worth nothing without the key of the seal."""
+    if not manifest.secret_key_fingerprint:
+        return
+    if settings.secret_key is not None:
+        key, place = settings.secret_key.get_secret_value(), "PRESSBOX_SECRET_KEY"
+    elif manifest.secret_key_included:
+        key, place = (unpacked / archive.SECRET_KEY).read_text(), "the backup"
+    elif home.secret_key_file.exists():
+        key, place = home.secret_key_file.read_text(), str(home.secret_key_file)
+    else:
+        raise ConfigurationError(
+            "The backup was made without its secret key, and what that key sealed cannot be read with another. Put the "
+            f"key into {home.secret_key_file} or PRESSBOX_SECRET_KEY; or go on without it (--with-other-key). "
+            "Nothing was changed."
+        )
+    if key_fingerprint(key) != manifest.secret_key_fingerprint:
+        raise ConfigurationError(
+            f"The secret key of {place} is not the one that the backup was made with, and what that one sealed cannot "
+            "be read with another. Give the old key; or go on with this one (--with-other-key). Nothing was changed."
         )
 
 
@@ -153,8 +192,9 @@ async def _build_objects(
     return [Swap(place=home.objects, new=staging / "objects")] if local else []
 
 
-def _secret_key(settings: Settings, home: Home, manifest: ArchiveManifest, unpacked: Path) -> Iterator[Swap]:
+def _secrets(settings: Settings, home: Home, manifest: ArchiveManifest, unpacked: Path) -> Iterator[Swap]:
     if settings.secret_key is None and manifest.secret_key_included:
-        key = unpacked / archive.SECRET_KEY
-        key.chmod(0o600)
-        yield Swap(place=home.secret_key_file, new=key)
+        yield Swap(place=home.secret_key_file, new=unpacked / archive.SECRET_KEY)
+    for member in manifest.members:
+        if member.name.startswith(archive.SECRETS):
+            yield Swap(place=home.secrets / member.name.removeprefix(archive.SECRETS), new=unpacked / member.name)

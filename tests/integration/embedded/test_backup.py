@@ -1,6 +1,7 @@
 """Backup and restore with real servers: the round trip, and archives that must be refused without a trace."""
 
 import asyncio
+import errno
 import gzip
 import io
 import os
@@ -17,9 +18,11 @@ from pathlib import Path
 import psycopg
 import pytest
 from pydantic import SecretStr
+from typer import Typer
+from typer.testing import CliRunner
 
 from pressbox.core.config import DatabaseSettings, ObjectsSettings, Settings, TemporalSettings
-from pressbox.core.errors import ConflictError, InvalidInputError, PermanentError, PressboxError
+from pressbox.core.errors import ConfigurationError, ConflictError, InvalidInputError, PermanentError, PressboxError
 from pressbox.core.objects.factory import open_store
 from pressbox.embedded.archive import ArchiveManifest
 from pressbox.embedded.backup import write_backup
@@ -27,6 +30,11 @@ from pressbox.embedded.home import Home
 from pressbox.embedded.instance_lock import InstanceLock
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.restore import restore_backup
+from pressbox.entry.commands.instance import backup
+from tests.other_user import open_to_others
+
+cli = Typer()
+cli.command()(backup)
 
 VERSION = "0.1.0"
 KEYS = ("clips/one.mp4", "articles/ünï code.txt", "scratch/empty")
@@ -58,6 +66,7 @@ def fill(home: Home, url: str) -> None:
             await store.put(key, key.encode() * (0 if key.endswith("empty") else 5000))
 
     asyncio.run(put())
+    (home.secrets / "x-session").write_bytes(b"a sealed login")
 
 
 def rows(url: str) -> int:
@@ -106,6 +115,9 @@ def test_everything_comes_back_on_an_empty_home(original: Original, folder: Path
     assert objects(settings) == objects(original.settings)
     assert set(objects(settings)) == set(KEYS)
     assert home.secret_key() == Home(original.settings.home).secret_key()
+    assert home.database_password() != Home(original.settings.home).database_password()
+    assert (home.secrets / "x-session").read_bytes() == b"a sealed login"
+    assert open_to_others(home.path) == []
     assert not list(home.path.glob("restore-*"))
 
 
@@ -114,7 +126,7 @@ def test_the_archive_is_private_and_says_what_it_holds(original: Original) -> No
     assert original.manifest.secret_key_included
     assert original.manifest.not_included == ()
     assert {member.name for member in original.manifest.members} == {
-        *("database.dump", "temporal.db", "secret-key"),
+        *("database.dump", "temporal.db", "secret-key", "secrets/x-session"),
         *(f"objects/{key}" for key in KEYS),
     }
     assert [path.name for path in original.file.parent.iterdir() if path.name.startswith(".")] == []
@@ -125,11 +137,14 @@ def test_a_home_with_data_is_only_replaced_by_force_and_then_wholly(original: Or
     home = Home(settings.home)
     restore_backup(settings, original.file, product_version=VERSION)
     asyncio.run(open_store(ObjectsSettings(), home.objects).put("made/later", b"new"))
+    (home.path / "index").mkdir()
+    (home.path / "index" / "current").write_text("of rows that are gone after the restore")
     with pytest.raises(ConflictError, match="--force"):
         restore_backup(settings, original.file, product_version=VERSION)
     assert "made/later" in objects(settings)
     restore_backup(settings, original.file, product_version=VERSION, force=True)
     assert objects(settings) == objects(original.settings)
+    assert not (home.path / "index").exists(), "it is rebuilt from what was restored"
 
 
 def test_a_running_instance_is_not_restored_over(original: Original, folder: Path) -> None:
@@ -202,6 +217,77 @@ def test_a_missing_file_and_a_newer_version_are_named(original: Original, folder
         restore_backup(settings, folder / "nowhere.tar.gz", product_version=VERSION)
     with pytest.raises(PermanentError, match=r"0\.1\.0"):
         restore_backup(settings, original.file, product_version="0.0.9")
+
+
+def test_a_database_of_a_newer_version_is_refused(
+    original: Original, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pressbox.embedded.backup.database_revision", lambda url: "9999")
+    newer = folder / "newer.tar.gz"
+    write_backup(original.settings, newer, product_version=VERSION)
+    with pytest.raises(PermanentError, match=r"9999.*Nothing was changed"):
+        restore_backup(Settings(home=folder / "home"), newer, product_version=VERSION)
+    assert not (folder / "home" / "temporal" / "temporal.db").exists()
+
+
+def test_a_key_that_cannot_open_the_seals_is_refused_before_anything_changes(original: Original, folder: Path) -> None:
+    other = Settings(home=folder / "home", secret_key=SecretStr("the key of another machine, which opens nothing"))
+    with pytest.raises(ConfigurationError, match=r"PRESSBOX_SECRET_KEY is not the one.*--with-other-key"):
+        restore_backup(other, original.file, product_version=VERSION)
+    without = folder / "without.tar.gz"
+    write_backup(original.settings, without, product_version=VERSION, with_secret_key=False)
+    fresh = Settings(home=folder / "fresh")
+    with pytest.raises(ConfigurationError, match=r"without its secret key.*--with-other-key"):
+        restore_backup(fresh, without, product_version=VERSION)
+    for settings in (other, fresh):
+        assert not (settings.home / "temporal" / "temporal.db").exists()
+    Home(fresh.home).secret_key_file.write_text(Home(original.settings.home).secret_key())
+    restore_backup(fresh, without, product_version=VERSION)
+    restore_backup(other, original.file, product_version=VERSION, with_other_key=True)
+
+
+def test_a_disk_that_keeps_something_else_than_was_written_is_noticed(
+    original: Original, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.fsync
+
+    def flip(descriptor: int) -> None:
+        size = os.fstat(descriptor).st_size
+        os.pwrite(descriptor, b"\0\0\0\0", size // 2)
+        real(descriptor)
+
+    monkeypatch.setattr("pressbox.embedded.archive.os.fsync", flip)
+    with pytest.raises(PermanentError, match="damaged"):
+        write_backup(original.settings, folder / "lost.tar.gz", product_version=VERSION)
+    assert list(folder.iterdir()) == []
+
+
+def test_an_archive_can_be_checked_alone(original: Original, folder: Path) -> None:
+    runner = CliRunner()
+    good = runner.invoke(cli, [str(original.file), "--check"])
+    assert (good.exit_code, "is whole" in good.output, "Temporal's state" in good.output) == (0, True, True)
+    bad = runner.invoke(cli, [str(changed(original.file, folder / "flipped.tar.gz")), "--check"])
+    assert isinstance(bad.exception, PermanentError)
+    assert "do not match their checksums" in bad.exception.message
+
+
+def test_a_folder_that_cannot_be_written_is_named_and_scratch_files_may_lie_elsewhere(
+    original: Original, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    scratch, target = folder / "scratch", folder / "target"
+    scratch.mkdir()
+    target.mkdir()
+    write_backup(original.settings, target / "good.tar.gz", product_version=VERSION, scratch=scratch)
+    assert [path.name for path in folder.rglob("*") if path.is_file()] == ["good.tar.gz"]
+    # A disk that is mounted read-only refuses even to remove what is not there.
+    with monkeypatch.context() as disk:
+        disk.setattr("pressbox.embedded.archive.os.open", read_only)
+        disk.setattr(Path, "unlink", read_only)
+        with pytest.raises(ConfigurationError, match=r"cannot be written: Read-only file system.*--scratch"):
+            write_backup(original.settings, target / "bad.tar.gz", product_version=VERSION)
 
 
 def test_the_secret_key_stays_home_when_asked(original: Original, folder: Path) -> None:

@@ -46,6 +46,11 @@ def head() -> str:
     return revision
 
 
+def knows(revision: str) -> bool:
+    """Whether this code has the migration; one of a newer version it has not."""
+    return any(script.revision == revision for script in ScriptDirectory.from_config(_config()).walk_revisions())
+
+
 def current(connection: Connection) -> str | None:
     """The version that the database has; use it with `AsyncConnection.run_sync`."""
     # The table lies in our own schema, and both may not exist yet.

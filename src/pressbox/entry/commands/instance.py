@@ -85,34 +85,66 @@ def backup(
     without_secret_key: Annotated[
         bool, typer.Option("--without-secret-key", help="Leave the instance's secret key out; keep it yourself.")
     ] = False,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(help="Folder for temporary files, as large as the database; otherwise the archive's folder."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; read this archive and compare it with its checksums.")
+    ] = False,
 ) -> None:
-    """Write database, objects and workflows into one file. Works while Pressbox runs."""
+    """Write database, objects and workflows into one file. It is read back, and works while Pressbox runs."""
     from pressbox.embedded.backup import write_backup
     from pressbox.entry.version import VERSION
 
+    if check:
+        _check_backup(file)
+        return
     if file.is_dir():
         raise InvalidInputError(f"{file} is a folder. Give the name of the file to write.", field="file")
-    manifest = write_backup(prepare_settings(), file, product_version=VERSION, with_secret_key=not without_secret_key)
-    typer.echo(f"Wrote {file} ({file.stat().st_size / 1000:,.0f} kB): {_contents(manifest)}.")
+    if scratch and not scratch.is_dir():
+        raise InvalidInputError(f"There is no folder {scratch}.", field="scratch")
+    manifest = write_backup(
+        prepare_settings(), file, product_version=VERSION, with_secret_key=not without_secret_key, scratch=scratch
+    )
+    size = f"{file.stat().st_size / 1000:,.0f} kB"
+    typer.echo(f"Wrote {file} ({size}) and read it back: {_contents(manifest)}.")
     for missing in manifest.not_included:
         typer.echo(f"Not in it: {missing}.")
+    typer.echo("Not in it: your settings in the environment or in .env.")
     if manifest.secret_key_included:
         typer.echo("The secret key is in it: keep the file as safe as the instance itself.")
+
+
+def _check_backup(file: Path) -> None:
+    from pressbox.embedded.archive import check
+
+    manifest = check(file)
+    made = f"made by Pressbox {manifest.product_version} at {manifest.created:%Y-%m-%d %H:%M} UTC"
+    typer.echo(f"{file} is whole: {made}, with {_contents(manifest)}.")
+    for missing in manifest.not_included:
+        typer.echo(f"Not in it: {missing}.")
 
 
 def restore(
     file: Annotated[Path, typer.Argument(help="An archive that `pressbox backup` wrote.")],
     force: Annotated[bool, typer.Option("--force", help="Replace what this home holds now.")] = False,
+    with_other_key: Annotated[
+        bool, typer.Option("--with-other-key", help="Go on although what the old secret key sealed stays unreadable.")
+    ] = False,
 ) -> None:
     """Bring everything back from a backup. Pressbox must not run meanwhile."""
     from pressbox.embedded.restore import restore_backup
     from pressbox.entry.version import VERSION
 
-    manifest = restore_backup(prepare_settings(), file, product_version=VERSION, force=force)
+    settings = prepare_settings()
+    manifest = restore_backup(settings, file, product_version=VERSION, force=force, with_other_key=with_other_key)
     typer.echo(f"Restored {file}, made at {manifest.created:%Y-%m-%d %H:%M} UTC: {_contents(manifest)}.")
     for missing in manifest.not_included:
         typer.echo(f"It did not contain {missing}.")
-    typer.echo("Start it with: pressbox up")
+    if settings.temporal.address and manifest.has("temporal.db"):
+        typer.echo("The workflows in it were left out: PRESSBOX_TEMPORAL_ADDRESS names another Temporal.")
+    typer.echo("Start it with: pressbox up\nThe search index is then built again; the status page shows how far it is.")
 
 
 def _contents(manifest: ArchiveManifest) -> str:
