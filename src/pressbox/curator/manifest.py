@@ -57,9 +57,9 @@ def activities(resources: Resources) -> ActivitiesByQueue:
 
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
-    from pressbox.curator.slices import SLICES
+    from pressbox.curator.schedules import declare_schedules
 
-    return [declared for part in SLICES for declared in part.schedules(settings)]
+    return declare_schedules(settings)
 
 
 def audiences() -> Sequence[AudienceKind]:

@@ -3,6 +3,7 @@
 PATH = "/events"
 QUEUE = "soonish"
 RECONCILE_SCHEDULE = "soonish-reconcile"
+RECONCILE = "ReconcileWorkflow"
 RECONCILE_WORKFLOW = "soonish-reconcile"
 
 # The registered names of what adapters start: they do not see the workflows themselves.

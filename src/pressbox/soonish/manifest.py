@@ -20,7 +20,7 @@ from pressbox.core.app import (
     TaskQueue,
     WorkflowsByQueue,
 )
-from pressbox.soonish.ids import PATH, QUEUE, RECONCILE_SCHEDULE, RECONCILE_WORKFLOW
+from pressbox.soonish.ids import PATH, QUEUE, RECONCILE, RECONCILE_SCHEDULE, RECONCILE_WORKFLOW
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -60,13 +60,12 @@ def activities(resources: Resources) -> ActivitiesByQueue:
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     from pressbox.soonish.contracts import ReconcileWorkflowInput
-    from pressbox.soonish.wiring import policy
-    from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
+    from pressbox.soonish.policy import policy
 
     return (
         ScheduleDeclaration(
             id=RECONCILE_SCHEDULE,
-            workflow=ReconcileWorkflow.__name__,
+            workflow=RECONCILE,
             workflow_id=RECONCILE_WORKFLOW,
             task_queue=QUEUE,
             input=ReconcileWorkflowInput(policy=policy(settings)),

@@ -1,7 +1,6 @@
 """Builds the activities and use cases of soonish from the resources of the process."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from pressbox.core.accounts.limits import RateLimits
@@ -27,9 +26,9 @@ from pressbox.soonish.adapters.reminder_schedules import TemporalReminderSchedul
 from pressbox.soonish.adapters.reminders import SqlReminders
 from pressbox.soonish.adapters.routing_sender import build_apprise_sender, build_sender
 from pressbox.soonish.adapters.workflows import TemporalWorkflows
-from pressbox.soonish.contracts import SoonishPolicy
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.ids import QUEUE
+from pressbox.soonish.policy import policy
 from pressbox.soonish.ports import Mailer, ReminderSchedules, Sender
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.channels import ChannelService
@@ -116,15 +115,6 @@ def workflows(resources: Resources) -> TemporalWorkflows:
 
 def reminder_schedules(resources: Resources) -> TemporalReminderSchedules:
     return TemporalReminderSchedules(resources.temporal, QUEUE)
-
-
-def policy(settings: Settings) -> SoonishPolicy:
-    soonish = settings.group(SoonishSettings)
-    return SoonishPolicy(
-        merge_window=timedelta(seconds=soonish.merge_window_seconds),
-        batch_size=soonish.batch_size,
-        concurrent_deliveries=soonish.concurrent_deliveries,
-    )
 
 
 def mailer(settings: Settings) -> Mailer | None:

@@ -1,16 +1,13 @@
 """The graph of entities: where it is kept, who fills it, who reads it."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from pressbox.core.app import ActivitiesByQueue, Resources, ScheduleDeclaration
+from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.audiences.contracts import EVERYONE
-from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.curator.context.wiring import context_extractor, contexts
 from pressbox.curator.graph.activities import GraphActivities
-from pressbox.curator.graph.contracts import GRAPH_WORKFLOW, GlobalGraphUpdateInput
 from pressbox.curator.graph.lightrag import LightRagGraph
 from pressbox.curator.graph.neighbours import SqlGraphReader
 from pressbox.curator.graph.page_store import SqlGraphPages
@@ -23,7 +20,6 @@ from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.domain.changes import GRAPH_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import paid_model
-from pressbox.curator.names import GRAPH_SCHEDULE
 from pressbox.curator.search.ports import GraphReader
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, GraphKind, LightRagStorage, policy
@@ -31,7 +27,6 @@ from pressbox.curator.settings import CuratorSettings, GraphKind, LightRagStorag
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-SHORTEST_INTERVAL = timedelta(seconds=5)
 STORAGES = {LightRagStorage.NETWORKX: "NetworkXStorage", LightRagStorage.MEMGRAPH: "MemgraphStorage"}
 
 
@@ -80,20 +75,6 @@ def graph_store(database: Database) -> tuple[Graph, GraphPages, GraphReader]:
     return PostgresGraph(database), SqlGraphPages(database), SqlGraphReader(database)
 
 
-def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
-    curator = settings.group(CuratorSettings)
-    update = ScheduleDeclaration(
-        id=GRAPH_SCHEDULE,
-        workflow=GlobalGraphUpdateWorkflow.__name__,
-        workflow_id=GRAPH_WORKFLOW,
-        task_queue=QUEUE,
-        input=GlobalGraphUpdateInput(routine=True, policy=policy(settings)),
-        summary="Adds what new articles say to the graph of entities",
-        every=max(timedelta(minutes=curator.graph_minutes / curator.speed), SHORTEST_INTERVAL),
-    )
-    return (update,)
-
-
 def routers() -> "Sequence[APIRouter]":
     from pressbox.curator.graph import api, pages
 
@@ -103,7 +84,6 @@ def routers() -> "Sequence[APIRouter]":
 SLICE = Slice(
     workflows=(GlobalGraphUpdateWorkflow, GraphRebuildWorkflow),
     activities=activities,
-    schedules=schedules,
     topics=(change_topic(GRAPH_CHANGED, EVERYONE),),
     routers=routers,
 )

@@ -1,11 +1,7 @@
 """The workflows, activities and schedule of ingestion, and the rate limiter that all slices share."""
 
-from collections.abc import Sequence
-from datetime import timedelta
-
-from pressbox.core.app import ActivitiesByQueue, Resources, ScheduleDeclaration
+from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
-from pressbox.core.config import Settings
 from pressbox.core.live.admission import audiences_by_id
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.articles.wiring import extractor
@@ -13,7 +9,6 @@ from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.ingest.activities import CrawlActivities, FetchActivities, LeftoverActivities
-from pressbox.curator.ingest.contracts import INGEST_WORKFLOW, AllFeedsIngestionInput
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore
 from pressbox.curator.ingest.rate_limit_store import SqlHostRateLimits
@@ -29,12 +24,9 @@ from pressbox.curator.library.domain.audiences import ENTRY_READERS, FEED_READER
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.library.visibility import AUDIENCES
-from pressbox.curator.names import INGEST_SCHEDULE
 from pressbox.curator.search.store import SqlEmbeddingStore, SqlIndexStore
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings, policy
-
-SHORTEST_INTERVAL = timedelta(seconds=5)
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
@@ -67,27 +59,6 @@ def rate_limiter(resources: Resources) -> HostRateLimiter:
     return HostRateLimiter(SqlHostRateLimits(resources.database), utc_now)
 
 
-def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
-    curator = settings.group(CuratorSettings)
-    ingest = ScheduleDeclaration(
-        id=INGEST_SCHEDULE,
-        workflow=AllFeedsIngestionWorkflow.__name__,
-        workflow_id=INGEST_WORKFLOW,
-        task_queue=QUEUE,
-        input=AllFeedsIngestionInput(
-            enable_content_fetch=curator.full_text,
-            auto_distill=curator.auto_distill,
-            routine=True,
-            policy=policy(settings),
-        ),
-        summary="Reads the feeds that are due, and finishes what was left half done",
-        every=max(timedelta(minutes=curator.ingest_minutes / curator.speed), SHORTEST_INTERVAL),
-        # Runs do not overlap: one that hangs must not stop them for ever.
-        run_timeout=timedelta(hours=2),
-    )
-    return (ingest,)
-
-
 SLICE = Slice(
     workflows=(
         AllFeedsIngestionWorkflow,
@@ -98,7 +69,6 @@ SLICE = Slice(
         PreviewFetchWorkflow,
     ),
     activities=activities,
-    schedules=schedules,
     topics=(
         change_topic(FEED_CHANGED, audiences_by_id(FEED_READERS)),
         change_topic(ENTRY_CHANGED, audiences_by_id(ENTRY_READERS)),

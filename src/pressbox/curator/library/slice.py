@@ -11,7 +11,6 @@ from pressbox.core.app import (
     FindAudiences,
     LiveTopic,
     Resources,
-    ScheduleDeclaration,
     load_nothing,
 )
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from pressbox.core.audiences.contracts import Audience
     from pressbox.core.audiences.members import AudienceKind
-    from pressbox.core.config import Settings
     from pressbox.core.health import PartHealth
 
 
@@ -33,7 +31,6 @@ class Slice:
 
     workflows: tuple[type, ...] = ()
     activities: Callable[[Resources], ActivitiesByQueue] = lambda _: {}
-    schedules: Callable[[Settings], Sequence[ScheduleDeclaration]] = lambda _: ()
     topics: tuple[LiveTopic, ...] = ()
     audiences: tuple[AudienceKind, ...] = ()
     routers: Callable[[], Sequence[APIRouter]] = lambda: ()
