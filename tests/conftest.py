@@ -22,6 +22,7 @@ from pressbox.core.db.migrate import upgrade
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
+from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.temporal_server import EmbeddedTemporal
@@ -131,7 +132,17 @@ async def resources(settings: Settings, database: Database, temporal: Client) ->
 async def open_test_resources(settings: Settings, database: Database, temporal: Client) -> AsyncIterator[Resources]:
     store = open_store(ObjectsSettings(), settings.home / "objects")
     async with GuardedClient(HttpSettings()) as http:
-        yield Resources(settings, database, temporal, store, http)
+        resources = Resources(settings, database, temporal, store, http)
+        async with resources.exits:
+            yield resources
+
+
+@pytest.fixture(scope="session")
+async def parsers() -> AsyncIterator[ParserPool]:
+    """The children that read strangers' texts, shared by all tests that do not harm them."""
+    parsers = ParserPool(2)
+    yield parsers
+    await parsers.close()
 
 
 def execute(url: str, statement: str) -> None:

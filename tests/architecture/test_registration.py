@@ -130,6 +130,7 @@ ACTIVITIES = {
         "crawl_single_feed",
         "delete_enrichment",
         "end_answer",
+        "fetch_single_content",
         "get_app_settings",
         "get_entries",
         "get_entries_for_distillation",
@@ -214,6 +215,9 @@ class AnyResources:
     settings = Settings(secret_key=SecretStr("not a secret"))
 
     def __getattr__(self, name: str) -> object:
+        return self
+
+    def __call__(self, *_: object) -> object:
         return self
 
 

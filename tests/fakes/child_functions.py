@@ -4,12 +4,13 @@ import os
 import signal
 import time
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 
 from pressbox.core.errors import ConflictError, InvalidInputError
 from pressbox.core.processes.fork_server import after_answer
+from pressbox.curator.feeds.domain import ParsedFeed
 
 
 @dataclass(frozen=True)
@@ -90,3 +91,19 @@ def hang_and_tell(number: int) -> int:
 def answer_before_sleeping(seconds: float) -> int:
     after_answer(lambda: time.sleep(seconds))
     return os.getpid()
+
+
+def parse_by_memory(content: bytes, content_type: str, url: str, *, now: datetime, limit: int | None) -> ParsedFeed:
+    """As `parse_feed`, of a document that takes all memory."""
+    return ParsedFeed("x" * 2_000_000_000)
+
+
+def parse_for_ever(content: bytes, content_type: str, url: str, *, now: datetime, limit: int | None) -> ParsedFeed:
+    """As `parse_feed`, of a document that takes all time."""
+    while True:
+        pass
+
+
+def parse_by_accident(content: bytes, content_type: str, url: str, *, now: datetime, limit: int | None) -> ParsedFeed:
+    """As `parse_feed`, of a document that breaks it in a new way."""
+    raise ZeroDivisionError

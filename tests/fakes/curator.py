@@ -432,7 +432,7 @@ class FakePages:
         finally:
             self.at_once[host] -= 1
 
-    async def extract(self, page: Page, rules: Sequence[ExtractionRule]) -> FetchedArticle:
+    async def extract(self, page: Page, rules: Sequence[ExtractionRule], owner: str = "") -> FetchedArticle:
         text = page.html + "".join(rule.expression for rule in rules)
         return FetchedArticle(html=text, text=text, title=f"Title of {page.url}")
 
@@ -576,6 +576,7 @@ class FakeWorld:
             crawl.get_entries_to_fetch,
             leftovers.get_leftovers,
             self._fetching().get_entries,
+            self._fetching().fetch_single_content,
             self._distilling().get_entries_for_distillation,
             self._distilling().save_distilled_entries,
             IndexSelection(self.entry_store).get_entry_ids_for_indexing,

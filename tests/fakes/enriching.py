@@ -163,7 +163,7 @@ class FakePages:
             raise found
         return Page(url, found, "text/html")
 
-    async def extract(self, page: Page, rules: Sequence[ExtractionRule]) -> FetchedArticle:
+    async def extract(self, page: Page, rules: Sequence[ExtractionRule], owner: str = "") -> FetchedArticle:
         return FetchedArticle(page.html, page.html, title="A page", final_url=page.url)
 
     async def from_feed(self, html: str, base_url: str) -> FetchedArticle:

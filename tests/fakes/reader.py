@@ -19,6 +19,7 @@ from pressbox.curator.apps.store import SqlViewFeeds
 from pressbox.curator.apps.stream_service import StreamService
 from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.apps.wiring import app_service, stream_service, view_service
+from pressbox.curator.articles.wiring import parser_pool
 from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.ingest.starter import IngestStarter
@@ -75,7 +76,7 @@ class Web:
 
     sites: dict[str, Sequence[FoundFeed]] = field(default_factory=dict)
 
-    async def discover(self, url: str) -> Sequence[FoundFeed]:
+    async def discover(self, url: str, owner: str = "") -> Sequence[FoundFeed]:
         return self.sites.get(url, [FoundFeed(url, "A feed", ParsedFeed("A feed"))] if url.endswith(".xml") else [])
 
 
@@ -114,7 +115,7 @@ class Library:
         reading = ReadingService(SqlReadingLists(self.database), self.index, MODEL, ingest)
         self.service = Services(
             sources=sources,
-            outlines=OutlineService(subscriptions, objects, ingest, self.clock),
+            outlines=OutlineService(subscriptions, objects, ingest, parser_pool(self.resources), self.clock),
             reading=reading,
             states=states,
             costs=CostService(SqlCosts(self.database), SqlModelLedger(self.database), 1000, self.clock),

@@ -47,7 +47,7 @@ class RecordedTemporal:
             # As the client says it when it cannot dial.
             raise RuntimeError("Connection refused")
         self.starts.append(Start(workflow, input, id))
-        return Handle(id)
+        return Handle(id, self.results.get(workflow))
 
     def get_workflow_handle(self, id: str, **options: Any) -> Any:
         if self.real is not None:

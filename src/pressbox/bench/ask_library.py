@@ -18,7 +18,7 @@ from pressbox.bench.copy_rows import Row, copy_rows
 from pressbox.bench.library import articles
 from pressbox.core.errors import ConfigurationError, PressboxError
 from pressbox.curator.articles.html_tree import html_to_text
-from pressbox.curator.feeds.parser import FeedParser
+from pressbox.curator.feeds.parser import parse_feed
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.search.ports import IndexDocument
 from pressbox.curator.text.plain_text import to_plain_text
@@ -85,10 +85,9 @@ def _read_pages(folder: Path) -> Iterator[Document]:
 
 
 async def _read_feeds(feeds: Sequence[Path]) -> AsyncIterator[Document]:
-    parser = FeedParser()
     for file in feeds:
         try:
-            parsed = await parser.parse(file.read_bytes(), "", _URL)
+            parsed = parse_feed(file.read_bytes(), "", _URL)
         except PressboxError:
             # Some feeds of the set are broken on purpose, and no question is about them.
             continue

@@ -9,8 +9,8 @@ and the functions in it import what they need when they are called.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Union
@@ -40,6 +40,8 @@ class Resources:
     temporal: Client
     objects: ObjectStore
     http: GuardedClient
+    # What applications opened with these resources, to be closed before them.
+    exits: AsyncExitStack = field(default_factory=AsyncExitStack, compare=False)
 
 
 class OpenResources(Protocol):

@@ -65,7 +65,9 @@ async def open_resources(
     known = settings.model_copy(update={"temporal": settings.temporal.model_copy(update=found)})
     try:
         async with GuardedClient(settings.http) as http:
-            yield Resources(known, database, temporal, open_store(settings.objects, home.objects), http)
+            resources = Resources(known, database, temporal, open_store(settings.objects, home.objects), http)
+            async with resources.exits:
+                yield resources
     finally:
         await database.close()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pressbox.core.errors import ConfigurationError, ConflictError, InvalidInputError, TransientError
-from pressbox.core.processes.calls import CallFailedError, Limits
+from pressbox.core.processes.calls import CallFailedError, Limits, Terms
 from pressbox.core.processes.pool import CALLS_PER_CHILD, ChildDiedError, ChildPool
 from tests.fakes import child_functions as functions
 from tests.waiting import until
@@ -154,3 +154,41 @@ async def test_a_child_knows_none_of_our_secrets(monkeypatch: pytest.MonkeyPatch
     await pool.close()
     assert "planted-secret" not in seen.values()
     assert seen["PATH"] == os.environ["PATH"], "programs are still found"
+
+
+async def test_an_owner_with_many_calls_does_not_keep_another_waiting() -> None:
+    pool = ChildPool("The child")
+    await pool.run(functions.process_number)
+    ended: list[str] = []
+
+    async def call(owner: str, seconds: float) -> None:
+        await pool.run_by(Terms(owner=owner), functions.sleep, seconds)
+        ended.append(owner)
+
+    calls = [asyncio.create_task(call("greedy", 0.02)) for _ in range(20)]
+    await until(lambda: not pool.is_idle)
+    calls.append(asyncio.create_task(call("honest", 0)))
+    await asyncio.gather(*calls)
+    await pool.close()
+    assert ended.index("honest") <= 2
+
+
+async def test_a_caller_that_gives_up_in_the_queue_gives_its_place_away() -> None:
+    pool = ChildPool("The child")
+    first = asyncio.create_task(pool.run(functions.sleep, 0.2))
+    second = asyncio.create_task(pool.run_by(Terms(owner="b"), functions.sleep, 60))
+    third = asyncio.create_task(pool.run_by(Terms(owner="c"), functions.process_number))
+    await until(lambda: not pool.is_idle)
+    second.cancel()
+    await first
+    assert await third
+    await pool.close()
+
+
+async def test_a_call_may_have_a_smaller_budget_than_its_pool() -> None:
+    pool = ChildPool("The child", limits=Limits(processor_seconds=600))
+    with pytest.raises(ChildDiedError) as died:
+        await pool.run_by(Terms(processor_seconds=0), functions.work_for_ever)
+    assert died.value.status == -signal.SIGXCPU
+    assert await pool.run(functions.process_number)
+    await pool.close()

@@ -74,7 +74,7 @@ def declared(_: Settings) -> list[ScheduleDeclaration]:
 def run(settings: Settings, temporal_record: RecordedTemporal, monkeypatch: pytest.MonkeyPatch) -> Run:
     commands = build_group(build_commands(declared))
     web = Web()
-    monkeypatch.setattr(FeedDiscovery, "discover", lambda _, url: web.discover(url))
+    monkeypatch.setattr(FeedDiscovery, "discover", lambda _, url, owner: web.discover(url, owner))
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Resources]:

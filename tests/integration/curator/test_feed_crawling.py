@@ -17,6 +17,8 @@ from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
 from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.parser_pool import ParserPool
+from tests.fakes.child_functions import parse_by_accident
 from tests.integration.http.loopback import LoopbackServer, running
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -31,10 +33,10 @@ async def server() -> AsyncIterator[LoopbackServer]:
 
 
 @pytest.fixture
-async def crawler(server: LoopbackServer) -> AsyncIterator[FeedCrawler]:
+async def crawler(server: LoopbackServer, parsers: ParserPool) -> AsyncIterator[FeedCrawler]:
     settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=5)
     async with GuardedClient(settings) as client:
-        yield FeedCrawler(client, FeedParser(), POLICY, lambda: NOW)
+        yield FeedCrawler(client, FeedParser(parsers), POLICY, lambda: NOW)
 
 
 def feed(server: LoopbackServer, path: str = "/feed", validators: Validators | None = None) -> FeedToCrawl:
@@ -237,14 +239,14 @@ async def test_damaged_packing_is_a_fault_of_the_server(server: LoopbackServer, 
     assert (await crawler.crawl(feed(server))).outcome is CrawlOutcome.SERVER_ERROR
 
 
-async def test_a_server_that_is_away_or_silent_is_unreachable(server: LoopbackServer) -> None:
+async def test_a_server_that_is_away_or_silent_is_unreachable(server: LoopbackServer, parsers: ParserPool) -> None:
     async def silent(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(60)
 
     server.routes["/feed"] = silent
     settings = HttpSettings(allow=("127.0.0.0/8",), timeout_seconds=0.3)
     async with GuardedClient(settings) as client:
-        crawler = FeedCrawler(client, FeedParser(), POLICY)
+        crawler = FeedCrawler(client, FeedParser(parsers), POLICY)
         crawl = await crawler.crawl(feed(server))
         assert crawl.outcome is CrawlOutcome.UNREACHABLE
         assert "did not answer" in crawl.reason
@@ -274,10 +276,7 @@ async def test_validators_that_cannot_be_sent_back_are_not_kept(server: Loopback
 async def test_a_document_that_breaks_the_reader_fails_alone(
     server: LoopbackServer, crawler: FeedCrawler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("pressbox.curator.feeds.parser.parse_feed", broken)
+    monkeypatch.setattr("pressbox.curator.feeds.parser.parse_feed", parse_by_accident)
     server.answers("/feed", body=FEED)
     crawl = await crawler.crawl(feed(server))
     assert crawl.outcome is CrawlOutcome.NOT_A_FEED

@@ -9,7 +9,7 @@ from pressbox.core.config import HttpSettings
 from pressbox.core.errors import InvalidInputError, NotFoundError, RefusedAddressError, TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.curator.feeds.discovery import USUAL_PATHS, FeedDiscovery
-from pressbox.curator.feeds.parser import FeedParser
+from pressbox.curator.library.parser_pool import ParserPool
 from tests.integration.http.loopback import LoopbackServer, ScriptedResolver, running
 
 FEED = b"<rss><channel><title>News</title><item><guid>1</guid><title>One</title></item></channel></rss>"
@@ -23,10 +23,10 @@ async def server() -> AsyncIterator[LoopbackServer]:
 
 
 @pytest.fixture
-async def discovery(server: LoopbackServer) -> AsyncIterator[FeedDiscovery]:
+async def discovery(server: LoopbackServer, parsers: ParserPool) -> AsyncIterator[FeedDiscovery]:
     settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=5)
     async with GuardedClient(settings) as client:
-        yield FeedDiscovery(client, FeedParser(), 1_000_000)
+        yield FeedDiscovery(client, parsers, 1_000_000)
 
 
 def page(server: LoopbackServer, html: str, path: str = "/") -> str:
@@ -108,11 +108,11 @@ async def plain_http_only(reader: asyncio.StreamReader, writer: asyncio.StreamWr
     writer.close()
 
 
-async def test_without_a_scheme_https_is_tried_and_then_http() -> None:
+async def test_without_a_scheme_https_is_tried_and_then_http(parsers: ParserPool) -> None:
     listener = await asyncio.start_server(plain_http_only, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
     async with listener, GuardedClient(HttpSettings(allow=(f"127.0.0.1:{port}",))) as client:
-        discovery = FeedDiscovery(client, FeedParser(), 1_000_000)
+        discovery = FeedDiscovery(client, parsers, 1_000_000)
         for spelling in (f"127.0.0.1:{port}/feed", f" feed://127.0.0.1:{port}/feed"):
             (found,) = await discovery.discover(spelling)
             assert found.url == f"http://127.0.0.1:{port}/feed"
@@ -140,12 +140,12 @@ async def test_a_permanent_move_is_offered_as_the_new_address(server: LoopbackSe
         ("https://www.youtube.com/playlist?list=PLabcdefghijklm", "playlist_id=PLabcdefghijklm"),
     ],
 )
-async def test_channels_and_playlists_of_youtube_have_feeds(address: str, asked: str) -> None:
+async def test_channels_and_playlists_of_youtube_have_feeds(address: str, asked: str, parsers: ParserPool) -> None:
     # Nobody leaves this machine: the name leads to a port where nobody answers, and the error tells who was asked.
     resolver = ScriptedResolver(www_youtube_com=["127.0.0.1"])
     async with GuardedClient(HttpSettings(), resolver=resolver) as client:
         seen: list[str] = []
-        discovery = FeedDiscovery(client, FeedParser(), 1_000_000)
+        discovery = FeedDiscovery(client, parsers, 1_000_000)
         original = client.get
 
         async def noted(url: str, **rest: object) -> object:

@@ -3,10 +3,12 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pressbox.curator.articles.html_tree import html_to_text
 from pressbox.curator.articles.media import choose_source
-from pressbox.curator.articles.sanitizer import sanitise
+from pressbox.curator.articles.sanitizer import LARGEST_EXTRA, MOST_GROWTH, sanitise
 
 PAGE = "https://example.org/news/article.html"
 
@@ -253,3 +255,58 @@ def test_the_text_has_a_line_for_each_block() -> None:
 def test_the_text_of_a_very_deep_page_is_found_without_recursion() -> None:
     assert "x" in html_to_text("<div>" * 200 + "x")
     assert html_to_text("") == ""
+
+
+_OPENED = "".join(f"<b id=x{number}>" for number in range(200))
+_LINKED = "".join(f'<a href="https://example.org/{number}">' for number in range(200))
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<p>{_OPENED}" + "<div>x</div>" * 2_000,
+        f"<p>{_OPENED}" + "<ul><li>x</ul>" * 2_000,
+        f"<table>{_OPENED}" + "x<tr><td>y</td></tr>" * 1_000,
+        f"<table><tr>{_LINKED}" + "<td>x</td>z" * 2_000,
+        f"<p>{_LINKED}" + "<p>x" * 5_000,
+        f"<dl><table><dd>{_OPENED}<table>" + "<li>x</li>" * 2_000,
+        f"<p><b id={'x' * 10_000}>" + "<div>x</div>" * 2_000,
+        "<p>" + "<i><b><u><s><em>" * 100 + "</p><p>x" * 2_000,
+    ],
+    ids=["blocks", "lists", "table", "cells", "paragraphs", "nested", "long id", "unclosed"],
+)
+def test_no_page_grows_by_being_sanitised(html: str) -> None:
+    clean = sanitise(html, "https://example.org/")
+    assert len(clean) <= MOST_GROWTH * len(html)
+    assert sanitise(clean, "https://example.org/") == clean
+
+
+def test_a_long_base_is_not_repeated_in_every_link() -> None:
+    html = "<a href=b>c</a>" * 5_000
+    assert len(sanitise(html, f"https://example.org/{'x' * 5_000}/")) <= MOST_GROWTH * len(html)
+
+
+def test_a_text_that_grows_beyond_measure_becomes_plain_paragraphs() -> None:
+    html = "<p>One &amp; two</p>" + "<a href=b>c</a>" * 5_000
+    plain = sanitise(html, f"https://example.org/{'x' * 1_900}/")
+    assert plain.startswith("<p>One &amp; two</p>")
+    assert "href" not in plain
+    assert len(plain) <= len(html)
+
+
+def test_a_paragraph_with_a_block_inside_keeps_its_formatting() -> None:
+    assert sanitise("<p><b>One<blockquote>two</blockquote>three</b></p>", "") == (
+        "<div><b>One<blockquote>two</blockquote>three</b></div>"
+    )
+    assert sanitise("<p>One<br>two <i>three</i></p>", "") == "<p>One<br>two <i>three</i></p>"
+
+
+_TAGS = ("<p>", "</p>", "<b id=1>", "</b>", "<i>", "<a href=x>", "</a>", "<font color=r>", "<code>", "<div>", "</div>")
+_PARTS = ("<table>", "</table>", "<tr>", "<td>", "<li>", "x")
+_PIECES = st.sampled_from(_TAGS + _PARTS)
+
+
+@given(st.lists(_PIECES, max_size=8), st.lists(_PIECES, min_size=1, max_size=4), st.integers(1, 300))
+def test_no_pattern_of_tags_grows_without_end(opening: list[str], repeated: list[str], times: int) -> None:
+    html = "".join(opening) * 20 + "".join(repeated) * times
+    assert len(sanitise(html, "https://example.org/")) <= MOST_GROWTH * len(html) + LARGEST_EXTRA

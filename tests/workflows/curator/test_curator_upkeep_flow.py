@@ -64,7 +64,7 @@ async def test_cleanup_deletes_in_rounds_and_a_dry_run_only_counts(stage: Stage)
 
 
 async def test_a_preview_shows_what_rules_would_find_and_is_kept_in_the_object_store(stage: Stage) -> None:
-    shown = await stage.workflows.preview("https://a.example.org/1", [ExtractionRule("css", "article", True)])
+    shown = await stage.workflows.preview("https://a.example.org/1", [ExtractionRule("css", "article", True)], 7)
     assert shown.ok
     assert shown.words
     assert b"article" in stage.world.objects.all[shown.preview_key]
@@ -72,5 +72,5 @@ async def test_a_preview_shows_what_rules_would_find_and_is_kept_in_the_object_s
 
 async def test_a_preview_of_a_page_that_cannot_be_had_says_why(stage: Stage) -> None:
     stage.world.pages.broken["https://a.example.org/1"] = PermanentError("It is a PDF.")
-    shown = await stage.workflows.preview("https://a.example.org/1", [])
+    shown = await stage.workflows.preview("https://a.example.org/1", [], 7)
     assert (shown.ok, shown.error) == (False, "It is a PDF.")

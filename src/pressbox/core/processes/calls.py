@@ -1,7 +1,8 @@
 """How a function, its arguments and its result travel between a process and its child: as lines of JSON.
 
-A call is two lines: the dotted name of the function, and its arguments. The answer is two lines as well: `ok` and the
-result, or `failed` and the error. JSON and not pickles: what a child answers after it has read a hostile file is data.
+A call is two lines: the dotted name of the function, with its seconds of processor time, and its arguments. The answer
+is two lines as well: `ok` and the result, or `failed` and the error. JSON and not pickles: what a child
+answers after it has read a hostile file is data.
 """
 
 import inspect
@@ -36,6 +37,14 @@ class Limits:
     processor_seconds: int | None = None
     # Of one file that the call writes.
     file_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What differs between calls to one pool: whose turn it takes, and a budget below that of the pool."""
+
+    owner: str = ""
+    processor_seconds: int | None = None
 
 
 class Plan(BaseModel):

@@ -31,7 +31,8 @@ from typing import ParamSpec, TypeVar, cast
 from pressbox.core.config import bare_environment
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.logs import get_logger
-from pressbox.core.processes.calls import OK, READY, Failure, Limits, Plan, name_of, signature_of
+from pressbox.core.processes.calls import OK, READY, Failure, Limits, Plan, Terms, name_of, signature_of
+from pressbox.core.processes.turns import Turns
 
 log = get_logger(__name__)
 
@@ -72,7 +73,7 @@ class ChildPool:
         self.limits = limits or Limits()
         self._plan = Plan(setup=name_of(setup) if setup else None, limits=self.limits)
         self._idle_seconds = idle_seconds
-        self._slots = asyncio.Semaphore(size)
+        self._turns = Turns(size)
         self._children: set[_Child] = set()
         # The last one back is the first one out, so that those which are not needed stay idle and end.
         self._idle: list[_Child] = []
@@ -89,12 +90,18 @@ class ChildPool:
         return len(self._idle) == len(self._children)
 
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self.run_by(Terms(), function, *args, **kwargs)
+
+    async def run_by(self, terms: Terms, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a function when it is the owner's turn, within the owner's budget."""
         signature = signature_of(function)
         bound = signature.parameters.bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = signature.arguments.dump_json(tuple(bound.arguments.values()))
-        async with self._slots, self._borrow_child() as child:
-            status, answer = await self._ask(child, name_of(function).encode(), arguments)
+        seconds = self.limits.processor_seconds if terms.processor_seconds is None else terms.processor_seconds
+        call = name_of(function) if seconds is None else f"{name_of(function)} {seconds}"
+        async with self._turns.take(terms.owner), self._borrow_child() as child:
+            status, answer = await self._ask(child, call.encode(), arguments)
         if status != OK:
             raise Failure.model_validate_json(answer).to_error()
         (result,) = signature.result.validate_json(answer)

@@ -27,9 +27,10 @@ def main() -> None:
     _write(answers, READY)
     while True:
         name, arguments = calls.get()
-        if plan.limits.processor_seconds is not None:
-            limit_call(plan.limits.processor_seconds)
-        _write(answers, *run_call(name.decode().strip(), arguments))
+        function, _, seconds = name.decode().strip().partition(" ")
+        if seconds:
+            limit_call(int(seconds))
+        _write(answers, *run_call(function, arguments))
 
 
 def _listen(source: BinaryIO, calls: "queue.Queue[tuple[bytes, bytes]]") -> None:

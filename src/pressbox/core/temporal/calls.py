@@ -170,7 +170,7 @@ def failure_reason(error: BaseException) -> str:
 
 async def _call(method: "Method[InputT, ResultT]", input: InputT, config: ActivityConfig) -> ResultT:
     options = ActivityConfig(**config)
-    if queue := call_options(method).queue:
+    if "task_queue" not in options and (queue := call_options(method).queue):
         options["task_queue"] = queue(workflow.info().task_queue)
     result: ResultT = await workflow.execute_activity_method(method, input, **options)
     return result

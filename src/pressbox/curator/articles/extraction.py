@@ -1,12 +1,13 @@
 """Finds the article on a page. The work on strangers' HTML runs in the parser pool."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
 
-from pressbox.core.clock import utc_now
+from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError
+from pressbox.core.processes.calls import Terms
 from pressbox.curator.articles.anchors import find_place, squash
 from pressbox.curator.articles.html_tree import html_to_text, limit_attributes, remove, serialise
 from pressbox.curator.articles.media import find_first_picture
@@ -15,28 +16,60 @@ from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.articles.rules import check_rules, remove_unwanted, select_wanted
 from pressbox.curator.articles.sanitizer import sanitise
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.library.parser_pool import ParserPool
+from pressbox.curator.library.parser_pool import ParserPool, TooSlowError
 from pressbox.curator.text.languages import detect_language
 
 LEAST_TEXT = 30
+# Of processor time, for the whole page: rules are written by people, and some would never come to an end.
+RULES_SECONDS = 3
+SLOW_RULES_PAUSE = timedelta(hours=1)
+MOST_SLOW_RULES = 1_000
 # Three novels: what is longer is no article, and every later step would have to carry it.
 LONGEST_HTML = 2_000_000
 _PAGE_FRAME = ("nav", "aside", "footer", "form", "header", "dialog", "menu")
 NOTHING_TO_READ = "The page has nothing to read. It may need scripts, or want people to sign in or to agree first."
 TOO_LONG = f"The article is longer than {LONGEST_HTML:,} characters, which is more than is kept."
+SLOW_RULES = "The rules take too long on this page. Make them simpler, such as article .content."
 NOT_A_PAGE = "The page is not HTML that can be read."
 
 
+class SlowRulesError(TooSlowError):
+    pass
+
+
 class PooledExtractor:
-    """Extracts in the child processes of the parser pool."""
+    """Extracts in the child processes of the parser pool. Rules have a smaller budget; beyond it they rest an hour."""
 
-    def __init__(self, parsers: ParserPool) -> None:
+    def __init__(self, parsers: ParserPool, now: Clock = utc_now) -> None:
         self._parsers = parsers
+        self._now = now
+        self._slow: dict[tuple[ExtractionRule, ...], datetime] = {}
 
-    async def extract(self, page: Page, rules: Sequence[ExtractionRule]) -> FetchedArticle:
-        return await self._parsers.run(
-            extract_article, _encodable(page.html), _encodable(page.url), tuple(rules), now=utc_now()
-        )
+    async def extract(self, page: Page, rules: Sequence[ExtractionRule], owner: str = "") -> FetchedArticle:
+        chosen = tuple(rules)
+        if not owner and self._is_slow(chosen):
+            raise SlowRulesError(SLOW_RULES)
+        terms = Terms(owner=owner, processor_seconds=RULES_SECONDS if rules else None)
+        try:
+            return await self._parsers.run_by(
+                terms, extract_article, _encodable(page.html), _encodable(page.url), chosen, now=self._now()
+            )
+        except TooSlowError as error:
+            if not rules:
+                raise
+            self._remember_slow(chosen)
+            raise SlowRulesError(SLOW_RULES) from error
+
+    def _is_slow(self, rules: tuple[ExtractionRule, ...]) -> bool:
+        until = self._slow.get(rules)
+        return until is not None and self._now() < until
+
+    def _remember_slow(self, rules: tuple[ExtractionRule, ...]) -> None:
+        """The articles of a feed share its rules: the second one need not find out again."""
+        now = self._now()
+        self._slow = {known: until for known, until in self._slow.items() if until > now}
+        if len(self._slow) < MOST_SLOW_RULES:
+            self._slow[rules] = now + SLOW_RULES_PAUSE
 
     async def from_feed(self, html: str, base_url: str) -> FetchedArticle:
         return await self._parsers.run(extract_feed_text, _encodable(html), _encodable(base_url))

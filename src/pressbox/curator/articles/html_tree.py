@@ -19,7 +19,7 @@ _BLOCK_NAMES = """
     address article aside blockquote body br caption center dd details div dl dt fieldset figcaption figure footer form
     h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody tfoot thead tr ul
 """
-_BLOCKS = frozenset(_BLOCK_NAMES.split())
+BLOCKS = frozenset(_BLOCK_NAMES.split())
 _UNREAD = frozenset({"script", "style", "template", "noscript", "head", "svg", "rt", "rp", "iframe", "textarea"})
 _CELLS = frozenset({"td", "th"})
 _BETWEEN_CELLS = " | "
@@ -100,7 +100,7 @@ class _Lines:
         self._preformatted = 0
 
     def open(self, element: Any) -> None:
-        if element.tag in _BLOCKS:
+        if element.tag in BLOCKS:
             self._end_line()
         if element.tag in _CELLS and self._current:
             self._current.append(_BETWEEN_CELLS)
@@ -110,7 +110,7 @@ class _Lines:
 
     def close(self, element: Any) -> None:
         self._unread -= element.tag in _UNREAD
-        if element.tag in _BLOCKS:
+        if element.tag in BLOCKS:
             self._end_line()
         self._preformatted -= element.tag == "pre"
         self._add(element.tail)

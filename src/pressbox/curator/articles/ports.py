@@ -40,6 +40,8 @@ class PageReader(Protocol):
 class Extractor(Protocol):
     """Finds the article on a page, off the event loop."""
 
-    async def extract(self, page: Page, rules: Sequence[ExtractionRule]) -> FetchedArticle: ...
+    async def extract(self, page: Page, rules: Sequence[ExtractionRule], owner: str = "") -> FetchedArticle:
+        """The owner is the person who waits for it, and has a turn of his own; without one it is work for all."""
+        ...
 
     async def from_feed(self, html: str, base_url: str) -> FetchedArticle: ...

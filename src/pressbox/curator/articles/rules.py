@@ -7,6 +7,8 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.curator.articles.html_tree import remove
 from pressbox.curator.library.domain.feeds import ExtractionRule
 
+MOST_MATCHES = 10_000
+
 
 def remove_unwanted(root: Any, rules: Sequence[ExtractionRule]) -> None:
     for rule in rules:
@@ -37,7 +39,13 @@ def _find(root: Any, rule: ExtractionRule) -> list[Any]:
     except etree.XPathError as error:
         raise _unreadable_rule(rule) from error
     # An expression may also return a text, an attribute or a number.
-    return [one for one in found if isinstance(one, etree._Element)] if isinstance(found, list) else []
+    elements = [one for one in found if isinstance(one, etree._Element)] if isinstance(found, list) else []
+    if len(elements) > MOST_MATCHES:
+        raise InvalidInputError(
+            f"“{rule.expression[:100]}” finds {len(elements):,} parts of the page; at most {MOST_MATCHES:,} are used.",
+            field="rules",
+        )
+    return elements
 
 
 def _compile(rule: ExtractionRule) -> Any:

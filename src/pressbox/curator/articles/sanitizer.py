@@ -3,12 +3,17 @@
 First the tree is simplified (lazy images, embeds, headings, addresses), then nh3 writes it anew from its list of what
 is allowed. That order makes it safe: nothing touches the text after nh3. The tree comes from lxml, which also limits
 the depth; nh3 alone takes minutes for a megabyte of nested tags. Sanitising twice gives the same as once.
+
+What comes out is never much larger than what went in. nh3 reads as browsers do: formatting that is still open where a
+paragraph or a table ends is opened again for every block behind it. So the tree is brought into a form in which that
+does not happen.
 """
 
+import html as escaping
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from pressbox.curator.articles.html_tree import parse_html, remove, serialise, unwrap
+from pressbox.curator.articles.html_tree import BLOCKS, html_to_text, parse_html, remove, serialise, unwrap
 from pressbox.curator.articles.media import LOADING_ATTRIBUTES, fix_pictures, link_embeds
 
 ID_PREFIX = "text-"
@@ -45,22 +50,48 @@ _ATTRIBUTES = {
 }
 _NUMBERS = frozenset({"width", "height", "colspan", "rowspan", "span", "start", "value"})
 _LARGEST_SPAN = 100
+# Those that browsers open again behind the end of a block.
+_FORMATTING_NAMES = "a b big code em font i nobr s small strike strong tt u"
+_FORMATTING = frozenset(_FORMATTING_NAMES.split())
+_TABLE_PARTS = frozenset({"table", "tbody", "thead", "tfoot", "tr", "colgroup"})
+DEEPEST_FORMATTING = 10
+# Addresses become absolute and pictures get attributes; with this much, something else grows.
+MOST_GROWTH = 10
+LARGEST_EXTRA = 50_000
+LONGEST_RESULT = 4_000_000
+LONGEST_BASE = 2_000
+_LONGEST_NAMES = {"id": 200, "lang": 35, "dir": 10, "headers": 500, "datetime": 100}
 
 
 def sanitise(html: str, base_url: str) -> str:
-    """Keep only what reading needs, with absolute addresses, resolved against `base_url`."""
-    import nh3
+    """Keep only what reading needs, with absolute addresses, resolved against `base_url`.
 
+    What would grow beyond measure becomes plain paragraphs.
+    """
     root = parse_html(html)
     if root is None:
         return ""
+    if len(base_url) > LONGEST_BASE:
+        # Repeated in every relative address, it would make a small text a large one.
+        base_url = ""
+    limit = min(MOST_GROWTH * len(html) + LARGEST_EXTRA, LONGEST_RESULT)
     fix_pictures(root, base_url)
     link_embeds(root, base_url)
     _simplify(root)
     _lower_headings(root)
     _resolve_links(root, base_url)
+    _close_paragraphs(root)
+    _limit_formatting(root)
+    simple = serialise(root)
+    clean = _clean(simple) if len(simple) <= limit else simple
+    return clean if len(clean) <= limit else _write_paragraphs(html, limit)
+
+
+def _clean(html: str) -> str:
+    import nh3
+
     return nh3.clean(
-        serialise(root),
+        html,
         tags=set(_TAGS.split()),
         clean_content_tags={"script", "style", "svg", "math", "template", "iframe", "object", "noscript", "textarea"},
         attributes=_ATTRIBUTES,
@@ -70,7 +101,53 @@ def sanitise(html: str, base_url: str) -> str:
     ).strip()
 
 
+def _write_paragraphs(html: str, limit: int) -> str:
+    lines = html_to_text(html)[: limit // 10].split("\n")
+    return "\n".join(f"<p>{escaping.escape(line, quote=False)}</p>" for line in lines if line.strip())
+
+
+def _close_paragraphs(root: Any) -> None:
+    """Make paragraphs with blocks inside plain blocks, since a browser would end them at the first of these."""
+    from lxml import etree  # type: ignore[import-untyped]
+
+    open_paragraphs: list[Any] = []
+    with_blocks: list[Any] = []
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if event == "end":
+            if open_paragraphs and open_paragraphs[-1] is element:
+                open_paragraphs.pop()
+            continue
+        if element.tag in BLOCKS and element.tag != "br":
+            with_blocks += open_paragraphs
+            open_paragraphs.clear()
+        if element.tag == "p":
+            open_paragraphs.append(element)
+    for element in with_blocks:
+        element.tag = "div"
+
+
+def _limit_formatting(root: Any) -> None:
+    """Unwrap formatting that is nested deeply, or stands between the parts of a table."""
+    from lxml import etree
+
+    depth, deep = 0, []
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if element.tag not in _FORMATTING:
+            continue
+        depth += 1 if event == "start" else -1
+        if event == "start" and depth > DEEPEST_FORMATTING:
+            deep.append(element)
+    for element in deep:
+        unwrap(element)
+    for element in list(root.iter(*_FORMATTING)):
+        parent = element.getparent()
+        if parent is not None and parent.tag in _TABLE_PARTS:
+            unwrap(element)
+
+
 def _filter_attribute(tag: str, attribute: str, value: str) -> str | None:
+    if len(value) > _LONGEST_NAMES.get(attribute, len(value)):
+        return None
     if attribute == "id":
         return value if value.startswith(ID_PREFIX) else None
     if attribute in _NUMBERS:

@@ -1,4 +1,4 @@
-"""The parser pool of a worker, and the extractor that uses it."""
+"""The parser pool of a process, and the extractor that uses it."""
 
 from weakref import WeakKeyDictionary
 
@@ -15,7 +15,8 @@ def parser_pool(resources: Resources) -> ParserPool:
     """The one pool of these resources, so that all slices together start no more processes than the settings allow."""
     if resources.database not in _POOLS:
         size = resources.settings.group(CuratorSettings).heavy_concurrency
-        _POOLS[resources.database] = ParserPool(size)
+        pool = _POOLS[resources.database] = ParserPool(size)
+        resources.exits.push_async_callback(pool.close)
     return _POOLS[resources.database]
 
 

@@ -4,7 +4,8 @@ import hashlib
 import html
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from pressbox.core.addresses import hide_addresses
@@ -18,6 +19,8 @@ TITLE_LENGTH = 500
 NAME_LENGTH = 300
 GUID_LENGTH = 1000
 MOST_FILES = 20
+MOST_TEXT = 20_000_000
+LONGEST_PLAIN_TEXT = 500_000
 
 _ANY_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 # RSS does not say whether a title is markup. Only formatting tags are taken for it; other words in brackets stay.
@@ -39,7 +42,7 @@ def clean_feed(raw: RawFeed, url: str, now: datetime, limit: int | None) -> Pars
     chosen = _keep_newest(unique, limit)
     if len(chosen) < len(unique):
         counts[f"Older entries left out, because at most {limit} are taken from one crawl"] = len(unique) - len(chosen)
-    entries = tuple(_clean_entry(guid, entry, url, now, counts) for guid, entry in chosen)
+    entries = tuple(_limit_texts((_clean_entry(guid, entry, url, now, counts) for guid, entry in chosen), counts))
     return ParsedFeed(
         title=hide_addresses(clean_title(raw.title)),
         site_url=raw.site_url,
@@ -50,6 +53,16 @@ def clean_feed(raw: RawFeed, url: str, now: datetime, limit: int | None) -> Pars
         entries=entries,
         problems=(*raw.problems, *(f"{what}: {count}." for what, count in counts.items())),
     )
+
+
+def _limit_texts(entries: Iterable[FeedEntry], counts: Counter[str]) -> Iterator[FeedEntry]:
+    """Keep the texts of as many entries as one answer of a parser process carries."""
+    total = 0
+    for entry in entries:
+        total += len(entry.content) + len(entry.summary)
+        if total > MOST_TEXT:
+            counts["Texts left out, because the feed has too much of them"] += 1
+        yield entry if total <= MOST_TEXT else replace(entry, content="", summary="")
 
 
 def clean_title(text: RawText, limit: int = TITLE_LENGTH) -> str:
@@ -130,7 +143,7 @@ def clean_html(text: RawText, base: str) -> str:
         return ""
     if text.html:
         return sanitise(_CONTROL.sub("", text.value), absolute_url(text.base, base) or base).strip()
-    paragraphs = re.split(r"\n\s*\n", _CONTROL.sub("", text.value).strip())
+    paragraphs = re.split(r"\n\s*\n", _CONTROL.sub("", text.value[:LONGEST_PLAIN_TEXT]).strip())
     return "\n".join(f"<p>{html.escape(part.strip()).replace(chr(10), '<br>')}</p>" for part in paragraphs)
 
 

@@ -9,11 +9,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from pressbox.core.errors import InvalidInputError, NotFoundError, PermanentError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
+from pressbox.core.processes.calls import Terms
 from pressbox.curator.feeds.crawler import ACCEPT
 from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.parser import FeedParser, NotAFeedError
 from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.library.domain.urls import absolute_url, canonical_url, is_web_url
+from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.text.charsets import decode
 
 if TYPE_CHECKING:
@@ -60,12 +62,27 @@ class FeedLink:
 class FeedDiscovery:
     """Offers only feeds that it has read, so all of them can be subscribed."""
 
-    def __init__(self, client: GuardedClient, parser: FeedParser, max_bytes: int) -> None:
+    def __init__(self, client: GuardedClient, parsers: ParserPool, max_bytes: int) -> None:
         self._client = client
-        self._parser = parser
+        self._parsers = parsers
+        self._parser = FeedParser(parsers)
         self._max_bytes = max_bytes
 
-    async def discover(self, url: str) -> Sequence[FoundFeed]:
+    async def discover(self, url: str, owner: str = "") -> Sequence[FoundFeed]:
+        return await _Search(self._client, self._parsers, self._parser, self._max_bytes, owner).find(url)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """One search; the owner waits for the parser behind searches of his own only."""
+
+    _client: GuardedClient
+    _parsers: ParserPool
+    _parser: FeedParser
+    _max_bytes: int
+    _owner: str
+
+    async def find(self, url: str) -> Sequence[FoundFeed]:
         known = _youtube_feed(url)
         answer = await self._get(known) if known else await self._get_first(url)
         parsed = await self._parse(answer)
@@ -100,17 +117,19 @@ class FeedDiscovery:
         if not 200 <= answer.status < 300:
             return None
         try:
-            return await self._parser.parse(answer.body, answer.headers.get("content-type", ""), answer.url)
+            return await self._parser.parse(
+                answer.body, answer.headers.get("content-type", ""), answer.url, owner=self._owner
+            )
         except NotAFeedError:
             return None
 
     async def _find_on_page(self, answer: Response) -> Sequence[FoundFeed]:
-        text = decode(answer.body, answer.headers.get("content-type", "")).text
-        links = await asyncio.to_thread(find_feed_links, text, answer.url)
-        channel = _CHANNEL_ON_PAGE.search(text) if urlsplit(answer.url).hostname in _YOUTUBE_HOSTS else None
-        if channel is not None:
-            links = [FeedLink(f"{_YOUTUBE}channel_id={channel.group(1)}"), *links]
-        found = await self._read_all(links[:MOST_FOUND])
+        kind = answer.headers.get("content-type", "")
+        try:
+            links = await self._parsers.run_by(Terms(owner=self._owner), read_feed_links, answer.body, kind, answer.url)
+        except PermanentError as error:
+            raise NotFoundError(f"The page could not be read. {error.message}") from error
+        found = await self._read_all(links)
         if found:
             return found
         root, page = absolute_url("/", answer.url), answer.url.partition("?")[0].rstrip("/") + "/"
@@ -160,6 +179,16 @@ def _youtube_feed(url: str) -> str | None:
         return f"{_YOUTUBE}playlist_id={playlist}"
     channel = _CHANNEL.match(parts.path)
     return None if channel is None else f"{_YOUTUBE}channel_id={channel.group(1)}"
+
+
+def read_feed_links(body: bytes, content_type: str, page_url: str) -> list[FeedLink]:
+    """Return the feeds that a page as it came from the web names, best first."""
+    text = decode(body, content_type).text
+    links = find_feed_links(text, page_url)
+    channel = _CHANNEL_ON_PAGE.search(text) if urlsplit(page_url).hostname in _YOUTUBE_HOSTS else None
+    if channel is not None:
+        links = [FeedLink(f"{_YOUTUBE}channel_id={channel.group(1)}"), *links]
+    return links[:MOST_FOUND]
 
 
 def find_feed_links(page: str, page_url: str) -> list[FeedLink]:

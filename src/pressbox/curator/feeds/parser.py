@@ -4,23 +4,22 @@ A well-formed document is parsed strictly, which is fast. A broken one is repair
 with it is kept as a problem for people to see; feedparser gets what cannot be repaired. See ADR 17.
 """
 
-import asyncio
 import html
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
-from pressbox.core.errors import PermanentError
+from pressbox.core.errors import PermanentError, PressboxError
 from pressbox.core.logs import get_logger
+from pressbox.core.processes.calls import Terms
 from pressbox.curator.feeds.cleaning import clean_feed
 from pressbox.curator.feeds.domain import ParsedFeed, RawFeed
 from pressbox.curator.feeds.elements import UNDECLARED
 from pressbox.curator.feeds.json_feed import read_json_feed
 from pressbox.curator.feeds.malformed_feed import read_malformed_feed
 from pressbox.curator.feeds.xml_feed import read_xml_feed
+from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.text.charsets import decode
 
 if TYPE_CHECKING:
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-# Two read no more than one, since Python runs one at a time; but a slow document holds up only one of them.
-THREADS = 2
+# Feeds wait for each other, and not the articles and previews that use the same pool.
+OWNER = "feeds"
 # No pattern looks further than the next bracket, so that a hostile document cannot make it start over and over.
 _ROOT = re.compile(r"<(?:\w{1,20}:)?(?:rss|feed|rdf|channel)\b", re.IGNORECASE)
 _PAGE = re.compile(r"<!doctype\s+html|<html\b|<head\b|<body\b", re.IGNORECASE)
@@ -55,22 +54,24 @@ class LoginPageError(NotAFeedError):
 
 
 class FeedParser:
-    """Parses feeds off the event loop, in threads of its own: a slow feed must not hold up other users of threads."""
+    """Parses feeds in the child processes of the parser pool: what one of them breaks or takes is not ours."""
 
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="feed")
+    def __init__(self, parsers: ParserPool) -> None:
+        self._parsers = parsers
 
-    async def parse(self, content: bytes, content_type: str, url: str, limit: int | None = None) -> ParsedFeed:
+    async def parse(
+        self, content: bytes, content_type: str, url: str, limit: int | None = None, *, owner: str = OWNER
+    ) -> ParsedFeed:
         """Parse a feed, or raise NotAFeedError and nothing else."""
-        work = partial(parse_feed, content, content_type, url, limit=limit)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+            return await self._parsers.run_by(
+                Terms(owner=owner), parse_feed, content, content_type, url, now=datetime.now(UTC), limit=limit
+            )
         except NotAFeedError:
             raise
-        # Feeds are read a page at a time: a document that breaks the parser in a new way must fail alone.
-        except Exception as error:
-            log.exception("feed_unreadable", msg="A feed broke the parser", url=url)
-            raise NotAFeedError(f"The feed could not be read ({type(error).__name__}).") from error
+        except PressboxError as error:
+            log.warning("feed_unreadable", msg=f"A feed broke the parser: {error.message}")
+            raise NotAFeedError(f"The feed could not be read. {error.message}") from error
 
 
 def parse_feed(

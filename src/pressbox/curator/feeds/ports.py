@@ -13,7 +13,7 @@ class Discovery(Protocol):
     A site without feeds gives an empty result. One that cannot be read raises a TransientError or a PermanentError.
     """
 
-    async def discover(self, url: str) -> Sequence["FoundFeed"]: ...
+    async def discover(self, url: str, owner: str = "") -> Sequence["FoundFeed"]: ...
 
 
 @dataclass(frozen=True)

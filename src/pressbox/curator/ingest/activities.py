@@ -321,14 +321,14 @@ class FetchActivities:
         return found if isinstance(own, FetchFailure) else choose_richer(found, own)
 
     async def _read_page(
-        self, url: str, rules: tuple[ExtractionRule, ...], policy: CuratorPolicy, tries: int
+        self, url: str, rules: tuple[ExtractionRule, ...], policy: CuratorPolicy, tries: int, owner: str = ""
     ) -> FetchedArticle | FetchFailure:
         not_before = await self._rate_limiter.wait(url, policy.host_delay)
         if not_before is not None:
             return FetchFailure("This host asked for a pause.", not_before)
         try:
             page = await self._reader.read(url, policy.page_bytes)
-            return await self._extractor.extract(page, rules)
+            return await self._extractor.extract(page, rules, owner)
         except TransientError as error:
             next_try = await self._plan_next_try(error, url, policy, tries)
             return FetchFailure(shorten(error.message, LONGEST_REASON), next_try)
@@ -347,7 +347,8 @@ class FetchActivities:
 
     async def _preview(self, input: FetchContentInput) -> FetchContentResult:
         rules = tuple(ExtractionRule(rule.kind, rule.expression, rule.keep) for rule in input.rules)
-        found = await self._read_page(input.url, rules, input.policy, 0)
+        owner = f"person {input.person_id}"
+        found = await self._read_page(input.url, rules, input.policy, 0, owner)
         if isinstance(found, FetchFailure):
             return FetchContentResult(entry_id=0, fetched=False, reason=found.reason)
         await self._objects.put(input.preview_key, found.html.encode())

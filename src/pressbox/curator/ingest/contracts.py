@@ -279,6 +279,8 @@ class FetchContentInput(Contract):
     url: str = ""
     rules: tuple[RuleModel, ...] = ()
     preview_key: str = ""
+    # Who waits for the preview.
+    person_id: int = 0
     policy: CuratorPolicy = CuratorPolicy()
 
 
@@ -299,6 +301,7 @@ class PreviewFetchInput(CamelContract):
     url: str
     rules: tuple[RuleModel, ...] = ()
     preview_key: str = ""
+    person_id: int = 0
     policy: CuratorPolicy = CuratorPolicy()
 
 

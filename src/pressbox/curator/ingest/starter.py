@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from temporalio.client import Client, WorkflowFailureError
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.exceptions import TerminatedError
 
 from pressbox.core.app import Resources
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import ConflictError, TransientError
 from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.curator.ingest.contracts import (
     ALL_FEEDS_INGESTION,
@@ -29,7 +31,7 @@ from pressbox.curator.ingest.contracts import (
 from pressbox.curator.library.contracts import QUEUE
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.starter import Starter
+from pressbox.curator.library.starter import RPC_TIMEOUT, Starter
 from pressbox.curator.settings import CuratorSettings, policy
 
 PREVIEW_TIME = timedelta(seconds=100)
@@ -69,21 +71,32 @@ class IngestStarter(Starter):
         key = str(entry_ids[0]) if len(entry_ids) == 1 else secrets.token_hex(4)
         return await self.start(REPROCESS_ENTRIES, input, reprocess_workflow_id(key))
 
-    async def preview(self, url: str, rules: Sequence[ExtractionRule]) -> PreviewFetchOutput:
-        """Run a preview to its end: somebody waits for it."""
+    async def preview(self, url: str, rules: Sequence[ExtractionRule], person_id: int) -> PreviewFetchOutput:
+        """Run a preview to its end: somebody waits for it. Another one of the same person ends this one."""
         key = secrets.token_hex(8)
         input = PreviewFetchInput(
             url=url,
             rules=tuple(RuleModel(kind=rule.kind, expression=rule.expression, keep=rule.keep) for rule in rules),
             preview_key=preview_key(key),
+            person_id=person_id,
             policy=self._policy,
         )
-        workflow_id = await self.start(PREVIEW_FETCH, input, preview_workflow_id(key), PREVIEW_TIME)
-        handle = self._client.get_workflow_handle(workflow_id, result_type=PreviewFetchOutput)
         with translate_rpc_errors():
+            handle = await self._client.start_workflow(
+                PREVIEW_FETCH,
+                input,
+                id=preview_workflow_id(str(person_id)),
+                task_queue=self._task_queue,
+                result_type=PreviewFetchOutput,
+                id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
+                execution_timeout=PREVIEW_TIME,
+                rpc_timeout=RPC_TIMEOUT,
+            )
             try:
                 result: PreviewFetchOutput = await handle.result()
             except WorkflowFailureError as error:
+                if isinstance(error.cause, TerminatedError):
+                    raise ConflictError("A newer preview of yours has taken the place of this one.") from error
                 raise TransientError("The preview could not be made in time. Try it again.") from error
         return result
 

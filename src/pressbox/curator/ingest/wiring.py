@@ -4,7 +4,7 @@ from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
 from pressbox.core.live.admission import audiences_by_id
 from pressbox.curator.articles.page_reader import GuardedPageReader
-from pressbox.curator.articles.wiring import extractor
+from pressbox.curator.articles.wiring import extractor, parser_pool
 from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.parser import FeedParser
@@ -33,7 +33,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     settings, database = resources.settings, resources.database
     feeds, entries, summaries = SqlFeeds(database), SqlFetchStore(database), SqlDistilStore(database)
     limiter = rate_limiter(resources)
-    crawler = FeedCrawler(resources.http, FeedParser(), policy(settings))
+    crawler = FeedCrawler(resources.http, FeedParser(parser_pool(resources)), policy(settings))
     embedding_model = embedder(settings.group(CuratorSettings)).model
     crawl = CrawlActivities(feeds, entries, crawler, limiter)
     leftovers = LeftoverActivities(
@@ -50,6 +50,8 @@ def activities(resources: Resources) -> ActivitiesByQueue:
             crawl.get_entries_to_fetch,
             leftovers.get_leftovers,
             fetch.get_entries,
+            # For previews: people do not wait behind the articles of all feeds.
+            fetch.fetch_single_content,
         ),
         HEAVY_QUEUE: (fetch.fetch_single_content, fetch.fetch_contents),
     }

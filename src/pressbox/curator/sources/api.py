@@ -195,7 +195,7 @@ async def resume(service: Sources, identity: Reader, feed_id: FeedId) -> FeedVie
 
 @feeds.post("/preview", summary="What a page would become with some extraction rules; nothing is kept")
 async def preview(service: Sources, identity: Reader, body: PreviewBody) -> PreviewView:
-    found = await service.preview(body.url, [rule.rule() for rule in body.rules])
+    found = await service.preview(identity.user_id, body.url, [rule.rule() for rule in body.rules])
     return found
 
 

@@ -8,8 +8,10 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.processes.calls import Terms
 from pressbox.curator.feeds.opml import OutlineFeed, read_opml, write_opml
 from pressbox.curator.ingest.starter import IngestStarter
+from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.sources.domain import FeedView, ImportView
 from pressbox.curator.sources.store import SqlSubscriptions
 
@@ -31,18 +33,20 @@ class OutlineService:
         subscriptions: SqlSubscriptions,
         objects: ObjectStore,
         ingest: IngestStarter,
+        parsers: ParserPool,
         now: Clock = utc_now,
     ) -> None:
         self._subscriptions = subscriptions
         self._objects = objects
         self._ingest = ingest
+        self._parsers = parsers
         self._now = now
 
     async def take(self, user_id: int, content: bytes) -> ImportView:
         """Import an OPML file. Its broken lines are named; every other feed is subscribed, and read soon."""
         if len(content) > MOST_BYTES:
             raise InvalidInputError("The file is larger than 10 MB. Is it an OPML file?", field="file")
-        read = read_opml(content)
+        read = await self._parsers.run_by(Terms(owner=f"person {user_id}"), read_opml, content)
         if len(read.feeds) > MOST_FEEDS:
             raise InvalidInputError(f"At most {MOST_FEEDS} feeds can be imported at a time.", field="file")
         followed = await self._subscriptions.subscribe_many(user_id, read.feeds, self._now())

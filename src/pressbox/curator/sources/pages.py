@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.core.errors import ConflictError, InvalidInputError, TransientError
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
@@ -153,7 +153,7 @@ async def change_feed(
     """Save, or with the other button only show what the rules would do."""
     rules = rules_of(kind, keep, expression)
     if preview:
-        draft = await _previewed(service, url, rules)
+        draft = await _previewed(service, identity.user_id, url, rules)
         return await _feed_page(request, service, identity, feed_id, draft)
     try:
         wanted = settings_of(full_text, minutes, limit, kind, keep, expression)
@@ -196,10 +196,10 @@ async def refresh(reader: AtReader, sources: Sources) -> Response:
     return RedirectResponse(f"{PATH}?{reader.place.query()}", status_code=303)
 
 
-async def _previewed(service: SourceService, url: str, rules: Sequence[ExtractionRule]) -> Draft:
+async def _previewed(service: SourceService, user_id: int, url: str, rules: Sequence[ExtractionRule]) -> Draft:
     try:
-        return Draft(url=url, rules=rules, preview=await service.preview(url, rules))
-    except (InvalidInputError, TransientError) as error:
+        return Draft(url=url, rules=rules, preview=await service.preview(user_id, url, rules))
+    except (InvalidInputError, ConflictError, TransientError) as error:
         return Draft(url=url, rules=rules, error=error.message)
 
 

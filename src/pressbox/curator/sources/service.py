@@ -67,7 +67,7 @@ class SourceService:
 
     async def discover(self, user_id: int, address: str) -> Sequence[FoundFeedView]:
         """Feeds of a site, best first; a feed's address gives itself. None is an InvalidInputError."""
-        found = await self._discovery.discover(checked_address(address))
+        found = await self._discovery.discover(checked_address(address), _owner(user_id))
         if not found:
             raise InvalidInputError(
                 "No feed was found at this address. Paste the address of the feed itself, if you know it.", field="url"
@@ -136,10 +136,10 @@ class SourceService:
         failed = await self._subscriptions.retry_entries(user_id, feed_id)
         return await self._ingest.reprocess(failed, fetch=True, distill=True) if failed else None
 
-    async def preview(self, url: str, rules: Sequence[ExtractionRule]) -> PreviewView:
-        """What a page would become with these rules. Nothing is stored with a feed."""
+    async def preview(self, user_id: int, url: str, rules: Sequence[ExtractionRule]) -> PreviewView:
+        """What a page would become with these rules. Nothing is stored with a feed. A person has one at a time."""
         checked_rules(rules)
-        done = await self._ingest.preview(checked_address(url), rules)
+        done = await self._ingest.preview(checked_address(url), rules, user_id)
         if not done.ok:
             return PreviewView(ok=False, html="", title="", words=0, error=done.error)
         html = (await self._objects.get(done.preview_key)).decode()
@@ -176,6 +176,11 @@ class SourceService:
         except TransientError as error:
             # The feed is due: the schedule reads it as soon as Temporal is back.
             log.warning("ingest_not_started", msg=f"A feed waits for the schedule: {error.message}", feed_id=feed_id)
+
+
+def _owner(user_id: int) -> str:
+    """Whose turn it is at the parser."""
+    return f"person {user_id}"
 
 
 def checked_address(address: str) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.app import Resources
+from pressbox.curator.articles.wiring import parser_pool
 from pressbox.curator.feeds.discovery import FeedDiscovery
-from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.ingest.starter import ingest_starter
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.settings import policy
@@ -17,7 +17,7 @@ from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
 
 def source_service(resources: Resources) -> SourceService:
     database = resources.database
-    discovery = FeedDiscovery(resources.http, FeedParser(), policy(resources.settings).feed_bytes)
+    discovery = FeedDiscovery(resources.http, parser_pool(resources), policy(resources.settings).feed_bytes)
     return SourceService(
         SqlSubscriptions(database),
         SqlCategories(database),
@@ -29,7 +29,7 @@ def source_service(resources: Resources) -> SourceService:
 
 def outline_service(resources: Resources) -> OutlineService:
     subscriptions = SqlSubscriptions(resources.database)
-    return OutlineService(subscriptions, resources.objects, ingest_starter(resources))
+    return OutlineService(subscriptions, resources.objects, ingest_starter(resources), parser_pool(resources))
 
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ INTERACTIVE = ActivityConfig(
 class PreviewFetchWorkflow:
     """Reads one page with rules that are not saved yet, and keeps the result for a while.
 
-    Id `preview-…`; started by the page of a source, which waits for it. A page that cannot be read is a result too.
+    Id `preview-…` with the person, who has one at a time; started by the page of a source, which waits for it. A page
+    that cannot be read is a result too.
     """
 
     @workflow.query
@@ -35,8 +36,16 @@ class PreviewFetchWorkflow:
 
     @workflow.run
     async def run(self, input: PreviewFetchInput) -> PreviewFetchOutput:
-        wanted = FetchContentInput(url=input.url, rules=input.rules, preview_key=input.preview_key, policy=input.policy)
-        result = await call(FetchActivities.fetch_single_content, wanted, INTERACTIVE)
+        wanted = FetchContentInput(
+            url=input.url,
+            rules=input.rules,
+            preview_key=input.preview_key,
+            person_id=input.person_id,
+            policy=input.policy,
+        )
+        # Not behind the articles of all feeds, which fill the queue for heavy work.
+        quick = ActivityConfig(**INTERACTIVE, task_queue=workflow.info().task_queue)
+        result = await call(FetchActivities.fetch_single_content, wanted, quick)
         return PreviewFetchOutput(
             ok=result.fetched,
             preview_key=input.preview_key if result.fetched else "",
