@@ -113,6 +113,57 @@ class WebSettings(Group):
     streams_in_all: int = Field(1000, ge=1, description="Live pages that one web process keeps open.")
 
 
+class SecondFactorRule(StrEnum):
+    NOBODY = "nobody"
+    ADMINISTRATORS = "administrators"
+    EVERYBODY = "everybody"
+
+
+class AccountsSettings(Group):
+    """Accounts."""
+
+    second_factor: SecondFactorRule = Field(
+        SecondFactorRule.NOBODY,
+        description="Who must have a second factor: nobody, administrators or everybody.",
+    )
+
+
+class AdmissionSettings(Group):
+    """Who of the people that another service knows may come in, and as what."""
+
+    allowed_groups: CommaSeparated = Field((), description="Groups that may sign in; without any, everybody may.")
+    admin_groups: CommaSeparated = Field(
+        (), description="Groups whose people are administrators; once set, all others are members."
+    )
+    create_accounts: bool = Field(False, description="1 makes an account for people who have none yet.")
+    link_by_email: bool = Field(
+        False, description="1 connects people to the account with their e-mail address, if it is a verified one."
+    )
+
+
+class OidcSettings(AdmissionSettings):
+    """Sign-in by an OpenID Connect provider."""
+
+    issuer: str | None = Field(None, description="Address of the provider, as it calls itself; switches it on.")
+    client_id: str | None = Field(None, description="Client id, as registered with the provider.")
+    client_secret: SecretStr | None = Field(None, description="Client secret; none for a public client.")
+    scopes: CommaSeparated = Field(("openid", "profile", "email"), description="What we ask the provider for.")
+    groups_claim: str = Field("groups", description="Claim with the groups; dots lead inside, as realm_access.roles.")
+    button: str = Field("Single sign-on", description="What the button on the sign-in page says.")
+    ca_file: Path | None = Field(None, description="PEM file of a private authority that signed the provider.")
+
+
+class TrustedHeaderSettings(AdmissionSettings):
+    """Sign-in by a header that a proxy of PRESSBOX_WEB_TRUSTED_PROXIES sets."""
+
+    enabled: bool = Field(False, description="1 believes the trusted proxies who somebody is.")
+    user: str = Field("Remote-User", description="Header with the name that the proxy knows somebody by.")
+    email: str = Field("Remote-Email", description="Header with the e-mail address.")
+    name: str = Field("Remote-Name", description="Header with the name to show.")
+    groups: str = Field("Remote-Groups", description="Header with the groups, comma-separated.")
+    sign_out_url: str | None = Field(None, description="Where people sign out of the proxy; shown after signing out.")
+
+
 class WorkerSettings(Group):
     """The worker."""
 
@@ -177,6 +228,9 @@ class Settings(Group):
     temporal: TemporalSettings = TemporalSettings()
     objects: ObjectsSettings = ObjectsSettings()
     web: WebSettings = WebSettings()
+    accounts: AccountsSettings = AccountsSettings()
+    oidc: OidcSettings = OidcSettings()
+    trusted_header: TrustedHeaderSettings = TrustedHeaderSettings()
     worker: WorkerSettings = WorkerSettings()
     http: HttpSettings = HttpSettings()
     log: LogSettings = LogSettings()

@@ -12,7 +12,8 @@
         ├── GoneError             it was here and will not come back
         ├── ConflictError         true, but not now: something else holds it
         ├── ForbiddenError        you are known, and this is not yours to do
-        │   └── ProofNeededError  it is yours to do, once you have shown again that it is you
+        │   ├── ProofNeededError  it is yours to do, once you have shown again that it is you
+        │   └── SecondFactorNeededError  this instance demands a second factor, and you have none yet
         ├── NotSignedInError      nobody is signed in
         └── RefusedAddressError   the outbound guard does not let us go there
 
@@ -103,6 +104,10 @@ class ForbiddenError(PermanentError):
 
 class ProofNeededError(ForbiddenError):
     code = "proof_needed"
+
+
+class SecondFactorNeededError(ForbiddenError):
+    code = "second_factor_needed"
 
 
 class NotSignedInError(PermanentError):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from pressbox.core.accounts import oidc, passkeys, trusted_header
 from pressbox.core.config import Settings
 from pressbox.core.errors import PressboxError
 from pressbox.core.health import HealthState, PartHealth, home_space
@@ -28,6 +29,7 @@ def diagnose(settings: Settings, unknown: tuple[str, ...]) -> tuple[PartHealth, 
     home = Home(settings.home)
     checks: tuple[tuple[str, Callable[[], PartHealth]], ...] = (
         ("settings", lambda: _settings(unknown)),
+        ("sign-in", lambda: _sign_in(settings)),
         ("home", lambda: _home(home)),
         ("secret key", lambda: _secret_key(settings, home)),
         ("postgres binaries", lambda: _version("postgres binaries", lambda: EmbeddedPostgres(home).version)),
@@ -57,6 +59,21 @@ def _settings(unknown: tuple[str, ...]) -> PartHealth:
             "settings", HealthState.WARNING, detail, "Look for a typing error; docs/settings.md has all names."
         )
     return PartHealth("settings", HealthState.OK, "All PRESSBOX_ variables are known.")
+
+
+def _sign_in(settings: Settings) -> PartHealth:
+    """A provider or a trusted header that is half set does nothing, silently; here it says so."""
+    public_url = settings.web.public_url
+    found = (oidc.problem_of(settings.oidc, public_url), trusted_header.problem_of(settings))
+    problems = [problem for problem in found if problem]
+    if problems:
+        fix = "Set or unset it; docs/operations.md, “Signing in”, has examples."
+        return PartHealth("sign-in", HealthState.WARNING, " ".join(problems), fix)
+    ways = ["password"]
+    ways += ["passkeys"] if passkeys.relying_party(public_url) else []
+    ways += ["OpenID provider"] if oidc.is_on(settings.oidc, public_url) else []
+    ways += ["header of a trusted proxy"] if settings.trusted_header.enabled else []
+    return PartHealth("sign-in", HealthState.OK, f"By {', '.join(ways)}.")
 
 
 def _home(home: Home) -> PartHealth:

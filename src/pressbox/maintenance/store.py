@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import delete, func, select
 
+from pressbox.core.accounts.factor_rows import CeremonyRow
 from pressbox.core.accounts.rows import RateLimitRow, SessionRow, TokenRow
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
@@ -25,6 +26,7 @@ class MaintenanceStore:
     async def delete_rows(self, kind: Kind, before: datetime) -> int:
         match kind:
             case Kind.SESSIONS:
+                await self._delete_ceremonies(before)
                 statement = delete(SessionRow).where(SessionRow.expires_at < before).returning(SessionRow.user_id)
             case Kind.TOKENS:
                 statement = delete(TokenRow).where(TokenRow.expires_at < before).returning(TokenRow.id)
@@ -39,6 +41,11 @@ class MaintenanceStore:
                 raise ValueError("Scratch objects are not rows.")
         async with self._database.unit_of_work() as work:
             return len((await work.session.execute(statement)).all())
+
+    async def _delete_ceremonies(self, before: datetime) -> None:
+        """Sign-ins that were begun and never finished go with the sessions that they did not become."""
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(delete(CeremonyRow).where(CeremonyRow.expires_at < before))
 
     async def _delete_progress(self, before: datetime) -> int:
         old = delete(ProgressRow).where(ProgressRow.closed_at < before).returning(ProgressRow.workflow_id)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, update
 
+from pressbox.core.accounts.factor_rows import CeremonyRow
 from pressbox.core.accounts.rows import RateLimitRow, SessionRow, TokenRow, UserRow
 from pressbox.core.app import Resources
 from pressbox.core.db.base import Base
@@ -35,6 +36,7 @@ async def test_only_what_has_expired_goes(database: Database, store: Maintenance
         await work.session.flush()
         for number, end in enumerate((PAST, FUTURE)):
             work.session.add(SessionRow(token_hash=bytes([number]), user_id=user.id, expires_at=end))
+            work.session.add(CeremonyRow(token_hash=bytes([number]), kind="oidc", expires_at=end))
             work.session.add(RateLimitRow(key=str(number), count=1, expires_at=end))
         for number, limit in enumerate((PAST, FUTURE, None)):
             work.session.add(
@@ -46,6 +48,7 @@ async def test_only_what_has_expired_goes(database: Database, store: Maintenance
         assert await store.delete_rows(kind, NOW) == 1
         assert await store.delete_rows(kind, NOW) == 0, "a retry removes nothing more"
     assert (await count(database, SessionRow), await count(database, TokenRow)) == (1, 2)
+    assert await count(database, CeremonyRow) == 1
 
 
 async def test_the_newest_change_is_kept_whatever_its_age(database: Database, store: MaintenanceStore) -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 from pressbox.entry.commands import accounts as commands
-from tests.conftest import Parts
+from tests.conftest import Parts, execute
 
 PASSWORD = "four words in a row"
 
@@ -93,3 +93,19 @@ def test_wrong_use_is_refused_with_a_reason(run: Run) -> None:
 def test_a_failed_command_prints_no_password(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     result = run("user", "add", "nonsense", "--password-stdin", typed=f"{PASSWORD}\n")
     assert PASSWORD not in f"{result.output}{result.exception}{capsys.readouterr()}{sys.argv}"
+
+
+def test_the_second_factor_of_somebody_who_lost_it_is_removed(run: Run, database_url: str) -> None:
+    run("user", "add", "anna@example.org", "--admin", "--password-stdin", typed=PASSWORD)
+    nothing = run("user", "remove-second-factor", "anna@example.org")
+    assert isinstance(nothing.exception, ConflictError)
+    execute(
+        database_url,
+        "INSERT INTO core.authenticator_apps (user_id, sealed_secret, confirmed_at)"
+        " SELECT id, 'sealed', now() FROM core.users",
+    )
+    removed = run("user", "remove-second-factor", "anna@example.org")
+    assert removed.exit_code == 0
+    assert "by the password alone" in removed.stdout
+    assert isinstance(run("user", "remove-second-factor", "anna@example.org").exception, ConflictError)
+    assert isinstance(run("user", "remove-second-factor", "nobody@example.org").exception, NotFoundError)

@@ -26,6 +26,17 @@ PUBLIC = {
     ("POST", "/forgotten-password"),
     # Behind these is nothing but what the link in a mail opens.
     *((method, path) for method in ("GET", "POST") for path in ("/choose-password", "/confirm-email")),
+    # Ways to sign in. What they ask for, only the browser that began has; test_second_factor, test_passkeys and
+    # test_provider_sign_in try them as a stranger.
+    ("GET", "/sign-in/second"),
+    ("POST", "/sign-in/second"),
+    ("POST", "/sign-in/second/passkey"),
+    ("POST", "/sign-in/second/passkey/options"),
+    ("POST", "/sign-in/passkey"),
+    ("POST", "/sign-in/passkey/options"),
+    ("GET", "/sign-in/oidc"),
+    ("GET", "/sign-in/oidc/callback"),
+    ("GET", "/signed-out"),
     ("GET", "/styleguide"),
     ("GET", "/styleguide/reader"),
     # A public event, and its subscribe form; a private one answers 404 without its invitation.

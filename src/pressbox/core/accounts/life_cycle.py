@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.core.accounts import audit, devices, links, people, sessions
+from pressbox.core.accounts import audit, ceremonies, devices, links, people, sessions
 from pressbox.core.accounts.audit import Action
 from pressbox.core.accounts.credentials import HeldCredential, credential_kinds, end_held, load_held
 from pressbox.core.accounts.limits import PASSWORD_CHANGE_BY_USER, RateLimits
@@ -83,6 +83,7 @@ class AccountLifeCycle:
         """End sessions, known devices, links and lasting credentials of all kinds."""
         await sessions.end_all(session, user_id, except_secret=keep_session)
         await links.end_all(session, user_id)
+        await ceremonies.end_all(session, user_id)
         await devices.forget_all(session, user_id, except_device=keep_device)
         return await end_held(session, user_id, self._kinds, keep)
 

@@ -69,6 +69,13 @@ class Proof(StrEnum):
 
     PASSWORD = "password"  # noqa: S105
     LINK = "link"
+    SECOND_FACTOR = "second factor"
+    PASSKEY = "passkey"
+    PROVIDER = "provider"
+
+
+# Ways that only show the first of two factors.
+SINGLE_FACTOR = frozenset({Proof.PASSWORD, Proof.LINK})
 
 
 @dataclass(frozen=True)
@@ -134,3 +141,7 @@ class Authenticated:
     scopes: frozenset[Scope]
     # When they last showed, in this session or with this token, that it is really them.
     proved_at: datetime | None = None
+    # How the session began; None for a token.
+    proof: Proof | None = None
+    # This instance demands one of them, and there is none yet: nothing is theirs to do before.
+    lacks_second_factor: bool = False

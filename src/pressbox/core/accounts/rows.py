@@ -36,6 +36,8 @@ class SessionRow(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     last_seen_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
+    # How it began: a provider or a proxy answers for the second factor of those who come by it.
+    proof: Mapped[str] = mapped_column(Text, server_default="password")
     # When its owner last showed that it is really them; lasting credentials need a recent one.
     proved_at: Mapped[datetime | None]
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pressbox.core.accounts import audit, devices, people, sessions, setup, tokens
 from pressbox.core.accounts.attempts import Pause, SignInAttempts
 from pressbox.core.accounts.audit import Action
+from pressbox.core.accounts.factor_demand import has_any, is_demanded
 from pressbox.core.accounts.limits import (
     PROOFS_BY_USER,
     SET_UP_BY_ADDRESS,
@@ -19,6 +20,7 @@ from pressbox.core.accounts.limits import (
 )
 from pressbox.core.accounts.models import (
     COMMAND_LINE,
+    SINGLE_FACTOR,
     Actor,
     Authenticated,
     Client,
@@ -36,7 +38,7 @@ from pressbox.core.accounts.models import (
 from pressbox.core.accounts.passwords import UNUSABLE, Passwords, validate_password
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
-from pressbox.core.errors import InvalidInputError, NotFoundError
+from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 from pressbox.core.logs import get_logger
 
 log = get_logger(__name__)
@@ -54,6 +56,7 @@ class AccountService:
         self._database = database
         self.passwords = passwords or Passwords()
         self._session_life = timedelta(days=settings.web.session_days)
+        self._second_factor = settings.accounts.second_factor
         self._limits = RateLimits(database)
         self._attempts = SignInAttempts(database, pause=pause)
 
@@ -126,7 +129,7 @@ class AccountService:
                 raise InvalidInputError("This account is disabled. An administrator can enable it again.")
             if previous_session is not None:
                 await sessions.end(work.session, previous_session)
-            secret = await sessions.begin(work.session, row.id, client.agent, self._session_life)
+            secret = await sessions.begin(work.session, row.id, client.agent, self._session_life, proof)
             known = await devices.is_known(work.session, row.id, client.device)
             new_device = not known and await devices.has_any(work.session, row.id)
             device = await devices.remember(work.session, row.id, client.device)
@@ -138,8 +141,11 @@ class AccountService:
     async def sign_in(
         self, email: str, password: str, *, client: Client, previous_session: str | None = None
     ) -> SignedIn:
-        """By e-mail address and password alone, for whoever needs no second factor."""
+        """By e-mail address and password alone, for whoever has no second factor."""
         user = await self.check_password(email, password, client=client)
+        async with self._database.unit_of_work() as work:
+            if await has_any(work.session, user.id):
+                raise ConflictError("This account has a second factor. Sign in on the sign-in page.")
         return await self.begin_session(user, client, Proof.PASSWORD, previous_session=previous_session)
 
     async def prove_by_password(self, user_id: int, password: str, *, client: Client) -> None:
@@ -181,11 +187,19 @@ class AccountService:
 
     async def authenticate_session(self, secret: str) -> Authenticated | None:
         async with self._database.unit_of_work() as work:
-            found = await sessions.find_user(work.session, secret, self._session_life)
-        if found is None:
-            return None
-        user = people.to_user(found[0])
-        return Authenticated(user=user, scopes=scopes_of(user.role), proved_at=found[1])
+            found = await sessions.find(work.session, secret, self._session_life)
+            if found is None:
+                return None
+            user = people.to_user(found.user)
+            wanted = is_demanded(self._second_factor, user.role) and found.proof in SINGLE_FACTOR
+            lacks = wanted and not await has_any(work.session, user.id)
+        return Authenticated(
+            user=user,
+            scopes=scopes_of(user.role),
+            proved_at=found.proved_at,
+            proof=found.proof,
+            lacks_second_factor=lacks,
+        )
 
     # Tokens
 

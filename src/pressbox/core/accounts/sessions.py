@@ -1,12 +1,13 @@
 """Server-side sessions: statements inside a unit of work. The cookie's value is never stored."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.core.accounts.models import SessionView
+from pressbox.core.accounts.models import Proof, SessionView
 from pressbox.core.accounts.opaque import fingerprint, new_secret, well_formed
 from pressbox.core.accounts.rows import SessionRow, UserRow
 
@@ -16,10 +17,24 @@ LONGEST_AGENT = 300
 ID_LENGTH = 16
 
 
-async def begin(session: AsyncSession, user_id: int, agent: str, life: timedelta) -> str:
+@dataclass(frozen=True)
+class FoundSession:
+    """A session that is still good: whose, when they last proved to be it, and how it began."""
+
+    user: UserRow
+    proved_at: datetime | None
+    proof: Proof
+
+
+async def begin(session: AsyncSession, user_id: int, agent: str, life: timedelta, proof: Proof) -> str:
     """Start a session and give the value of its cookie."""
     secret = new_secret()
-    values = {"token_hash": fingerprint(secret), "user_id": user_id, "user_agent": _printable(agent)[:LONGEST_AGENT]}
+    values = {
+        "token_hash": fingerprint(secret),
+        "user_id": user_id,
+        "user_agent": _printable(agent)[:LONGEST_AGENT],
+        "proof": proof,
+    }
     await session.execute(insert(SessionRow).values(**values, proved_at=func.now(), expires_at=func.now() + life))
     return secret
 
@@ -30,24 +45,24 @@ async def prove(session: AsyncSession, secret: str) -> None:
     await session.execute(update(SessionRow).where(mine).values(proved_at=func.now()))
 
 
-async def find_user(session: AsyncSession, secret: str, life: timedelta) -> tuple[UserRow, datetime | None] | None:
-    """The user of a session that is still good, and when they last proved to be it; a session in use lives on."""
+async def find(session: AsyncSession, secret: str, life: timedelta) -> FoundSession | None:
+    """A session that is still good; in use, it lives on."""
     if not well_formed(secret):
         return None
     token_hash = fingerprint(secret)
     statement = (
-        select(UserRow, SessionRow.last_seen_at < func.now() - SEEN_AGAIN_AFTER, SessionRow.proved_at)
+        select(UserRow, SessionRow.last_seen_at < func.now() - SEEN_AGAIN_AFTER, SessionRow.proved_at, SessionRow.proof)
         .join(SessionRow, SessionRow.user_id == UserRow.id)
         .where(SessionRow.token_hash == token_hash, SessionRow.expires_at > func.now(), UserRow.disabled_at.is_(None))
     )
     found = (await session.execute(statement)).one_or_none()
     if found is None:
         return None
-    user, seen_long_ago, proved_at = found
+    user, seen_long_ago, proved_at, proof = found
     if seen_long_ago:
         seen = {"last_seen_at": func.now(), "expires_at": func.now() + life}
         await session.execute(update(SessionRow).where(SessionRow.token_hash == token_hash).values(**seen))
-    return user, proved_at
+    return FoundSession(user, proved_at, Proof(proof))
 
 
 async def end(session: AsyncSession, secret: str) -> None:

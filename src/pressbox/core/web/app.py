@@ -71,7 +71,7 @@ def _shell(settings: Settings, manifests: Sequence[AppManifest]) -> list[Middlew
     own = own_addresses(settings.web)
     cookieless = tuple(path for manifest in manifests for path in manifest.cookieless)
     return [
-        Middleware(RequestContext, settings=settings.web),
+        Middleware(RequestContext, settings=settings),
         Middleware(ErrorBoundary),
         Middleware(HostCheck, own=own),
         Middleware(OriginCheck, own=own, cookieless=cookieless),

@@ -8,11 +8,17 @@ from functools import partial
 from fastapi import Request
 from starlette.datastructures import State
 
+from pressbox.core.accounts.external import ExternalSignIn
+from pressbox.core.accounts.factors import SecondFactors
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
+from pressbox.core.accounts.oidc import is_on
+from pressbox.core.accounts.oidc_client import OidcClient
 from pressbox.core.accounts.recovery import AccountRecovery
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import LiveTopic, Resources
 from pressbox.core.audiences.members import AudienceKind
+from pressbox.core.config import Settings
+from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.logs import get_logger
@@ -62,9 +68,9 @@ async def _hold(
                 state.accounts = AccountService(resources.database, resources.settings)
                 state.feed = feed = make_feed(resources)
                 STREAM_CLIENTS.set_function(partial(getattr, feed, "listeners"))
-                state.resources = resources
-                attempted.set()
-                async with _run_feed(feed):
+                async with _open_sign_in_parts(state, resources.database), _run_feed(feed):
+                    state.resources = resources
+                    attempted.set()
                     await asyncio.Event().wait()
         # Whatever keeps a part away must not take the web process with it: /healthz answers, /readyz says why.
         except Exception as error:
@@ -77,6 +83,21 @@ async def _hold(
         attempted.set()
         await asyncio.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+
+@asynccontextmanager
+async def _open_sign_in_parts(state: State, database: Database) -> AsyncIterator[None]:
+    """Second factors, and the provider if one is set."""
+    settings: Settings = state.settings
+    state.factors = SecondFactors(database, settings)
+    public_url = settings.web.public_url or ""
+    if not is_on(settings.oidc, public_url):
+        state.external = ExternalSignIn(database, None)
+        yield
+        return
+    async with OidcClient(settings.oidc, settings.http, public_url) as client:
+        state.external = ExternalSignIn(database, client)
+        yield
 
 
 @asynccontextmanager
@@ -123,3 +144,17 @@ def account_life_cycle(request: Request) -> AccountLifeCycle:
 def account_recovery(request: Request) -> AccountRecovery:
     """Dependency: links by which people come back, come in, or change their address."""
     return AccountRecovery(connected(request).database, account_life_cycle(request))
+
+
+def second_factors(request: Request) -> SecondFactors:
+    """Dependency: second factors and passkeys."""
+    connected(request)
+    factors: SecondFactors = request.app.state.factors
+    return factors
+
+
+def external_sign_in(request: Request) -> ExternalSignIn:
+    """Dependency: people of an OpenID provider or a proxy."""
+    connected(request)
+    external: ExternalSignIn = request.app.state.external
+    return external

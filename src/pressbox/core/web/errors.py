@@ -22,10 +22,11 @@ from pressbox.core.errors import (
     PressboxError,
     ProofNeededError,
     RateLimitedError,
+    SecondFactorNeededError,
     TransientError,
 )
 from pressbox.core.logs import get_logger, redact
-from pressbox.core.web.identity import SAFE_METHODS, current_identity, is_api
+from pressbox.core.web.identity import SAFE_METHODS, SECOND_FACTOR_PATH, current_identity, is_api
 from pressbox.core.web.rendering import render
 
 log = get_logger(__name__)
@@ -82,6 +83,8 @@ async def answer(request: Request, error: PressboxError) -> Response:
             return _to_sign_in(request)
         if isinstance(error, ProofNeededError):
             return _redirect(request, proof_location(_page_of(request)))
+        if isinstance(error, SecondFactorNeededError):
+            return _redirect(request, SECOND_FACTOR_PATH)
         return await _page(request, error)
     detail = ErrorDetail(
         code=error.code,

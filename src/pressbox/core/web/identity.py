@@ -16,18 +16,23 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from pressbox.core.accounts.models import Actor, Authenticated, Client, Role, Scope, SignedIn
+from pressbox.core.accounts.admission import ExternalPerson
+from pressbox.core.accounts.models import Actor, Authenticated, Client, Proof, Role, Scope, SignedIn
+from pressbox.core.accounts.trusted_header import Ambiguous
 from pressbox.core.audiences.members import Viewer
 from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
-from pressbox.core.errors import ConfigurationError, ForbiddenError, NotSignedInError
-from pressbox.core.web.connection import account_service
+from pressbox.core.errors import ConfigurationError, ForbiddenError, NotSignedInError, SecondFactorNeededError
+from pressbox.core.web.connection import account_service, external_sign_in
 
 COOKIE = "pressbox_session"
 DEVICE_COOKIE = "pressbox_device"
 PROOF_LIFE = timedelta(minutes=10)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 API_PREFIX = "/api/"
+SECOND_FACTOR_PATH = "/account/second-factor"
+# What somebody may open who must set up a second factor first.
+_BEFORE_SECOND_FACTOR = (SECOND_FACTOR_PATH, "/account/proof", "/sign-in", "/sign-out", "/static/")
 
 # The server decides when a session ends; the cookie only has to live longer, and no browser keeps one longer.
 _COOKIE_SECONDS = 400 * 24 * 3600
@@ -41,6 +46,8 @@ class Via(StrEnum):
     SESSION = "session"
     TOKEN = "token"  # noqa: S105
     OPEN = "open"
+    # A trusted proxy says who it is, with every request.
+    PROXY = "proxy"
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class Identity:
     language: str | None
     # When they last showed, in this session or with this token, that it is really them.
     proved_at: datetime | None = None
+    proof: Proof | None = None
 
     @property
     def proved_recently(self) -> bool:
@@ -207,10 +215,17 @@ async def _identify(request: Request) -> Identity | None:
     token = bearer_token(request.url.path, request.headers.get("authorization", ""))
     if token is not None:
         return await _by_token(request, token)
+    person = getattr(request.state, "proxy_person", None)
+    if person is not None:
+        return await _by_proxy(request, person)
     secret = session_secret(request)
     if secret is not None:
         found = await account_service(request).authenticate_session(secret)
         if found is not None:
+            if found.lacks_second_factor and not request.url.path.startswith(_BEFORE_SECOND_FACTOR):
+                raise SecondFactorNeededError(
+                    "Accounts like yours need a second factor here. Set one up on the account page first."
+                )
             return _identity(found, Via.SESSION)
     if settings.open and getattr(request.state, "direct_loopback", False):
         return _identity(await account_service(request).open_owner(), Via.OPEN)
@@ -224,6 +239,19 @@ async def _by_token(request: Request, token: str) -> Identity:
     return _identity(found, Via.TOKEN)
 
 
+async def _by_proxy(request: Request, person: ExternalPerson | Ambiguous) -> Identity:
+    if isinstance(person, Ambiguous):
+        raise ForbiddenError(
+            "The proxy's header that names the user came twice, or is no name. The proxy must remove the one that "
+            "visitors send."
+        )
+    settings: Settings = request.app.state.settings
+    found = await external_sign_in(request).authenticate_header(
+        person, settings.trusted_header, client=client_of(request)
+    )
+    return _identity(found, Via.PROXY)
+
+
 def _identity(found: Authenticated, via: Via) -> Identity:
     user = found.user
     return Identity(
@@ -235,6 +263,7 @@ def _identity(found: Authenticated, via: Via) -> Identity:
         via=via,
         language=user.language,
         proved_at=found.proved_at,
+        proof=found.proof,
     )
 
 

@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
-from pressbox.core.config import WebSettings
+from pressbox.core.accounts.trusted_header import read_person
+from pressbox.core.config import Settings
 from pressbox.core.errors import PressboxError
 from pressbox.core.logs import get_logger
 from pressbox.core.web import errors, metrics
@@ -26,9 +27,10 @@ _PROBES = frozenset({"/healthz", "/readyz"})
 class RequestContext:
     """Gives each request its id and its client, and each answer its headers; failures get a line in the log."""
 
-    def __init__(self, app: ASGIApp, settings: WebSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        self._trusted = trusted_networks(settings)
+        self._trusted = trusted_networks(settings.web)
+        self._header = settings.trusted_header
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,6 +61,9 @@ class RequestContext:
         scheme = headers.get("x-forwarded-proto", "")
         if scheme in ("http", "https") and is_trusted(peer, self._trusted):
             scope["scheme"] = scheme
+        if self._header.enabled and is_trusted(peer, self._trusted):
+            named = (self._header.user, self._header.email, self._header.name, self._header.groups)
+            state["proxy_person"] = read_person(self._header, {name.lower(): headers.getlist(name) for name in named})
 
 
 class _Answer:

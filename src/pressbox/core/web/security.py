@@ -110,7 +110,8 @@ class OriginCheck:
             origin=headers.get("origin"),
             fetch_site=headers.get("sec-fetch-site"),
             referer=headers.get("referer"),
-            has_cookie="cookie" in headers,
+            # What a proxy says of a browser goes with every request, as a cookie does.
+            has_cookie="cookie" in headers or scope.get("state", {}).get("proxy_person") is not None,
         )
         if not ours:
             raise RequestError(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pressbox.core.accounts.life_cycle import AccountLifeCycle
     from pressbox.core.accounts.models import NewToken, TokenView, User
     from pressbox.core.accounts.service import AccountService
+    from pressbox.core.config import Settings
+    from pressbox.core.db.database import Database
 
 user_commands = typer.Typer(help="People who may sign in.", no_args_is_help=True)
 token_commands = typer.Typer(help="Tokens for programs and reader apps.", no_args_is_help=True)
@@ -86,6 +88,22 @@ def set_password(email: Email, password_stdin: PasswordStdin = False) -> None:
     password = _read_password(password_stdin)
     _change(email, lambda life_cycle, user: life_cycle.set_password(user.id, password))
     typer.echo(f"{email} has a new password.")
+
+
+@user_commands.command("remove-second-factor")
+def remove_second_factor(email: Email) -> None:
+    """Remove authenticator app, passkeys and recovery codes of somebody who lost them; the password stays."""
+
+    async def remove(database: Database, settings: Settings) -> None:
+        from pressbox.core.accounts.factors import SecondFactors
+        from pressbox.core.accounts.models import COMMAND_LINE
+        from pressbox.core.accounts.service import AccountService
+
+        user = await AccountService(database, settings).user_by_email(email)
+        await SecondFactors(database, settings).remove_all(user.id, actor=COMMAND_LINE)
+
+    _run_with_database(remove)
+    typer.echo(f"{email} signs in by the password alone now, and can set up a new second factor on the account page.")
 
 
 @user_commands.command("setup-link")
@@ -164,6 +182,17 @@ async def _accounts() -> AsyncIterator[AccountService]:
     settings = prepare_settings()
     async with open_resources(settings) as resources:
         yield AccountService(resources.database, settings)
+
+
+def _run_with_database(act: Callable[[Database, Settings], Awaitable[None]]) -> None:
+    async def run() -> None:
+        from pressbox.entry.wiring import open_resources
+
+        settings = prepare_settings()
+        async with open_resources(settings) as resources:
+            await act(resources.database, settings)
+
+    asyncio.run(run())
 
 
 def _for_user(

@@ -6,13 +6,14 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Depends, Path, Request
 from pydantic import ConfigDict, Field, SecretStr
 
+from pressbox.core.accounts.factors import SecondFactors
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.models import Actor, NewToken, Role, Scope, SessionView, TokenView, User
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.clock import utc_now
 from pressbox.core.errors import ForbiddenError, InvalidInputError
 from pressbox.core.web.api_models import RequestBody, ResponseModel
-from pressbox.core.web.connection import account_life_cycle, account_service
+from pressbox.core.web.connection import account_life_cycle, account_service, second_factors
 from pressbox.core.web.identity import (
     AdministratorIdentity,
     Identity,
@@ -253,3 +254,14 @@ async def change_user(
         act = life_cycle.disable_user if change.disabled else life_cycle.enable_user
         user = await act(user_id, by=by)
     return user
+
+
+@router.delete("/users/{user_id}/second-factors", status_code=204, summary="Remove a user's second factors")
+async def remove_second_factors(
+    request: Request,
+    _: ProvedAdministrator,
+    factors: Annotated[SecondFactors, Depends(second_factors)],
+    user_id: RowId,
+) -> None:
+    """For somebody who lost authenticator app, passkeys and recovery codes; the password stays."""
+    await factors.remove_all(user_id, actor=actor_of(request))

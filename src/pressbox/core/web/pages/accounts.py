@@ -19,6 +19,7 @@ from pressbox.core.web.identity import (
     Identity,
     MaybeIdentity,
     SignedInIdentity,
+    Via,
     actor_of,
     clear_session_cookie,
     client_of,
@@ -26,9 +27,10 @@ from pressbox.core.web.identity import (
     session_secret,
 )
 from pressbox.core.web.languages import LANGUAGES
+from pressbox.core.web.pages.account_context import second_factor_context
 from pressbox.core.web.proof import ProvedIdentity
 from pressbox.core.web.rendering import render
-from pressbox.core.web.sign_in import complete_sign_in, open_session
+from pressbox.core.web.sign_in import complete_sign_in, open_session, sign_in_page
 
 router = APIRouter(include_in_schema=False)
 
@@ -82,9 +84,9 @@ async def sign_in_form(
     target = safe_next(next)
     if identity is not None:
         return _redirect(target)
-    error = None if await accounts.set_up() else NOT_SET_UP
     message = SAVED_PASSWORD if done == "password" else None
-    return render(request, "sign_in.html", error=error, message=message, next=target, values={})
+    notice = None if await accounts.set_up() else NOT_SET_UP
+    return sign_in_page(request, target=target, notice=notice, message=message)
 
 
 @router.post("/sign-in")
@@ -94,18 +96,17 @@ async def sign_in(
     try:
         user = await accounts.check_password(email, password, client=client_of(request))
     except _REFUSALS as error:
-        return _show_form_again(
-            request, "sign_in.html", error, message=None, next=safe_next(next), values={"email": email}
-        )
+        return sign_in_page(request, target=next, email=email, error=error)
     return await complete_sign_in(request, user, Proof.PASSWORD, next)
 
 
 @router.post("/sign-out")
-async def sign_out(request: Request, accounts: Accounts) -> Response:
+async def sign_out(request: Request, accounts: Accounts, identity: MaybeIdentity) -> Response:
     secret = session_secret(request)
     if secret is not None:
         await accounts.sign_out(secret)
-    return _sign_out_response(request)
+    elsewhere = identity is not None and (identity.via is Via.PROXY or identity.proof is Proof.PROVIDER)
+    return _sign_out_response(request, "/signed-out" if elsewhere else "/sign-in")
 
 
 @router.get("/account")
@@ -219,6 +220,7 @@ async def _account_page(
         message=message,
         error=refusal.message if refusal else None,
         field=_field(refusal) if refusal else None,
+        **await second_factor_context(request, identity),
     )
     page.headers.update(refusal_headers(refusal) if refusal else {})
     return page
@@ -235,8 +237,8 @@ def _field(error: PressboxError) -> str | None:
     return error.field if isinstance(error, InvalidInputError) else None
 
 
-def _sign_out_response(request: Request) -> Response:
-    response = _redirect("/sign-in")
+def _sign_out_response(request: Request, target: str = "/sign-in") -> Response:
+    response = _redirect(target)
     clear_session_cookie(response, request.app.state.settings)
     return response
 
