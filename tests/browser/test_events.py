@@ -224,7 +224,15 @@ async def subscribe_by_address(page: Page, world: World, slug: str) -> None:
     await page.get_by_text("Or another channel").click()
     await page.get_by_label("Apprise address").fill(world.target.apprise_url("stranger"))
     await page.get_by_role("button", name="Subscribe").click()
+    await expect(page.get_by_role("status").first).to_contain_text("We sent a message to your channel.")
+    await page.screenshot(path=SCREENSHOTS / "event-message-sent-phone.png", full_page=True)
+    [message] = world.target.of("stranger")
+    link = re.search(r"http://\S+/events/confirm/\S+", message.body)
+    assert link is not None
+    await page.goto(link[0])
+    await page.get_by_role("button", name="Yes, subscribe me").click()
     await expect(page.get_by_text("The address of this page is yours alone.")).to_be_visible()
+    await page.screenshot(path=SCREENSHOTS / "event-confirmed-phone.png", full_page=True)
     assert await has_no_sideways_scroll(page)
 
 

@@ -1,6 +1,7 @@
 """Moves an event while its reminders are firing, and counts who got none, one or two."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -96,9 +97,12 @@ async def _create_event(
     event = (await client.post("/events", json=body)).raise_for_status().json()
     slug = str(event["slug"])
     follow = {"url": target.apprise_url("due"), "offsets": []}
-    joined = (await client.post(f"/events/{slug}/subscriptions", json=follow)).raise_for_status().json()
+    (await client.post(f"/events/{slug}/subscriptions", json=follow)).raise_for_status()
+    [link] = re.findall(r"https?://\S+/events/confirm/\S+", target.of("due")[-1].body)
+    (await client.post(link, follow_redirects=True)).raise_for_status()
+    [joined] = (await client.get(f"/events/{slug}/subscriptions")).raise_for_status().json()
     values = {
-        "subscription_id": joined["subscription"]["id"],
+        "subscription_id": joined["subscription_id"],
         "people": people,
         "shortest": SHORTEST_OFFSET,
         "spread": spread,

@@ -34,6 +34,32 @@ class SoonishSettings(Group):
     allow_local_schemes: CommaSeparated = Field(
         (), description="Apprise schemes that act on this machine itself and are allowed all the same, such as dbus."
     )
+    guest_confirmations_per_target: int = Field(
+        5, ge=1, description="Links to confirm that one mailbox or other target gets per day, whoever asks for them."
+    )
+    guest_confirmations_per_client: int = Field(
+        100, ge=1, description="Subscriptions without an account that one network address asks for per day."
+    )
+    guest_confirmations_per_event: int = Field(
+        1000, ge=1, description="Subscriptions without an account that are asked for per event and day."
+    )
+    guest_confirmations_per_host: int = Field(
+        60, ge=1, description="Links to confirm that are sent per hour to one server that somebody named."
+    )
+    guest_subscriptions_per_target: int = Field(
+        20, ge=1, description="Events that one address without an account follows at the same time."
+    )
+    guest_reminders_per_subscription: int = Field(
+        5, ge=0, le=20, description="Reminders per event that somebody without an account chooses or asks for."
+    )
+    guest_reminders_per_target: int = Field(
+        60, ge=0, description="Reminders that wait for one address without an account, over all events."
+    )
+    guest_changes_per_subscription: int = Field(
+        50,
+        ge=1,
+        description="Changes per day through the private link of one subscription; leaving is always possible.",
+    )
     old_secret_keys: SecretStr | None = Field(
         None, description="Earlier instance keys, comma-separated, until `pressbox soonish rotate-key` has run."
     )

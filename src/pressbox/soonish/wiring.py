@@ -33,6 +33,8 @@ from pressbox.soonish.ports import Mailer, ReminderSchedules, Sender
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.channels import ChannelService
 from pressbox.soonish.service.events import EventService
+from pressbox.soonish.service.guest_limits import GuestLimits
+from pressbox.soonish.service.guests import GuestService
 from pressbox.soonish.service.invitations import InvitationService
 from pressbox.soonish.service.relay import WorkflowRelay
 from pressbox.soonish.service.soonish import Soonish
@@ -87,13 +89,13 @@ def service(resources: Resources) -> Soonish:
     addresses, limits = build_apprise_sender(settings), RateLimits(database)
     signed, sealing = links(settings), vault(settings)
     sender = build_sender(settings, database, sealing.reveal, addresses)
+    guest_limits = GuestLimits(limits, settings.group(SoonishSettings))
     return Soonish(
         events=EventService(database, relay),
         invitations=InvitationService(database),
         channels=ChannelService(database, sealing, addresses, sender, limits),
-        subscriptions=SubscriptionService(
-            database, sealing, addresses, mailer(settings), signed, limits, relay, running
-        ),
+        subscriptions=SubscriptionService(database, guest_limits, relay, running),
+        guests=GuestService(database, sealing, addresses, sender, mailer(settings), signed, guest_limits, relay),
         board=BoardService(database, relay, running),
         links=signed,
         calendars=CalendarLinks(database, signed),

@@ -31,7 +31,8 @@ from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish import wiring
 from pressbox.soonish.contracts import ReconcileWorkflowInput
-from pressbox.soonish.domain.views import EventView, Viewer
+from pressbox.soonish.domain.links import Purpose
+from pressbox.soonish.domain.views import EventView, Holder, Viewer
 from pressbox.soonish.ids import QUEUE
 from pressbox.soonish.service.inputs import Announcement, EventInput
 from pressbox.soonish.service.soonish import Soonish
@@ -97,7 +98,9 @@ class Scene:
         """As somebody without an account; each comes from an address of their own."""
         client = f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"
         url = self.target.apprise_url(name)
-        await self.service.subscriptions.subscribe_by_url(Viewer(), event.slug, url, offsets, client)
+        await self.service.guests.subscribe_by_url(Viewer(), event.slug, url, offsets, client)
+        token = self.target.of(name)[-1].body.split("/events/confirm/")[1].split()[0]
+        await self.service.guests.confirm(Holder(self.service.links.read_token(Purpose.CONFIRM, token)))
 
     async def crowd(self, event: EventView, people: int) -> None:
         vault = wiring.vault(self.resources.settings)
@@ -149,15 +152,15 @@ class Scene:
 
     async def reminder(self, number: int) -> None:
         """Due in a few seconds: a reminder comes at least a minute before the start."""
-        event = await self.event(f"Soon {number}", timedelta(seconds=66))
+        event = await self.event(f"Soon {number}", timedelta(seconds=72))
         await self.follow(event, f"soon-{number}", timedelta(seconds=60))
 
     async def stopped_broadcast(self, number: int) -> None:
         """A message that waits because its only target is busy, and is stopped meanwhile."""
         event = await self.event(f"Stopped {number}", timedelta(days=2))
         name = f"busy-{number}"
-        self.target.tell(name, Kind.BUSY, seconds=300)
         await self.follow(event, name)
+        self.target.tell(name, Kind.BUSY, seconds=300)
         message = await self.service.board.announce(self.organiser_id, event.slug, Announcement("Wait for it."))
         await self._until(_TRIED, message.id)
         await self.service.board.stop(self.organiser_id, message.id)

@@ -100,15 +100,18 @@ async def test_without_the_credentials_of_a_lease_nothing_is_served(
     proxy: GuardedProxy, server: LoopbackServer
 ) -> None:
     server.answers("/", body=b"secret")
-    async with proxy.lease(1000, MINUTE) as lease:
-        nobody = await raw(lease, f"GET {server.url('/')} HTTP/1.1")
-        wrong = httpx.BasicAuth(lease.username, "wrong")._auth_header
-        guessed = await raw(lease, f"GET {server.url('/')} HTTP/1.1", f"Proxy-Authorization: {wrong}")
-    after = await raw(
-        lease,
-        f"GET {server.url('/')} HTTP/1.1",
-        f"Proxy-Authorization: {httpx.BasicAuth(lease.username, lease.password)._auth_header}",
-    )
+    async with proxy.lease(1000, MINUTE):
+        async with proxy.lease(1000, MINUTE) as lease:
+            nobody = await raw(lease, f"GET {server.url('/')} HTTP/1.1")
+            wrong = httpx.BasicAuth(lease.username, "wrong")._auth_header
+            guessed = await raw(lease, f"GET {server.url('/')} HTTP/1.1", f"Proxy-Authorization: {wrong}")
+        after = await raw(
+            lease,
+            f"GET {server.url('/')} HTTP/1.1",
+            f"Proxy-Authorization: {httpx.BasicAuth(lease.username, lease.password)._auth_header}",
+        )
+    with pytest.raises(ConnectionError):
+        await raw(lease, f"GET {server.url('/')} HTTP/1.1")
     assert [answer[:12] for answer in (nobody, guessed, after)] == [b"HTTP/1.1 407"] * 3
     assert server.connections == 0
 

@@ -20,16 +20,19 @@ from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.domain.events import Visibility
 from pressbox.soonish.domain.links import Purpose, SignedLinks
 from pressbox.soonish.domain.targets import Audience, normalise_target
-from pressbox.soonish.domain.views import EventView, Holder
+from pressbox.soonish.domain.views import EventView, Holder, Viewer
 from pressbox.soonish.ports import AddressFacts, Attempt, OutgoingMessage, RequestedReminder
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.channels import ChannelService
 from pressbox.soonish.service.events import EventService
+from pressbox.soonish.service.guest_limits import GuestLimits
+from pressbox.soonish.service.guests import GuestService, NewSubscription
 from pressbox.soonish.service.inputs import EventInput
 from pressbox.soonish.service.invitations import InvitationService
 from pressbox.soonish.service.relay import WorkflowRelay
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.service.subscriptions import SubscriptionService
+from pressbox.soonish.settings import SoonishSettings
 
 KEY = "an instance key for tests"
 BASE = "https://events.example.org"
@@ -95,6 +98,10 @@ class Target:
     sent: list[tuple[str, OutgoingMessage]] = field(default_factory=list)
     result: AttemptResult = AttemptResult.ACCEPTED
 
+    def link(self, purpose: str) -> str:
+        """The token of the last link of this purpose."""
+        return self.sent[-1][1].body.split(f"{BASE}/events/{purpose}/")[1].split()[0]
+
     async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         self.sent.append((channel_key, message))
         return Attempt(self.result)
@@ -106,18 +113,19 @@ class House:
     temporal: Temporal = field(default_factory=Temporal)
     mailbox: Mailbox = field(default_factory=Mailbox)
     target: Target = field(default_factory=Target)
+    settings: SoonishSettings = field(default_factory=SoonishSettings)
     links: SignedLinks = field(default_factory=lambda: SignedLinks(BASE, [KEY]))
 
     def __post_init__(self) -> None:
         database, vault, limits = self.database, AddressVault([KEY]), RateLimits(self.database)
+        guest_limits = GuestLimits(limits, self.settings)
         relay = WorkflowRelay(SqlOutbox(database), SqlReminders(database), self.temporal)
         self.service = Soonish(
             events=EventService(database, relay),
             invitations=InvitationService(database),
             channels=ChannelService(database, vault, Schemes(), self.target, limits),
-            subscriptions=SubscriptionService(
-                database, vault, Schemes(), self.mailbox, self.links, limits, relay, self.temporal
-            ),
+            subscriptions=SubscriptionService(database, guest_limits, relay, self.temporal),
+            guests=GuestService(database, vault, Schemes(), self.target, self.mailbox, self.links, guest_limits, relay),
             board=BoardService(database, relay, self.temporal),
             links=self.links,
             calendars=CalendarLinks(database, self.links),
@@ -142,6 +150,13 @@ class House:
         self, organiser_id: int, *, visibility: Visibility = Visibility.PUBLIC, draft: bool = False
     ) -> EventView:
         return await self.service.events.create(organiser_id, stated(visibility=visibility, draft=draft))
+
+    async def guest(
+        self, slug: str, url: str, offsets: tuple[timedelta, ...] | None = None, client: str = "192.0.2.7"
+    ) -> NewSubscription:
+        """Somebody without an account who has followed the link in the message to this address."""
+        await self.service.guests.subscribe_by_url(Viewer(), slug, url, offsets, client)
+        return await self.service.guests.confirm(self.holder(Purpose.CONFIRM, self.target.link("confirm")))
 
     async def channel(self, user_id: int, *tags: str, url: str = "ntfy://example.org/secret-topic") -> ChannelView:
         return await self.service.channels.add(user_id, ChannelInput("Phone", url, tags))

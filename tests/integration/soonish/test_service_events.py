@@ -148,9 +148,9 @@ async def test_a_stranger_cannot_see_join_guess_or_change_a_private_event(house:
         with pytest.raises(NotFoundError):
             await events.get(viewer, event.slug)
         with pytest.raises(NotFoundError):
-            await subscriptions.subscribe_by_url(viewer, event.slug, "ntfy://example.org/a", None, "192.0.2.1")
+            await house.service.guests.subscribe_by_url(viewer, event.slug, "ntfy://example.org/a", None, "192.0.2.1")
         with pytest.raises(NotFoundError):
-            await subscriptions.subscribe_by_email(viewer, event.slug, "a@example.org", None, "192.0.2.1")
+            await house.service.guests.subscribe_by_email(viewer, event.slug, "a@example.org", None, "192.0.2.1")
     with pytest.raises(NotFoundError):
         await subscriptions.subscribe(Viewer(stranger), event.slug, Preferences())
     for attempt in (

@@ -79,7 +79,7 @@ class _Head:
 
 
 class GuardedProxy:
-    """One per process. It listens from the first lease until `close`; without a lease it does nothing for anybody."""
+    """One per process. It listens while somebody holds a lease."""
 
     def __init__(self, settings: HttpSettings, *, resolver: Resolver | None = None) -> None:
         self._backend = GuardedBackend(AllowList.parse(settings.allow), resolver or SystemResolver())
@@ -98,10 +98,6 @@ class GuardedProxy:
     async def close(self) -> None:
         for lease in tuple(self._leases.values()):
             await self._end(lease)
-        if self._server is not None:
-            self._server.close()
-            await self._server.wait_closed()
-            self._server = None
 
     @asynccontextmanager
     async def lease(self, max_bytes: int, time: timedelta) -> AsyncIterator[Lease]:
@@ -131,6 +127,9 @@ class GuardedProxy:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if not self._leases and self._server is not None:
+            self._server.close()
+            self._server = None
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -103,6 +103,15 @@ async def save_contact(session: AsyncSession, address: SealedAddress) -> int:
     ).scalar_one()
 
 
+async def join(
+    work: UnitOfWork, event: EventRow, row: SubscriptionRow, offsets: Sequence[timedelta] | None, *, is_new: bool
+) -> None:
+    """Let a subscription begin, or begin anew, with these reminders."""
+    await replace_offsets(work.session, row, offsets)
+    await replace_too_late(work.session, event, row, offsets)
+    await record_change(work, event, row, ParticipantAdded if is_new else ParticipantChanged)
+
+
 async def _adopt_older(session: AsyncSession, address: SealedAddress) -> None:
     """Give a contact that an earlier instance key sealed the target of the present key: there is never a second one."""
     if await session.scalar(select(ContactRow.id).where(ContactRow.target == address.target)) is not None:

@@ -7,6 +7,7 @@ from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.channels import ChannelService
 from pressbox.soonish.service.events import EventService
+from pressbox.soonish.service.guests import GuestService
 from pressbox.soonish.service.invitations import InvitationService
 from pressbox.soonish.service.subscriptions import SubscriptionService
 
@@ -17,6 +18,7 @@ class Soonish:
     invitations: InvitationService
     channels: ChannelService
     subscriptions: SubscriptionService
+    guests: GuestService
     board: BoardService
     links: SignedLinks
     calendars: CalendarLinks

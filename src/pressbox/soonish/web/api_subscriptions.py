@@ -32,7 +32,7 @@ class SubscribeBody(PreferencesBody):
     """With channels or tags of your own; or for an address, which then has no account."""
 
     email: str | None = Field(None, description="Gets one mail with a link to confirm, and nothing else before.")
-    url: SecretStr | None = Field(None, description="An Apprise address.")
+    url: SecretStr | None = Field(None, description="An Apprise address. Gets one message with a link to confirm.")
     invitation: str | None = Field(None, description="Needed to join a private event.")
 
 
@@ -75,11 +75,10 @@ class SubscriptionResponse(ResponseModel):
 
 
 class SubscribeResponse(ResponseModel):
-    """`subscription` is null while an e-mail address waits for its confirmation."""
+    """`subscription` is null while an address waits for its confirmation."""
 
     state: SubscriptionState
     subscription: SubscriptionResponse | None = None
-    manage_url: str | None = Field(None, description="The private link of somebody without an account.")
 
 
 @router.get("/subscriptions", summary="What you follow")
@@ -151,16 +150,12 @@ async def subscribe(
         raise InvalidInputError("Give an e-mail address or an Apprise address, not both.", field="url")
     if body.email is not None:
         client = client_address(request)
-        await service.subscriptions.subscribe_by_email(viewer, slug, body.email, offsets, client)
+        await service.guests.subscribe_by_email(viewer, slug, body.email, offsets, client)
         return SubscribeResponse(state=SubscriptionState.PENDING)
     if body.url is not None:
         url, client = body.url.get_secret_value(), client_address(request)
-        new = await service.subscriptions.subscribe_by_url(viewer, slug, url, offsets, client)
-        return SubscribeResponse(
-            state=new.subscription.state,
-            subscription=SubscriptionResponse.of(new.subscription),
-            manage_url=new.manage_url,
-        )
+        await service.guests.subscribe_by_url(viewer, slug, url, offsets, client)
+        return SubscribeResponse(state=SubscriptionState.PENDING)
     found = await service.subscriptions.subscribe(viewer, slug, body.to_input())
     return SubscribeResponse(state=found.state, subscription=SubscriptionResponse.of(found))
 

@@ -25,7 +25,6 @@ from pressbox.soonish.web.access import (
     error_field,
     error_text,
     make_viewer,
-    path_of,
     redirect,
 )
 from pressbox.soonish.web.calendar import calendar_response
@@ -46,7 +45,11 @@ MAIL_SENT = (
     "We sent you a mail. Open the link in it to confirm; nothing else is sent before that. "
     "No mail after a few minutes? Look in your spam folder, or subscribe again."
 )
-MESSAGES = {"mail": MAIL_SENT}
+MESSAGE_SENT = (
+    "We sent a message to your channel. Open the link in it to confirm; nothing else is sent before that. "
+    "No message after a minute? Check the address and subscribe again."
+)
+MESSAGES = {"mail": MAIL_SENT, "message": MESSAGE_SENT}
 
 
 @router.get(PATH)
@@ -193,16 +196,20 @@ async def _subscribe(
         found = await service.subscriptions.subscribe(viewer, slug, preferences)
         return f"{PATH}/subscriptions/{found.id}?done=subscribed"
     if form.email.strip():
-        await service.subscriptions.subscribe_by_email(viewer, slug, form.email, offsets, client_address(request))
-        query = {"done": "mail"} | ({"invitation": form.invitation} if form.invitation else {})
-        return f"{PATH}/{slug}?{urlencode(query)}"
+        await service.guests.subscribe_by_email(viewer, slug, form.email, offsets, client_address(request))
+        return _page_with_message(slug, "mail", form.invitation)
     if form.url.strip():
-        new = await service.subscriptions.subscribe_by_url(viewer, slug, form.url, offsets, client_address(request))
-        return f"{path_of(new.manage_url)}?done=subscribed"
+        await service.guests.subscribe_by_url(viewer, slug, form.url, offsets, client_address(request))
+        return _page_with_message(slug, "message", form.invitation)
     has_channels = identity is not None and await service.channels.list(identity.user_id)
     if has_channels:
         raise InvalidInputError("Choose at least one channel or tag.", field="channel_ids")
     raise InvalidInputError("Give an e-mail address, or another channel.", field="email")
+
+
+def _page_with_message(slug: str, done: str, invitation: str) -> str:
+    query = {"done": done} | ({"invitation": invitation} if invitation else {})
+    return f"{PATH}/{slug}?{urlencode(query)}"
 
 
 @router.get(f"{PATH}/{{slug}}/calendar.ics")

@@ -31,7 +31,7 @@ async def confirm_page(request: Request, service: Service, token: str) -> Respon
 
 @router.post(f"{PATH}/confirm/{{token}}")
 async def confirm(service: Service, token: str) -> Response:
-    confirmed = await service.subscriptions.confirm(_holder(service, Purpose.CONFIRM, token))
+    confirmed = await service.guests.confirm(_holder(service, Purpose.CONFIRM, token))
     return redirect(f"{path_of(confirmed.manage_url)}?done=confirmed")
 
 
