@@ -188,6 +188,8 @@ ACTIVITIES = {
         "swap_search_index",
     ],
     "core": [
+        "prune_accounts",
+        "prune_audit_log",
         "prune_changes",
         "prune_progress",
         "prune_rate_limits",

@@ -65,6 +65,16 @@ class MaintenanceActivities:
         return await self._delete_rows(Kind.PROGRESS, input)
 
     @activity.defn
+    @call_with(QUICK)
+    async def prune_accounts(self, input: PruneInput) -> PruneResult:
+        return await self._delete_rows(Kind.ACCOUNTS, input)
+
+    @activity.defn
+    @call_with(QUICK)
+    async def prune_audit_log(self, input: PruneInput) -> PruneResult:
+        return await self._delete_rows(Kind.AUDIT_LOG, input)
+
+    @activity.defn
     @call_with(LONG)
     async def prune_scratch_objects(self, input: PruneInput) -> PruneResult:
         """A retry continues the count: what an earlier attempt removed is no longer listed."""

@@ -18,6 +18,8 @@ class Kind(StrEnum):
     CHANGES = "changes"
     PROGRESS = "progress"
     SCRATCH = "scratch objects"
+    ACCOUNTS = "accounts, devices and links"
+    AUDIT_LOG = "lines of the audit log"
 
 
 class MaintenancePolicy(Contract):
@@ -26,10 +28,12 @@ class MaintenancePolicy(Contract):
     keep_changes: timedelta
     keep_progress: timedelta
     keep_scratch: timedelta
+    # None in runs that began before there was an audit log.
+    keep_audit_log: timedelta | None = None
 
     def cutoffs(self, now: datetime) -> dict[Kind, datetime]:
-        """Everything of a kind from before its instant goes. Sessions, tokens and limits carry their own end."""
-        return {
+        """Everything of a kind from before its instant goes. Sessions, tokens, limits, accounts carry their own end."""
+        cutoffs = {
             Kind.SESSIONS: now,
             Kind.TOKENS: now,
             Kind.RATE_LIMITS: now,
@@ -37,6 +41,9 @@ class MaintenancePolicy(Contract):
             Kind.PROGRESS: now - self.keep_progress,
             Kind.SCRATCH: now - self.keep_scratch,
         }
+        if self.keep_audit_log is not None:
+            cutoffs |= {Kind.ACCOUNTS: now, Kind.AUDIT_LOG: now - self.keep_audit_log}
+        return cutoffs
 
 
 class MaintenanceWorkflowInput(Contract):

@@ -15,10 +15,13 @@ class MaintenanceSettings(Group):
     progress_days: int = Field(7, ge=1, description="Days that finished workflows stay on the activity page.")
     scratch_hours: int = Field(24, ge=1, description="Hours that scratch objects are kept.")
 
+    audit_days: int = Field(365, ge=1, le=36500, description="Days that lines of the audit log are kept.")
+
     @property
     def policy(self) -> MaintenancePolicy:
         return MaintenancePolicy(
             keep_changes=timedelta(minutes=self.changes_minutes),
             keep_progress=timedelta(days=self.progress_days),
             keep_scratch=timedelta(hours=self.scratch_hours),
+            keep_audit_log=timedelta(days=self.audit_days),
         )

@@ -1,18 +1,31 @@
 """Old rows in PostgreSQL, and old scratch objects."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select
 
 from pressbox.core.accounts.factor_rows import CeremonyRow
-from pressbox.core.accounts.rows import RateLimitRow, SessionRow, TokenRow
+from pressbox.core.accounts.rows import (
+    AccountLinkRow,
+    AuditRow,
+    DeviceRow,
+    PaceRow,
+    RateLimitRow,
+    SessionRow,
+    TokenRow,
+    UserRow,
+)
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
 from pressbox.maintenance.contracts import Kind
 
+# As long as a browser keeps a cookie.
+KEEP_DEVICES = timedelta(days=400)
+# While messages about what they organised are on their way.
+KEEP_DELETED = timedelta(days=1)
 SCRATCH_PREFIX = "scratch/"
 # The newest change stays whatever its age: it tells a cursor that is still good from one that is too old.
 NEWEST_CHANGE = select(func.max(ChangeRow.id)).scalar_subquery()
@@ -24,6 +37,8 @@ class MaintenanceStore:
         self._objects = objects
 
     async def delete_rows(self, kind: Kind, before: datetime) -> int:
+        if kind is Kind.ACCOUNTS:
+            return await self._delete_accounts(before)
         match kind:
             case Kind.SESSIONS:
                 await self._delete_ceremonies(before)
@@ -35,10 +50,12 @@ class MaintenanceStore:
             case Kind.CHANGES:
                 old = (ChangeRow.created_at < before, ChangeRow.id < NEWEST_CHANGE)
                 statement = delete(ChangeRow).where(*old).returning(ChangeRow.id)
+            case Kind.AUDIT_LOG:
+                statement = delete(AuditRow).where(AuditRow.at < before).returning(AuditRow.id)
             case Kind.PROGRESS:
                 return await self._delete_progress(before)
-            case Kind.SCRATCH:
-                raise ValueError("Scratch objects are not rows.")
+            case _:
+                raise ValueError(f"{kind} are not rows of one table.")
         async with self._database.unit_of_work() as work:
             return len((await work.session.execute(statement)).all())
 
@@ -46,6 +63,17 @@ class MaintenanceStore:
         """Sign-ins that were begun and never finished go with the sessions that they did not become."""
         async with self._database.unit_of_work() as work:
             await work.session.execute(delete(CeremonyRow).where(CeremonyRow.expires_at < before))
+
+    async def _delete_accounts(self, before: datetime) -> int:
+        """Used-up links and paces, browsers that nobody used for long, and accounts that were deleted a day ago."""
+        statements = (
+            delete(AccountLinkRow).where(AccountLinkRow.expires_at < before).returning(AccountLinkRow.user_id),
+            delete(PaceRow).where(PaceRow.expires_at < before).returning(PaceRow.count),
+            delete(DeviceRow).where(DeviceRow.last_seen_at < before - KEEP_DEVICES).returning(DeviceRow.user_id),
+            delete(UserRow).where(UserRow.deleted_at < before - KEEP_DELETED).returning(UserRow.id),
+        )
+        async with self._database.unit_of_work() as work:
+            return sum([len((await work.session.execute(statement)).all()) for statement in statements])
 
     async def _delete_progress(self, before: datetime) -> int:
         old = delete(ProgressRow).where(ProgressRow.closed_at < before).returning(ProgressRow.workflow_id)

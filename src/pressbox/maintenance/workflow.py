@@ -22,6 +22,8 @@ ACTIVITIES = {
     Kind.CHANGES: MaintenanceActivities.prune_changes,
     Kind.PROGRESS: MaintenanceActivities.prune_progress,
     Kind.SCRATCH: MaintenanceActivities.prune_scratch_objects,
+    Kind.ACCOUNTS: MaintenanceActivities.prune_accounts,
+    Kind.AUDIT_LOG: MaintenanceActivities.prune_audit_log,
 }
 
 
@@ -35,7 +37,9 @@ class MaintenanceWorkflow:
 
     @workflow.init
     def __init__(self, input: MaintenanceWorkflowInput) -> None:
-        self._progress = MaintenanceProgress(title="Cleaning up", audience=ADMINISTRATORS, total=len(Kind))
+        self._progress = MaintenanceProgress(
+            title="Cleaning up", audience=ADMINISTRATORS, total=len(input.policy.cutoffs(workflow.now()))
+        )
 
     @workflow.query
     def get_progress(self) -> MaintenanceProgress:

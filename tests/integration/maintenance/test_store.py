@@ -6,7 +6,16 @@ import pytest
 from sqlalchemy import func, select, update
 
 from pressbox.core.accounts.factor_rows import CeremonyRow
-from pressbox.core.accounts.rows import RateLimitRow, SessionRow, TokenRow, UserRow
+from pressbox.core.accounts.rows import (
+    AccountLinkRow,
+    AuditRow,
+    DeviceRow,
+    PaceRow,
+    RateLimitRow,
+    SessionRow,
+    TokenRow,
+    UserRow,
+)
 from pressbox.core.app import Resources
 from pressbox.core.db.base import Base
 from pressbox.core.db.changes import ChangeRow
@@ -95,3 +104,24 @@ async def test_only_old_scratch_objects_are_listed(resources: Resources, store: 
     await store.delete_scratch("scratch/a")
     await store.delete_scratch("scratch/a")
     assert await resources.objects.info("clips/b") is not None
+
+
+async def test_what_accounts_leave_behind_goes_when_it_is_over(database: Database, store: MaintenanceStore) -> None:
+    old = NOW - timedelta(days=401)
+    async with database.unit_of_work() as work:
+        users = [UserRow(email=f"{n}@example.org", password_hash="!", role="member") for n in range(3)]
+        users[1].deleted_at, users[2].deleted_at = NOW - timedelta(days=2), PAST
+        work.session.add_all(users)
+        await work.session.flush()
+        for number, (end, seen) in enumerate(((PAST, old), (FUTURE, PAST))):
+            key = bytes([number])
+            work.session.add(AccountLinkRow(token_hash=key, user_id=users[0].id, purpose="reset", expires_at=end))
+            work.session.add(PaceRow(key=str(number), count=1, free_at=PAST, expires_at=end))
+            work.session.add(DeviceRow(device_hash=key, user_id=users[0].id, last_seen_at=seen))
+        work.session.add_all([AuditRow(action="signed in", at=old), AuditRow(action="signed in", at=PAST)])
+    assert await store.delete_rows(Kind.ACCOUNTS, NOW) == 4
+    assert await store.delete_rows(Kind.ACCOUNTS, NOW) == 0
+    assert await store.delete_rows(Kind.AUDIT_LOG, NOW - timedelta(days=365)) == 1
+    for row in (AccountLinkRow, PaceRow, DeviceRow, AuditRow):
+        assert await count(database, row) == 1
+    assert await count(database, UserRow) == 2

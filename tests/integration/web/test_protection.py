@@ -49,7 +49,9 @@ PUBLIC = {
 }
 # Behind these is nothing but what the signed token names; test_event_pages tries tokens that are not ours.
 SIGNED_LINKS = re.compile(r"/events/(confirm|manage|unsubscribe|why|calendar)/\{token\}|/reader/out/\{token\}.xml")
-FOR_ADMINISTRATORS = re.compile(r"/api/users|/activity/[^/]+/(cancel|retry)|/schedules/|/follow/")
+FOR_ADMINISTRATORS = re.compile(
+    r"^/users|/api/users|^(/api)?/audit$|/activity/[^/]+/(cancel|retry)|/schedules/|/follow/"
+)
 
 
 def every_route() -> Iterator[tuple[str, str]]:

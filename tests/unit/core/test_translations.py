@@ -14,6 +14,7 @@ from pressbox.core.web.languages import LANGUAGES, choose_language, read_catalog
 from pressbox.core.web.pages.accounts import MESSAGES, SAVED_PASSWORD
 from pressbox.core.web.pages.home import PLACES
 from pressbox.core.web.pages.second_factor import SECOND_FACTOR_MESSAGES
+from pressbox.core.web.pages.users import MESSAGES as USER_MESSAGES
 from pressbox.entry.manifests import APPLICATIONS
 
 PACKAGES = (CORE_PACKAGE, *(manifest.package for manifest in APPLICATIONS if manifest.package))
@@ -37,7 +38,7 @@ def sentences_of_code() -> Iterator[str]:
         if manifest.navigation:
             yield from (manifest.title, manifest.summary, manifest.navigation.title)
     yield from (place.title for place in PLACES)
-    yield from (*MESSAGES.values(), SAVED_PASSWORD, *SECOND_FACTOR_MESSAGES.values())
+    yield from (*MESSAGES.values(), *USER_MESSAGES.values(), SAVED_PASSWORD, *SECOND_FACTOR_MESSAGES.values())
     for text in TEXTS:
         yield from (text.subject, text.body)
     for kind in credential_kinds(APPLICATIONS):

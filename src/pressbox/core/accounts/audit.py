@@ -1,12 +1,12 @@
 """The audit log: what happened to accounts, when, by whom and from where. No secrets, no e-mail addresses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, insert, or_, select, update
+from sqlalchemy import ColumnElement, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -74,6 +74,7 @@ class AuditFilter:
 
     action: str = ""
     user_id: int | None = None
+    person: str = ""
     address: str = ""
     before: int | None = None
 
@@ -126,6 +127,13 @@ async def make_anonymous(session: AsyncSession, user_id: int) -> None:
     await session.execute(update(AuditRow).where(theirs).values(address="", agent="", detail={}))
 
 
+def seen_by_subject(entry: AuditEntry, user_id: int) -> AuditEntry:
+    """The line as somebody reads it whom it is about: of others it says no more than that it was somebody else."""
+    if entry.actor_id in (None, user_id):
+        return entry if entry.subject_id in (None, user_id) else replace(entry, subject=None)
+    return replace(entry, actor_id=None, actor=None, address="", agent="")
+
+
 def nobody(client: Client) -> Actor:
     """Somebody who is not signed in."""
     return Actor(None, client)
@@ -137,6 +145,9 @@ def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
         conditions.append(AuditRow.action == wanted.action)
     if wanted.user_id is not None:
         conditions.append(or_(AuditRow.actor_id == wanted.user_id, AuditRow.subject_id == wanted.user_id))
+    if wanted.person:
+        whose = select(UserRow.id).where(func.lower(UserRow.email) == wanted.person.lower()).scalar_subquery()
+        conditions.append(or_(AuditRow.actor_id == whose, AuditRow.subject_id == whose))
     if wanted.address:
         conditions.append(AuditRow.address == wanted.address)
     if wanted.before is not None:

@@ -50,6 +50,8 @@ class User:
     language: str | None
     created_at: datetime
     disabled_at: datetime | None
+    # Somebody who was invited has none until they choose one; others sign in in another way.
+    has_password: bool = True
 
 
 @dataclass(frozen=True)

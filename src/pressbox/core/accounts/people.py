@@ -54,6 +54,7 @@ def to_user(row: UserRow) -> User:
         language=row.language,
         created_at=row.created_at,
         disabled_at=row.disabled_at,
+        has_password=row.password_hash != UNUSABLE,
     )
 
 

@@ -9,11 +9,13 @@ from pydantic import ConfigDict, Field, SecretStr
 from pressbox.core.accounts.factors import SecondFactors
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.models import Actor, NewToken, Role, Scope, SessionView, TokenView, User
+from pressbox.core.accounts.recovery import AccountRecovery
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.clock import utc_now
 from pressbox.core.errors import ForbiddenError, InvalidInputError
+from pressbox.core.web.account_mail import own_url
 from pressbox.core.web.api_models import RequestBody, ResponseModel
-from pressbox.core.web.connection import account_life_cycle, account_service, second_factors
+from pressbox.core.web.connection import account_life_cycle, account_recovery, account_service, second_factors
 from pressbox.core.web.identity import (
     AdministratorIdentity,
     Identity,
@@ -25,12 +27,14 @@ from pressbox.core.web.identity import (
     signed_in,
 )
 from pressbox.core.web.languages import LANGUAGES
+from pressbox.core.web.pages.recovery import CHOOSE_PATH
 from pressbox.core.web.proof import ProvedAdministrator, note_proof, require_recent_proof
 
 router = APIRouter(prefix="/api", tags=["accounts"])
 
 Accounts = Annotated[AccountService, Depends(account_service)]
 LifeCycle = Annotated[AccountLifeCycle, Depends(account_life_cycle)]
+Recovery = Annotated[AccountRecovery, Depends(account_recovery)]
 By = Annotated[Actor, Depends(actor_of)]
 RowId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
@@ -135,16 +139,22 @@ class UserResponse(ResponseModel):
     language: str | None
     created_at: datetime
     disabled_at: datetime | None
+    has_password: bool
 
 
 class UserRequest(RequestBody):
     email: str
-    password: SecretStr
+    password: SecretStr | None = Field(None, description="Without it, somebody is invited: POST …/link makes the link.")
     name: str = ""
     role: Role = Role.MEMBER
 
 
+class LinkResponse(ResponseModel):
+    link: str = Field(description="Where they choose a password. It works once and is shown this once.")
+
+
 class UserChange(RequestBody):
+    email: str | None = None
     role: Role | None = None
     disabled: bool | None = None
     password: SecretStr | None = None
@@ -236,16 +246,26 @@ async def list_users(_: AdministratorIdentity, accounts: Accounts) -> tuple[User
 
 
 @router.post("/users", status_code=201, response_model=UserResponse, summary="Add a user")
-async def add_user(_: ProvedAdministrator, accounts: Accounts, by: By, wanted: UserRequest) -> User:
+async def add_user(_: ProvedAdministrator, accounts: Accounts, recovery: Recovery, by: By, wanted: UserRequest) -> User:
+    if wanted.password is None:
+        return (await recovery.invite(wanted.email, role=wanted.role, name=wanted.name, by=by)).user
     password = wanted.password.get_secret_value()
     return await accounts.add_user(wanted.email, password, role=wanted.role, name=wanted.name, by=by)
 
 
-@router.patch("/users/{user_id}", response_model=UserResponse, summary="Change role or password, disable or enable")
+@router.patch("/users/{user_id}", response_model=UserResponse, summary="Change a user, disable or enable")
 async def change_user(
-    _: ProvedAdministrator, accounts: Accounts, life_cycle: LifeCycle, by: By, user_id: RowId, change: UserChange
+    _: ProvedAdministrator,
+    accounts: Accounts,
+    life_cycle: LifeCycle,
+    recovery: Recovery,
+    by: By,
+    user_id: RowId,
+    change: UserChange,
 ) -> User:
     user = await accounts.user(user_id)
+    if change.email is not None:
+        user = await recovery.set_email(user_id, change.email, by=by)
     if change.password is not None:
         await life_cycle.set_password(user_id, change.password.get_secret_value(), by=by)
     if change.role is not None:
@@ -265,3 +285,11 @@ async def remove_second_factors(
 ) -> None:
     """For somebody who lost authenticator app, passkeys and recovery codes; the password stays."""
     await factors.remove_all(user_id, actor=actor_of(request))
+
+
+@router.post("/users/{user_id}/link", status_code=201, summary="Make a link to choose a password")
+async def make_link(
+    request: Request, _: ProvedAdministrator, recovery: Recovery, by: By, user_id: RowId
+) -> LinkResponse:
+    made = await recovery.create_link(user_id, by=by)
+    return LinkResponse(link=own_url(request, f"{CHOOSE_PATH}?token={made.secret}"))

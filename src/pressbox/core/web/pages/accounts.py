@@ -7,13 +7,14 @@ from fastapi import APIRouter, Depends, Form, Path, Request
 from starlette.responses import RedirectResponse, Response
 
 from pressbox.core.accounts import tokens as token_rules
+from pressbox.core.accounts.audit import AuditEntry, AuditFilter, AuditLog, seen_by_subject
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.models import Actor, Proof, Scope
 from pressbox.core.accounts.opaque import well_formed
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
 from pressbox.core.web.account_mail import PASSWORD_CHANGED, mail_task, own_url
-from pressbox.core.web.connection import account_life_cycle, account_service
+from pressbox.core.web.connection import account_life_cycle, account_service, connected
 from pressbox.core.web.errors import refusal_headers, safe_next
 from pressbox.core.web.identity import (
     Identity,
@@ -55,6 +56,7 @@ MESSAGES = {
     "email-confirmed": "Your new address counts from now on.",
     "revoked": "The token is removed and no longer works.",
 }
+RECENT = 15
 _REFUSALS = (InvalidInputError, ConflictError, RateLimitedError)
 
 
@@ -216,6 +218,7 @@ async def _account_page(
         tokens=await accounts.tokens(identity.user_id),
         sessions=await accounts.sessions(identity.user_id, current=session_secret(request)),
         credentials=await account_life_cycle(request).credentials(identity.user_id),
+        entries=await _own_entries(request, identity.user_id),
         new_token=new_token,
         message=message,
         error=refusal.message if refusal else None,
@@ -224,6 +227,11 @@ async def _account_page(
     )
     page.headers.update(refusal_headers(refusal) if refusal else {})
     return page
+
+
+async def _own_entries(request: Request, user_id: int) -> list[AuditEntry]:
+    entries = await AuditLog(connected(request).database).read(AuditFilter(user_id=user_id), RECENT)
+    return [seen_by_subject(entry, user_id) for entry in entries]
 
 
 def _show_form_again(request: Request, template: str, error: PressboxError, **context: object) -> Response:
