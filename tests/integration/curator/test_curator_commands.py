@@ -27,6 +27,7 @@ from pressbox.curator.commands import build_commands
 from pressbox.curator.feeds.discovery import FeedDiscovery
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.names import CLEANUP_SCHEDULE, INGEST_SCHEDULE
+from pressbox.curator.settings import CuratorSettings
 from pressbox.entry.wiring import open_resources
 from tests.conftest import Parts
 from tests.fakes.reader import Library, Web
@@ -72,9 +73,13 @@ def declared(_: Settings) -> list[ScheduleDeclaration]:
 
 @pytest.fixture
 def run(settings: Settings, temporal_record: RecordedTemporal, monkeypatch: pytest.MonkeyPatch) -> Run:
-    commands = build_group(build_commands(declared))
     web = Web()
     monkeypatch.setattr(FeedDiscovery, "discover", lambda _, url, owner: web.discover(url, owner))
+    return run_with(settings, temporal_record)
+
+
+def run_with(settings: Settings, temporal_record: RecordedTemporal) -> Run:
+    commands = build_group(build_commands(declared))
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Resources]:
@@ -176,6 +181,15 @@ def test_triggers_have_the_flags_and_defaults_of_the_document(run: Run, temporal
     too_many = [str(number) for number in range(1, 502)]
     for word in ("reprocess", "distill"):
         assert isinstance(run("trigger", word, *too_many).exception, InvalidInputError)
+
+
+def test_a_cleanup_by_hand_keeps_as_many_days_as_the_settings_say(
+    settings: Settings, temporal_record: RecordedTemporal
+) -> None:
+    run = run_with(settings.with_group(CuratorSettings(keep_days=90)), temporal_record)
+    assert run("trigger", "cleanup").exit_code == 0
+    assert run("trigger", "cleanup", "--days", "3").exit_code == 0
+    assert [start.input.older_than_days for start in temporal_record.starts] == [90, 3]
 
 
 def test_a_trigger_waits_for_the_end_and_says_when_there_is_none(run: Run, temporal_record: RecordedTemporal) -> None:

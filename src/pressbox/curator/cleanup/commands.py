@@ -19,7 +19,10 @@ trigger = typer.Typer()
 @trigger.command()
 def cleanup(
     context: typer.Context,
-    days: Annotated[int, typer.Option(min=1, help="Only what is older than this many days.")] = 7,
+    days: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only what is older than this many days; otherwise PRESSBOX_CURATOR_KEEP_DAYS."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count, and show how many.")] = False,
     wait: Wait = False,
     as_json: Json = False,
@@ -29,8 +32,10 @@ def cleanup(
     async def start(resources: Resources) -> str:
         from pressbox.curator.cleanup.contracts import CLEANUP_WORKFLOW, ENTRIES_CLEANUP, EntriesCleanupInput
         from pressbox.curator.library.starter import workflow_starter
+        from pressbox.curator.settings import policy
 
-        input = EntriesCleanupInput(older_than_days=days, dry_run=dry_run)
+        older = policy(resources.settings).keep_days if days is None else days
+        input = EntriesCleanupInput(older_than_days=older, dry_run=dry_run)
         workflow_id = f"{CLEANUP_WORKFLOW}-{secrets.token_hex(4)}"
         return await workflow_starter(resources).start(ENTRIES_CLEANUP, input, workflow_id)
 
