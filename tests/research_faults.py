@@ -30,7 +30,9 @@ from tests.reading_faults import workers
 from tests.reading_room import open_room, reading_resources, running
 
 QUESTION = "Why does the harbour ferry leave before sunrise?"
-_PAID = text("SELECT count(*), coalesce(sum(tokens_in + tokens_out), 0) FROM curator.model_calls WHERE usable")
+_PAID = text(
+    "SELECT count(*), coalesce(sum(tokens_in + tokens_out), 0) FROM core.paid_requests WHERE outcome = 'answered'"
+)
 
 
 @dataclass

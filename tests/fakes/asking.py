@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from sqlalchemy import update
 
-from pressbox.core.errors import PressboxError, TransientError
+from pressbox.core.errors import PressboxError, TransientError, UnusableAnswerError
+from pressbox.core.models.client import OnText, Question, Reply
 from pressbox.curator.ask.domain import AnswerState, AnswerTask, Ending, Turn
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
-from pressbox.curator.models.ports import OnText, Question, Reply, UnusableAnswerError
 from pressbox.curator.search.domain.passages import FoundBy, Passage
 from pressbox.curator.search.ports import IndexDocument
 from tests.fakes.reader import MODEL, NOW, Library

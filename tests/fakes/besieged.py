@@ -18,11 +18,11 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
+from pressbox.core.config import SpendingSettings
 from pressbox.core.contracts import Contract
 from pressbox.curator.library.domain.entries import DistilState
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.manifest import APP, activities
-from pressbox.curator.models.store import SqlModelLedger
 from pressbox.curator.settings import ContextKind, CuratorSettings, DistillerKind, EvaluatorKind
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.model import MODEL, ModelService
@@ -33,7 +33,7 @@ from tests.site import PASSWORD, Browser, cheap_passwords, serving
 BYSTANDERS = 3
 READER = "reader@example.org"
 # Of the instance, not of anybody's reading.
-BOOKS = {"changes", "model_calls", "model_reservations", "claims", "host_turns"}
+BOOKS = {"changes", "paid_requests", "claims", "host_turns"}
 _ADDRESSES = ("href", "src", "srcset", "action", "formaction", "data", "poster", "background", "style", "ping")
 _REFUSED = re.compile(rf"{re.escape(EVIL)}|{re.escape(METADATA)}|javascript:|vbscript:|data:text|file:", re.I)
 # Turn the direction of what follows, or are seen by machines alone.
@@ -96,7 +96,6 @@ class Besieged:
     def __post_init__(self) -> None:
         merged = [one for functions in activities(self.resources).values() for one in functions]
         self._functions = {one.__name__: one for one in merged}
-        self.ledger = SqlModelLedger(self.resources.database)
 
     @property
     def now(self) -> datetime:
@@ -148,7 +147,7 @@ class Besieged:
 
 @asynccontextmanager
 async def besieged(
-    resources: Resources, attacks: Sequence[Attack] = ATTACKS, **settings: object
+    resources: Resources, attacks: Sequence[Attack] = ATTACKS, tokens_per_day: int = 10**9, **settings: object
 ) -> AsyncIterator[Besieged]:
     """With these attacks, and further settings of the curator."""
     async with Canary() as canary, ModelService(script=Gullible(canary.url), key="key") as model:
@@ -160,11 +159,13 @@ async def besieged(
                 "model_key": SecretStr("key"),
                 "context": ContextKind.LLM,
                 "evaluator": EvaluatorKind.OFFLINE,
-                "tokens_per_day": 10**9,
                 **settings,
             }
         )
-        inside = replace(resources, settings=resources.settings.with_group(curator))
+        spending = SpendingSettings(tokens_per_day=tokens_per_day)
+        inside = replace(
+            resources, settings=resources.settings.with_group(curator).model_copy(update={"spending": spending})
+        )
         library = Library(inside)
         accounts = AccountService(inside.database, inside.settings, passwords=cheap_passwords())
         reader = (await accounts.add_user(READER, PASSWORD)).id

@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+import json
+import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +11,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from pressbox.core.errors import PressboxError
+from pressbox.core.errors import AnswerLostError, PressboxError
+from pressbox.core.models.client import ModelClient, OnText
+from pressbox.core.models.completions import Said
+from pressbox.core.spending.domain import Budget
+from pressbox.core.spending.till import UnbilledError
 from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.cleanup.activities import CleanupActivities
 from pressbox.curator.cleanup.contracts import CleanupResult
@@ -26,15 +32,15 @@ from pressbox.curator.library.domain.entries import Distilled, DistilState, Fetc
 from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import host_of
-from pressbox.curator.models.pay_once import PayOnce
-from pressbox.curator.models.ports import Order, PaidAnswer, PaidCall, Reservation
 from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
 from pressbox.curator.search.contracts import EmbeddingSelection
 from pressbox.curator.search.domain.identity import DamagedIndexError, FoundIndex, KnownIndex
 from pressbox.curator.search.ports import IndexDocument
 from tests.fakes.footy import FakeObjects
+from tests.fakes.spending import FakeClaims, FakeLedger, pay_once_of
 
 MODEL = "fake-vectors"
+TOKENS_PER_DAY = 200_000
 
 # Ids are parts of workflow ids, and all tests share one server.
 _numbers = count(secrets.randbelow(10**6) * 1000)
@@ -283,65 +289,6 @@ def _document(entry: FakeEntry) -> IndexDocument:
     )
 
 
-class FakeClaims:
-    def __init__(self) -> None:
-        self.held: dict[str, tuple[str, datetime]] = {}
-
-    async def take(self, keys: Sequence[str], owner: str, until: datetime, now: datetime) -> frozenset[str]:
-        free = [key for key in keys if key not in self.held or self.held[key][0] == owner or self.held[key][1] <= now]
-        self.held |= dict.fromkeys(free, (owner, until))
-        return frozenset(free)
-
-    async def release(self, keys: Sequence[str], owner: str) -> None:
-        for key in keys:
-            if self.held.get(key, ("",))[0] == owner:
-                del self.held[key]
-
-
-def _paid_for(call: PaidCall) -> tuple[str, str, str, str]:
-    """Not by entry: the same text in two feeds is one piece of work."""
-    return call.content_hash, call.prompt_version, call.model, call.feature
-
-
-class FakeLedger:
-    def __init__(self) -> None:
-        self.answers: dict[tuple[str, str, str, str], str] = {}
-        self.tokens = 0
-        self.reserved: dict[int, Order] = {}
-        self.unusable: list[tuple[str, str, str, str]] = []
-
-    async def find_answer(self, call: PaidCall) -> str | None:
-        return self.answers.get(_paid_for(call))
-
-    async def count_unusable(self, call: PaidCall, since: datetime) -> int:
-        return self.unusable.count(_paid_for(call))
-
-    async def reserve(self, orders: Sequence[Order], per_day: int, until: datetime, now: datetime) -> Reservation:
-        held = sum(one.tokens_in + one.tokens_out for one in self.reserved.values())
-        if self.tokens + held >= per_day:
-            return Reservation(held_by_others=self.tokens < per_day)
-        numbers = tuple(next(_numbers) for _ in orders)
-        self.reserved |= dict(zip(numbers, orders, strict=True))
-        return Reservation(numbers)
-
-    async def release(self, reserved: Sequence[int], *, paid: bool = False) -> None:
-        for number in reserved:
-            order = self.reserved.pop(number)
-            self.tokens += order.tokens_in if paid else 0
-
-    async def record(self, call: PaidCall, answer: PaidAnswer, now: datetime, *, reserved: int | None = None) -> None:
-        if answer.usable:
-            self.answers[_paid_for(call)] = answer.text
-        else:
-            self.unusable.append(_paid_for(call))
-        self.tokens += answer.tokens_in + answer.tokens_out
-        if reserved is not None:
-            del self.reserved[reserved]
-
-    async def tokens_today(self, now: datetime) -> int:
-        return self.tokens
-
-
 class FakeIndex:
     def __init__(self) -> None:
         self.generations: dict[str, set[int]] = {"0": set()}
@@ -455,10 +402,10 @@ class FakeRateLimits:
 
 class FakeDistiller:
     """`down` answers everything with that error, `breaks` some; `unusable` are entries that it has no answer for, and
-    `useless` those whose answer is paid for in vain.
+    `useless` those whose answer is paid for in vain. As a language model it is paid for.
     """
 
-    name = "fake-model"
+    name = model = "fake-model"
     prompt_version = "1"
 
     def __init__(self) -> None:
@@ -481,21 +428,33 @@ class FakeDistiller:
         self.batches.append(tuple(entry.entry_id for entry in entries))
         self.languages.add(language)
         return [
-            Distilled(
-                entry.entry_id,
-                f"Gist of {entry.title}",
-                0,
-                0,
-                "en",
-                self.name,
-                self.prompt_version,
-                100,
-                10,
-                usable=entry.entry_id not in self.useless,
-            )
+            Distilled(entry.entry_id, f"Gist of {entry.title}", 0, 0, "en", self.name, self.prompt_version)
             for entry in entries
             if entry.entry_id not in self.unusable
         ]
+
+    async def converse(
+        self,
+        instructions: str,
+        material: str,
+        most_tokens: int,
+        on_text: OnText | None = None,
+        pictures: Sequence[bytes] = (),
+    ) -> Said:
+        if self.hold is not None:
+            await self.hold.wait()
+        if self.down:
+            raise self.down if isinstance(self.down, AnswerLostError) else UnbilledError(self.down)
+        found = re.search(r"^0: Text (\d+)$", material, re.M)
+        entry_id = int(found[1]) if found else 0
+        self.batches.append((entry_id,))
+        if entry_id in self.breaks:
+            raise self.breaks[entry_id]
+        self.languages.update(re.findall("with the code “(.*)”", instructions))
+        if entry_id in self.useless | self.unusable:
+            return Said("", 100, 10, "The model refuses: no.")
+        answer = {"article": 1, "main_content_start_line": 0, "main_content_end_line": 0, "summary": "Gist of it all"}
+        return Said(json.dumps({"articles": [answer]}), 100, 10)
 
 
 class FakeEmbedder:
@@ -617,5 +576,6 @@ class FakeWorld:
     def _distilling(self) -> DistilActivities:
         if not self.paid:
             return DistilActivities(self.entry_store, self.claims, offline=self.distiller)
-        paid = PaidDistiller(self.distiller, PayOnce(self.ledger, self.claims, CuratorPolicy().tokens_per_day))
+        client = ModelClient(self.distiller, pay_once_of(self.ledger, self.claims, Budget(TOKENS_PER_DAY)))
+        paid = PaidDistiller(client)
         return DistilActivities(self.entry_store, self.claims, paid=paid, offline=self.fallback)

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
+from pressbox.core.models.client import Question, Reply
 from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.cards.activities import LinkedPageActivities, RepositoryActivities
 from pressbox.curator.cards.choice import EvidentChooser
@@ -18,7 +19,6 @@ from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.domain.entries import content_hash
 from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.models.ports import Question, Reply
 from tests.fakes.footy import FakeObjects
 
 GITHUB = "https://api.github.example"
@@ -192,7 +192,7 @@ class FakeModel:
     async def ask(
         self, question: Question, *, usable: Callable[[str], bool] = bool, on_text: Any | None = None
     ) -> Reply:
-        from pressbox.curator.models.ports import UnusableAnswerError
+        from pressbox.core.errors import UnusableAnswerError
 
         self.asked.append(question)
         said = self.says(question)

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import delete, update
 
 from pressbox.core.app import Resources
+from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.rows import (
@@ -20,7 +21,6 @@ from pressbox.curator.library.rows import (
     FeedRow,
     FeedStateRow,
     LabelRow,
-    ModelCallRow,
     StoryRow,
     SubscriptionRow,
 )
@@ -62,7 +62,7 @@ class Newsstand:
 
     async def clear(self) -> None:
         async with self.resources.database.unit_of_work() as work:
-            for row in (FeedRow, CategoryRow, LabelRow, StoryRow, ModelCallRow):
+            for row in (FeedRow, CategoryRow, LabelRow, StoryRow, PaidRequestRow):
                 await work.session.execute(delete(row))
 
     async def category(self, name: str) -> int:
@@ -156,15 +156,17 @@ class Newsstand:
     ) -> None:
         async with self.resources.database.unit_of_work() as work:
             work.session.add(
-                ModelCallRow(
+                PaidRequestRow(
                     content_hash=str(next(self._numbers)),
                     prompt_version="1",
                     model="example-model",
                     feature=feature,
-                    feed_id=feed_id,
+                    source_id=feed_id,
+                    outcome="answered",
                     answer="{}",
                     tokens_in=tokens,
                     tokens_out=tokens // 10,
+                    weight=tokens + tokens // 10,
                     cost=tokens / 1_000_000,
                     at=at or self.now,
                 )

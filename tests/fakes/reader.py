@@ -14,6 +14,9 @@ from pressbox.core.accounts.audit import AuditLog
 from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
+from pressbox.core.spending.domain import Budget
+from pressbox.core.spending.ledger import SqlLedger
+from pressbox.core.spending.status import BudgetStatus
 from pressbox.curator.apps.service import AppService, ViewService
 from pressbox.curator.apps.store import SqlViewFeeds
 from pressbox.curator.apps.stream_service import StreamService
@@ -38,7 +41,7 @@ from pressbox.curator.library.rows import (
     SubscriptionRow,
 )
 from pressbox.curator.models.costs import CostService
-from pressbox.curator.models.store import SqlCosts, SqlModelLedger
+from pressbox.curator.models.store import SqlCosts
 from pressbox.curator.models.wiring import cost_service
 from pressbox.curator.reading.service import ReadingService, StateService
 from pressbox.curator.reading.sidebar import SqlSidebar
@@ -118,7 +121,9 @@ class Library:
             outlines=OutlineService(subscriptions, objects, ingest, parser_pool(self.resources), self.clock),
             reading=reading,
             states=states,
-            costs=CostService(SqlCosts(self.database), SqlModelLedger(self.database), 1000, self.clock),
+            costs=CostService(
+                SqlCosts(self.database), BudgetStatus(SqlLedger(self.database), Budget(1000), self.clock), self.clock
+            ),
             apps=app_service(self.resources, Passwords(PasswordHasher(1, 8, 1))),
             views=ViewService(
                 SqlViewFeeds(self.database), SqlSidebar(self.database), reading, streams, AuditLog(self.database)

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
-from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
+from pressbox.core.errors import NotFoundError, PermanentError, PressboxError, UnusableAnswerError
+from pressbox.core.models.client import OnText, Question, Reply
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.ports import OnText, Question, Reply, UnusableAnswerError
 from pressbox.curator.research.activities import ResearchActivities
 from pressbox.curator.research.domain.research import (
     Limits,

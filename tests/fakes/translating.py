@@ -16,7 +16,8 @@ from pressbox.curator.translate.domain.blocks import Block, find_blocks
 from pressbox.curator.translate.domain.segments import BlockTranslation, Limits, outgoing_text, read_answer
 from pressbox.curator.translate.ports import LanguagePair, StoredTranslation, TranslationSource
 from pressbox.demo.simulators.translation_text import translate_text
-from tests.fakes.curator import FakeClaims, FakeWorld
+from tests.fakes.curator import FakeWorld
+from tests.fakes.spending import FakeClaims
 
 BEGIN = datetime(2027, 3, 1, 12, tzinfo=UTC)
 _numbers = count(1)

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -12,11 +13,11 @@ from lxml.html import HtmlElement, fragments_fromstring  # type: ignore[import-u
 from pydantic import ValidationError
 
 from pressbox.core.errors import PressboxError
-from pressbox.core.models.chat import json_in
+from pressbox.core.models.completions import StreamedAnswer, json_in, parse_completion, parse_trouble
 from pressbox.curator.articles.extraction import extract_article, extract_feed_text
 from pressbox.curator.articles.sanitizer import sanitise
 from pressbox.curator.ask.domain import cited
-from pressbox.curator.distil.model import read_summaries
+from pressbox.curator.distil.model import read_summary
 from pressbox.curator.feeds.dates import parse_date
 from pressbox.curator.feeds.discovery import find_feed_links
 from pressbox.curator.feeds.opml import read_opml, write_opml
@@ -39,7 +40,7 @@ from tests.shared_data import shared
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PLACE = "https://news.example.org/feed"
-ARTICLE = {1: ToDistil(1, "Title", "First line.\nSecond line.", "en", "hash")}
+ARTICLE = ToDistil(1, "Title", "First line.\nSecond line.", "en", "hash")
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,20 @@ def fuzz_texts(data: bytes) -> None:
 
 def fuzz_model_answer(data: bytes) -> None:
     text = data.decode("utf-8", "replace")
-    read_summaries(text, ARTICLE)
+    read_summary(text, ARTICLE)
     cited(text)
     json_in(text)
+
+
+def fuzz_completion(data: bytes) -> None:
+    """What an endpoint sends: a completion, a refusal, or lines of a stream."""
+    parse_trouble(data)
+    with suppress(ValueError):
+        parse_completion(data)
+    stream = StreamedAnswer()
+    for line in data.decode("utf-8", "replace").splitlines():
+        stream.add(line)
+    stream.said()
 
 
 def fuzz_translation(data: bytes) -> None:
@@ -199,6 +211,11 @@ FIXTURE = (
     b'"team":{"id":1,"name":"A"},"player":{"id":7,"name":"P"},"assist":{"id":null,"name":null},"type":"Goal",'
     b'"detail":"Normal Goal","comments":null}]}'
 )
+COMPLETION = (
+    b'{"choices": [{"message": {"content": null, "refusal": "No."}, "finish_reason": "stop"}],'
+    b' "usage": {"prompt_tokens": 7, "completion_tokens": 2}}'
+)
+STREAM = b'data: {"choices": [{"delta": {"content": "In short"}}]}\n\ndata: [DONE]\n\n'
 ANSWER = b'```json\n{"articles":[{"article":1,"summary":"Short [1].","start":0,"end":1,"language":"en"}]}\n```'
 XML_WORDS = (
     b"<![CDATA[",
@@ -236,6 +253,7 @@ TARGETS = (
         refuses=(PressboxError, UnsatisfiableRange),
         longest=512,
     ),
+    Target("completion", fuzz_completion, (COMPLETION, STREAM, b'{"error": "no"}'), refuses=(ValueError,)),
     Target("model answer", fuzz_model_answer, (ANSWER, b"null", b"{}"), refuses=(PressboxError, ValueError)),
     Target(
         "translation",

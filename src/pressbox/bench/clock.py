@@ -15,8 +15,7 @@ from pressbox.bench.scorebugs import Sample, Scorebug, draw, scorebugs
 from pressbox.footy.domain.clock import Doubt, possible_times
 from pressbox.footy.domain.judgements import FrameJudgement
 from pressbox.footy.ports.outside import Judge
-from pressbox.footy.settings import FootySettings, JudgeKind
-from pressbox.footy.wiring import judge
+from pressbox.footy.wiring import offline_judge
 
 PICTURES = 320
 RIGHT_AIM = 0.9
@@ -65,7 +64,7 @@ def run_clock(say: Say, pictures: int = PICTURES) -> Report:
 
 async def _measure(say: Say, pictures: int) -> Sequence[Read]:
     """Measure the judge that a worker has, in its own process."""
-    offline = judge(FootySettings(judge=JudgeKind.OFFLINE))
+    offline = offline_judge()
     try:
         # Start the process, which loads its models.
         await offline.judge([draw(scorebugs(1)[0]).jpeg])

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pressbox.core.health import PartHealth
     from pressbox.core.http.client import GuardedClient
     from pressbox.core.objects.store import ObjectStore
+    from pressbox.core.spending.services import PaidService
 
 
 @dataclass(frozen=True)
@@ -224,6 +225,8 @@ class AppManifest:
     personal_data: Callable[[], PersonalData] | None = None
     # How it sends mail, when it can: mail about accounts goes the same way.
     mailer: Callable[[Settings], Mailer | None] | None = None
+    # Services that bill requests to the instance.
+    paid: tuple[PaidService, ...] = ()
     # Beginnings of paths that no cookie opens, because whoever asks there need not be a page of ours.
     cookieless: tuple[str, ...] = ()
     # Patterns of paths that a browser must not load before somebody opens them.

@@ -37,7 +37,7 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 
 @dataclass(frozen=True)
 class BareName:
-    """A name without our prefix under which the original documents know a setting."""
+    """Another name of a setting: in the original documents, or in earlier versions."""
 
     name: str
 
@@ -200,6 +200,19 @@ class HttpSettings(Group):
     max_redirects: int = Field(5, ge=0, le=20, description="Redirects that are followed.")
 
 
+class SpendingSettings(Group):
+    """What paid services may take each day: language models, translators and paid searches of all applications."""
+
+    tokens_per_day: Annotated[int, BareName("PRESSBOX_CURATOR_TOKENS_PER_DAY")] = Field(
+        200_000,
+        ge=0,
+        description="Tokens from midnight to midnight, UTC; 4 characters of a translator count as one, a post as 70.",
+    )
+    cost_per_day: float | None = Field(
+        None, ge=0, description="Most that a day may cost, in the currency of the prices; without it tokens decide."
+    )
+
+
 class LogSettings(Group):
     """Logs, on standard error; under `pressbox up` in files in the home."""
 
@@ -234,6 +247,7 @@ class Settings(Group):
     worker: WorkerSettings = WorkerSettings()
     http: HttpSettings = HttpSettings()
     log: LogSettings = LogSettings()
+    spending: SpendingSettings = SpendingSettings()
     testing: TestingSettings = TestingSettings()
     applications: tuple[Group, ...] = Field((), description="The groups of the applications; see `group`.")
 
@@ -343,7 +357,7 @@ def unknown_variables(
 ) -> tuple[str, ...]:
     """Names that begin with PRESSBOX_ and mean nothing: most likely a typing error."""
     merged = _dotenv(dotenv) | dict(os.environ if environment is None else environment)
-    known = {variable.name for variable in variables(groups)}
+    known = {name for variable in variables(groups) for name in variable.names}
     known |= {variable.name + "_FILE" for variable in variables(groups) if variable.secret}
     return tuple(sorted(name for name in merged if name.startswith(PREFIX) and name not in known))
 

@@ -9,6 +9,7 @@
         ├── InvalidInputError     what a person or a program sent cannot be used; names the field
         │   └── UnstorableError   the database answers, and cannot hold this value
         ├── NotFoundError         no such thing, or not for you
+        ├── UnusableAnswerError   a paid answer is of no use; the same question seldom gets a better one
         ├── GoneError             it was here and will not come back
         ├── ConflictError         true, but not now: something else holds it
         ├── ForbiddenError        you are known, and this is not yours to do
@@ -56,7 +57,11 @@ class RateLimitedError(TransientError):
 
 
 class AnswerLostError(TransientError):
-    pass
+    """`tries` is how often the same was asked in vain: the pause before the next try grows with it."""
+
+    def __init__(self, message: str, *, tries: int = 1, **details: str | int | None) -> None:
+        super().__init__(message, **details)
+        self.tries = tries
 
 
 class PermanentError(PressboxError):
@@ -85,6 +90,11 @@ class UnstorableError(InvalidInputError):
 class NotFoundError(PermanentError):
     code = "not_found"
     status = 404
+
+
+class UnusableAnswerError(PermanentError):
+    code = "unusable_answer"
+    status = 502
 
 
 class GoneError(PermanentError):

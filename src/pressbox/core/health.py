@@ -72,6 +72,8 @@ async def check_parts(resources: Resources, manifests: Sequence[AppManifest] = (
             _run_probe("worker", _worker(resources, manifests), "Start it with `pressbox up` or `pressbox worker`."),
             _run_probe("schedules", _schedules(resources, manifests), "Run `pressbox schedules apply`."),
         ]
+    if any(service.is_configured(resources.settings) for manifest in manifests for service in manifest.paid):
+        probes.append(_run_probe("spending", _spending(resources), "Look at the database."))
     own = [_application(manifest, resources) for manifest in manifests]
     parts, of_applications = await asyncio.gather(asyncio.gather(*probes), asyncio.gather(*own))
     return (*parts, *(part for found in of_applications for part in found))
@@ -176,6 +178,13 @@ def home_space(free: int) -> PartHealth:
     if free < LITTLE_SPACE_BYTES:
         return PartHealth("home", HealthState.WARNING, detail, fix)
     return PartHealth("home", HealthState.OK, detail)
+
+
+async def _spending(resources: Resources) -> PartHealth:
+    from pressbox.core.spending.status import budget_part
+    from pressbox.core.spending.wiring import budget_status
+
+    return budget_part(await budget_status(resources).load())
 
 
 async def _worker(resources: Resources, manifests: Sequence[AppManifest]) -> PartHealth:

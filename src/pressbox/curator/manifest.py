@@ -20,6 +20,7 @@ from pressbox.core.app import (
     TaskQueue,
     WorkflowsByQueue,
 )
+from pressbox.core.spending.services import PaidService
 from pressbox.curator.names import COOKIELESS, HEAVY_QUEUE, INDEX_QUEUE, PATH, QUEUE
 
 if TYPE_CHECKING:
@@ -106,6 +107,24 @@ def credentials() -> Sequence[CredentialKind]:
     return CREDENTIALS
 
 
+def has_model(settings: Settings) -> bool:
+    from pressbox.curator.settings import CuratorSettings
+
+    return bool(settings.group(CuratorSettings).model_name)
+
+
+def has_deepl(settings: Settings) -> bool:
+    from pressbox.curator.settings import CuratorSettings
+
+    return settings.group(CuratorSettings).deepl_key is not None
+
+
+def has_microsoft(settings: Settings) -> bool:
+    from pressbox.curator.settings import CuratorSettings
+
+    return settings.group(CuratorSettings).microsoft_key is not None
+
+
 async def health(resources: Resources) -> Sequence[PartHealth]:
     from pressbox.curator.slices import SLICES
 
@@ -150,6 +169,11 @@ APP = AppManifest(
     navigation=NavigationEntry(title="Reader", path=PATH, key="r", icon="page", search=PATH),
     health=health,
     credentials=credentials,
+    paid=(
+        PaidService("model", ("PRESSBOX_CURATOR_MODEL_KEY",), has_model),
+        PaidService("deepl", ("PRESSBOX_CURATOR_DEEPL_KEY",), has_deepl),
+        PaidService("microsoft", ("PRESSBOX_CURATOR_MICROSOFT_KEY",), has_microsoft),
+    ),
     cookieless=COOKIELESS,
     # Whoever opens an entry has read it.
     never_prefetched=(f"{PATH}/entries/*",),

@@ -75,7 +75,6 @@ class CuratorSettings(Group):
         False, description="1 summarises offline when the model does not answer; otherwise the work waits for it."
     )
     target_language: str = Field("", description="Language of summaries, such as de; otherwise that of the article.")
-    tokens_per_day: int = Field(200_000, ge=0, description="Tokens that models may use from midnight to midnight, UTC.")
     price_per_million_in: float = Field(0.0, ge=0, description="Price of a million tokens sent, for the cost pages.")
     price_per_million_out: float = Field(0.0, ge=0, description="Price of a million tokens answered.")
     embedder: EmbedderKind = Field(
@@ -144,6 +143,5 @@ def policy(settings: Settings) -> CuratorPolicy:
         entries_per_crawl=curator.entries_per_crawl,
         host_delay=timedelta(seconds=curator.host_delay_seconds),
         target_language=curator.target_language,
-        tokens_per_day=curator.tokens_per_day,
         keep_days=curator.keep_days,
     ).at_speed(curator.speed)

@@ -18,6 +18,7 @@ from pressbox.core.app import (
     WorkflowsByQueue,
     import_later,
 )
+from pressbox.core.spending.services import PaidService
 from pressbox.footy.ids import (
     INGEST,
     INGEST_SCHEDULE,
@@ -124,6 +125,18 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     )
 
 
+def has_x_api(settings: Settings) -> bool:
+    from pressbox.footy.settings import FootySettings
+
+    return settings.group(FootySettings).x_api_token is not None
+
+
+def has_vision(settings: Settings) -> bool:
+    from pressbox.footy.settings import FootySettings, JudgeKind
+
+    return settings.group(FootySettings).judge is JudgeKind.VISION_LLM
+
+
 def router() -> APIRouter:
     from pressbox.footy.web.routes import build_router
 
@@ -161,4 +174,8 @@ APP = AppManifest(
     ),
     navigation=NavigationEntry(title="Matches", path=PATH, key="m", icon="ball", search=f"{PATH}/search"),
     health=health,
+    paid=(
+        PaidService("x-api", ("PRESSBOX_FOOTY_X_API_TOKEN",), has_x_api),
+        PaidService("vision-llm", ("PRESSBOX_FOOTY_VISION_KEY",), has_vision),
+    ),
 )

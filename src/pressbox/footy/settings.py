@@ -54,6 +54,7 @@ class FootySettings(Group):
     x_chromium: str | None = Field(None, description="Path of the browser; otherwise the system's Chromium.")
     x_api_url: str = Field("https://api.x.com", description="Address of the official API of X.")
     x_api_token: SecretStr | None = Field(None, description="Bearer token of the official API of X.")
+    x_api_price_per_post: float = Field(0.0, ge=0, description="Price of a post that X's API bills, for the costs.")
     bluesky_url: str = Field("https://public.api.bsky.app", description="Address of Bluesky's search.")
     bluesky_login_url: str = Field(
         "https://bsky.social", description="Server on which the Bluesky app password is valid."
@@ -72,6 +73,8 @@ class FootySettings(Group):
     vision_url: str | None = Field(None, description="Base address of the endpoint, as http://localhost:1234/v1.")
     vision_key: SecretStr | None = Field(None, description="Key of the endpoint, if it needs one.")
     vision_model: str | None = Field(None, description="Name of a model that accepts images.")
+    vision_price_per_million_in: float = Field(0.0, ge=0, description="Price of a million tokens sent, for the costs.")
+    vision_price_per_million_out: float = Field(0.0, ge=0, description="Price of a million tokens answered.")
     aliases: AliasKind = Field(AliasKind.WIKIDATA, description="wikidata, or clubs for the built-in list, offline.")
     wikidata_url: str = Field("https://www.wikidata.org", description="Address of Wikidata.")
     wikidata_query_url: str = Field(

@@ -8,6 +8,9 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
+from pressbox.core.spending.domain import Prices
+from pressbox.core.spending.pay_once import PayOnce
+from pressbox.core.spending.wiring import pay_once, till
 from pressbox.core.temporal.calls import activity_methods
 from pressbox.footy.activities.aliases import AliasActivities
 from pressbox.footy.activities.clip_inspector import ClipInspector
@@ -31,7 +34,7 @@ from pressbox.footy.adapters.fixture_imports import SqlFixtureImports
 from pressbox.footy.adapters.follows import SqlFollows
 from pressbox.footy.adapters.goal_store import SqlGoals
 from pressbox.footy.adapters.judges.offline import OfflineJudge
-from pressbox.footy.adapters.judges.vision_llm import VisionJudge
+from pressbox.footy.adapters.judges.vision_llm import vision_judge
 from pressbox.footy.adapters.media.processes import MediaProcesses
 from pressbox.footy.adapters.polls import SqlPolls
 from pressbox.footy.adapters.source_health import SqlSourceHealth
@@ -79,7 +82,7 @@ def clip_activities(resources: Resources, workflows: Workflows) -> Functions:
     settings, database, objects = resources.settings, resources.database, resources.objects
     goals, candidates = SqlGoals(database), SqlCandidates(database)
     footy = settings.group(FootySettings)
-    sources = configured_sources(footy, resources.http)
+    sources = configured_sources(footy, resources.http, till(resources))
     downloader = ClipDownloader(resources.http, GuardedProxy(settings.http), archive_directory(footy))
     return activity_methods(
         AliasActivities(SqlTeamStore(database), alias_source(footy, resources.http)),
@@ -94,7 +97,7 @@ def media_activities(resources: Resources, workflows: Workflows) -> Functions:
     """Activities that decode or ask a judge."""
     database, objects = resources.database, resources.objects
     goals, clips, decoder = SqlGoals(database), SqlClips(database), media(resources.settings)
-    inspector = ClipInspector(decoder, judge(resources.settings.group(FootySettings)))
+    inspector = ClipInspector(decoder, judge(resources.settings.group(FootySettings), pay_once(resources)))
     return activity_methods(
         ValidationActivities(goals, SqlCandidates(database), decoder, objects, inspector),
         SceneActivities(clips, decoder, objects),
@@ -108,15 +111,20 @@ def media(settings: Settings) -> MediaProcesses:
     return MediaProcesses(footy.media_concurrency, rule=rule)
 
 
-def judge(settings: FootySettings) -> Judge:
+def judge(settings: FootySettings, pay_once: PayOnce) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
-        return OfflineJudge()
+        return offline_judge()
     if not settings.vision_url or not settings.vision_model:
         raise ConfigurationError(
             "The judge vision-llm needs PRESSBOX_FOOTY_VISION_URL and PRESSBOX_FOOTY_VISION_MODEL. "
             "Set them, or PRESSBOX_FOOTY_JUDGE=offline."
         )
-    return VisionJudge(settings.vision_url, settings.vision_model, settings.vision_key)
+    prices = Prices(settings.vision_price_per_million_in, settings.vision_price_per_million_out)
+    return vision_judge(settings.vision_url, settings.vision_model, settings.vision_key, pay_once, prices)
+
+
+def offline_judge() -> OfflineJudge:
+    return OfflineJudge()
 
 
 def alias_source(settings: FootySettings, http: GuardedClient) -> AliasSource:

@@ -9,7 +9,14 @@ import pytest
 from pydantic_core import to_json
 from temporalio.testing import ActivityEnvironment
 
-from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
+from pressbox.core.errors import (
+    ConfigurationError,
+    PermanentError,
+    RateLimitedError,
+    TransientError,
+    UnusableAnswerError,
+)
+from pressbox.core.models.client import Question
 from pressbox.curator.cards.choice import ModelChooser
 from pressbox.curator.cards.contracts import (
     FetchLinksInput,
@@ -25,7 +32,6 @@ from pressbox.curator.context.domain.context import ContextLink, ContextMethod
 from pressbox.curator.context.domain.merging import PIECE
 from pressbox.curator.context.model import ModelContextExtractor
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.ports import Question, UnusableAnswerError
 from tests.fakes.enriching import LANTERNFISH, ContextWorld, FakeModel, RulesExtractor, source_of
 
 LARGEST_PAYLOAD = 10_000

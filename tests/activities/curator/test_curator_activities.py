@@ -1,5 +1,6 @@
 """The curator's activities on fakes: what may travel in a message, whose turn it is, and which text is the article."""
 
+import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,19 +13,21 @@ from temporalio.client import WorkflowHistory
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import TransientError
+from pressbox.core.models.completions import Said
+from pressbox.core.spending.domain import next_day_start
+from pressbox.core.spending.till import BUDGET_PAUSE
 from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.distil.contracts import SelectForDistillationInput
+from pressbox.curator.distil.model import LONGEST_SUMMARY
 from pressbox.curator.distil.workflow import PAGE
 from pressbox.curator.ingest.activities import choose_richer
 from pressbox.curator.ingest.contracts import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
 from pressbox.curator.library.contracts import EntryIds
-from pressbox.curator.library.domain.entries import Distilled, FetchState, ToDistil
+from pressbox.curator.library.domain.entries import FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.domain import next_day_start
-from pressbox.curator.models.pay_once import BUDGET_PAUSE
 from pressbox.curator.text.plain_text import SUMMARY_BYTES, TITLE_BYTES, shorten
-from tests.fakes.curator import FakeWorld
+from tests.fakes.curator import TOKENS_PER_DAY, FakeDistiller, FakeWorld
 
 LARGEST_PAYLOAD = 10_000
 LONG = "新聞の見出しがとても長い" * 200
@@ -64,13 +67,12 @@ async def test_a_whole_page_of_entries_to_distil_fits_a_message(world: FakeWorld
 
 
 async def test_a_batch_of_answers_fits_a_message_however_much_a_model_says(world: FakeWorld) -> None:
-    class Talkative:
-        name, prompt_version = "talkative", "1"
+    class Talkative(FakeDistiller):
+        async def converse(self, *_: object, **__: object) -> Said:
+            lines = {"article": 1, "main_content_start_line": 0, "main_content_end_line": 0}
+            return Said(json.dumps({"articles": [{**lines, "summary": LONG[:LONGEST_SUMMARY]}]}))
 
-        async def distil(self, entries: list[ToDistil], language: str, sentences: int) -> list[Distilled]:
-            return [Distilled(entry.entry_id, LONG, 0, 0, "ja", self.name, "1") for entry in entries]
-
-    world.distiller = Talkative()  # type: ignore[assignment]
+    world.distiller = Talkative()
     entries = world.fetched(world.feed(), POLICY.distil_batch)
     batch = await run(world, "distill_entry_content")(
         EntryIds(entry_ids=tuple(entry.entry_id for entry in entries), policy=POLICY)
@@ -127,11 +129,11 @@ async def test_an_answer_that_was_paid_before_a_crash_is_not_asked_for_again(wor
 
 async def test_without_tokens_left_the_work_waits_for_midnight_in_utc_or_for_a_larger_budget(world: FakeWorld) -> None:
     (entry,) = world.fetched(world.feed(), 1)
-    world.ledger.tokens = POLICY.tokens_per_day
+    world.ledger.tokens = TOKENS_PER_DAY
     batch = await run(world, "distill_entry_content")(EntryIds(entry_ids=(entry.entry_id,), policy=POLICY))
     assert batch.waiting == (entry.entry_id,)
     assert "midnight UTC" in batch.reason
-    assert "PRESSBOX_CURATOR_TOKENS_PER_DAY" in batch.reason
+    assert "PRESSBOX_SPENDING_TOKENS_PER_DAY" in batch.reason
     assert batch.retry_at is not None
     assert (
         datetime.now(UTC) < batch.retry_at <= min(datetime.now(UTC) + BUDGET_PAUSE, next_day_start(datetime.now(UTC)))

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import AnswerLostError, TransientError
+from pressbox.core.spending import pay_once
 from pressbox.curator.distil.contracts import DistilledBatch
 from pressbox.curator.library.contracts import EntryIds
-from pressbox.curator.models import pay_once
 from tests.fakes.curator import FakeEntry, FakeWorld
 
 
@@ -79,7 +79,8 @@ async def test_summaries_that_cannot_be_used_are_counted_and_fail_alone() -> Non
     batch = await distilled_together(world, [good, bad])
     assert [answer.entry_id for answer in batch.answers] == [good.entry_id]
     assert [entry.entry_id for entry in batch.failed] == [bad.entry_id]
-    assert (world.ledger.tokens, len(world.ledger.answers), world.ledger.reserved) == (220, 1, {})
+    assert "The model refuses: no." in batch.failed[0].error
+    assert (world.ledger.tokens, len(world.ledger.answers), world.ledger.reserved) == (330, 1, {})
 
 
 async def test_a_model_that_is_down_gives_back_what_was_set_aside() -> None:
@@ -88,3 +89,16 @@ async def test_a_model_that_is_down_gives_back_what_was_set_aside() -> None:
     world.distiller.down = TransientError("The model does not answer.")
     assert (await distilled(world, entry, "one")).retry_at is not None
     assert (world.ledger.tokens, world.ledger.reserved) == (0, {})
+
+
+async def test_a_poisoned_text_is_asked_for_a_bounded_number_of_times_and_holds_up_nobody() -> None:
+    world = FakeWorld(paid=True)
+    bad, *others = world.fetched(world.feed(), 5)
+    world.distiller.breaks[bad.entry_id] = AnswerLostError("No complete answer within 120 seconds.")
+    first = await distilled_together(world, [bad, *others])
+    assert {answer.entry_id for answer in first.answers} == {one.entry_id for one in others}
+    assert (first.waiting, first.failed) == ((bad.entry_id,), ())
+    batches = [await distilled(world, bad, "one") for _ in range(4)]
+    assert [len(batch.waiting) for batch in batches] == [1, 1, 0, 0]
+    assert "No complete answer within 120 seconds" in batches[-1].failed[0].error
+    assert world.distiller.batches.count((bad.entry_id,)) == pay_once.MOST_TRIES

@@ -1,17 +1,25 @@
 """A model is paid once for one piece of work, within the budget of the day; what was paid for is not lost."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pressbox.core.errors import AnswerLostError, ConfigurationError, RateLimitedError, TransientError
-from pressbox.core.models.chat import Said
-from pressbox.curator.models import client, pay_once
-from pressbox.curator.models.client import ModelClient
-from pressbox.curator.models.domain import Prices
-from pressbox.curator.models.ports import Feature, OnText, Question, UnusableAnswerError
-from tests.fakes.curator import FakeClaims, FakeLedger
+from pressbox.core.errors import (
+    AnswerLostError,
+    ConfigurationError,
+    RateLimitedError,
+    TransientError,
+    UnusableAnswerError,
+)
+from pressbox.core.models.client import ModelClient, OnText, Question
+from pressbox.core.models.completions import Said
+from pressbox.core.spending import pay_once, till
+from pressbox.core.spending.domain import Budget, Outcome, Prices
+from pressbox.core.spending.till import UnbilledError
+from pressbox.curator.models.ports import Feature
+from tests.fakes.spending import FakeClaims, FakeLedger, pay_once_of
 from tests.waiting import until
 
 DAY = datetime(2026, 5, 4, 22, 0, tzinfo=UTC)
@@ -30,7 +38,14 @@ class Model:
         self.error: Exception | None = None
         self.hold: asyncio.Event | None = None
 
-    async def converse(self, instructions: str, material: str, most_tokens: int, on_text: OnText | None = None) -> Said:
+    async def converse(
+        self,
+        instructions: str,
+        material: str,
+        most_tokens: int,
+        on_text: OnText | None = None,
+        pictures: Sequence[bytes] = (),
+    ) -> Said:
         self.asked += 1
         if on_text is not None:
             await on_text(self.text[:5])
@@ -52,15 +67,16 @@ class Desk:
         self.tokens_per_day = tokens_per_day
 
     def worker(self) -> ModelClient:
+        budget = Budget(self.tokens_per_day)
         return ModelClient(
-            self.model, self.ledger, self.claims, self.tokens_per_day, Prices(1.0, 2.0), now=lambda: self.now
+            self.model, pay_once_of(self.ledger, self.claims, budget, lambda: self.now), Prices(1.0, 2.0)
         )
 
 
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     monkeypatch.setattr(pay_once, "POLL_SECONDS", 0.01)
-    monkeypatch.setattr(pay_once, "RECORD_PAUSES_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr(till, "RECORD_PAUSES_SECONDS", (0.01, 0.01))
     return Desk()
 
 
@@ -214,11 +230,11 @@ async def test_an_answer_that_cannot_be_used_is_counted_and_never_given_out(desk
 
 
 async def test_the_same_nonsense_is_not_paid_for_all_day(desk: Desk) -> None:
-    for _ in range(client.MOST_UNUSABLE + 2):
+    for _ in range(pay_once.MOST_TRIES + 2):
         with pytest.raises(UnusableAnswerError):
             await desk.worker().ask(QUESTION, usable=lambda _: False)
-    assert desk.model.asked == client.MOST_UNUSABLE
-    with pytest.raises(UnusableAnswerError, match="PRESSBOX_CURATOR_MODEL_NAME"):
+    assert desk.model.asked == pay_once.MOST_TRIES
+    with pytest.raises(UnusableAnswerError, match="not asked again before tomorrow"):
         await desk.worker().ask(QUESTION)
 
 
@@ -231,10 +247,10 @@ async def test_an_endpoint_that_does_not_count_is_counted_by_length(desk: Desk) 
 
 async def test_a_used_up_budget_says_when_it_goes_on_and_nobody_is_asked(desk: Desk) -> None:
     desk.ledger.tokens = 1000
-    with pytest.raises(RateLimitedError, match="PRESSBOX_CURATOR_TOKENS_PER_DAY") as caught:
+    with pytest.raises(RateLimitedError, match="PRESSBOX_SPENDING_TOKENS_PER_DAY") as caught:
         await desk.worker().ask(QUESTION)
     # Not only at midnight: who raised the budget does not want to wait for that.
-    assert caught.value.retry_after == pay_once.BUDGET_PAUSE
+    assert caught.value.retry_after == till.BUDGET_PAUSE
     desk.now = DAY.replace(hour=23, minute=55)
     with pytest.raises(RateLimitedError) as late:
         await desk.worker().ask(QUESTION)
@@ -260,22 +276,57 @@ async def test_many_at_a_time_spend_the_rest_of_the_budget_once(desk: Desk) -> N
     refused = [error for error in ended if isinstance(error, RateLimitedError)]
     assert (desk.model.asked, len(refused)) == (1, 7)
     # They come back soon: the one that runs may need less than was set aside for it.
-    assert {error.retry_after for error in refused} == {pay_once.RESERVED_PAUSE}
+    assert {error.retry_after for error in refused} == {till.HELD_PAUSE}
 
 
 @pytest.mark.parametrize(
-    ("error", "counted"),
+    ("error", "outcomes"),
     [
-        (TransientError("The endpoint cannot be reached."), False),
-        (ConfigurationError("The endpoint refuses the key."), False),
-        (AnswerLostError("The answer broke off."), True),
+        (UnbilledError(TransientError("The endpoint cannot be reached."), sent=False), []),
+        (UnbilledError(ConfigurationError("The endpoint refuses the key.")), [Outcome.REFUSED]),
+        (AnswerLostError("The answer broke off."), [Outcome.LOST]),
+        (RuntimeError("Nobody expected this."), [Outcome.LOST]),
     ],
-    ids=["away", "refused", "broke off"],
+    ids=["never sent", "refused", "broke off", "unexpected"],
 )
-async def test_only_a_question_that_went_out_is_counted_when_no_answer_comes(
-    desk: Desk, error: Exception, counted: bool
+async def test_every_request_that_went_out_is_in_the_ledger_and_counts_unless_it_was_refused(
+    desk: Desk, error: Exception, outcomes: list[Outcome]
 ) -> None:
     desk.model.error = error
-    with pytest.raises(type(error)):
+    raised = error.error if isinstance(error, UnbilledError) else error
+    with pytest.raises(type(raised)):
         await desk.worker().ask(QUESTION)
-    assert (desk.ledger.tokens > 0, desk.ledger.reserved, desk.claims.held) == (counted, {}, {})
+    assert desk.ledger.outcomes == outcomes
+    assert (desk.ledger.tokens > 0, desk.claims.held) == (Outcome.LOST in outcomes, {})
+
+
+async def test_a_lost_answer_is_counted_with_all_that_it_may_have_cost(desk: Desk) -> None:
+    desk.model.error = AnswerLostError("No complete answer within 120 seconds.")
+    with pytest.raises(AnswerLostError):
+        await desk.worker().ask(QUESTION)
+    question = (len(QUESTION.instructions) + len(QUESTION.material)) // 4
+    assert desk.ledger.tokens == question + QUESTION.most_tokens
+
+
+async def test_a_question_whose_answers_are_lost_rests_while_others_are_answered(desk: Desk) -> None:
+    await desk.worker().ask(other(content_hash="else"))
+    desk.model.error = AnswerLostError("No complete answer within 120 seconds.")
+    tries = []
+    for _ in range(pay_once.MOST_TRIES):
+        with pytest.raises(AnswerLostError) as lost:
+            await desk.worker().ask(QUESTION)
+        tries.append(lost.value.tries)
+    with pytest.raises(UnusableAnswerError, match="No complete answer within 120 seconds"):
+        await desk.worker().ask(QUESTION)
+    assert tries == [1, 2, 3], "each pause is longer than the last"
+    assert desk.model.asked == 1 + pay_once.MOST_TRIES
+
+
+async def test_while_the_model_answers_nobody_the_question_is_not_to_blame(desk: Desk) -> None:
+    desk.tokens_per_day = 10**6
+    desk.model.error = AnswerLostError("No complete answer within 120 seconds.")
+    for _ in range(pay_once.MOST_TRIES + 1):
+        with pytest.raises(AnswerLostError):
+            await desk.worker().ask(QUESTION)
+    desk.model.error = None
+    assert (await desk.worker().ask(QUESTION)).bought

@@ -38,6 +38,6 @@ async def test_costs_are_a_plot_by_purpose_and_day_in_both_schemes_and_widths(
             "all => all.map(i => getComputedStyle(i).backgroundColor)"
         )
         assert len(set(colours)) == len(FEATURES)
-        assert "PRESSBOX_CURATOR_TOKENS_PER_DAY" in await page.locator("#budget .notice").inner_text()
+        assert "PRESSBOX_SPENDING_TOKENS_PER_DAY" in await page.locator("#budget .notice").inner_text()
         words = await page.locator(".plot svg").get_attribute("aria-labelledby")
         assert words == "plot-name plot-words"

@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from pressbox.core.errors import RateLimitedError, TransientError
+from pressbox.core.errors import AnswerLostError, RateLimitedError, TransientError
 from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.core.spending.till import UnbilledError
 from pressbox.demo.simulators.answer_script import AnswerScript, Slip, is_question_task
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelRequest, ModelService
@@ -62,15 +63,15 @@ async def test_a_stream_that_breaks_off_is_no_answer(service: ModelService, mode
     assert (await model.converse("Answer.", "Is it closed?", 100, hear)).text == TEXT
 
 
-@pytest.mark.parametrize("mistake", [Mistake.HTML, Mistake.UNAVAILABLE])
+@pytest.mark.parametrize(("mistake", "error"), [(Mistake.HTML, AnswerLostError), (Mistake.UNAVAILABLE, UnbilledError)])
 async def test_something_else_than_a_stream_is_trouble_of_the_endpoint(
-    service: ModelService, model: ChatModel, mistake: Mistake
+    service: ModelService, model: ChatModel, mistake: Mistake, error: type[Exception]
 ) -> None:
     async def hear(text: str) -> None:
         raise AssertionError(text)
 
     service.err(mistake)
-    with pytest.raises(TransientError):
+    with pytest.raises(error):
         await model.converse("Answer.", "Is it closed?", 100, hear)
 
 
@@ -79,9 +80,10 @@ async def test_a_busy_endpoint_says_when_to_come_back(service: ModelService, mod
         raise AssertionError(text)
 
     service.tell("v1/chat/completions", Kind.BUSY, seconds=30, times=1)
-    with pytest.raises(RateLimitedError) as error:
+    with pytest.raises(UnbilledError) as unbilled:
         await model.converse("Answer.", "Is it closed?", 100, hear)
-    assert error.value.retry_after == timedelta(seconds=30)
+    assert isinstance(unbilled.value.error, RateLimitedError)
+    assert unbilled.value.error.retry_after == timedelta(seconds=30)
 
 
 def test_the_simulated_model_answers_with_sentences_of_the_passages_and_cites_them() -> None:

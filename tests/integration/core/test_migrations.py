@@ -17,6 +17,7 @@ CORE_TABLES = (
     "pressbox.core.accounts.rows",
     "pressbox.core.db.changes",
     "pressbox.core.progress.rows",
+    "pressbox.core.spending.rows",
     "pressbox.core.temporal.rows",
 )
 

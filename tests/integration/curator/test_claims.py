@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from pressbox.core.db.database import Database
-from pressbox.curator.models.store import SqlClaims
+from pressbox.core.spending.ledger import SqlClaims
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=10)

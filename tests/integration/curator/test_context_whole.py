@@ -16,6 +16,7 @@ from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import PressboxError
 from pressbox.core.http.client import GuardedClient
+from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.cards import wiring as cards
 from pressbox.curator.cards.contracts import ContextCollectionOutput
@@ -25,7 +26,7 @@ from pressbox.curator.context import wiring as context
 from pressbox.curator.context.domain.context import ContextMethod
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.rows import EntryBodyRow, ModelCallRow
+from pressbox.curator.library.rows import EntryBodyRow
 from pressbox.curator.manifest import APP
 from pressbox.curator.settings import ContextKind, CuratorSettings
 from pressbox.demo.simulators.github import GitHubService
@@ -125,7 +126,7 @@ async def test_context_with_its_card_and_a_page_behind_a_link(
     assert calls == 2
     await done(await service.collect_mine(anna, entry_id, again=True))
     assert len(providers[0].asked) == calls
-    assert [row.feature for row in await rows.all(select(ModelCallRow).order_by(ModelCallRow.id))] == [
+    assert [row.feature for row in await rows.all(select(PaidRequestRow).order_by(PaidRequestRow.id))] == [
         "context",
         "rerank",
     ]

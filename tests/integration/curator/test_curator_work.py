@@ -8,11 +8,11 @@ from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError
+from pressbox.core.spending.domain import PaidAnswer, PaidCall
 from pressbox.curator.library.rows import EntryRow, EntryStateRow, SubscriptionRow
-from pressbox.curator.models.ports import PaidAnswer, PaidCall
-from pressbox.curator.models.store import SqlModelLedger
 from pressbox.curator.reading.domain import ListKind, Selection
 from tests.fakes.reader import NOW, Library
+from tests.fakes.spending import spend
 
 
 @pytest.fixture
@@ -23,10 +23,9 @@ def library(resources: Resources) -> Library:
 async def test_costs_are_told_per_day_and_feed_to_those_whom_they_concern(library: Library) -> None:
     anna = await library.person()
     mine, foreign = await library.feed(anna, title="Mine"), await library.feed(title="Foreign")
-    ledger = SqlModelLedger(library.database)
     for number, (feed, days) in enumerate([(mine, 0), (mine, 0), (mine, 1), (foreign, 0), (mine, 40), (None, 0)]):
         call = PaidCall(f"hash {number}", "1", "a model", "distil", None, feed)
-        await ledger.record(call, PaidAnswer("{}", 100, 10, 0.5), NOW - timedelta(days=days))
+        await spend(library.database, call, PaidAnswer("{}", 100, 10, 0.5), NOW - timedelta(days=days))
     costs = await library.service.costs.costs(anna)
     today = NOW.date()
     assert [(item.day, item.feed_title, item.calls, item.tokens_in, item.cost) for item in costs.days] == [
@@ -47,10 +46,10 @@ async def test_costs_are_told_per_day_and_feed_to_those_whom_they_concern(librar
 
 async def test_costs_are_told_per_feature_with_what_was_of_no_use(library: Library) -> None:
     anna = await library.person()
-    mine, ledger = await library.feed(anna, title="Mine"), SqlModelLedger(library.database)
+    mine = await library.feed(anna, title="Mine")
     for number, feature in enumerate(["distil", "context", "context"]):
         call = PaidCall(f"hash {number}", "1", "a model", feature, None, mine)
-        await ledger.record(call, PaidAnswer("{}", 400, 100, 0.5, usable=number != 2), NOW)
+        await spend(library.database, call, PaidAnswer("{}", 400, 100, 0.5, usable=number != 2), NOW)
     costs = await library.service.costs.costs(anna)
     assert [(item.feature, item.calls, item.useless) for item in costs.days] == [("context", 2, 1), ("distil", 1, 0)]
     spent = await library.service.costs.spent_budget()

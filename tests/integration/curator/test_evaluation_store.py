@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
 from pressbox.core.db.changes import ChangeRow
+from pressbox.core.spending.domain import PaidAnswer, PaidCall
 from pressbox.curator.ask.store import AnswerRow, ConversationRow
 from pressbox.curator.evaluate import wiring as evaluating
 from pressbox.curator.evaluate.activities import EvaluationActivities
@@ -20,12 +21,11 @@ from pressbox.curator.evaluate.ragas import RagasEvaluator
 from pressbox.curator.evaluate.store import EvaluationRow, SqlEvaluations, SqlScores
 from pressbox.curator.library.contracts import HEAVY_QUEUE
 from pressbox.curator.library.domain.entries import Distilled
-from pressbox.curator.models.ports import PaidAnswer, PaidCall
-from pressbox.curator.models.store import SqlModelLedger
 from pressbox.curator.research.domain.research import Material, Quote, Source
 from pressbox.curator.research.store import ResearchRunRow
 from pressbox.curator.settings import CuratorSettings, EvaluatorKind
 from tests.fakes.curator_rows import NOW, Rows, entry, read
+from tests.fakes.spending import spend
 
 TRACE = "0123456789abcdef" * 2
 # As research keeps what a report stands on.
@@ -41,7 +41,6 @@ class Desk:
         self.answers, self.reports, self.summaries = evaluating.subjects(resources.database)
         self.evaluations = SqlEvaluations(resources.database)
         self.scores = SqlScores(resources.database, evaluating.subjects(resources.database))
-        self.ledger = SqlModelLedger(resources.database)
 
     async def answer(self, user_id: int, **values: Any) -> int:
         conversation = await self.rows.add(ConversationRow(user_id=user_id, title="The bridge"))
@@ -78,7 +77,7 @@ class Desk:
         await self.rows.summaries.save_distilled([said], NOW)
         if model == "writer":
             call = PaidCall(waiting.content_hash, "1-de", model, "distil", entry_id, feed)
-            await self.ledger.record(call, PaidAnswer("{}", 10, 10), NOW)
+            await spend(self.rows.database, call, PaidAnswer("{}", 10, 10), NOW)
         return entry_id
 
     async def keep(self, judged: Judged, score: float = 0.5, trace: str = TRACE, days: int = 0) -> None:

@@ -14,11 +14,11 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConfigurationError, TransientError
+from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.curator.graph.lightrag import LightRagGraph
 from pressbox.curator.graph.lightrag_library import _Characters, exclusive_writer, library
 from pressbox.curator.graph.ports import Addition, GraphDocument
 from pressbox.curator.graph.wiring import build_graph
-from pressbox.curator.library.rows import ModelCallRow
 from pressbox.curator.settings import CuratorSettings, GraphKind
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelRequest, ModelService
 from tests.fakes.graph import Stacks
@@ -85,8 +85,8 @@ async def test_lightrag_reads_texts_with_the_model_of_the_ledger_and_each_entry_
     assert [one.quote for one in entity.evidence] == ["Ada wrote about the Engine."]
     assert [(one.key, one.relations[0].word) for one in entity.neighbours] == [("engine", "writes about")]
     assert [one.key for one in await stacks.pages.entities(anna, "", 10) if one.key == "charles"] == []
-    paid = await stacks.rows.all(select(ModelCallRow).order_by(ModelCallRow.id))
-    assert [(one.feature, one.entry_id) for one in paid] == [
+    paid = await stacks.rows.all(select(PaidRequestRow).order_by(PaidRequestRow.id))
+    assert [(one.feature, one.item_id) for one in paid] == [
         ("graph", first.source.entry_id),
         ("graph", other.source.entry_id),
     ]

@@ -14,15 +14,15 @@ from sqlalchemy import func, select
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.core.models.client import ModelClient
+from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.curator.evaluate import ragas
 from pressbox.curator.evaluate.domain import Measure, Metric
 from pressbox.curator.evaluate.ragas import RagasEvaluator
-from pressbox.curator.library.rows import ModelCallRow
-from pressbox.curator.models.client import ModelClient
-from pressbox.curator.models.store import SqlClaims, SqlModelLedger
 from pressbox.demo.simulators.judge_script import is_judge_task, write_judgement
 from pressbox.demo.simulators.model import Mistake, ModelRequest, ModelService
 from tests.fakes.evaluating import judged
+from tests.fakes.spending import sql_pay_once
 
 # The library takes seconds to load.
 pytestmark = pytest.mark.slow
@@ -47,16 +47,16 @@ async def service() -> AsyncIterator[ModelService]:
 async def evaluator(service: ModelService, database: Database) -> AsyncIterator[RagasEvaluator]:
     endpoint = Endpoint(service.base_url, "judge-1", None, "URL", "KEY", "NAME")
     chat = ChatModel("model", endpoint, longest_call=timedelta(seconds=5), at_once=2)
-    yield RagasEvaluator(
-        ModelClient(chat, SqlModelLedger(database), SqlClaims(database), tokens_per_day=100_000), SameEmbedder()
-    )
+    yield RagasEvaluator(ModelClient(chat, sql_pay_once(database)), SameEmbedder())
     await chat.close()
 
 
 async def paid(database: Database) -> tuple[int, set[str]]:
     async with database.unit_of_work() as work:
-        number = await work.session.scalar(select(func.count()).select_from(ModelCallRow).where(ModelCallRow.usable))
-        features = set(await work.session.scalars(select(ModelCallRow.feature)))
+        number = await work.session.scalar(
+            select(func.count()).select_from(PaidRequestRow).where(PaidRequestRow.outcome == "answered")
+        )
+        features = set(await work.session.scalars(select(PaidRequestRow.feature)))
     return int(number or 0), features
 
 
@@ -118,20 +118,15 @@ async def test_whoever_leaves_out_statements_has_not_judged(evaluator: RagasEval
 
 
 async def test_a_model_that_is_down_or_wants_a_pause_is_raised_as_it_is(
-    evaluator: RagasEvaluator, service: ModelService
+    evaluator: RagasEvaluator, service: ModelService, database: Database
 ) -> None:
     service.err(Mistake.UNAVAILABLE)
     with pytest.raises(TransientError):
         await evaluator.judge(judged(text=TEXT))
-    poor = RagasEvaluator(_without_budget(evaluator), SameEmbedder())
+    assert isinstance(evaluator._model, ModelClient)
+    poor = RagasEvaluator(ModelClient(evaluator._model._model, sql_pay_once(database, 0)), SameEmbedder())
     with pytest.raises(RateLimitedError, match="budget"):
         await poor.judge(judged(text=TEXT))
-
-
-def _without_budget(evaluator: RagasEvaluator) -> ModelClient:
-    model = evaluator._model
-    assert isinstance(model, ModelClient)
-    return ModelClient(model._model, model._ledger, model._pay_once._claims, tokens_per_day=0)
 
 
 async def test_the_makers_of_the_library_are_told_nothing(
@@ -162,7 +157,8 @@ async def test_without_the_extra_or_a_model_it_says_what_to_install_or_to_set(
 
 
 async def test_a_library_that_asks_in_another_form_is_told(evaluator: RagasEvaluator) -> None:
-    judge = ragas._PaidJudge(_without_budget(evaluator), judged(), "9")
+    assert evaluator._model is not None
+    judge = ragas._PaidJudge(evaluator._model, judged(), "9")
     with pytest.raises(ConfigurationError, match=r"ragas 0\.4"):
         await judge.agenerate("Judge this!", Answered)
 

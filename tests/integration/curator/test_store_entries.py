@@ -8,20 +8,15 @@ from sqlalchemy import select, text
 
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
+from pressbox.core.spending.domain import PaidAnswer, PaidCall
+from pressbox.core.spending.ledger import SqlLedger
+from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.curator.articles.ports import FetchedArticle
 from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState, shown_hash
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.rows import (
-    EntryEmbeddingRow,
-    EntryLabelRow,
-    EntryRow,
-    ModelCallRow,
-    SeenGuidRow,
-    StoryRow,
-)
-from pressbox.curator.models.ports import PaidAnswer, PaidCall
-from pressbox.curator.models.store import SqlModelLedger
+from pressbox.curator.library.rows import EntryEmbeddingRow, EntryLabelRow, EntryRow, SeenGuidRow, StoryRow
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
+from tests.fakes.spending import spend
 
 LATER = NOW + timedelta(hours=1)
 MODEL = "model o'clock"
@@ -298,35 +293,34 @@ CALL = PaidCall("hash", "prompt-1", "model", "distil", None, 7)
 
 
 async def test_a_known_answer_survives_and_is_not_paid_again(database: Database) -> None:
-    assert await SqlModelLedger(database).find_answer(CALL) is None
-    await SqlModelLedger(database).record(CALL, PaidAnswer('{"summary": "In short."}', 100, 20, 0.5), NOW)
-    assert await SqlModelLedger(database).find_answer(CALL) == '{"summary": "In short."}'
+    assert await SqlLedger(database).find_answer(CALL) is None
+    await spend(database, CALL, PaidAnswer('{"summary": "In short."}', 100, 20, 0.5), NOW)
+    assert await SqlLedger(database).find_answer(CALL) == '{"summary": "In short."}'
     for other in (
         PaidCall("other hash", "prompt-1", "model", "distil", None, 7),
         PaidCall("hash", "prompt-2", "model", "distil", None, 7),
         PaidCall("hash", "prompt-1", "other model", "distil", None, 7),
     ):
-        assert await SqlModelLedger(database).find_answer(other) is None
+        assert await SqlLedger(database).find_answer(other) is None
 
 
 async def test_the_budget_of_the_day_begins_at_midnight_in_utc(database: Database) -> None:
-    ledger = SqlModelLedger(database)
+    ledger = SqlLedger(database)
     midnight = NOW.replace(hour=0)
-    await ledger.record(CALL, PaidAnswer("a", 100, 20), midnight - timedelta(seconds=1))
-    assert await ledger.tokens_today(midnight - timedelta(seconds=1)) == 120
-    assert await ledger.tokens_today(midnight) == 0
-    await ledger.record(PaidCall("b", "1", "model", "distil", None, None), PaidAnswer("b", 3, 4), midnight)
-    assert await ledger.tokens_today(NOW) == 7
+    await spend(database, CALL, PaidAnswer("a", 100, 20), midnight - timedelta(seconds=1))
+    assert (await ledger.spent_today(midnight - timedelta(seconds=1))).tokens == 120
+    assert (await ledger.spent_today(midnight)).tokens == 0
+    await spend(database, PaidCall("b", "1", "model", "distil", None, None), PaidAnswer("b", 3, 4), midnight)
+    assert (await ledger.spent_today(NOW)).tokens == 7
 
 
-async def test_two_who_paid_for_the_same_keep_one_answer_and_both_costs(rows: Rows) -> None:
-    (number,) = await crawled(rows, 1)
-    ledger = SqlModelLedger(rows.database)
-    call = PaidCall("hash", "1", "model", "distil", number, None)
-    await ledger.record(call, PaidAnswer("first", 10, 1, 0.25), NOW)
-    await ledger.record(call, PaidAnswer("second", 10, 2, 0.25), NOW)
-    assert await ledger.find_answer(call) == "first"
-    assert await ledger.tokens_today(NOW) == 23
-    lines = await rows.all(select(ModelCallRow))
+async def test_two_who_paid_for_the_same_keep_both_costs(rows: Rows) -> None:
+    ledger = SqlLedger(rows.database)
+    call = PaidCall("hash", "1", "model", "distil", 7, 3)
+    await spend(rows.database, call, PaidAnswer("first", 10, 1, 0.25), NOW)
+    await spend(rows.database, call, PaidAnswer("second", 10, 2, 0.25), NOW)
+    assert await ledger.find_answer(call) == "second"
+    assert (await ledger.spent_today(NOW)).tokens == 23
+    lines = await rows.all(select(PaidRequestRow))
     assert [line.cost for line in lines] == [0.25, 0.25]
-    assert {line.feed_id for line in lines} == {(await rows.one(EntryRow, number)).feed_id}
+    assert {(line.item_id, line.source_id) for line in lines} == {(7, 3)}

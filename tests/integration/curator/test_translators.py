@@ -8,9 +8,15 @@ from datetime import timedelta
 import pytest
 from pydantic import SecretStr
 
-from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
-from pressbox.curator.models.pay_once import PayOnce
-from pressbox.curator.models.ports import OnText, Question, Reply, UnusableAnswerError
+from pressbox.core.errors import (
+    AnswerLostError,
+    ConfigurationError,
+    PermanentError,
+    RateLimitedError,
+    TransientError,
+    UnusableAnswerError,
+)
+from pressbox.core.models.client import OnText, Question, Reply
 from pressbox.curator.translate.deepl import DeepL
 from pressbox.curator.translate.domain.blocks import Block, BlockKind, find_blocks
 from pressbox.curator.translate.domain.segments import UntranslatedReason, plan_requests
@@ -23,7 +29,7 @@ from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.deepl import DeepLSimulator
 from pressbox.demo.simulators.microsoft_translator import MicrosoftSimulator
 from pressbox.demo.simulators.translation_text import Mood, translate_text
-from tests.fakes.curator import FakeClaims, FakeLedger
+from tests.fakes.spending import FakeClaims, FakeLedger, pay_once_of
 from tests.unit.curator.test_translation_blocks import RICH_HTML
 from tests.waiting import until
 
@@ -48,7 +54,7 @@ def translator(
     else:
         secret = SecretStr(key or microsoft_translator.KEY)
         service = MicrosoftTranslator(simulator.url, secret, microsoft_translator.REGION)
-    return ServiceTranslator(service, PayOnce(ledger or FakeLedger(), claims or FakeClaims()), 20.0)
+    return ServiceTranslator(service, pay_once_of(ledger, claims), 20.0)
 
 
 async def test_structure_links_and_code_are_kept_by_each_provider(simulator: Simulator) -> None:
@@ -119,7 +125,7 @@ async def test_over_quota_busy_down_and_a_wrong_key_say_so(simulator: Simulator)
 async def test_nonsense_is_never_taken_for_a_translation(simulator: Simulator) -> None:
     for mood in (Mood.NO_JSON, Mood.TOO_FEW):
         simulator.mood = mood
-        with pytest.raises(TransientError):
+        with pytest.raises((AnswerLostError, UnusableAnswerError)):
             await translator(simulator).translate(BLOCKS, GERMAN, SOURCE)
     for mood, why in ((Mood.UNCHANGED, UntranslatedReason.UNCHANGED), (Mood.LOSES_MARKUP, UntranslatedReason.MARKUP)):
         simulator.mood = mood

@@ -26,6 +26,7 @@ from pressbox.footy.adapters.sources.x_api import XApiSource
 from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.ports.outside import ClipSource, DownloadLimits, SearchRequest
 from pressbox.footy.settings import FootySettings
+from tests.fakes.spending import free_till
 
 NOW = datetime(2026, 11, 15, 20, 0, 0, tzinfo=UTC)
 VIDEO = b"\x00\x00\x00\x18ftypmp42 a clip"
@@ -84,7 +85,7 @@ def source_of(site: SocialSite, http: GuardedClient, moment: Moment) -> Callable
     def make(face: str) -> ClipSource:
         url = site.face_url(face)
         makers: dict[str, Callable[[], ClipSource]] = {
-            "x-api": lambda: XApiSource(http, "token", url, moment),
+            "x-api": lambda: XApiSource(http, "token", url, free_till(), clock=moment),
             "bluesky": lambda: BlueskySource(http, url, clock=moment),
             "reddit": lambda: RedditSource(http, ["soccer"], base_url=url, clock=moment),
             "folder": lambda: HttpFolderSource(url, http, moment),
@@ -273,7 +274,7 @@ async def test_the_limits_of_x_are_read_from_its_own_header(
     reset = int((NOW + timedelta(minutes=7)).timestamp())
     server.given = Answer(429, b"{}", {"x-rate-limit-reset": str(reset)})
     with pytest.raises(SourceBusyError) as busy:
-        await XApiSource(client, "token", server.url, moment).search(REQUEST)
+        await XApiSource(client, "token", server.url, free_till(), clock=moment).search(REQUEST)
     assert busy.value.retry_after == timedelta(minutes=7)
 
 
@@ -284,7 +285,7 @@ async def test_after_the_last_answer_of_a_window_x_is_not_asked(
     reset = int((NOW + timedelta(minutes=7)).timestamp())
     headers = {"x-rate-limit-remaining": "0", "x-rate-limit-reset": str(reset)}
     server.given = Answer(200, json.dumps({"meta": {"result_count": 0}}).encode(), headers)
-    source = XApiSource(client, "token", server.url, moment)
+    source = XApiSource(client, "token", server.url, free_till(), clock=moment)
     assert list(await source.search(REQUEST)) == []
     with pytest.raises(SourceBusyError):
         await source.search(REQUEST)
@@ -296,7 +297,7 @@ async def test_a_question_that_x_does_not_take_is_not_asked_again(
     server, client = scripted
     server.given = Answer.of({"title": "Invalid Request"}, 400)
     with pytest.raises(SourceRefusedError, match=r"^x-api: .*400"):
-        await XApiSource(client, "token", server.url, moment).search(REQUEST)
+        await XApiSource(client, "token", server.url, free_till(), clock=moment).search(REQUEST)
 
 
 async def test_bluesky_that_wants_an_account_says_what_to_set(
@@ -377,7 +378,7 @@ async def test_a_directory_that_is_not_there_is_a_failure(tmp_path: Path) -> Non
 
 
 def names(settings: FootySettings) -> list[str]:
-    return [source.name for source in configured_sources(settings, None)]  # type: ignore[arg-type]
+    return [source.name for source in configured_sources(settings, None, free_till())]  # type: ignore[arg-type]
 
 
 def test_the_settings_say_which_sources_there_are(tmp_path: Path) -> None:

@@ -9,13 +9,15 @@ from datetime import timedelta
 import pytest
 from pydantic import SecretStr
 
-from pressbox.core.errors import ConfigurationError, RateLimitedError, TransientError
+from pressbox.core.errors import ConfigurationError, RateLimitedError, TransientError, UnusableAnswerError
+from pressbox.core.spending.domain import Prices
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.http_service import Answer, Request
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelRequest, ModelService
-from pressbox.footy.adapters.judges.vision_llm import LLM_SEMAPHORE, VisionJudge
+from pressbox.footy.adapters.judges.vision_llm import LLM_SEMAPHORE, VisionJudge, vision_judge
 from pressbox.footy.domain.clock import TimestampStatus, validate_timestamp
 from pressbox.footy.domain.judgements import Decision, FrameJudgement, Vote, judge_clip
+from tests.fakes.spending import pay_once_of
 
 FRAMES = (b"\xff\xd8 first", b"\xff\xd8 second")
 COMPLETIONS = "v1/chat/completions"
@@ -26,11 +28,23 @@ KEY = "a-key-that-nobody-may-see"
 async def judge_of(
     model: ModelService, key: str | None = None, longest_call: timedelta = timedelta(seconds=20)
 ) -> AsyncIterator[VisionJudge]:
-    judge = VisionJudge(model.base_url, MODEL, SecretStr(key) if key else None, longest_call=longest_call)
-    try:
-        yield judge
-    finally:
-        await judge.close()
+    yield judge_at(model.base_url, key, longest_call)
+
+
+def judge_at(url: str, key: str | None = None, longest_call: timedelta = timedelta(seconds=20)) -> VisionJudge:
+    secret = SecretStr(key) if key else None
+    return vision_judge(url, MODEL, secret, pay_once_of(), Prices(), longest_call=longest_call)
+
+
+def frames(number: int) -> tuple[bytes, ...]:
+    """Of another clip each."""
+    return (b"\xff\xd8 %d" % number,)
+
+
+async def test_the_same_frames_are_paid_for_once() -> None:
+    async with ModelService() as model, judge_of(model) as judge:
+        assert await judge.judge(FRAMES) == await judge.judge(FRAMES)
+        assert len(model.asked) == 1
 
 
 def says(*frames: dict[str, object]) -> str:
@@ -71,8 +85,8 @@ async def test_a_model_that_misses_the_form_is_asked_once_more(mistake: Mistake)
         assert len(model.asked) == 2
         assert "not the JSON asked for" in model.asked[1].texts[-1]
         model.err(mistake, mistake)
-        with pytest.raises(TransientError, match="requested form"):
-            await judge.judge(FRAMES)
+        with pytest.raises(UnusableAnswerError, match="form that was asked for"):
+            await judge.judge(FRAMES[:1])
         assert len(model.asked) == 4
 
 
@@ -91,7 +105,7 @@ async def test_a_model_that_misses_the_form_is_asked_once_more(mistake: Mistake)
 )
 async def test_an_answer_in_another_form_is_no_judgement(frames: list[dict[str, object]]) -> None:
     async with ModelService(script=lambda asked: says(*frames)) as model, judge_of(model) as judge:
-        with pytest.raises(TransientError):
+        with pytest.raises(UnusableAnswerError):
             await judge.judge(FRAMES)
 
 
@@ -141,10 +155,8 @@ async def test_a_wrong_address_names_the_settings() -> None:
             (f"{model.url}/v2", "PRESSBOX_FOOTY_VISION_MODEL"),
             ("nowhere", "PRESSBOX_FOOTY_VISION_URL"),
         ):
-            judge = VisionJudge(url, MODEL)
             with pytest.raises(ConfigurationError, match=setting):
-                await judge.judge(FRAMES)
-            await judge.close()
+                await judge_at(url).judge(FRAMES)
 
 
 class CountingModel(ModelService):
@@ -164,14 +176,15 @@ class CountingModel(ModelService):
 
 async def test_never_more_than_two_calls_at_a_time() -> None:
     async with CountingModel() as model, judge_of(model) as judge:
-        await asyncio.gather(*(judge.judge(FRAMES) for _ in range(12)))
+        await asyncio.gather(*(judge.judge(frames(number)) for number in range(12)))
         assert model.most == LLM_SEMAPHORE == 2
 
 
 async def test_two_calls_may_fail_and_the_next_still_get_their_turn() -> None:
     async with ModelService() as model, judge_of(model) as judge:
         model.tell(COMPLETIONS, Kind.FAILING, times=4)
-        answers = await asyncio.gather(*(judge.judge(FRAMES) for _ in range(8)), return_exceptions=True)
+        clips = (judge.judge(frames(number)) for number in range(8))
+        answers = await asyncio.gather(*clips, return_exceptions=True)
         assert sum(isinstance(answer, TransientError) for answer in answers) == 4
 
 

@@ -103,3 +103,11 @@ def test_a_wrong_variable_of_an_application_is_named() -> None:
 
 def test_every_setting_is_described() -> None:
     assert [variable.name for variable in variables(settings_groups()) if not variable.field.description] == []
+
+
+def test_the_older_name_of_the_daily_budget_still_works() -> None:
+    environment = {"PRESSBOX_CURATOR_TOKENS_PER_DAY": "9"}
+    assert load_settings(environment, groups=settings_groups(), dotenv=None).spending.tokens_per_day == 9
+    assert unknown_variables(environment, groups=settings_groups(), dotenv=None) == ()
+    both = environment | {"PRESSBOX_SPENDING_TOKENS_PER_DAY": "7"}
+    assert load_settings(both, dotenv=None).spending.tokens_per_day == 7

@@ -5,16 +5,19 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from pressbox.core.health import HealthState
+from pressbox.core.spending.domain import BudgetView, Prices, day_start, estimate_tokens, next_day_start
+from pressbox.core.spending.status import budget_part
 from pressbox.curator.costs.charts import chart, sum_by_day, sum_by_feature, sum_by_feed
-from pressbox.curator.models.domain import BudgetView, CostView, Prices, day_start, estimate_tokens, next_day_start
-from pressbox.curator.models.health import budget_part
+from pressbox.curator.models.domain import CostView
 
 TODAY = date(2026, 5, 4)
 YESTERDAY = TODAY - timedelta(days=1)
 
 
 def line(day: date, feature: str, cost: float, feed: int | None = 1, tokens: int = 100, useless: int = 0) -> CostView:
-    return CostView(day, feed, f"Feed {feed}" if feed else "", feature, "model", 2, useless, tokens, 10, cost)
+    return CostView(
+        day, feed, f"Feed {feed}" if feed else "", feature, "model", 2, useless, tokens, 10, cost, weight=tokens + 10
+    )
 
 
 LINES = (
@@ -70,5 +73,5 @@ def test_a_used_up_budget_is_said_with_what_to_do() -> None:
     fine, full = budget_part(BudgetView(10, 1000, False, midnight)), budget_part(BudgetView(1000, 1000, True, midnight))
     assert (fine.state, fine.detail) == (HealthState.OK, "10 of 1,000 tokens of today are used.")
     assert full.state is HealthState.WARNING
-    assert "waits until 00:00 UTC" in full.detail
-    assert "PRESSBOX_CURATOR_TOKENS_PER_DAY" in full.fix
+    assert "wait until 00:00 UTC" in full.detail
+    assert "PRESSBOX_SPENDING_TOKENS_PER_DAY" in full.fix

@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
+from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.health import HealthState
-from pressbox.curator.distil.wiring import model_distiller
+from pressbox.curator.distil.wiring import distilling_model
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.manifest import schedules
 from pressbox.curator.search.wiring import embedder
@@ -38,11 +40,16 @@ def test_feeds_that_fail_are_counted_and_named_and_paused_ones_are_not() -> None
     assert feeds_part([feed("Resting", FAILING, paused_at=SINCE)]).state is HealthState.OK
 
 
+def resources_with(settings: CuratorSettings) -> Resources:
+    nothing: Any = None
+    return Resources(Settings().with_group(settings), nothing, nothing, nothing, nothing)
+
+
 def test_a_model_without_its_settings_says_which_to_set() -> None:
     with pytest.raises(ConfigurationError, match="PRESSBOX_CURATOR_MODEL_URL"):
-        model_distiller(CuratorSettings())
+        distilling_model(resources_with(CuratorSettings()))
     settings = CuratorSettings(model_url="http://localhost:1/v1", model_name="m", model_key=SecretStr("key"))
-    assert model_distiller(settings).name == "m"
+    assert distilling_model(resources_with(settings)).name == "m"
 
 
 def test_the_default_vectors_are_made_offline() -> None:

@@ -33,13 +33,12 @@ def test_every_rule_that_people_set_arrives() -> None:
         "PRESSBOX_CURATOR_ENTRIES_PER_CRAWL": "30",
         "PRESSBOX_CURATOR_HOST_DELAY_SECONDS": "1.5",
         "PRESSBOX_CURATOR_TARGET_LANGUAGE": "de",
-        "PRESSBOX_CURATOR_TOKENS_PER_DAY": "9",
         "PRESSBOX_CURATOR_KEEP_DAYS": "14",
     }
     made = policy(load(environment))
     assert (made.shortest_interval, made.longest_interval) == (timedelta(minutes=5), timedelta(days=2))
     assert (made.entries_per_crawl, made.host_delay) == (30, timedelta(seconds=1.5))
-    assert (made.target_language, made.tokens_per_day, made.keep_days) == ("de", 9, 14)
+    assert (made.target_language, made.keep_days) == ("de", 14)
 
 
 def test_a_fast_clock_shortens_waits_and_nothing_else() -> None:

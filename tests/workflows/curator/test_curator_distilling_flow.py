@@ -12,7 +12,7 @@ from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.ingest.contracts import ReprocessEntriesInput
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.library.domain.entries import DistilState
-from tests.fakes.curator import FakeDistiller, FakeWorld
+from tests.fakes.curator import TOKENS_PER_DAY, FakeDistiller, FakeWorld
 from tests.waiting import until
 from tests.workflows.curator.conftest import Stage, staged
 
@@ -101,7 +101,7 @@ async def test_an_index_that_does_not_work_holds_up_no_summary(stage: Stage) -> 
 async def test_a_used_up_budget_waits_for_the_next_day(paid_stage: Stage) -> None:
     stage = paid_stage
     entries = stage.world.fetched(stage.world.feed(), 2)
-    stage.world.ledger.tokens = stage.policy.tokens_per_day
+    stage.world.ledger.tokens = TOKENS_PER_DAY
     await stage.start(ContentDistillationWorkflow, wanted(stage))
     await until(lambda: any("budget" in report.message for report in stage.reports))
     assert stage.world.distiller.batches == []

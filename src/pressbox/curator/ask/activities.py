@@ -6,7 +6,8 @@ import time
 from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
-from pressbox.core.errors import PermanentError
+from pressbox.core.errors import PermanentError, UnusableAnswerError
+from pressbox.core.models.client import PaidModel, Question, Reply
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import BOUNDED, QUICK
@@ -28,16 +29,17 @@ from pressbox.curator.ask.prompt import (
 )
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.domain import trace_id
-from pressbox.curator.models.ports import Feature, PaidModel, Question, Reply, UnusableAnswerError
-from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
+from pressbox.curator.models.ports import Feature
+from pressbox.curator.models.waiting import LONGEST_REASON, UNAVAILABLE, retry_later
 from pressbox.curator.search.domain.passages import Passage
 from pressbox.curator.search.domain.query import expand_follow_up
 from pressbox.curator.search.ports import Retriever
+from pressbox.curator.text.plain_text import shorten
 
 PASSAGES = 8
 # Often enough to look alive; each save is a transaction, and a request from every page that watches.
 BETWEEN_SAVES_SECONDS = 0.3
-UNUSABLE = "The model gave no usable answer. These are the passages it was given."
+UNUSABLE = "The model gave no usable answer ({reason}). These are the passages it was given."
 GONE = WrittenAnswer(state=AnswerState.STOPPED)
 
 
@@ -89,8 +91,9 @@ class AnswerActivities:
                 reply = await self._ask(self._model, task)
             except _NotWantedError:
                 return GONE
-            except UnusableAnswerError:
-                return await self._finish(task, Ending(AnswerState.FAILED, reason=UNUSABLE))
+            except UnusableAnswerError as error:
+                reason = UNUSABLE.format(reason=shorten(error.message.rstrip("."), LONGEST_REASON))
+                return await self._finish(task, Ending(AnswerState.FAILED, reason=reason))
             except UNAVAILABLE as error:
                 retry_at, reason = retry_later(error, input.policy, self._now())
                 if not await self._answers.wait(task.answer_id, reason):

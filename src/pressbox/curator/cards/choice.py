@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from pressbox.core.errors import PermanentError
-from pressbox.core.models.chat import json_in
+from pressbox.core.errors import PermanentError, UnusableAnswerError
+from pressbox.core.models.client import PaidModel, Question
+from pressbox.core.models.completions import json_in
 from pressbox.curator.cards.domain import Repository, find_evident
 from pressbox.curator.cards.ports import Choice
-from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
+from pressbox.curator.models.ports import Feature
 
 RULES = "rules"
 PROMPT_VERSION = "rerank-1"

@@ -1,4 +1,4 @@
-"""What models cost, added up by day, feature and source, and as the bars of a chart. Pure."""
+"""What paid services cost, added up by day, feature and source, and as the bars of a chart. Pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,9 @@ class Sum:
     tokens_in: int
     tokens_out: int
     cost: float
-
-    @property
-    def tokens(self) -> int:
-        return self.tokens_in + self.tokens_out
+    characters: int
+    posts: int
+    weight: int
 
 
 @dataclass(frozen=True)
@@ -106,11 +105,11 @@ def _stack(features: Sequence[str], weights: Sequence[float], most: float) -> tu
 
 def _weight(lines: Sequence[CostView], day: date, feature: str, *, in_money: bool) -> float:
     own = [line for line in lines if line.day == day and line.feature == feature]
-    return sum(line.cost if in_money else float(line.tokens_in + line.tokens_out) for line in own)
+    return sum(line.cost if in_money else float(line.weight) for line in own)
 
 
 def _sort_by_cost(sums: Sequence[Sum]) -> tuple[Sum, ...]:
-    return tuple(sorted(sums, key=lambda one: (-one.cost, -one.tokens, one.name)))
+    return tuple(sorted(sums, key=lambda one: (-one.cost, -one.weight, one.name)))
 
 
 def _sums(
@@ -128,6 +127,9 @@ def _sums(
             sum(line.tokens_in for line in own),
             sum(line.tokens_out for line in own),
             sum(line.cost for line in own),
+            sum(line.characters for line in own),
+            sum(line.posts for line in own),
+            sum(line.weight for line in own),
         )
         for (key, name), own in groups.items()
     )

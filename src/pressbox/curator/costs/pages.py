@@ -22,14 +22,16 @@ FEEDS_SHOWN = 40
 @router.get(f"{PATH}/costs", include_in_schema=False)
 async def costs_page(request: Request, service: Costs, identity: Reader) -> HTMLResponse:
     costs = await service.costs(identity.user_id, administrator=identity.is_administrator)
-    feeds = sum_by_feed(costs.days)
+    feeds, features = sum_by_feed(costs.days), sum_by_feature(costs.days)
     return render(
         request,
         "curator/costs.html",
         identity=identity,
         budget=costs.budget,
         chart=chart(costs.days, costs.today, COST_DAYS) if costs.days else None,
-        features=sum_by_feature(costs.days),
+        features=features,
+        has_characters=any(one.characters for one in features),
+        has_posts=any(one.posts for one in features),
         feeds=feeds[:FEEDS_SHOWN],
         more_feeds=len(feeds) - FEEDS_SHOWN,
         days=sum_by_day(costs.days),
@@ -39,7 +41,7 @@ async def costs_page(request: Request, service: Costs, identity: Reader) -> HTML
 @router.get(
     "/api/curator/costs",
     tags=["entries"],
-    summary="What models cost, per day, feed and feature: of your feeds; administrators: of all",
+    summary="What paid services cost, per day, feed and feature: of your feeds; administrators: of all",
 )
 async def costs(service: Costs, identity: Reader, days: Annotated[int, Query(ge=1, le=366)] = 30) -> CostsView:
     return await service.costs(identity.user_id, administrator=identity.is_administrator, days=days)

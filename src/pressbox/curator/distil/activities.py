@@ -8,6 +8,7 @@ from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PressboxError, TransientError
+from pressbox.core.spending.ports import Claims
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import BOUNDED, QUICK
@@ -26,8 +27,7 @@ from pressbox.curator.distil.ports import Distiller, DistilStore
 from pressbox.curator.library.contracts import EntryIds, EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.entries import Distilled, EntryStatus, ToDistil
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.ports import Claims
-from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
+from pressbox.curator.models.waiting import LONGEST_REASON, retry_later
 from pressbox.curator.text.plain_text import SUMMARY_BYTES, shorten
 
 # Longer than one batch may take, so that a claim never lapses while its work goes on.
@@ -84,14 +84,11 @@ class DistilActivities:
         claimed = await self._claims.take(tuple(keys), owner, now + CLAIM_LIFETIME, now)
         async with Heartbeat():
             entries = await self._entries.to_distil([keys[key] for key in keys if key in claimed])
-            if self._paid is not None and entries:
-                try:
-                    return _batch(entries, await self._paid.distil(entries, input.policy))
-                except UNAVAILABLE as error:
-                    if self._offline is None:
-                        await self._claims.release(tuple(claimed), owner)
-                        return self._waiting_batch(entries, error, input.policy)
-            return _batch(entries, await self._distil_offline(entries, input.policy))
+            if self._paid is None or not entries:
+                return _batch(entries, await self._distil_offline(entries, input.policy))
+            batch = await self._distil_paid(self._paid, entries, input.policy)
+        await self._claims.release([distil_claim(entry_id) for entry_id in batch.waiting], owner)
+        return batch
 
     @activity.defn
     @call_with(QUICK)
@@ -104,11 +101,26 @@ class DistilActivities:
         await self._claims.release([distil_claim(entry_id) for entry_id in done], _owner())
         return SavedEntries(entry_ids=tuple(saved))
 
-    def _waiting_batch(
-        self, entries: Sequence[ToDistil], error: PressboxError, policy: CuratorPolicy
+    async def _distil_paid(
+        self, paid: PaidDistiller, entries: Sequence[ToDistil], policy: CuratorPolicy
     ) -> DistilledBatch:
-        retry_at, reason = retry_later(error, policy, self._now())
-        return DistilledBatch(waiting=tuple(entry.entry_id for entry in entries), retry_at=retry_at, reason=reason)
+        attempts = await paid.distil(entries, policy)
+        summaries = [attempt.distilled for attempt in attempts if attempt.distilled is not None]
+        failed = [_failure(one.entry, one.error) for one in attempts if one.error and not one.unavailable]
+        waiting = [one for one in attempts if one.error and one.unavailable]
+        offline = DistilledBatch()
+        if self._offline is not None and waiting:
+            left = [attempt.entry for attempt in waiting]
+            offline, waiting = _batch(left, await self._distil_offline(left, policy)), []
+        pauses = [retry_later(one.error, policy, self._now()) for one in waiting if one.error]
+        retry_at, reason = min(pauses, default=(None, ""))
+        return DistilledBatch(
+            answers=(*(_as_message(summary) for summary in summaries), *offline.answers),
+            failed=(*failed, *offline.failed),
+            waiting=tuple(attempt.entry.entry_id for attempt in waiting),
+            retry_at=retry_at,
+            reason=reason,
+        )
 
     async def _distil_offline(self, entries: Sequence[ToDistil], policy: CuratorPolicy) -> list[Distilled]:
         """A text that breaks the batch fails alone, after some attempts; the others are done without it."""
@@ -144,9 +156,10 @@ def _batch(entries: Sequence[ToDistil], summaries: Sequence[Distilled]) -> Disti
     )
 
 
-def _failure(entry: ToDistil) -> EntryProgressState:
+def _failure(entry: ToDistil, error: PressboxError | None = None) -> EntryProgressState:
+    reason = NO_SUMMARY if error is None else shorten(f"{NO_SUMMARY} {error.message}", LONGEST_REASON)
     return EntryProgressState(
-        entry_id=entry.entry_id, title=shorten(entry.title), status=EntryStatus.ERROR, error=NO_SUMMARY
+        entry_id=entry.entry_id, title=shorten(entry.title), status=EntryStatus.ERROR, error=reason
     )
 
 

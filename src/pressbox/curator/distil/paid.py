@@ -1,91 +1,92 @@
-"""Summaries by a model, each text paid for once, whichever feed it came with."""
+"""Summaries by a model, each text paid for once, whichever feed it came with. One request is about one text."""
 
-import json
-from collections.abc import Mapping, Sequence
+import asyncio
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from temporalio import activity
-
-from pressbox.core.errors import ConfigurationError, PermanentError
-from pressbox.curator.distil.ports import Distiller
+from pressbox.core.errors import AnswerLostError, PermanentError, PressboxError, UnusableAnswerError
+from pressbox.core.models.client import PaidModel, Question
+from pressbox.curator.distil.model import PROMPT_VERSION, Summary, instructions, material, read_summary
 from pressbox.curator.library.domain.entries import Distilled, ToDistil
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.models.domain import Prices, estimate_tokens
-from pressbox.curator.models.pay_once import PayOnce
-from pressbox.curator.models.ports import Feature, Order, PaidAnswer, PaidCall
+from pressbox.curator.models.ports import Feature
+from pressbox.curator.models.waiting import UNAVAILABLE
 from pressbox.curator.text.plain_text import SUMMARY_BYTES, shorten
 
-# The most that one article takes: of its text, and for its summary.
-LONGEST_READ, SUMMARY_TOKENS = 16_000, 700
+SUMMARY_TOKENS = 700
+NO_FORM = "does not answer in the form that is asked for."
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What became of one text: a summary, or why there is none. Without a summary, `unavailable` ones wait."""
+
+    entry: ToDistil
+    distilled: Distilled | None = None
+    error: PressboxError | None = None
+
+    @property
+    def unavailable(self) -> bool:
+        return isinstance(self.error, UNAVAILABLE)
 
 
 class PaidDistiller:
-    """Raises one of `models.waiting.UNAVAILABLE` while the model or the budget is not available."""
-
-    def __init__(self, model: Distiller, pay_once: PayOnce, prices: Prices | None = None) -> None:
+    def __init__(self, model: PaidModel) -> None:
         self._model = model
-        self._pay_once = pay_once
-        self._prices = prices or Prices()
 
-    async def distil(self, entries: Sequence[ToDistil], policy: CuratorPolicy) -> list[Distilled]:
-        """Return the usable summaries."""
-        orders = {entry.entry_id: self._order(entry, policy) for entry in entries}
-        by_id = {entry.entry_id: entry for entry in entries}
+    async def distil(self, entries: Sequence[ToDistil], policy: CuratorPolicy) -> Sequence[Attempt]:
+        """Each text succeeds, fails or waits alone.
 
-        async def ask(wanted: Sequence[Order]) -> Mapping[PaidCall, PaidAnswer]:
-            calls = {order.call.entry_id: order.call for order in wanted}
-            summaries = await self._ask([by_id[entry_id] for entry_id in calls if entry_id is not None], policy)
-            return {calls[summary.entry_id]: self._answer(summary) for summary in summaries}
+        When the model or the budget is not available for the first one, the others are not tried.
+        """
+        first = await self._attempt(entries[0], policy)
+        others = entries[1:]
+        if first.unavailable and not isinstance(first.error, AnswerLostError):
+            return [first, *(Attempt(entry, error=first.error) for entry in others)]
+        return [first, *await asyncio.gather(*(self._attempt(entry, policy) for entry in others))]
 
-        answers = await self._pay_once.buy(tuple(orders.values()), ask)
-        bought = [(entry, answers.get(orders[entry.entry_id].call)) for entry in entries]
-        return [self._read(answer, entry, policy) for entry, answer in bought if answer is not None and answer.usable]
-
-    async def _ask(self, entries: Sequence[ToDistil], policy: CuratorPolicy) -> list[Distilled]:
-        """When the model refuses a batch, ask about each text alone: only the one that it refuses has no summary."""
+    async def _attempt(self, entry: ToDistil, policy: CuratorPolicy) -> Attempt:
         try:
-            summaries = await self._model.distil(entries, policy.target_language, policy.summary_sentences)
-        except ConfigurationError:
-            raise
-        except PermanentError as error:
-            if len(entries) > 1:
-                return [summary for entry in entries for summary in await self._ask([entry], policy)]
-            activity.logger.warning("Entry %s cannot be summarised: %s", entries[0].entry_id, error.message)
-            return []
-        wanted = {entry.entry_id for entry in entries}
-        return [summary for summary in summaries if summary.entry_id in wanted]
+            return Attempt(entry, await self._distil(entry, policy))
+        except (*UNAVAILABLE, PermanentError) as error:
+            return Attempt(entry, error=error)
 
-    def _order(self, entry: ToDistil, policy: CuratorPolicy) -> Order:
-        tokens_in = estimate_tokens(entry.text[:LONGEST_READ])
-        version = self._version(policy)
-        call = PaidCall(entry.content_hash, version, self._model.name, Feature.DISTIL, entry.entry_id, None)
-        return Order(call, tokens_in, SUMMARY_TOKENS, self._prices.cost(tokens_in))
-
-    def _version(self, policy: CuratorPolicy) -> str:
-        # A summary in another language is another piece of work.
-        return f"{self._model.prompt_version}-{policy.target_language or 'same'}"
-
-    def _answer(self, summary: Distilled) -> PaidAnswer:
-        text = json.dumps(
-            {
-                "summary": shorten(summary.summary, SUMMARY_BYTES),
-                "start": summary.main_content_start_line,
-                "end": summary.main_content_end_line,
-                "language": summary.language,
-            },
-            ensure_ascii=False,
-        )
-        cost = self._prices.cost(summary.tokens_in, summary.tokens_out)
-        return PaidAnswer(text, summary.tokens_in, summary.tokens_out, cost, summary.usable)
-
-    def _read(self, answer: PaidAnswer, entry: ToDistil, policy: CuratorPolicy) -> Distilled:
-        found = json.loads(answer.text)
+    async def _distil(self, entry: ToDistil, policy: CuratorPolicy) -> Distilled:
+        try:
+            summary = await self._ask(entry, policy)
+        except UnusableAnswerError:
+            summary = await self._ask(entry, policy, again=True)
         return Distilled(
             entry_id=entry.entry_id,
-            summary=found["summary"],
-            main_content_start_line=found["start"],
-            main_content_end_line=found["end"],
-            language=found["language"],
+            summary=shorten(summary.text, SUMMARY_BYTES),
+            main_content_start_line=summary.start,
+            main_content_end_line=summary.end,
+            language=entry.language,
             model=self._model.name,
-            prompt_version=self._version(policy),
+            prompt_version=_version(policy),
             content_hash=entry.content_hash,
         )
+
+    async def _ask(self, entry: ToDistil, policy: CuratorPolicy, *, again: bool = False) -> Summary:
+        mark = secrets.token_hex(8)
+        question = Question(
+            feature=Feature.DISTIL,
+            prompt_version=_version(policy),
+            content_hash=entry.content_hash,
+            instructions=instructions(policy.target_language, policy.summary_sentences, mark, again=again),
+            material=material(entry, mark),
+            most_tokens=SUMMARY_TOKENS,
+            entry_id=entry.entry_id,
+            feed_id=entry.feed_id,
+        )
+        reply = await self._model.ask(question, usable=lambda said: read_summary(said, entry) is not None)
+        summary = read_summary(reply.text, entry)
+        if summary is None:
+            raise UnusableAnswerError(f"{self._model.name} {NO_FORM}")
+        return summary
+
+
+def _version(policy: CuratorPolicy) -> str:
+    # A summary in another language is another piece of work.
+    return f"{PROMPT_VERSION}-{policy.target_language or 'same'}"

@@ -9,16 +9,7 @@ from pressbox.curator.library.domain.entries import Distilled, ToDistil
 
 
 class Distiller(Protocol):
-    """Summarises texts. A model that is down raises a TransientError, and nothing is done then.
-
-    A text that cannot be summarised is left out, or has an answer that is not `usable` if it was paid for.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def prompt_version(self) -> str: ...
+    """Summarises texts without asking anybody. A text that cannot be summarised is left out."""
 
     async def distil(self, entries: Sequence[ToDistil], language: str, sentences: int) -> Sequence[Distilled]: ...
 

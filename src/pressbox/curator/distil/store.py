@@ -37,7 +37,7 @@ class SqlDistilStore(SqlStore):
 
     async def to_distil(self, entry_ids: Sequence[int]) -> Sequence[ToDistil]:
         statement = (
-            select(EntryRow.id, EntryRow.title, _WHOLE_TEXT, EntryRow.language, EntryRow.content_hash)
+            select(EntryRow.id, EntryRow.title, _WHOLE_TEXT, EntryRow.language, EntryRow.content_hash, EntryRow.feed_id)
             .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
             .where(EntryRow.id.in_(entry_ids), _to_distil())
             .order_by(EntryRow.id)

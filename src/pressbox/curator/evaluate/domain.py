@@ -54,6 +54,7 @@ class Judged:
     prompt_version: str
     language: str = ""
     entry_id: int | None = None
+    feed_id: int | None = None
 
     @property
     def can_be_judged(self) -> bool:

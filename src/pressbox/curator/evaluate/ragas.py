@@ -16,10 +16,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pressbox.core.errors import ConfigurationError, PermanentError
-from pressbox.core.models.chat import json_in
+from pressbox.core.errors import ConfigurationError, PermanentError, UnusableAnswerError
+from pressbox.core.models.client import PaidModel, Question
+from pressbox.core.models.completions import json_in
 from pressbox.curator.evaluate.domain import Judged, Measure, Metric, clamp, strip_markup
-from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
+from pressbox.curator.models.ports import Feature
 from pressbox.curator.search.ports import Embedder
 
 NAME = "ragas"
@@ -150,6 +151,7 @@ class _PaidJudge:
             material=f"BEGIN {mark}\n{data}\nEND {mark}",
             most_tokens=MOST_TOKENS,
             entry_id=self._judged.entry_id,
+            feed_id=self._judged.feed_id,
         )
 
 

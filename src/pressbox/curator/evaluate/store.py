@@ -24,6 +24,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.db.base import Base
 from pressbox.core.db.database import Database
+from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.curator.evaluate.domain import (
     LONGEST_TEXT,
     Judged,
@@ -36,7 +37,7 @@ from pressbox.curator.evaluate.domain import (
 )
 from pressbox.curator.evaluate.ports import Evaluation, Subjects
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED, RESEARCH_CHANGED
-from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow, ModelCallRow, SubscriptionRow
+from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.models.ports import Feature
 
@@ -174,18 +175,26 @@ class SummarySubjects(SqlStore):
         text = func.coalesce(func.nullif(EntryBodyRow.content_text, ""), EntryBodyRow.filtered_content)
         # The ledger knows by which prompt the summary was made; an extract was never paid for.
         version = (
-            select(ModelCallRow.prompt_version)
+            select(PaidRequestRow.prompt_version)
             .where(
-                ModelCallRow.content_hash == EntryRow.distilled_hash,
-                ModelCallRow.model == EntryRow.distil_model,
-                ModelCallRow.feature == Feature.DISTIL,
+                PaidRequestRow.content_hash == EntryRow.distilled_hash,
+                PaidRequestRow.model == EntryRow.distil_model,
+                PaidRequestRow.feature == Feature.DISTIL,
             )
-            .order_by(ModelCallRow.at.desc())
+            .order_by(PaidRequestRow.at.desc())
             .limit(1)
             .scalar_subquery()
         )
         statement = (
-            select(EntryRow.title, EntryRow.summary, text, EntryRow.distil_model, version, EntryRow.language)
+            select(
+                EntryRow.title,
+                EntryRow.summary,
+                text,
+                EntryRow.distil_model,
+                version,
+                EntryRow.language,
+                EntryRow.feed_id,
+            )
             .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
             .where(EntryRow.id == subject_id, EntryRow.summary != "", EntryRow.distilled_hash == EntryRow.content_hash)
         )
@@ -193,7 +202,7 @@ class SummarySubjects(SqlStore):
             found = (await work.session.execute(statement)).tuples().one_or_none()
         if found is None or found[4] is None:
             return None
-        title, summary, whole, model, prompt_version, language = found
+        title, summary, whole, model, prompt_version, language, feed_id = found
         return Judged(
             SubjectKind.SUMMARY,
             subject_id,
@@ -204,6 +213,7 @@ class SummarySubjects(SqlStore):
             prompt_version,
             language,
             subject_id,
+            feed_id,
         )
 
     def owned_by(self, user_id: int) -> Select[tuple[int]]:

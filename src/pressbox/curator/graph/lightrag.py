@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pressbox.core.errors import ConfigurationError, PressboxError, TransientError
+from pressbox.core.models.client import PaidModel, Question
 from pressbox.curator.context.domain.context import (
     ContextMethod,
     Entity,
@@ -27,7 +28,7 @@ from pressbox.curator.context.ports import ContextSource
 from pressbox.curator.graph.lightrag_library import Library, exclusive_writer, library
 from pressbox.curator.graph.ports import Addition, GraphDocument
 from pressbox.curator.graph.store import PostgresGraph
-from pressbox.curator.models.ports import Feature, PaidModel, Question
+from pressbox.curator.models.ports import Feature
 from pressbox.curator.models.waiting import UNAVAILABLE
 from pressbox.curator.search.ports import Embedder
 

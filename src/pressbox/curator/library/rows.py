@@ -8,7 +8,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    Float,
     ForeignKey,
     Index,
     Integer,
@@ -279,59 +278,6 @@ class EntryLabelRow(Base):
     entry_id: Mapped[int] = mapped_column(ForeignKey("curator.entries.id", ondelete="CASCADE"), primary_key=True)
 
 
-class ModelCallRow(Base):
-    """The cost ledger: every piece of paid work once, with its answer. An answer that was of no use cost money too."""
-
-    __tablename__ = "model_calls"
-    __table_args__ = (
-        Index(
-            "uq_model_calls_work",
-            "content_hash",
-            "prompt_version",
-            "model",
-            "feature",
-            unique=True,
-            postgresql_where=text("usable"),
-        ),
-        Index(None, "at"),
-        SCHEMA,
-    )
-
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    content_hash: Mapped[str] = mapped_column(Text)
-    prompt_version: Mapped[str] = mapped_column(Text)
-    model: Mapped[str] = mapped_column(Text)
-    feature: Mapped[str] = mapped_column(Text)
-    entry_id: Mapped[int | None] = mapped_column(BigInteger)
-    feed_id: Mapped[int | None] = mapped_column(BigInteger)
-    answer: Mapped[str] = mapped_column(Text)
-    usable: Mapped[bool] = mapped_column(Boolean, server_default="true")
-    tokens_in: Mapped[int] = mapped_column(Integer)
-    tokens_out: Mapped[int] = mapped_column(Integer)
-    cost: Mapped[float] = mapped_column(Float, server_default="0")
-    at: Mapped[datetime]
-
-
-class ModelReservationRow(Base):
-    """Tokens of the day that are set aside for a call which runs now; without an end it was lost with its worker."""
-
-    __tablename__ = "model_reservations"
-    __table_args__ = (Index(None, "until"), SCHEMA)
-
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    content_hash: Mapped[str] = mapped_column(Text)
-    prompt_version: Mapped[str] = mapped_column(Text)
-    model: Mapped[str] = mapped_column(Text)
-    feature: Mapped[str] = mapped_column(Text)
-    entry_id: Mapped[int | None] = mapped_column(BigInteger)
-    feed_id: Mapped[int | None] = mapped_column(BigInteger)
-    tokens_in: Mapped[int] = mapped_column(Integer)
-    tokens_out: Mapped[int] = mapped_column(Integer)
-    cost: Mapped[float] = mapped_column(Float, server_default="0")
-    at: Mapped[datetime]
-    until: Mapped[datetime]
-
-
 class HostTurnRow(Base):
     """When a host may be asked next, for the whole instance."""
 
@@ -340,14 +286,3 @@ class HostTurnRow(Base):
 
     host: Mapped[str] = mapped_column(Text, primary_key=True)
     next_at: Mapped[datetime]
-
-
-class ClaimRow(Base):
-    """Who does a piece of work right now, and until when nobody else begins it."""
-
-    __tablename__ = "claims"
-    __table_args__ = (SCHEMA,)
-
-    key: Mapped[str] = mapped_column(Text, primary_key=True)
-    owner: Mapped[str] = mapped_column(Text)
-    until: Mapped[datetime]

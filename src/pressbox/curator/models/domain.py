@@ -1,50 +1,35 @@
-"""Prices, costs and days of tokens, and the trace ids under which model calls are found again. Pure."""
+"""Costs as people see them, and the trace ids under which model calls are found again. Pure."""
 
 import hashlib
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 from typing import Annotated
 
 from pydantic import Field
 
-CHARACTERS_PER_TOKEN = 4
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Prices per million tokens."""
-
-    tokens_in: float = 0.0
-    tokens_out: float = 0.0
-
-    def cost(self, tokens_in: int, tokens_out: int = 0) -> float:
-        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1_000_000
+from pressbox.core.spending.domain import BudgetView
 
 
 @dataclass(frozen=True)
 class CostView:
-    """What models cost on one day for one feed and feature; without a feed for what belongs to none."""
+    """What paid services cost on one day for one feed and feature; without a feed for what belongs to none."""
 
     day: Annotated[date, Field(description="A day of UTC.")]
     feed_id: int | None
     feed_title: str
-    feature: Annotated[str, Field(description="Such as distil, translate, context, rerank, answer or research.")]
-    model: str
+    feature: Annotated[
+        str,
+        Field(description="Such as distil, translate, context, rerank, answer, research, clip-judge or clip-search."),
+    ]
+    model: Annotated[str, Field(description="The model, or the service when it names none.")]
     calls: int
     useless: Annotated[int, Field(description="How many of the calls brought nothing usable.")]
     tokens_in: int
     tokens_out: int
     cost: float
-
-
-@dataclass(frozen=True)
-class BudgetView:
-    """The tokens of today, UTC."""
-
-    tokens_today: int
-    tokens_per_day: int
-    used_up: Annotated[bool, Field(description="Whether work that needs a model waits.")]
-    resumes_at: Annotated[datetime, Field(description="When a new day of tokens begins: midnight, UTC.")]
+    characters: Annotated[int, Field(description="Characters that translators were sent.")] = 0
+    posts: Annotated[int, Field(description="Posts that a paid search brought.")] = 0
+    weight: Annotated[int, Field(description="Tokens that all of it takes of the day's budget.")] = 0
 
 
 @dataclass(frozen=True)
@@ -53,21 +38,6 @@ class CostsView:
     budget: BudgetView
     # The last of the days, whether or not anything was paid on it.
     today: Annotated[date, Field(exclude=True)]
-
-
-def estimate_tokens(*texts: str) -> int:
-    """Estimate tokens by length: before a call, and where the endpoint does not count them."""
-    return sum(len(text) for text in texts) // CHARACTERS_PER_TOKEN
-
-
-def day_start(now: datetime) -> datetime:
-    """The midnight in UTC at which the token budget of today began."""
-    return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def next_day_start(now: datetime) -> datetime:
-    """The midnight in UTC at which a new token budget begins."""
-    return day_start(now) + timedelta(days=1)
 
 
 def trace_id(*parts: str | int) -> str:

@@ -16,7 +16,13 @@ from typing import TypeVar
 from temporalio import workflow
 
 from pressbox.core.contracts import Contract
-from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
+from pressbox.core.errors import (
+    AnswerLostError,
+    ConfigurationError,
+    PressboxError,
+    RateLimitedError,
+    TransientError,
+)
 from pressbox.core.temporal.calls import Method, call
 from pressbox.curator.library.contracts import DeferrableResult
 from pressbox.curator.library.domain.policy import CuratorPolicy
@@ -29,14 +35,20 @@ WaitsT = TypeVar("WaitsT", bound=DeferrableResult)
 UNAVAILABLE = (TransientError, ConfigurationError)
 LONGEST_REASON = 300
 SHORTEST_WAIT = timedelta(seconds=1)
+# The pause doubles with each try whose answer was lost, up to this many times the usual one.
+LONGEST_PAUSE_FACTOR = 30
 # The step that the progress shows meanwhile.
 WAITING = "waiting"
 
 
 def retry_later(error: PressboxError, policy: CuratorPolicy, now: datetime) -> tuple[datetime, str]:
     """Return `retry_at` and `reason` for the result of an activity."""
-    pause = error.retry_after if isinstance(error, RateLimitedError) else None
-    return now + (pause or policy.model_pause), shorten(error.message, LONGEST_REASON)
+    pause = policy.model_pause
+    if isinstance(error, RateLimitedError):
+        pause = error.retry_after or pause
+    if isinstance(error, AnswerLostError):
+        pause *= min(2 ** (error.tries - 1), LONGEST_PAUSE_FACTOR)
+    return now + pause, shorten(error.message, LONGEST_REASON)
 
 
 async def call_until_available(

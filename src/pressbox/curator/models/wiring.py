@@ -1,18 +1,16 @@
-"""The language model of the settings, and what everybody who pays for answers shares."""
+"""The language model of the settings, and the costs."""
 
 from datetime import timedelta
 
 from pressbox.core.app import Resources
 from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.core.models.client import ModelClient, PaidModel
+from pressbox.core.spending.domain import Prices
+from pressbox.core.spending.wiring import budget_status, pay_once
 from pressbox.curator.library.slice import Slice
-from pressbox.curator.models.client import ModelClient
 from pressbox.curator.models.costs import CostService
-from pressbox.curator.models.domain import Prices
-from pressbox.curator.models.health import check_budget
-from pressbox.curator.models.pay_once import PayOnce
-from pressbox.curator.models.ports import PaidModel
-from pressbox.curator.models.store import SqlClaims, SqlCosts, SqlModelLedger
-from pressbox.curator.settings import CuratorSettings, policy
+from pressbox.curator.models.store import SqlCosts
+from pressbox.curator.settings import CuratorSettings
 
 CALLS_AT_ONCE = 4
 
@@ -23,7 +21,7 @@ def has_model(settings: CuratorSettings) -> bool:
 
 def paid_model(resources: Resources) -> PaidModel | None:
     """The model for every feature that asks one; None when none is configured."""
-    settings, database = resources.settings.group(CuratorSettings), resources.database
+    settings = resources.settings.group(CuratorSettings)
     if not settings.model_url or not settings.model_name:
         return None
     chat = ChatModel(
@@ -39,22 +37,11 @@ def paid_model(resources: Resources) -> PaidModel | None:
         longest_call=timedelta(seconds=settings.model_timeout_seconds),
         at_once=CALLS_AT_ONCE,
     )
-    ledger, claims = SqlModelLedger(database), SqlClaims(database)
-    return ModelClient(chat, ledger, claims, settings.tokens_per_day, prices(settings))
-
-
-def pay_once(resources: Resources, tokens_per_day: int | None = None) -> PayOnce:
-    return PayOnce(SqlModelLedger(resources.database), SqlClaims(resources.database), tokens_per_day)
-
-
-def prices(settings: CuratorSettings) -> Prices:
-    return Prices(settings.price_per_million_in, settings.price_per_million_out)
+    return ModelClient(chat, pay_once(resources), Prices(settings.price_per_million_in, settings.price_per_million_out))
 
 
 def cost_service(resources: Resources) -> CostService:
-    database = resources.database
-    tokens_per_day = policy(resources.settings).tokens_per_day
-    return CostService(SqlCosts(database), SqlModelLedger(database), tokens_per_day)
+    return CostService(SqlCosts(resources.database), budget_status(resources))
 
 
-SLICE = Slice(health=check_budget)
+SLICE = Slice()

@@ -11,11 +11,11 @@ from fastapi import Request
 from pressbox.core.app import Resources
 from pressbox.core.audiences.members import Viewer
 from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.core.spending.domain import BudgetView
 from pressbox.core.web.identity import Identity, viewer_of
 from pressbox.core.web.languages import choose_language
 from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.models.costs import CostService
-from pressbox.curator.models.domain import BudgetView
 from pressbox.curator.reading.access import PATH, Place, cursor, milliseconds, wants_images
 from pressbox.curator.reading.domain import (
     NO_ENTRIES,

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pressbox.core.models.chat import json_in
-from pressbox.curator.models.domain import estimate_tokens
-from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
+from pressbox.core.errors import UnusableAnswerError
+from pressbox.core.models.client import PaidModel, Question
+from pressbox.core.models.completions import json_in
+from pressbox.core.spending.domain import estimate_tokens
+from pressbox.curator.models.ports import Feature
 from pressbox.curator.research.domain.extracts import Span, excerpt
 from pressbox.curator.research.domain.report import LONGEST_REPORT, check_citations, one_line
 from pressbox.curator.research.domain.research import Material, Note, ResearchMethod, Source

@@ -1,18 +1,18 @@
 """The effects of translation: one request after the other, each answer stored at once."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
-from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
+from pressbox.core.errors import AnswerLostError, ConfigurationError, PermanentError, TransientError
+from pressbox.core.spending.ports import Claims
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
 from pressbox.curator.library.domain.entries import EntryStatus
-from pressbox.curator.models.ports import Claims
 from pressbox.curator.models.waiting import LONGEST_REASON, UNAVAILABLE, retry_later
 from pressbox.curator.text.plain_text import shorten
 from pressbox.curator.translate.contracts import (
@@ -79,27 +79,30 @@ class TranslationActivities:
         return await self._translate(Provider.LLM, input)
 
     async def _translate(self, provider: Provider, input: TranslateArticlesInput) -> TranslatedArticles:
+        """An article that fails, or whose answer was lost, holds up no others; a provider that is away does."""
         translated: list[int] = []
         failed: list[EntryProgressState] = []
+        lost: list[int] = []
+        pauses: list[tuple[datetime, str]] = []
         async with Heartbeat():
             for place, entry_id in enumerate(input.entry_ids):
                 try:
                     await self._translate_entry(self._translators[provider], entry_id, input)
                     translated.append(entry_id)
+                except AnswerLostError as error:
+                    lost.append(entry_id)
+                    pauses.append(retry_later(error, input.policy, self._now()))
                 except UNAVAILABLE as error:
-                    retry_at, reason = retry_later(error, input.policy, self._now())
-                    return TranslatedArticles(
-                        translated=tuple(translated),
-                        failed=tuple(failed),
-                        waiting=input.entry_ids[place:],
-                        retry_at=retry_at,
-                        reason=reason,
-                    )
+                    lost += input.entry_ids[place:]
+                    pauses.append(retry_later(error, input.policy, self._now()))
+                    break
                 except PermanentError as error:
-                    # One article that cannot be translated does not hold up the others.
                     reason = shorten(error.message, LONGEST_REASON)
                     failed.append(EntryProgressState(entry_id=entry_id, status=EntryStatus.ERROR, error=reason))
-        return TranslatedArticles(translated=tuple(translated), failed=tuple(failed))
+        retry_at, reason = max(pauses, default=(None, ""))
+        return TranslatedArticles(
+            translated=tuple(translated), failed=tuple(failed), waiting=tuple(lost), retry_at=retry_at, reason=reason
+        )
 
     async def _translate_entry(self, translator: Translator, entry_id: int, input: TranslateArticlesInput) -> None:
         """Translate what is missing of one entry; one that is gone needs nothing."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
 from pressbox.core.errors import PressboxError
 from pressbox.curator.translate.domain.segments import Limits
 from pressbox.curator.translate.ports import LanguagePair
-from pressbox.curator.translate.translators import ServiceClient
+from pressbox.curator.translate.translators import ServiceClient, Translated
 
 OVER_QUOTA = 456
 # The source languages that DeepL accepts; it detects others by itself.
@@ -37,15 +37,15 @@ class DeepL:
         self._key = key
         self._client = _Client("DeepL", url, url_setting="PRESSBOX_CURATOR_DEEPL_URL", key_setting="DEEPL_API_KEY")
 
-    async def translate_texts(self, texts: Sequence[str], languages: LanguagePair) -> Sequence[str]:
+    async def translate_texts(self, texts: Sequence[str], languages: LanguagePair) -> Translated:
         target, source = languages.target.upper(), languages.source.upper().split("-")[0]
         body = {"text": list(texts), "target_lang": _TARGETS.get(target, target), "tag_handling": "html"}
         if source in _SOURCES:
             body["source_lang"] = source
         headers = {"Authorization": f"DeepL-Auth-Key {self._key.get_secret_value()}"}
-        found = await self._client.post("/v2/translate", body, headers)
+        found, _ = await self._client.post("/v2/translate", body, headers)
         try:
-            return [one.text for one in _ANSWER.validate_python(found).translations]
+            return Translated([one.text for one in _ANSWER.validate_python(found).translations])
         except ValidationError as error:
             raise self._client.unexpected_answer() from error
 

@@ -9,7 +9,7 @@ from pressbox.core.errors import PressboxError
 from pressbox.curator.translate.domain.segments import Limits
 from pressbox.curator.translate.domain.view import LANGUAGES
 from pressbox.curator.translate.ports import LanguagePair
-from pressbox.curator.translate.translators import ServiceClient
+from pressbox.curator.translate.translators import ServiceClient, Translated
 
 # "The operation is not allowed because the subscription has exceeded its free quota", and the limit of a minute.
 OVER_FREE_QUOTA = 403001
@@ -50,7 +50,7 @@ class MicrosoftTranslator:
             key_setting="PRESSBOX_CURATOR_MICROSOFT_KEY, and PRESSBOX_CURATOR_MICROSOFT_REGION for a regional one,",
         )
 
-    async def translate_texts(self, texts: Sequence[str], languages: LanguagePair) -> Sequence[str]:
+    async def translate_texts(self, texts: Sequence[str], languages: LanguagePair) -> Translated:
         parameters = {"api-version": "3.0", "to": _NAMES.get(languages.target, languages.target), "textType": "html"}
         source = languages.source.lower().split("-")[0]
         # Microsoft detects other languages by itself.
@@ -59,11 +59,13 @@ class MicrosoftTranslator:
         headers = {"Ocp-Apim-Subscription-Key": self._key.get_secret_value()}
         if self._region:
             headers["Ocp-Apim-Subscription-Region"] = self._region
-        found = await self._client.post("/translate", [{"Text": text} for text in texts], headers, parameters)
+        found, told = await self._client.post("/translate", [{"Text": text} for text in texts], headers, parameters)
+        metered = told.get("x-metered-usage", "")
         try:
-            return [one.translations[0].text for one in _ANSWER.validate_python(found)]
+            translated = [one.translations[0].text for one in _ANSWER.validate_python(found)]
         except ValidationError as error:
             raise self._client.unexpected_answer() from error
+        return Translated(translated, int(metered) if metered.isdecimal() else None)
 
     async def close(self) -> None:
         await self._client.close()

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pressbox.core.models.chat import json_in
-from pressbox.curator.models.ports import Feature, PaidModel, Question, UnusableAnswerError
+from pressbox.core.errors import UnusableAnswerError
+from pressbox.core.models.client import PaidModel, Question
+from pressbox.core.models.completions import json_in
+from pressbox.curator.models.ports import Feature
 from pressbox.curator.translate.domain.blocks import Block
 from pressbox.curator.translate.domain.segments import BlockTranslation, Limits, outgoing_text, read_answer
 from pressbox.curator.translate.ports import LanguagePair, TranslationSource

@@ -8,15 +8,28 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 import httpx
 
-from pressbox.core.errors import ConfigurationError, PermanentError, PressboxError, RateLimitedError, TransientError
+from pressbox.core.errors import (
+    AnswerLostError,
+    ConfigurationError,
+    PermanentError,
+    PressboxError,
+    RateLimitedError,
+    TransientError,
+    UnusableAnswerError,
+)
 from pressbox.core.http.pauses import pause
-from pressbox.curator.models.pay_once import PayOnce
-from pressbox.curator.models.ports import Feature, Order, PaidAnswer, PaidCall
+from pressbox.core.spending.billing import OVERLOADED, may_be_billed, was_sent
+from pressbox.core.spending.domain import Order, PaidAnswer, PaidCall
+from pressbox.core.spending.pay_once import PayOnce
+from pressbox.core.spending.till import UnbilledError
+from pressbox.curator.models.ports import Feature
 from pressbox.curator.translate.domain.blocks import Block
 from pressbox.curator.translate.domain.segments import BlockTranslation, Limits, outgoing_text, read_answer
 from pressbox.curator.translate.ports import LanguagePair, TranslationSource
@@ -28,16 +41,25 @@ LONGEST_CALL = timedelta(seconds=60)
 # A quota is renewed by a new month or a payment: asking more often changes nothing.
 QUOTA_PAUSE = timedelta(hours=1)
 BUSY_PAUSE = timedelta(seconds=30)
-OVERLOADED = 529
+LONGEST_CONNECT_SECONDS = 10.0
+WRONG_COUNT = "The answer has more or fewer texts than the question."
+
+
+@dataclass(frozen=True)
+class Translated:
+    """`characters` are those that the service bills; None when it does not say."""
+
+    texts: Sequence[str]
+    characters: int | None = None
 
 
 class TextTranslator(Protocol):
-    """A service that translates texts: HTML with marks in, as many texts out, in the same order."""
+    """A service that translates texts by one request: HTML with marks in, as many texts out, in the same order."""
 
     provider: str
     limits: Limits
 
-    async def translate_texts(self, texts: Sequence[str], languages: LanguagePair) -> Sequence[str]: ...
+    async def translate_texts(self, texts: Sequence[str], languages: LanguagePair) -> Translated: ...
 
 
 class ServiceTranslator:
@@ -67,20 +89,25 @@ class ServiceTranslator:
         return [read_answer(block, answer) for block, answer in zip(blocks, answers, strict=True)]
 
     async def _buy(self, texts: Sequence[str], languages: LanguagePair, source: TranslationSource) -> Sequence[str]:
-        version = f"{VERSION}-{languages.target}"
+        version, characters = f"{VERSION}-{languages.target}", sum(len(text) for text in texts)
         call = PaidCall(_hash(texts), version, self.provider, Feature.TRANSLATE, source.entry_id, source.feed_id)
 
-        async def ask(_: Sequence[Order]) -> Mapping[PaidCall, PaidAnswer]:
-            answers = await self._service.translate_texts(texts, languages)
-            # Services count characters, not tokens: only the cost can be compared.
-            cost = sum(len(text) for text in texts) * self._price / 1_000_000
-            written = json.dumps(list(answers), ensure_ascii=False)
-            return {call: PaidAnswer(written, cost=cost, usable=len(answers) == len(texts))}
+        async def send() -> PaidAnswer:
+            answer = await self._service.translate_texts(texts, languages)
+            billed = characters if answer.characters is None else answer.characters
+            written = json.dumps(list(answer.texts), ensure_ascii=False)
+            usable = len(answer.texts) == len(texts)
+            reason = "" if usable else WRONG_COUNT
+            return PaidAnswer(written, cost=self._cost(billed), characters=billed, usable=usable, reason=reason)
 
-        answer = (await self._pay_once.buy([Order(call)], ask))[call]
+        order = Order(call, cost=self._cost(characters), characters=characters)
+        answer = await self._pay_once.buy(order, send)
         if not answer.usable:
-            raise TransientError(f"{self.provider}: the answer has more or fewer texts than the question.")
+            raise UnusableAnswerError(f"{self.provider}: {answer.reason}")
         return [str(text) for text in json.loads(answer.text)]
+
+    def _cost(self, characters: int) -> float:
+        return characters * self._price / 1_000_000
 
 
 class UnsetTranslator:
@@ -108,11 +135,14 @@ class ServiceClient:
         self._url_setting = url_setting
         self._key_setting = key_setting
         # Redirects are not followed: the key is only for the address that was set.
-        self._client = httpx.AsyncClient(trust_env=False, timeout=LONGEST_CALL.total_seconds())
+        self._client = httpx.AsyncClient(
+            trust_env=False, timeout=httpx.Timeout(LONGEST_CALL.total_seconds(), connect=LONGEST_CONNECT_SECONDS)
+        )
 
     async def post(
         self, path: str, body: object, headers: Mapping[str, str], parameters: Mapping[str, str] | None = None
-    ) -> object:
+    ) -> tuple[object, httpx.Headers]:
+        """Send one request. What is certainly not billed is an UnbilledError."""
         content = json.dumps(body, ensure_ascii=False).encode()
         headers = {**headers, "Content-Type": "application/json; charset=UTF-8"}
         try:
@@ -125,21 +155,28 @@ class ServiceClient:
                 text = await self._read(response)
         except (TimeoutError, httpx.TimeoutException) as error:
             seconds = f"{LONGEST_CALL.total_seconds():g}"
-            raise TransientError(f"{self._name} gave no complete answer within {seconds} seconds.") from error
+            message = f"{self._name} gave no complete answer within {seconds} seconds."
+            raise _lost_or_unsent(message, error) from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise ConfigurationError(f"{self._name}: the address is not valid. Check {self._url_setting}.") from error
+            problem = ConfigurationError(f"{self._name}: the address is not valid. Check {self._url_setting}.")
+            raise UnbilledError(problem, sent=False) from error
         except httpx.HTTPError as error:
             # The text of the error may quote the request, so only its kind is kept.
-            raise TransientError(f"{self._name} cannot be reached ({type(error).__name__}).") from error
-        try:
-            found: object = json.loads(text)
-        except ValueError as error:
-            found = None
-            if response.status_code == httpx.codes.OK:
-                raise self.unexpected_answer() from error
-        if response.status_code != httpx.codes.OK:
-            raise self.refusal(response, found)
-        return found
+            message = f"{self._name} cannot be reached ({type(error).__name__})."
+            raise _lost_or_unsent(message, error) from error
+        return self._parse(response, text), response.headers
+
+    def _parse(self, response: httpx.Response, text: bytes) -> object:
+        found: object = None
+        with suppress(ValueError, RecursionError):
+            found = json.loads(text)
+        if response.status_code == httpx.codes.OK:
+            if found is None:
+                raise self.unexpected_answer()
+            return found
+        if may_be_billed(response.status_code):
+            raise AnswerLostError(f"{self._name} answers {response.status_code}.")
+        raise UnbilledError(self.refusal(response, found))
 
     def refusal(self, response: httpx.Response, found: object) -> PressboxError:
         """Return the error for a response that is not a translation."""
@@ -149,7 +186,7 @@ class ServiceClient:
             return RateLimitedError(f"{name} asks for fewer requests.", retry_after=wait)
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             return ConfigurationError(f"{name} refuses the key ({status}). Set {self._key_setting} to a valid one.")
-        if status == httpx.codes.REQUEST_TIMEOUT or status >= httpx.codes.INTERNAL_SERVER_ERROR:
+        if status >= httpx.codes.INTERNAL_SERVER_ERROR:
             return TransientError(f"{name} answers {status}.")
         if status == httpx.codes.NOT_FOUND or httpx.codes.is_redirect(status):
             return ConfigurationError(f"{name} is not at this address ({status}). Check {self._url_setting}.")
@@ -162,19 +199,23 @@ class ServiceClient:
             retry_after=QUOTA_PAUSE,
         )
 
-    def unexpected_answer(self) -> TransientError:
-        return TransientError(f"{self._name} answers with something other than translations.")
+    def unexpected_answer(self) -> AnswerLostError:
+        return AnswerLostError(f"{self._name} answers with something other than translations.")
 
     async def _read(self, response: httpx.Response) -> bytes:
         body = b""
         async for piece in response.aiter_bytes():
             body += piece
             if len(body) > LARGEST_ANSWER:
-                raise TransientError(f"{self._name}: the answer is larger than {LARGEST_ANSWER:,} bytes.")
+                raise AnswerLostError(f"{self._name}: the answer is larger than {LARGEST_ANSWER:,} bytes.")
         return body
 
     async def close(self) -> None:
         await self._client.aclose()
+
+
+def _lost_or_unsent(message: str, error: Exception) -> Exception:
+    return AnswerLostError(message) if was_sent(error) else UnbilledError(TransientError(message), sent=False)
 
 
 def _hash(texts: Sequence[str]) -> str:

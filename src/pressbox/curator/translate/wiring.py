@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
+from pressbox.core.spending.ledger import SqlClaims
+from pressbox.core.spending.wiring import pay_once
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
-from pressbox.curator.models.store import SqlClaims
-from pressbox.curator.models.wiring import has_model, paid_model, pay_once
+from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.settings import CuratorSettings, policy
 from pressbox.curator.translate.activities import TranslationActivities

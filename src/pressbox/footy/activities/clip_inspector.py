@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pressbox.core.errors import PermanentError, PressboxError
+from pressbox.core.errors import PermanentError, PressboxError, UnusableAnswerError
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampCheck, expected_minute, validate_timestamp
 from pressbox.footy.domain.judgements import (
@@ -25,6 +25,10 @@ _OUTCOMES = {
 
 class JudgeUnavailableError(PressboxError):
     """The judge did not answer. This says nothing about the clip."""
+
+
+class JudgeRefusesError(JudgeUnavailableError):
+    """The judge has no opinion on this clip and will not have one soon; it answers for others."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class ClipInspector:
             raise PermanentError("No frame could be read from it.")
         try:
             return list(await self._judge.judge(frames))
+        except UnusableAnswerError as error:
+            raise JudgeRefusesError(f"{self._judge.name}: {error.message}") from error
         except PressboxError as error:
             # Also for permanent errors such as a wrong key: they say nothing about the clip.
             raise JudgeUnavailableError(f"{self._judge.name}: {error.message}") from error

@@ -10,7 +10,7 @@ from pressbox.core.errors import NotFoundError, PermanentError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.footy.activities.clip_inspector import ClipInspector, Inspection, JudgeUnavailableError
+from pressbox.footy.activities.clip_inspector import ClipInspector, Inspection, JudgeRefusesError, JudgeUnavailableError
 from pressbox.footy.activities.files import local_copy
 from pressbox.footy.activities.limits import HOUR, limits
 from pressbox.footy.activities.search import SOURCE_TIME, search_all
@@ -66,13 +66,15 @@ class RecheckActivities:
     @activity.defn
     @call_with(limits(HOUR, attempts=2, heartbeat=60), queue=media_queue)
     async def recheck_clips(self, input: RunReference) -> RecheckResult:
-        """Stop at the first clip for which the judge does not answer: it would not answer for the others either."""
+        """Stop when the judge does not answer: it would not for the others either. A clip it refuses is passed over."""
         waiting = list(await self._clips.find_unchecked(RECHECKED_TOGETHER))
         judged = 0
         async with Heartbeat():
             for clip in waiting:
                 try:
                     judged += await self._recheck(clip, input)
+                except JudgeRefusesError as error:
+                    activity.logger.warning("Clip %s is not judged: %s", clip.clip_id, error)
                 except JudgeUnavailableError as error:
                     activity.logger.warning("No judge answers, %s clips wait: %s", len(waiting) - judged, error)
                     break

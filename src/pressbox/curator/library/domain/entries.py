@@ -47,6 +47,7 @@ class ToDistil:
     text: str
     language: str
     content_hash: str
+    feed_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,8 @@ class Distilled:
     language: str
     model: str
     prompt_version: str
-    tokens_in: int = 0
-    tokens_out: int = 0
     # Of the text that was distilled: a summary of an older one is not saved.
     content_hash: str = ""
-    # False: it was paid for, and there is no summary in it.
-    usable: bool = True
 
 
 def content_hash(text: str) -> str:

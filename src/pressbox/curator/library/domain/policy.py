@@ -36,7 +36,6 @@ class CuratorPolicy(Contract):
     model_pause: timedelta = timedelta(minutes=2)
     summary_sentences: int = 4
     target_language: str = ""
-    tokens_per_day: int = 200_000
 
     # Index and vectors
     index_batch: int = 500

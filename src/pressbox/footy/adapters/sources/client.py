@@ -54,21 +54,23 @@ class SourceClient:
 
     async def fetch(self, url: str, *, headers: Mapping[str, str] | None = None) -> Response:
         """Return an answer with status 200, whatever it holds."""
-        self._check_pause()
+        self.check_pause()
+        return self.check_status(await self.request(url, headers=headers))
+
+    async def request(self, url: str, *, headers: Mapping[str, str] | None = None) -> Response:
+        """Send one request and return its answer, whatever its status."""
         accepted = {"Accept": "application/json", **(headers or {})}
-        return self._check_status(
-            await self._send(self._http.get(url, headers=accepted, timeout=TIMEOUT, max_bytes=LARGEST_ANSWER))
-        )
+        return await self._send(self._http.get(url, headers=accepted, timeout=TIMEOUT, max_bytes=LARGEST_ANSWER))
 
     async def post(
         self, url: str, content: bytes, shape: type[ModelT], *, headers: Mapping[str, str] | None = None
     ) -> ModelT:
-        self._check_pause()
+        self.check_pause()
         accepted = {"Accept": "application/json", **(headers or {})}
         answer = await self._send(
             self._http.post(url, content, headers=accepted, timeout=TIMEOUT, max_bytes=LARGEST_ANSWER)
         )
-        return self.parse(self._check_status(answer), shape)
+        return self.parse(self.check_status(answer), shape)
 
     def parse(self, answer: Response, shape: type[ModelT]) -> ModelT:
         try:
@@ -105,7 +107,7 @@ class SourceClient:
         except PermanentError as error:
             raise SourceRefusedError(f"{self.source}: {error.message}") from error
 
-    def _check_pause(self) -> None:
+    def check_pause(self) -> None:
         if self._not_before is not None and self._not_before > self.now():
             raise self._busy(self._not_before - self.now())
 
@@ -115,7 +117,7 @@ class SourceClient:
             f"{self.source}: too many requests; it asks for a pause of {seconds} s.", retry_after=wait
         )
 
-    def _check_status(self, answer: Response) -> Response:
+    def check_status(self, answer: Response) -> Response:
         status = answer.status
         if status == httpx.codes.TOO_MANY_REQUESTS:
             wait = min(pause(answer.headers, self.now()) or DEFAULT_PAUSE, LONGEST_PAUSE)

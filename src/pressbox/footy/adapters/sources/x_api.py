@@ -1,14 +1,20 @@
 """The recent search of X's official API, with a bearer token.
 
-Uses `GET /2/tweets/search/recent` of X API v2 with the expansion `attachments.media_keys`.
+Uses `GET /2/tweets/search/recent` of X API v2 with the expansion `attachments.media_keys`. Every post of a
+page is billed, so each page is paid for at the till.
 """
 
+import hashlib
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from pydantic import AwareDatetime, Field
 
+from pressbox.core.errors import PressboxError
 from pressbox.core.http.client import GuardedClient
+from pressbox.core.spending.billing import may_be_billed, was_sent
+from pressbox.core.spending.domain import Order, PaidAnswer, PaidCall
+from pressbox.core.spending.till import Till, UnbilledError
 from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.names import LONGEST_QUERY
@@ -16,6 +22,8 @@ from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.settings import FootySettings
 
 NAME = "x-api"
+# What the page of costs calls it, and the version of what is asked.
+FEATURE, VERSION = "clip-search", "1"
 _ONLY_VIDEOS = " has:videos -is:retweet"
 _SMALLEST_PAGE, _LARGEST_PAGE = 10, 100
 _MOST_PAGES = 3
@@ -68,8 +76,19 @@ class Page(SourceModel):
 
 
 class XApiSource:
-    def __init__(self, http: GuardedClient, token: str, base_url: str, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        http: GuardedClient,
+        token: str,
+        base_url: str,
+        till: Till,
+        *,
+        price_per_post: float = 0.0,
+        clock: Clock = utc_now,
+    ) -> None:
         self._client = SourceClient(NAME, http, clock)
+        self._till = till
+        self._price = price_per_post
         self._headers = {"Authorization": f"Bearer {token}"}
         self._url = f"{base_url.rstrip('/')}/2/tweets/search/recent"
 
@@ -81,18 +100,47 @@ class XApiSource:
         found: list[FoundVideo] = []
         token: str | None = None
         for _ in range(_MOST_PAGES):
-            page = await self._client.get(self._search_url(request, token), Page, headers=self._headers)
+            page = await self._buy_page(self._search_url(request, token), _page_size(request))
             found += self._videos(page, request)
             token = page.meta.next_token
             if token is None or len(found) >= request.max_results:
                 break
         return tuple(found[: request.max_results])
 
+    async def _buy_page(self, url: str, most_posts: int) -> Page:
+        self._client.check_pause()
+        pages: list[Page] = []
+
+        async def send() -> PaidAnswer:
+            page = await self._load_page(url)
+            pages.append(page)
+            posts = len(page.data)
+            return PaidAnswer("", posts=posts, cost=posts * self._price)
+
+        call = PaidCall(hashlib.sha256(url.encode()).hexdigest(), VERSION, NAME, FEATURE)
+        await self._till.pay(Order(call, posts=most_posts, cost=most_posts * self._price), send)
+        return pages[0]
+
+    async def _load_page(self, url: str) -> Page:
+        try:
+            response = await self._client.request(url, headers=self._headers)
+        except PressboxError as error:
+            if was_sent(error):
+                raise
+            raise UnbilledError(error, sent=False) from error
+        try:
+            self._client.check_status(response)
+        except PressboxError as error:
+            if may_be_billed(response.status):
+                raise
+            raise UnbilledError(error) from error
+        return self._client.parse(response, Page)
+
     def _search_url(self, request: SearchRequest, token: str | None) -> str:
         since = self._client.now() - request.max_age
         parameters = {
             "query": request.query[: LONGEST_QUERY - len(_ONLY_VIDEOS)] + _ONLY_VIDEOS,
-            "max_results": str(min(max(request.max_results, _SMALLEST_PAGE), _LARGEST_PAGE)),
+            "max_results": str(_page_size(request)),
             "start_time": since.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "sort_order": "recency",
             "expansions": "attachments.media_keys",
@@ -117,9 +165,16 @@ def is_configured(settings: FootySettings) -> bool:
     return settings.x_api_token is not None
 
 
-def from_settings(settings: FootySettings, http: GuardedClient) -> XApiSource | None:
+def from_settings(settings: FootySettings, http: GuardedClient, till: Till) -> XApiSource | None:
     token = settings.x_api_token
-    return XApiSource(http, token.get_secret_value(), settings.x_api_url) if token else None
+    if token is None:
+        return None
+    price = settings.x_api_price_per_post
+    return XApiSource(http, token.get_secret_value(), settings.x_api_url, till, price_per_post=price)
+
+
+def _page_size(request: SearchRequest) -> int:
+    return min(max(request.max_results, _SMALLEST_PAGE), _LARGEST_PAGE)
 
 
 def _found_video(post: Post, media: Media, number: int) -> FoundVideo:
