@@ -140,6 +140,9 @@ class FakeEvents:
     async def purge_deleted(self, before: datetime) -> int:
         return 0
 
+    async def purge_strangers(self, unconfirmed_before: datetime, left_before: datetime) -> int:
+        return 0
+
     async def find_creation_message(self, event_id: int) -> int | None:
         return self._ledger.find(event_id, Cause.CREATED)
 

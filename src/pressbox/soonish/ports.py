@@ -176,6 +176,13 @@ class Events(Protocol):
         """
         ...
 
+    async def purge_strangers(self, unconfirmed_before: datetime, left_before: datetime) -> int:
+        """Remove addresses of people without an account who never confirmed, or have left every event.
+
+        The times are those since when it must have been so. Returns how many.
+        """
+        ...
+
 
 class Ledger(Protocol):
     """The delivery ledger. Each method is one transaction; nothing is sent while one is open."""

@@ -1,6 +1,6 @@
 """Events, reminders and the outbox in a real database."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import select, update
 
@@ -10,12 +10,14 @@ from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminders import SqlReminders
 from pressbox.soonish.adapters.rows import (
+    ContactRow,
     EventRow,
     NotificationRow,
     OutboxRow,
     RecipientRow,
     ReminderOffsetRow,
     RequestedReminderRow,
+    SubscriptionRow,
     TooLateRow,
 )
 from pressbox.soonish.contracts import EventUpdated, ParticipantAdded
@@ -200,3 +202,30 @@ async def test_the_outbox_keeps_its_order_until_signals_are_sent(world: World) -
     await SqlEvents(world.database).purge_deleted(NOW + HOUR)
     async with world.database.unit_of_work() as work:
         assert (await work.session.scalars(select(OutboxRow.event_id))).all() == [2], "what is untold is kept"
+
+
+async def test_addresses_that_never_confirmed_or_have_left_are_removed_after_a_while(world: World) -> None:
+    events, old, new = SqlEvents(world.database), NOW - timedelta(days=60), NOW
+    kept: dict[int, dict[str, datetime | None]] = {
+        await world.by_address(): {},
+        await world.by_address(SubscriptionState.LEFT): {"changed_at": new},
+        await world.by_address(SubscriptionState.PENDING): {"confirm_until": new},
+    }
+    gone: dict[int, dict[str, datetime | None]] = {
+        await world.by_address(SubscriptionState.LEFT): {"changed_at": old},
+        await world.by_address(SubscriptionState.PENDING): {"confirm_until": old},
+        await world.by_address(SubscriptionState.PENDING): {"confirm_until": None, "created_at": old},
+    }
+    member = await world.subscriber(state=SubscriptionState.LEFT)
+    async with world.database.unit_of_work() as work:
+        await work.session.execute(update(ContactRow).values(created_at=old))
+        await work.session.execute(update(SubscriptionRow).values(changed_at=old))
+        for number, values in (kept | gone).items():
+            if values:
+                mine = update(SubscriptionRow).where(SubscriptionRow.id == number)
+                await work.session.execute(mine.values(values))
+    assert await events.purge_strangers(NOW - timedelta(days=7), NOW - timedelta(days=30)) == 3
+    async with world.database.unit_of_work() as work:
+        left = set(await work.session.scalars(select(SubscriptionRow.id)))
+        assert left == {*kept, member}
+        assert len((await work.session.scalars(select(ContactRow.id))).all()) == 3

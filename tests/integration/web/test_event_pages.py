@@ -403,3 +403,39 @@ async def test_an_event_is_deleted_and_gone_for_everybody(
     assert (await organiser.post(f"/events/{slug}/delete")).status_code == 303
     assert (await stranger.get(f"/events/{slug}")).status_code == 404
     assert (await organiser.get(f"/events/{slug}/board")).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["Summer\nparty", "Summer\r\nBEGIN:VEVENT", "Summer\x0bparty", "Summer\u2028party"])
+async def test_a_name_of_several_lines_is_refused_and_an_older_one_breaks_no_calendar(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient, resources: Resources, name: str
+) -> None:
+    refused = await organiser.post("/events/new", data=FORM | {"name": name})
+    assert refused.status_code == 422
+    wrong = await organiser.post("/api/soonish/events", json=FORM | {"name": name})
+    assert (wrong.status_code, wrong.json()["error"]["field"]) == (422, "name")
+    slug = await new_event(organiser)
+    async with resources.database.unit_of_work() as work:
+        odd = {"name": name, "location": name, "description": f"{name}\r\n\x07"}
+        await work.session.execute(update(EventRow).where(EventRow.slug == slug).values(odd))
+    answer = await stranger.get(f"/events/{slug}/calendar.ics")
+    assert answer.status_code == 200
+    (entry,) = Calendar.from_ical(answer.content).walk("VEVENT")
+    assert str(entry["SUMMARY"]).startswith("Summer")
+    assert b"\x07" not in answer.content
+
+
+async def test_the_feed_of_a_deleted_event_says_that_it_is_cancelled(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug, hidden = await new_event(organiser), await new_event(organiser, visibility="private")
+    draft = await new_event(organiser, draft="1")
+    for event in (slug, hidden, draft):
+        assert (await organiser.post(f"/events/{event}/delete")).status_code == 303
+    feed = await stranger.get(f"/events/{slug}/calendar.ics")
+    (entry,) = Calendar.from_ical(feed.content).walk("VEVENT")
+    assert (entry["STATUS"], entry["SEQUENCE"]) == ("CANCELLED", 2)
+    own = Calendar.from_ical((await organiser.get("/api/soonish/calendar.ics")).content)
+    assert {str(entry["STATUS"]) for entry in own.walk("VEVENT")} == {"CANCELLED"}
+    for event in (hidden, draft):
+        assert (await stranger.get(f"/events/{event}/calendar.ics")).status_code == 404
+    assert (await stranger.get(f"/events/{slug}")).status_code == 404

@@ -16,6 +16,9 @@ from pressbox.soonish.ports import BrokenChannel, BrokenChannels, Events, Mailer
 
 # For this long the links in the last messages of a deleted event still explain why they were sent.
 KEEP_DELETED = timedelta(days=7)
+# For this long an address that did not confirm, or has left, is kept: its links still say what became of it.
+KEEP_UNCONFIRMED = timedelta(days=7)
+KEEP_LEFT = timedelta(days=30)
 CHANNELS_PER_SWEEP = 50
 
 
@@ -44,7 +47,12 @@ class UpkeepActivities:
     @activity.defn
     @call_with(LONG)
     async def purge_deleted_events(self, input: SweepInput) -> SweepResult:
-        return SweepResult(purged=await self._events.purge_deleted(self._now() - KEEP_DELETED))
+        """Also remove the addresses of people without an account who are gone."""
+        now = self._now()
+        strangers = await self._events.purge_strangers(now - KEEP_UNCONFIRMED, now - KEEP_LEFT)
+        if strangers:
+            activity.logger.info("Removed %s addresses that nobody uses any more", strangers)
+        return SweepResult(purged=await self._events.purge_deleted(now - KEEP_DELETED))
 
     async def _tell_owner(self, channel: BrokenChannel) -> None:
         text = write_channel_broken(channel.name, channel.reason)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select, true
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -26,7 +26,26 @@ async def load_visible(
 
     `lock` is for changing it. `share` keeps others from changing it until the commit; any number may share it.
     """
-    statement = select(EventRow).where(EventRow.slug == slug, EventRow.deleted_at.is_(None))
+    return await _load(session, viewer, EventRow.deleted_at.is_(None), slug, lock=lock, share=share)
+
+
+async def load_for_calendar(session: AsyncSession, viewer: Viewer, slug: str) -> EventRow:
+    """Load an event, also one that was deleted a few days ago: calendars must hear that it is cancelled."""
+    # A draft has no subscriptions; nobody has it in a calendar.
+    was_published = exists().where(SubscriptionRow.event_id == EventRow.id)
+    return await _load(session, viewer, or_(EventRow.deleted_at.is_(None), was_published), slug)
+
+
+async def _load(
+    session: AsyncSession,
+    viewer: Viewer,
+    condition: ColumnElement[bool],
+    slug: str,
+    *,
+    lock: bool = False,
+    share: bool = False,
+) -> EventRow:
+    statement = select(EventRow).where(EventRow.slug == slug, condition)
     if lock or share:
         statement = statement.with_for_update(read=share)
     row = await session.scalar(statement)
@@ -59,8 +78,8 @@ async def load_view(session: AsyncSession, row: EventRow, user_id: int | None) -
     return _to_view(row, organiser or "", organises=row.organiser_id == user_id, subscription_id=subscription_id)
 
 
-def select_events(user_id: int | None) -> Select[tuple[EventRow, str, int]]:
-    """Events that are not deleted, with the organiser's name and the subscription of this person, if any."""
+def select_events(user_id: int | None, *, with_deleted: bool = False) -> Select[tuple[EventRow, str, int]]:
+    """Events with the organiser's name and the subscription of this person, if any."""
     own = (
         (SubscriptionRow.event_id == EventRow.id)
         & (SubscriptionRow.user_id == user_id)
@@ -71,7 +90,7 @@ def select_events(user_id: int | None) -> Select[tuple[EventRow, str, int]]:
         select(EventRow, UserRow.name, SubscriptionRow.id)
         .join(UserRow, UserRow.id == EventRow.organiser_id)
         .outerjoin(SubscriptionRow, own)
-        .where(EventRow.deleted_at.is_(None))
+        .where(true() if with_deleted else EventRow.deleted_at.is_(None))
     )
 
 
@@ -131,7 +150,8 @@ def _to_view(row: EventRow, organiser: str, *, organises: bool, subscription_id:
         location=row.location,
         timezone=row.timezone,
         visibility=Visibility(row.visibility),
-        status=EventStatus(row.status),
+        # A deleted one is seen by calendars only.
+        status=EventStatus.CANCELLED if row.deleted_at else EventStatus(row.status),
         version=row.version,
         organiser=organiser,
         created_at=row.created_at,

@@ -2,17 +2,26 @@
 
 from datetime import datetime
 
-from sqlalchemy import Integer, cast, delete, exists, func, select, update
+from sqlalchemy import Integer, cast, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.soonish.adapters import messages
 from pressbox.soonish.adapters.event_rows import facts_from_json, read_facts
-from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, EventVersionRow, NotificationRow, OutboxRow
+from pressbox.soonish.adapters.rows import (
+    ContactRow,
+    DeliveryRow,
+    EventRow,
+    EventVersionRow,
+    NotificationRow,
+    OutboxRow,
+    SubscriptionRow,
+)
 from pressbox.soonish.contracts import EventDetails
 from pressbox.soonish.domain.delivery import Cause, Level
 from pressbox.soonish.domain.events import EventFacts, EventStatus, list_changes
 from pressbox.soonish.domain.messages import write_update
+from pressbox.soonish.domain.reminders import SubscriptionState
 
 
 class SqlEvents:
@@ -88,6 +97,18 @@ class SqlEvents:
             # Signals that were sent so long ago are never sent again.
             await work.session.execute(delete(OutboxRow).where(OutboxRow.told_at < before))
             return len((await work.session.scalars(statement)).all())
+
+    async def purge_strangers(self, unconfirmed_before: datetime, left_before: datetime) -> int:
+        row, contact = SubscriptionRow, ContactRow
+        unconfirmed = (row.state == SubscriptionState.PENDING) & (
+            func.coalesce(row.confirm_until, row.created_at) < unconfirmed_before
+        )
+        left = (row.state == SubscriptionState.LEFT) & (row.changed_at < left_before)
+        unused = ~exists().where(row.contact_id == contact.id)
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(delete(row).where(row.contact_id.is_not(None), or_(unconfirmed, left)))
+            gone = delete(contact).where(unused, contact.created_at < unconfirmed_before).returning(contact.id)
+            return len((await work.session.scalars(gone)).all())
 
     async def _load_row(self, event_id: int) -> EventRow | None:
         async with self._database.unit_of_work() as work:

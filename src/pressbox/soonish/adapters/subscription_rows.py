@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, func, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -97,6 +97,8 @@ async def save_contact(session: AsyncSession, address: SealedAddress) -> int:
                     "failures": 0,
                     "broken_at": None,
                     "probe_at": None,
+                    # It is wanted again: what removes unused addresses leaves it.
+                    "created_at": func.now(),
                 },
             ).returning(ContactRow.id)
         )

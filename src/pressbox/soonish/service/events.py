@@ -142,6 +142,12 @@ class EventService:
             row = await load_visible(work.session, viewer, slug)
             return await event_rows.load_view(work.session, row, viewer.user_id)
 
+    async def get_for_calendar(self, viewer: Viewer, slug: str) -> EventView:
+        """An event for its feed; one that was deleted a few days ago is cancelled there."""
+        async with self._database.unit_of_work() as work:
+            row = await event_rows.load_for_calendar(work.session, viewer, slug)
+            return await event_rows.load_view(work.session, row, viewer.user_id)
+
     async def get_organised(self, organiser_id: int, slug: str) -> EventView:
         """The event for its organiser; anybody else gets an error."""
         async with self._database.unit_of_work() as work:
@@ -173,9 +179,9 @@ class EventService:
         return await self._load(select_events(None).order_by(EventRow.start_date.desc()).limit(limit), None)
 
     async def list_for_calendar(self, user_id: int) -> Sequence[EventView]:
-        """What somebody organises or follows."""
+        """What somebody organises or follows, with what was deleted a few days ago, as cancelled."""
         concerned = or_(EventRow.organiser_id == user_id, SubscriptionRow.id.is_not(None))
-        statement = select_events(user_id).where(concerned, EventRow.status != EventStatus.DRAFT)
+        statement = select_events(user_id, with_deleted=True).where(concerned, EventRow.status != EventStatus.DRAFT)
         return await self._load(statement.order_by(EventRow.start_date.desc()).limit(_MAX_IN_CALENDAR), user_id)
 
     async def find_organiser(self, slug: str) -> int:

@@ -9,7 +9,7 @@ from pressbox.soonish.domain.delivery import Level
 from pressbox.soonish.domain.events import EventFacts, Visibility, validate
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import validate_offsets
-from pressbox.soonish.domain.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, require_displayable
+from pressbox.soonish.domain.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, require_displayable, require_line
 from pressbox.soonish.domain.times import to_utc
 
 MIN_DELAY = timedelta(minutes=1)
@@ -32,7 +32,7 @@ class EventInput:
     def to_facts(self, now: datetime) -> EventFacts:
         facts = validate(
             EventFacts(
-                name=require_displayable(self.name, "name"),
+                name=require_line(self.name, "name"),
                 start_date=to_utc(self.start_date, self.timezone),
                 timezone=self.timezone,
                 description=require_displayable(self.description, "description"),

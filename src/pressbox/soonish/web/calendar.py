@@ -7,6 +7,7 @@ from fastapi import Response
 from icalendar import Calendar, Event
 
 from pressbox.soonish.domain.events import EventStatus
+from pressbox.soonish.domain.texts import drop_controls
 from pressbox.soonish.domain.views import EventView
 
 CALENDAR_NAME = "Pressbox"
@@ -20,7 +21,7 @@ def build_calendar(name: str, events: Iterable[EventView], base_url: str) -> byt
     calendar.add("prodid", "-//Pressbox//Events//EN")
     calendar.add("version", "2.0")
     calendar.add("method", "PUBLISH")
-    calendar.add("x-wr-calname", name)
+    calendar.add("x-wr-calname", _to_line(name))
     calendar.add("refresh-interval", REFRESH, parameters={"VALUE": "DURATION"})
     for event in events:
         calendar.add_component(_build_event(event, base_url))
@@ -37,7 +38,7 @@ def _build_event(event: EventView, base_url: str) -> Event:
     entry = Event()
     entry.add("uid", f"{event.slug}@pressbox")
     entry.add("sequence", event.version)
-    entry.add("summary", event.name)
+    entry.add("summary", _to_line(event.name))
     entry.add("dtstart", event.start_date)
     entry.add("dtend", event.ends_at)
     entry.add("dtstamp", event.updated_at)
@@ -45,7 +46,11 @@ def _build_event(event: EventView, base_url: str) -> Event:
     entry.add("status", "CANCELLED" if event.status is EventStatus.CANCELLED else "CONFIRMED")
     entry.add("url", f"{base_url}/events/{event.slug}")
     if event.description:
-        entry.add("description", event.description)
+        entry.add("description", drop_controls(event.description))
     if event.location:
-        entry.add("location", event.location)
+        entry.add("location", _to_line(event.location))
     return entry
+
+
+def _to_line(text: str) -> str:
+    return " ".join(drop_controls(text).split())

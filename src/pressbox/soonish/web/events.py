@@ -216,7 +216,7 @@ def _page_with_message(slug: str, done: str, invitation: str) -> str:
 async def calendar(
     request: Request, service: Service, identity: MaybeIdentity, slug: str, invitation: str = ""
 ) -> Response:
-    event = await service.events.get(make_viewer(identity, invitation), slug)
+    event = await service.events.get_for_calendar(make_viewer(identity, invitation), slug)
     return calendar_response(event.name, [event], base_url(request))
 
 
