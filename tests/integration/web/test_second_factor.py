@@ -8,12 +8,15 @@ from datetime import datetime, timedelta
 import pyotp
 import pytest
 from fastapi import FastAPI
+from pydantic import SecretStr
 from sqlalchemy import select, text
 
 from pressbox.core.accounts.audit import Action, AuditFilter, AuditLog
 from pressbox.core.accounts.factor_rows import AuthenticatorAppRow, RecoveryCodeRow
 from pressbox.core.accounts.factors import SecondFactors
+from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.models import User
+from pressbox.core.accounts.recovery import AccountRecovery
 from pressbox.core.accounts.rows import SessionRow
 from pressbox.core.clock import utc_now
 from pressbox.core.config import AccountsSettings, SecondFactorRule, Settings
@@ -250,6 +253,35 @@ async def test_what_happens_is_in_the_audit_log(
         Action.CODE_REFUSED,
         Action.SECOND_FACTOR_ADDED,
     ]
+
+
+async def test_after_a_change_of_the_instance_key_a_recovery_code_still_lets_the_owner_in(
+    app: FastAPI, signed_in: Browser, browse: Browse, clock: Clock, database: Database, settings: Settings
+) -> None:
+    secret, codes = await set_up_app(signed_in, clock.next_code)
+    changed = settings.model_copy(update={"secret_key": SecretStr("another key, made by whoever runs it")})
+    app.state.factors = SecondFactors(database, changed, clock=clock)
+    other = browse(app)
+    await give_password(other)
+    refused = await other.post("/sign-in/second", data={"code": clock.next_code(secret)})
+    assert refused.status_code == 409
+    assert "another instance key" in refused.text
+    assert (await other.post("/sign-in/second", data={"code": codes[0]})).status_code == 303
+    assert (await other.post(f"{PAGE}/app/remove")).status_code == 303
+    await set_up_app(other, clock.next_code)
+
+
+async def test_a_mailed_link_does_not_stand_in_for_the_second_factor(
+    app: FastAPI, signed_in: Browser, browse: Browse, clock: Clock, admin: User, life_cycle: AccountLifeCycle
+) -> None:
+    secret, _ = await set_up_app(signed_in, clock.next_code)
+    link = await AccountRecovery(app.state.resources.database, life_cycle).create_link(admin.id)
+    other = browse(app)
+    await other.post("/choose-password", data={"token": link.secret, "password": PASSWORD + " anew"})
+    assert not await is_signed_in(other)
+    answer = await other.post("/sign-in", data={"email": ADMIN, "password": PASSWORD + " anew"})
+    assert answer.headers["location"] == "/sign-in/second"
+    assert (await other.post("/sign-in/second", data={"code": clock.next_code(secret)})).status_code == 303
 
 
 async def test_an_instance_that_demands_a_second_factor_opens_nothing_before_it(

@@ -24,7 +24,7 @@ from pressbox.core.accounts.passwords import UNUSABLE
 from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
-from pressbox.core.errors import ConflictError, GoneError, InvalidInputError, NotFoundError
+from pressbox.core.errors import ConfigurationError, ConflictError, GoneError, InvalidInputError, NotFoundError
 from pressbox.core.logs import get_logger
 from pressbox.core.sealing import Seal
 
@@ -114,7 +114,7 @@ class SecondFactors:
             row = await work.session.get(AuthenticatorAppRow, user.id)
         if row is None or row.confirmed_at is not None:
             raise NotFoundError("No authenticator app is being set up. Begin on the account page.")
-        secret = self._seal().reveal(row.sealed_secret).decode()
+        secret = self._reveal(row.sealed_secret)
         return PendingApp(totp.grouped(secret), totp.qr_image(totp.provisioning_uri(secret, user.email)))
 
     async def confirm_app(self, user_id: int, code: str, *, actor: Actor, keep_session: str | None) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ class SecondFactors:
             row = await work.session.get(AuthenticatorAppRow, user_id, with_for_update=True)
             if row is None or row.confirmed_at is not None:
                 raise ConflictError("No authenticator app is being set up. Begin on the account page.")
-            secret = self._seal().reveal(row.sealed_secret).decode()
+            secret = self._reveal(row.sealed_secret)
             step = totp.matching_step(secret, _digits(code), self._clock(), last_step=row.last_step)
             if step is None:
                 raise InvalidInputError(
@@ -185,7 +185,7 @@ class SecondFactors:
             row = await work.session.get(AuthenticatorAppRow, user_id)
             if row is None or row.confirmed_at is None:
                 return False
-            secret = self._seal().reveal(row.sealed_secret).decode()
+            secret = self._reveal(row.sealed_secret)
             step = totp.matching_step(secret, code, self._clock(), last_step=row.last_step)
             if step is None:
                 return False
@@ -318,6 +318,16 @@ class SecondFactors:
     async def _forget_tries(self, user_id: int, client: Client) -> None:
         await self._limits.forget(CODES_BY_PERSON_AND_ADDRESS, f"{user_id} {address_subject(client.address)}")
         await self._limits.forget(CODES_BY_PERSON, str(user_id))
+
+    def _reveal(self, sealed: bytes) -> str:
+        try:
+            return self._seal().reveal(sealed).decode()
+        except ConfigurationError as error:
+            log.warning("second_factor_unreadable", msg="A secret was sealed with another instance key")
+            raise ConflictError(
+                "Your authenticator app was set up under another instance key. Use a recovery code or a passkey, then "
+                "switch it off and set it up again."
+            ) from error
 
     def _seal(self) -> Seal:
         key = self._settings.secret_key
