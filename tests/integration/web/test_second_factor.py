@@ -327,6 +327,14 @@ async def test_only_an_administrator_removes_somebody_elses_second_factor(
     assert (await signed_in.delete(f"/api/users/{member.id}/second-factors")).status_code == 204
     assert (await signed_in.delete(f"/api/users/{member.id}/second-factors")).status_code == 409
     assert (await signed_in.delete("/api/users/4711/second-factors")).status_code == 404
-    await browse(app).sign_in(MEMBER)
+    await theirs.sign_in(MEMBER)
+    await set_up_app(theirs, clock.next_code)
+    assert f'action="/users/{member.id}/second-factors/remove"' in (await signed_in.get(f"/users/{member.id}")).text
+    assert (await theirs.post(f"/users/{member.id}/second-factors/remove")).status_code == 403
+    removed = await signed_in.post(f"/users/{member.id}/second-factors/remove")
+    assert removed.headers["location"] == f"/users/{member.id}?done=second-factor"
+    assert (await signed_in.post(f"/users/{member.id}/second-factors/remove")).status_code == 409
     lines = await AuditLog(database).read(AuditFilter(action=Action.SECOND_FACTOR_REMOVED))
-    assert [(line.actor, line.subject) for line in lines] == [(ADMIN, MEMBER)]
+    assert [(line.actor, line.subject) for line in lines] == [(ADMIN, MEMBER)] * 2
+    shown = (await signed_in.get("/audit")).text
+    assert "Second factor removed" in shown

@@ -20,7 +20,6 @@ from pressbox.core.accounts.factor_rows import AuthenticatorAppRow
 from pressbox.core.accounts.limits import Limit, RateLimits, address_subject
 from pressbox.core.accounts.models import Actor, Client, User
 from pressbox.core.accounts.passkey_store import PasskeyView
-from pressbox.core.accounts.passwords import UNUSABLE
 from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
@@ -90,7 +89,7 @@ class SecondFactors:
                 app_since=app.confirmed_at if app else None,
                 recovery_codes=await recovery_codes.count_unused(work.session, user.id),
                 passkeys=await passkey_store.views(work.session, user.id),
-                has_password=(await people.get(work.session, user.id)).password_hash != UNUSABLE,
+                has_password=user.has_password,
                 demanded=is_demanded(self._settings.accounts.second_factor, user.role),
             )
 

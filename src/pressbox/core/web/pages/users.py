@@ -15,7 +15,7 @@ from pressbox.core.accounts.recovery import AccountRecovery, MadeLink
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError
 from pressbox.core.web.account_mail import INVITATION, mail_task, mailer_of, own_url
-from pressbox.core.web.connection import account_life_cycle, account_recovery, account_service
+from pressbox.core.web.connection import account_life_cycle, account_recovery, account_service, second_factors
 from pressbox.core.web.identity import actor_of
 from pressbox.core.web.pages.access import Administrator, Parts
 from pressbox.core.web.pages.recovery import CHOOSE_PATH
@@ -38,6 +38,7 @@ MESSAGES = {
     "disabled": "This account is disabled. Its sessions and credentials have ended.",
     "enabled": "This account can be used again. What had ended has to be made anew.",
     "email": "The address is changed.",
+    "second-factor": "The second factor is removed. The password alone opens this account now.",
     "deleted": "The account is deleted, with everything that was theirs alone.",
 }
 
@@ -151,6 +152,17 @@ async def make_link(
     return await _detail(request, accounts, parts, user_id, made=made)
 
 
+@router.post(f"{PATH}/{{user_id}}/second-factors/remove")
+async def remove_second_factors(
+    request: Request, accounts: Accounts, parts: Parts, by: By, _: ProvedAdministrator, user_id: UserId
+) -> Response:
+    try:
+        await second_factors(request).remove_all(user_id, actor=by)
+    except ConflictError as error:
+        return await _detail(request, accounts, parts, user_id, refusal=error)
+    return _redirect(f"{PATH}/{user_id}?done=second-factor")
+
+
 async def _list(
     request: Request,
     accounts: AccountService,
@@ -182,11 +194,13 @@ async def _detail(
     made: MadeLink | None = None,
     refusal: PressboxError | None = None,
 ) -> Response:
+    user = await accounts.user(user_id)
     return render(
         request,
         "user.html",
         refusal.status if refusal else HTTPStatus.OK,
-        user=await accounts.user(user_id),
+        user=user,
+        factors=await second_factors(request).of(user),
         entries=await AuditLog(parts.database).read(AuditFilter(user_id=user_id), RECENT),
         message=message,
         **_told(request, made, refusal),
