@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ _IFF_UP = 0x1
 _PR_SET_PDEATHSIG = 1
 _HEAD_LIMIT = 8192
 _HEAD_SECONDS = 10.0
+_START_SECONDS = 10.0
+_START_PAUSE = 0.02
 _PIECE = 65536
 
 
@@ -157,40 +160,56 @@ def _carry(client: socket.socket, ports: Ports) -> None:
     """One connection, from its first bytes, which tell where it wants to go, to its end."""
     with client, suppress(OSError):
         client.settimeout(_HEAD_SECONDS)
-        port = _destination(client, ports)
+        head = client.recv(_HEAD_LIMIT, socket.MSG_PEEK)
+        asks_first = head.startswith(b"CONNECT ")
+        if asks_first and not _read_request(client):
+            return
         client.settimeout(None)
+        port = _destination(head, ports)
         if port is None:
             client.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             return
-        with socket.create_connection((LOOPBACK, port)) as server:
-            server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with _reach(port) as server:
+            if asks_first:
+                client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
             answers = threading.Thread(target=_copy, args=(server, client), daemon=True)
             answers.start()
             _copy(client, server)
             answers.join()
 
 
-def _destination(client: socket.socket, ports: Ports) -> int | None:
+def _destination(head: bytes, ports: Ports) -> int | None:
     """gRPC goes to the frontend, whether it asks with CONNECT or comes at once; HTTP to the UI or the interface."""
-    head = client.recv(_HEAD_LIMIT, socket.MSG_PEEK)
-    if head.startswith(b"PRI "):
+    if head.startswith((b"PRI ", b"CONNECT ")):
         return ports.frontend
-    if head.startswith(b"CONNECT "):
-        return ports.frontend if _accept_connect(client) else None
     path = head.partition(b" ")[2].partition(b" ")[0]
     return ports.ui if path.startswith(UI_PATH.encode()) else ports.http
 
 
-def _accept_connect(client: socket.socket) -> bool:
-    """Read the request to its end, after which the client waits, and agree. What it names does not matter."""
+def _read_request(client: socket.socket) -> bool:
+    """Read a CONNECT to its end, after which the client waits. What it names does not matter."""
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         piece = client.recv(_HEAD_LIMIT - len(head))
         if not piece:
             return False
         head += piece
-    client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
     return True
+
+
+def _reach(port: int) -> socket.socket:
+    """A connection to the server; whoever comes while it starts is not sent away."""
+    deadline = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            server = socket.create_connection((LOOPBACK, port))
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_START_PAUSE)
+            continue
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return server
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:

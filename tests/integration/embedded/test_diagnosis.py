@@ -12,12 +12,13 @@ from pydantic import SecretStr
 from typer import Typer
 from typer.testing import CliRunner
 
-from pressbox.core.config import Settings, WebSettings
+from pressbox.core.config import Settings, TemporalSettings, WebSettings
 from pressbox.core.health import HealthState, PartHealth
 from pressbox.embedded.diagnosis import diagnose, last_error
 from pressbox.embedded.home import Home
 from pressbox.embedded.instance_lock import InstanceLock
 from pressbox.embedded.ports import free_port
+from pressbox.embedded.temporal_server import EmbeddedTemporal
 from pressbox.entry.commands.instance import doctor
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -50,6 +51,19 @@ def test_a_fresh_home_is_well_but_asks_to_be_started(settings: Settings) -> None
     assert {part.name for part in parts.values() if part.state is not HealthState.OK} == {"instance"}
     assert parts["instance"].fix == "Start it with `pressbox up`."
     assert parts["postgres binaries"].version.startswith("18.")
+
+
+@pytest.mark.parametrize(("is_private", "state"), [(True, HealthState.OK), (False, HealthState.WARNING)])
+def test_a_temporal_that_others_can_reach_is_named(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, is_private: bool, state: HealthState
+) -> None:
+    monkeypatch.setattr(EmbeddedTemporal, "find_running", lambda _: object())
+    monkeypatch.setattr(EmbeddedTemporal, "is_private", is_private)
+    found = examined(settings)["temporal network"]
+    assert found.state is state
+    assert ("PRESSBOX_TEMPORAL_ADDRESS" in found.fix) is not is_private
+    external = settings.model_copy(update={"temporal": TemporalSettings(address="temporal.example.org:7233")})
+    assert examined(external)["temporal network"].state is HealthState.OK
 
 
 def test_a_missing_home_is_no_failure(folder: Path) -> None:

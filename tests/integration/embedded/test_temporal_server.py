@@ -1,10 +1,13 @@
 """The embedded Temporal against its real binary: state survives a crash, nobody else reaches it, no orphan."""
 
+import json
 import os
+import pwd
 import signal
 import socket
 import stat
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +20,9 @@ from pressbox.core.temporal.client import connect, socket_of
 from pressbox.embedded import temporal_gate
 from pressbox.embedded.home import Home
 from pressbox.embedded.http_probe import socket_answers_well
+from pressbox.embedded.processes import SystemAccount, reachable
 from pressbox.embedded.temporal_server import EmbeddedTemporal, installed_binary
-from tests.other_user import as_another_user
+from tests.other_user import as_another_user, open_to_others
 
 
 @pytest.fixture
@@ -152,6 +156,55 @@ def test_a_killed_gate_takes_the_server_along(temporal: EmbeddedTemporal) -> Non
     (server,) = gate.children()
     gate.kill()
     assert psutil.wait_procs([server], timeout=10)[1] == []
+
+
+NORMAL_USER = """
+import json, sys
+from pathlib import Path
+from pressbox.embedded.home import Home
+from pressbox.embedded.temporal_server import EmbeddedTemporal
+home = Home(Path(sys.argv[1]))
+home.create()
+server = EmbeddedTemporal(home)
+server.start()
+print(json.dumps([server.is_private, server.address]), flush=True)
+sys.stdin.read()
+server.stop()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change accounts")
+def test_a_normal_user_has_a_private_server_too(folder: Path) -> None:
+    """Root makes a network by itself; anybody else inside a user namespace."""
+    nobody = pwd.getpwnam("nobody")
+    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+    # The interpreter of root's virtualenv may lie below root's private folder.
+    interpreter = next(
+        path
+        for path in (sys.executable, "/usr/bin/python3")
+        if reachable(Path(path).resolve(), SystemAccount(nobody.pw_uid, nobody.pw_gid))
+    )
+    with subprocess.Popen(
+        [interpreter, "-c", NORMAL_USER, str(folder / "home")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PATH": str(installed_binary().parent)},
+        user=nobody.pw_uid,
+        group=nobody.pw_gid,
+        extra_groups=[],
+        cwd=folder,
+    ) as owner:
+        assert owner.stdin
+        assert owner.stdout
+        is_private, address = json.loads(owner.stdout.readline())
+        assert is_private
+        door = socket_of(address)
+        assert door
+        assert door.stat().st_uid == nobody.pw_uid
+        assert open_to_others(folder / "home") == []
+        owner.stdin.close()
+        assert owner.wait(30) == 0
 
 
 async def client_of(server: EmbeddedTemporal) -> Client:
