@@ -138,6 +138,8 @@ async def test_with_an_apprise_server_nothing_but_mail_leaves_this_process(outsi
         sender = outside.sender(server.url)
         assert (await sender.send(await outside.channel("phone"), MESSAGE)).result is AttemptResult.ACCEPTED
         await sender.send(await outside.contact("anna@example.org", "email"), MESSAGE)
+        relay = await outside.contact("mailto://mx.example.org?to=victim@example.org", "mailto")
+        assert (await sender.send(relay, MESSAGE)).result is AttemptResult.REFUSED, "checked before it is handed on"
     assert Server.asked == 1
     assert outside.target.received == []
     assert len(outside.mail.received) == 1
