@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from typer import Typer
 from typer.testing import CliRunner
 
-from pressbox.core.config import Settings, TemporalSettings, WebSettings
+from pressbox.core.config import OidcSettings, Settings, TemporalSettings, TrustedHeaderSettings, WebSettings
 from pressbox.core.health import HealthState, PartHealth
 from pressbox.embedded.diagnosis import diagnose, last_error
 from pressbox.embedded.home import Home
@@ -94,6 +94,26 @@ def test_open_folders_keys_and_unknown_variables_are_found(home: Home, settings:
 def line(level: str, message: str, age: timedelta) -> str:
     entry = {"ts": (NOW - age).isoformat(), "level": level, "module": "pressbox.x", "action": "a", "msg": message}
     return json.dumps(entry) + "\n"
+
+
+def test_ways_to_sign_in_that_are_half_set_are_explained(settings: Settings) -> None:
+    assert examined(settings)["sign-in"].detail == "By password."
+    half = settings.model_copy(
+        update={
+            "oidc": OidcSettings(issuer="https://id.example.org"),
+            "trusted_header": TrustedHeaderSettings(enabled=True),
+        }
+    )
+    found = examined(half)["sign-in"]
+    assert found.state is HealthState.WARNING
+    assert "PRESSBOX_OIDC_CLIENT_ID" in found.detail
+    assert "PRESSBOX_WEB_TRUSTED_PROXIES" in found.detail
+    assert "docs/operations.md" in found.fix
+    public = WebSettings(public_url="https://press.example.org", trusted_proxies=("10.0.0.2",), port=settings.web.port)
+    whole = half.model_copy(
+        update={"web": public, "oidc": OidcSettings(issuer="https://id.example.org", client_id="pressbox")}
+    )
+    assert examined(whole)["sign-in"].detail == "By password, passkeys, OpenID provider, header of a trusted proxy."
 
 
 def test_the_last_recent_error_is_taken_from_a_log(tmp_path: Path) -> None:

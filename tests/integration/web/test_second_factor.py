@@ -338,3 +338,15 @@ async def test_only_an_administrator_removes_somebody_elses_second_factor(
     assert [(line.actor, line.subject) for line in lines] == [(ADMIN, MEMBER)] * 2
     shown = (await signed_in.get("/audit")).text
     assert "Second factor removed" in shown
+
+
+async def test_without_a_public_address_passkeys_are_not_offered_and_the_reason_is_named(
+    app: FastAPI, signed_in: Browser, browse: Browse
+) -> None:
+    stranger = browse(app)
+    assert "/sign-in/passkey" not in (await stranger.get("/sign-in")).text
+    refused = await stranger.post("/sign-in/passkey/options", headers={"Accept": "application/json"})
+    assert refused.status_code == 409
+    assert "PRESSBOX_WEB_PUBLIC_URL" in refused.json()["error"]["message"]
+    assert "PRESSBOX_WEB_PUBLIC_URL" in (await signed_in.get(PAGE)).text
+    assert (await signed_in.post(f"{PAGE}/passkeys/options")).status_code == 409
