@@ -125,6 +125,9 @@ async def test_a_passage_that_is_no_longer_in_the_article_is_quoted_above_it(
         {"passage": "9-0"},
         {"passage": "x"},
         {"passage": "0-99999999"},
+        {"passage": "999999999999990-999999999999999"},
+        {"passage": "2147483646-2147483648"},
+        {"passage": "0-5", "cited": "999999999999999-999999999999999"},
         {"passage": "0-5", "cited": "1-9"},
     ):
         assert (await anna.get(f"/reader/entries/{entry}", params=nonsense)).status_code == 200

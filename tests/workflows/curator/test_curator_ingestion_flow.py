@@ -1,16 +1,20 @@
 """Ingestion: all feeds by pages, one feed from its crawl to readable articles, and what is never done twice."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
+from pressbox.curator.feeds.domain import FeedToCrawl
 from pressbox.curator.ingest.contracts import AllFeedsIngestionInput, SingleFeedIngestionInput, feed_workflow_id
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
-from tests.fakes.curator import FakeEntry, FakeFeed
+from tests.fakes.curator import FakeEntry, FakeFeed, FakeFeeds
 from tests.waiting import until
 from tests.workflows.curator.conftest import Stage, children_started
 
@@ -77,6 +81,24 @@ async def test_a_slow_feed_never_holds_up_the_next_page(stage: Stage) -> None:
     assert len(stage.world.crawler.crawled) == 4
     stage.world.pages.hold.set()
     await until(stage.world.everything_is_done)
+
+
+async def test_a_page_that_fails_as_a_whole_never_holds_up_the_next_one(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(4):
+        stage.world.feed()
+    load = FakeFeeds.load_to_crawl
+
+    async def fail_for_the_first(feeds: FakeFeeds, feed_ids: Sequence[int]) -> Sequence[FeedToCrawl]:
+        if min(feed_ids) == min(stage.world.feeds):
+            raise PermanentError("This page can never be read.")
+        return await load(feeds, feed_ids)
+
+    monkeypatch.setattr(FakeFeeds, "load_to_crawl", fail_for_the_first)
+    result = await ingest_all(stage, policy=stage.policy.model_copy(update={"page_size": 2}))
+    assert (result["feeds"], result["feedsFailed"]) == (4, 2)
+    assert len(stage.world.crawler.crawled) == 2
 
 
 async def test_a_feed_that_cannot_be_read_is_counted_and_stops_nobody(stage: Stage) -> None:

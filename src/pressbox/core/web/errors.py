@@ -74,6 +74,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(RPCError, _temporal)
     app.add_exception_handler(PoolTimeoutError, _busy)
+    app.add_exception_handler(OverflowError, _too_large)
 
 
 async def answer(request: Request, error: PressboxError) -> Response:
@@ -242,3 +243,8 @@ async def _temporal(request: Request, error: Exception) -> Response:
 
 async def _busy(request: Request, _: Exception) -> Response:
     return await answer(request, TransientError("The database is busy."))
+
+
+async def _too_large(request: Request, _: Exception) -> Response:
+    """A number of the request that no date, duration or counter can hold."""
+    return await answer(request, InvalidInputError("A number is too large."))

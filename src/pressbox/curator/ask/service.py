@@ -24,6 +24,8 @@ from pressbox.curator.search.domain.query import LONGEST_QUESTION
 
 HISTORY = 50
 MOST_HISTORY = 200
+# As far as the database counts the characters of a text.
+LAST_PLACE = 2**31 - 1
 LONGEST_PASSAGE = 20_000
 
 
@@ -92,7 +94,7 @@ class AskService:
             passages = (await self._conversations.load_answer(user_id, answer_id)).passages
             if 1 <= number <= len(passages) and passages[number - 1].entry_id == entry_id:
                 return passages[number - 1].text
-        if not 0 <= start < end <= start + LONGEST_PASSAGE:
+        if not 0 <= start < end <= min(start + LONGEST_PASSAGE, LAST_PLACE):
             return ""
         return await self._conversations.load_excerpt(user_id, entry_id, start, end)
 

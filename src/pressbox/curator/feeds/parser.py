@@ -6,9 +6,10 @@ with it is kept as a problem for people to see; feedparser gets what cannot be r
 
 import html
 import re
-from dataclasses import replace
+import sys
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from pressbox.core.errors import PermanentError, PressboxError
 from pressbox.core.logs import get_logger
@@ -21,11 +22,14 @@ from pressbox.curator.feeds.malformed_feed import read_malformed_feed
 from pressbox.curator.feeds.xml_feed import read_xml_feed
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.text.charsets import decode
+from pressbox.curator.text.plain_text import make_storable
 
 if TYPE_CHECKING:
     from lxml.etree import XMLParser, _Element  # type: ignore[import-untyped]
 
 log = get_logger(__name__)
+
+V = TypeVar("V")
 
 # Feeds wait for each other, and not the articles and previews that use the same pool.
 OWNER = "feeds"
@@ -35,6 +39,7 @@ _PAGE = re.compile(r"<!doctype\s+html|<html\b|<head\b|<body\b", re.IGNORECASE)
 _LOGIN = re.compile(r"<input\b[^<>]*\btype\s*=\s*[\"']?password", re.IGNORECASE)
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _NAMED_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,31});")
+_NUMBERED_ENTITY = re.compile(r"&#(?:[xX]([0-9a-fA-F]{1,6})|([0-9]{1,7}));")
 _LOOSE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});)")
 _USED_PREFIX = re.compile(r"</?([A-Za-z_][\w.-]{0,30}):[A-Za-z_]")
 _DECLARED_PREFIX = re.compile(r"\bxmlns:([\w.-]{1,31})\s*=")
@@ -87,7 +92,19 @@ def parse_feed(
         raise _not_a_feed(decoded.text)
     if decoded.problem:
         raw = replace(raw, problems=(decoded.problem, *raw.problems))
-    return clean_feed(raw, url, now or datetime.now(UTC), limit)
+    return _make_storable(clean_feed(raw, url, now or datetime.now(UTC), limit))
+
+
+def _make_storable(value: V) -> V:
+    """Clean every text inside of what neither a message nor the database can carry: NUL and halves of characters."""
+    if isinstance(value, str):
+        return cast(V, make_storable(value))
+    if isinstance(value, tuple):
+        return cast(V, tuple(_make_storable(one) for one in value))
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {field.name: _make_storable(getattr(value, field.name)) for field in fields(value)}
+        return cast(V, replace(value, **changed))
+    return value
 
 
 def _read_raw(text: str, url: str) -> RawFeed | None:
@@ -146,7 +163,13 @@ def repair_xml(document: str) -> str:
 
 
 def _replace_entities(text: str) -> str:
-    return _LOOSE_AMPERSAND.sub("&amp;", _NAMED_ENTITY.sub(_to_character, text))
+    numbered = _NUMBERED_ENTITY.sub(_drop_unusable, text)
+    return _LOOSE_AMPERSAND.sub("&amp;", _NAMED_ENTITY.sub(_to_character, numbered))
+
+
+def _drop_unusable(found: re.Match[str]) -> str:
+    code = int(found[1], 16) if found[1] else int(found[2])
+    return "" if code > sys.maxunicode or _NOT_IN_XML.match(chr(code)) else found.group()
 
 
 def _to_character(found: re.Match[str]) -> str:
