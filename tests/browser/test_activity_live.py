@@ -186,7 +186,7 @@ async def test_without_room_for_another_stream_the_page_says_so_looks_by_itself_
     assert site.app is not None
     state = site.app.state
     free = state.stream_slots
-    state.stream_slots = slots.StreamSlots(slots.StreamLimits(per_person=0, per_address=1, in_all=1))
+    state.stream_slots = slots.StreamSlots(slots.StreamLimits(per_address=0, in_all=1))
     try:
         await page.goto(f"{site.url}/activity")
         await expect(page.locator("[data-live]")).to_contain_text("Too many live pages are open.")

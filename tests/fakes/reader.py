@@ -14,6 +14,7 @@ from pressbox.core.accounts.audit import AuditLog
 from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.app import Resources
+from pressbox.core.quotas.store import QuotaUses
 from pressbox.core.spending.domain import Budget
 from pressbox.core.spending.ledger import SqlLedger
 from pressbox.core.spending.status import BudgetStatus
@@ -113,7 +114,9 @@ class Library:
         objects, ingest = self.resources.objects, IngestStarter(self.temporal.client, QUEUE, CuratorPolicy())
         subscriptions, streams = SqlSubscriptions(self.database), SqlStreams(self.database)
         categories, labels = SqlCategories(self.database), SqlLabels(self.database)
-        sources = SourceService(subscriptions, categories, self.web, ingest, objects, self.clock)
+        sources = SourceService(
+            subscriptions, categories, self.web, ingest, objects, self.clock, quotas=QuotaUses(self.database)
+        )
         states = StateService(SqlReadingStates(self.database), labels, self.clock)
         reading = ReadingService(SqlReadingLists(self.database), self.index, MODEL, ingest)
         self.service = Services(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pressbox.core.health import PartHealth
     from pressbox.core.http.client import GuardedClient
     from pressbox.core.objects.store import ObjectStore
+    from pressbox.core.quotas.quota import Quota
     from pressbox.core.spending.services import PaidService
 
 
@@ -214,6 +215,8 @@ class AppManifest:
     topics: Callable[[], Sequence[LiveTopic]] = lambda: ()
     # Audiences of its own, which its workflows and topics name.
     audiences: Callable[[], Sequence[AudienceKind]] = lambda: ()
+    # How much one person may have or do of what this application makes.
+    quotas: Callable[[], Sequence[Quota]] = lambda: ()
     router: Callable[[], APIRouter] | None = None
     navigation: NavigationEntry | None = None
     commands: tuple[CommandWord, ...] = ()

@@ -30,7 +30,18 @@ def _split_list(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
+def _split_numbers(value: object) -> object:
+    """`feeds=500,events=20` as a mapping."""
+    if not isinstance(value, str):
+        return value
+    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+    if any(not equals or not number.strip().isdecimal() for _, equals, number in pairs):
+        raise ValueError("write name=number, separated by commas, as in feeds=500,events=20")
+    return {name.strip(): int(number) for name, _, number in pairs}
+
+
 CommaSeparated = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
+NamedNumbers = Annotated[Mapping[str, int], BeforeValidator(_split_numbers)]
 Numbers = Annotated[tuple[int, ...], BeforeValidator(_split_list)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 
@@ -108,7 +119,6 @@ class WebSettings(Group):
         256, ge=8, description="Connections from one address; trusted proxies are not counted."
     )
     connections_in_all: int = Field(2000, ge=16, description="Connections that one web process keeps open.")
-    streams_per_person: int = Field(30, ge=1, description="Live pages (event streams) that one person has open.")
     streams_per_address: int = Field(200, ge=1, description="Live pages that are open from one client address.")
     streams_in_all: int = Field(1000, ge=1, description="Live pages that one web process keeps open.")
 
@@ -237,6 +247,7 @@ class Settings(Group):
     open: bool = Field(False, description="1 lets a single trusted user in without signing in, on loopback only.")
     secret_key: SecretStr | None = Field(None, description="Instance key; generated into the home at the first start.")
     demo: bool = Field(False, description="1 also runs the demo world; `pressbox demo` sets it.")
+    quotas: NamedNumbers = Field({}, description="Limits per person, as feeds=500,events=20; the rest as documented.")
     database: DatabaseSettings = DatabaseSettings()
     temporal: TemporalSettings = TemporalSettings()
     objects: ObjectsSettings = ObjectsSettings()

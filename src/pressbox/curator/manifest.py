@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pressbox.core.audiences.members import AudienceKind
     from pressbox.core.config import Settings
     from pressbox.core.health import PartHealth
+    from pressbox.core.quotas.quota import Quota
     from pressbox.curator.settings import CuratorSettings
 
 # Most of these wait for a page, a host's turn or a model; what computes is bounded by the adapters.
@@ -67,6 +68,13 @@ def audiences() -> Sequence[AudienceKind]:
     from pressbox.curator.slices import SLICES
 
     return [kind for part in SLICES for kind in part.audiences]
+
+
+def quotas() -> Sequence[Quota]:
+    from pressbox.curator.apps.store import APP_PASSWORDS, VIEW_FEEDS
+    from pressbox.curator.library.quotas import QUOTAS
+
+    return (*QUOTAS, APP_PASSWORDS, VIEW_FEEDS)
 
 
 def topics() -> Sequence[LiveTopic]:
@@ -153,6 +161,7 @@ APP = AppManifest(
         "pressbox.curator.translate.store",
     ),
     topics=topics,
+    quotas=quotas,
     audiences=audiences,
     router=router,
     commands=(

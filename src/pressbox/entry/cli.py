@@ -47,6 +47,7 @@ WORDS = (
     _own("restore", "Bring everything back from a backup.", "instance:restore"),
     _own("user", "People who may sign in.", "accounts:user_commands"),
     _own("token", "Tokens for programs and reader apps.", "accounts:token_commands"),
+    _own("quota", "How much one person may have and do.", "quotas:quota_commands"),
     _own("bench", "Measure on this machine, beside peers and aims.", "bench:bench_commands"),
     *(word for manifest in APPLICATIONS for word in manifest.commands),
 )

@@ -14,6 +14,8 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.logs import redact
 from pressbox.core.objects.factory import open_store
+from pressbox.core.quotas.declared import declared_quotas
+from pressbox.core.quotas.quota import check_limits
 from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.schedules import ScheduleOutcome, declared_schedules, reconcile
 from pressbox.embedded.home import Endpoints, Home
@@ -56,8 +58,11 @@ async def open_resources(
     """Connect. Lazily, a part that is away is noticed by whoever needs it, not here; a worker cannot be lazy."""
     where = endpoints or find_endpoints(settings)
     redact.add(*filter(None, [urlsplit(where.database_url).password]))
+    check_limits(settings.quotas, declared_quotas(manifests(settings)))
     database = Database(
-        where.database_url.replace("postgres://", "postgresql://", 1), pool_size=settings.database.pool_size
+        where.database_url.replace("postgres://", "postgresql://", 1),
+        pool_size=settings.database.pool_size,
+        quotas=settings.quotas,
     )
     home = Home(settings.home)
     temporal = await connect(settings.temporal, where.temporal_address, lazy=lazy, runtime=runtime)

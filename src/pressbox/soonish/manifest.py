@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from pressbox.core.audiences.members import AudienceKind
     from pressbox.core.config import Settings
+    from pressbox.core.quotas.quota import Quota
     from pressbox.soonish.service.soonish import Soonish
     from pressbox.soonish.settings import SoonishSettings
 
@@ -81,6 +82,12 @@ def audiences() -> Sequence[AudienceKind]:
     return AUDIENCES
 
 
+def quotas() -> Sequence[Quota]:
+    from pressbox.soonish.service.quotas import QUOTAS
+
+    return QUOTAS
+
+
 def topics() -> Sequence[LiveTopic]:
     from pressbox.soonish.web.topics import TOPICS
 
@@ -131,6 +138,7 @@ APP = AppManifest(
     credentials=credentials,
     mailer=mailer,
     topics=topics,
+    quotas=quotas,
     audiences=audiences,
     router=router,
     commands=(CommandWord("soonish", "Events, announcements and reminders.", commands),),

@@ -18,6 +18,7 @@ CORE_TABLES = (
     "pressbox.core.db.changes",
     "pressbox.core.progress.rows",
     "pressbox.core.spending.rows",
+    "pressbox.core.quotas.rows",
     "pressbox.core.temporal.rows",
 )
 

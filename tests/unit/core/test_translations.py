@@ -8,6 +8,7 @@ from babel.messages.catalog import Catalog
 from jinja2.ext import babel_extract
 
 from pressbox.core.accounts.credentials import credential_kinds
+from pressbox.core.quotas.declared import declared_quotas
 from pressbox.core.web.account_mail import TEXTS
 from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 from pressbox.core.web.languages import LANGUAGES, choose_language, read_catalogs, translations
@@ -43,6 +44,7 @@ def sentences_of_code() -> Iterator[str]:
         yield from (text.subject, text.body)
     for kind in credential_kinds(APPLICATIONS):
         yield kind.title
+    yield from (quota.title for quota in declared_quotas(APPLICATIONS))
 
 
 def catalogs(language: str) -> list[Catalog]:

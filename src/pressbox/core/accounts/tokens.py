@@ -9,21 +9,25 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.accounts.models import NewToken, Scope, TokenView
 from pressbox.core.accounts.opaque import fingerprint, new_secret, well_formed
 from pressbox.core.accounts.rows import TokenRow, UserRow
-from pressbox.core.errors import ConflictError
+from pressbox.core.quotas.quota import Quota
+from pressbox.core.quotas.store import demand
 
 KIND = "token"
 PREFIX = "pbx_"
 HINT_LENGTH = 4
-MOST_PER_USER = 100
 USED_AGAIN_AFTER = timedelta(minutes=1)
+
+
+async def count(session: AsyncSession, user_id: int) -> int:
+    return await session.scalar(select(func.count()).select_from(TokenRow).where(TokenRow.user_id == user_id)) or 0
+
+
+TOKENS = Quota("tokens", "API tokens", 100, count=count)
 
 
 async def create(
     session: AsyncSession, user_id: int, name: str, scopes: Iterable[Scope], expires_at: datetime | None
 ) -> NewToken:
-    held = await session.scalar(select(func.count()).select_from(TokenRow).where(TokenRow.user_id == user_id))
-    if held is not None and held >= MOST_PER_USER:
-        raise ConflictError(f"There are {MOST_PER_USER} tokens already. Remove one that is no longer used.")
     secret = new_secret(PREFIX)
     statement = (
         insert(TokenRow)
@@ -37,7 +41,9 @@ async def create(
         )
         .returning(TokenRow)
     )
-    return NewToken(secret=secret, view=_view((await session.execute(statement)).scalar_one()))
+    row = (await session.execute(statement)).scalar_one()
+    await demand(session, TOKENS, user_id)
+    return NewToken(secret=secret, view=_view(row))
 
 
 async def prove(session: AsyncSession, secret: str) -> None:

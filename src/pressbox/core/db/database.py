@@ -5,7 +5,7 @@ A unit of work is one transaction: one request, one activity, one command. What 
 what is durable, in the order in which it became so.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from psycopg.errors import InvalidSchemaName, UndefinedTable
@@ -24,6 +24,10 @@ _TRANSIENT = {
     "40": "The database could not finish two pieces of work side by side.",
     "53": "The database is short of memory, disk space or connections.",
 }
+
+
+# Where a session carries the limits per person of the settings.
+QUOTA_LIMITS = "quota_limits"
 
 
 class UnitOfWork:
@@ -53,7 +57,9 @@ class UnitOfWork:
 class Database:
     """One engine per process."""
 
-    def __init__(self, url: str, *, pool_size: int = 10, pool_seconds: float = 15) -> None:
+    def __init__(
+        self, url: str, *, pool_size: int = 10, pool_seconds: float = 15, quotas: Mapping[str, int] | None = None
+    ) -> None:
         self.url = make_url(url).set(drivername="postgresql+psycopg")
         self.engine: AsyncEngine = create_async_engine(
             self.url,
@@ -64,7 +70,9 @@ class Database:
             # The text of a database error ends in logs and histories; values do not belong there.
             hide_parameters=True,
         )
-        self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
+        self._sessions = async_sessionmaker(
+            self.engine, expire_on_commit=False, info={QUOTA_LIMITS: dict(quotas or {})}
+        )
 
     @property
     def driver_url(self) -> str:

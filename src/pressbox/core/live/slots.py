@@ -17,7 +17,6 @@ RETRY_AFTER = timedelta(seconds=30)
 
 @dataclass(frozen=True)
 class StreamLimits:
-    per_person: int
     per_address: int
     in_all: int
 
@@ -35,9 +34,9 @@ class StreamSlots:
         return self._people[user_id]
 
     @contextmanager
-    def take(self, user_id: int, address: str) -> Iterator[None]:
+    def take(self, user_id: int, address: str, most: int) -> Iterator[None]:
         """Hold a slot for the length of the block, or raise: nobody waits for one."""
-        self._check(user_id, address)
+        self._check(user_id, address, most)
         self._people[user_id] += 1
         self._addresses[address] += 1
         try:
@@ -46,8 +45,7 @@ class StreamSlots:
             _leave(self._people, user_id)
             _leave(self._addresses, address)
 
-    def _check(self, user_id: int, address: str) -> None:
-        most = self._limits.per_person
+    def _check(self, user_id: int, address: str, most: int) -> None:
         if self._people[user_id] >= most:
             raise _full(f"You have {most} live pages open, as many as one person may. Close some of them.")
         if self._addresses[address] >= self._limits.per_address:

@@ -19,7 +19,8 @@ from pressbox.core.web.account_mail import find_mailer
 from pressbox.core.web.addresses import own_addresses
 from pressbox.core.web.connection import Connect, connected, keep_connected
 from pressbox.core.web.errors import ErrorResponse, install_error_handlers
-from pressbox.core.web.identity import current_identity, refuse_open_beyond_loopback
+from pressbox.core.web.identity import refuse_open_beyond_loopback
+from pressbox.core.web.rates import PersonLimits, RequestRates, count_request
 from pressbox.core.web.requests import ErrorBoundary, RequestContext
 from pressbox.core.web.security import BodyLimit, HostCheck, OriginCheck
 from pressbox.core.web.topics import audience_kinds, live_topics
@@ -34,6 +35,7 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.request_rates, app.state.person_limits = RequestRates(), PersonLimits()
         async with keep_connected(app.state, connect, live_topics(manifests), app.state.audiences):
             yield
 
@@ -57,13 +59,13 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
     app.include_router(operations.router)
     app.include_router(assets.router)
     for router in routers(manifests):
-        # First the parts, then who asks: a page without the database is a clear 503, not a surprise.
-        app.include_router(router, dependencies=[Depends(connected), Depends(current_identity)])
+        # First the parts, then who asks and how often: a page without the database is a clear 503, not a surprise.
+        app.include_router(router, dependencies=[Depends(connected), Depends(count_request)])
     return app
 
 
 def _stream_limits(settings: WebSettings) -> StreamLimits:
-    return StreamLimits(settings.streams_per_person, settings.streams_per_address, settings.streams_in_all)
+    return StreamLimits(settings.streams_per_address, settings.streams_in_all)
 
 
 def _shell(settings: Settings, manifests: Sequence[AppManifest]) -> list[Middleware]:

@@ -15,7 +15,10 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.core.live.feed import ChangeFeed, Listener
 from pressbox.core.live.messages import Wish, event, parse_topics
 from pressbox.core.live.slots import StreamSlots
+from pressbox.core.quotas.declared import STREAMS
+from pressbox.core.web.connection import connected
 from pressbox.core.web.identity import Identity, client_of, signed_in, viewer_of
+from pressbox.core.web.rates import PersonLimits
 
 KEEP_ALIVE_SECONDS = 15.0
 # A connection ends after this time and the browser comes back by itself: sessions and rights are checked again.
@@ -51,13 +54,15 @@ async def stream(
     await feed.demand_admission(wish, viewer)
     after = _cursor(last_event_id) if last_event_id else cursor
     after = after if after is not None else await feed.newest()
-    return EventStream(partial(_follow, feed, wish, viewer, after), stream_slot(request, identity))
+    return EventStream(partial(_follow, feed, wish, viewer, after), await stream_slot(request, identity))
 
 
-def stream_slot(request: Request, identity: Identity) -> AbstractContextManager[None]:
+async def stream_slot(request: Request, identity: Identity) -> AbstractContextManager[None]:
     """A place for one more stream of this person, taken when it is entered."""
     slots: StreamSlots = request.app.state.stream_slots
-    return slots.take(identity.user_id, client_of(request).address)
+    limits: PersonLimits = request.app.state.person_limits
+    most = await limits.most(connected(request), STREAMS, identity.user_id)
+    return slots.take(identity.user_id, client_of(request).address, most)
 
 
 class EventStream(Response):

@@ -30,8 +30,6 @@ from pressbox.curator.reading.sidebar import SqlSidebar
 
 log = get_logger(__name__)
 
-MOST_PASSWORDS = 50
-MOST_VIEWS = 100
 TOKENS_PER_PASSWORD = 20
 VIEW_ENTRIES = 50
 TOKEN_PREFIX = "pba_"  # noqa: S105 - how tokens of apps begin, not one of them
@@ -71,7 +69,7 @@ class AppService:
         """A password that we choose. It is in the answer and nowhere else."""
         secret = _new_password()
         hashed = await self._passwords.hash(secret)
-        view = await self._access.create(user_id, check_name(name), secret[:_GROUP], hashed, MOST_PASSWORDS)
+        view = await self._access.create(user_id, check_name(name), secret[:_GROUP], hashed)
         await self._audit.record(Action.CREDENTIAL_ADDED, by, user_id, kind="app-password", name=view.name)
         log.info("app_password_added", msg="An app password was made", user_id=user_id, password_id=view.id)
         return NewAppPassword(secret, view)
@@ -156,7 +154,7 @@ class ViewService:
         # What is not the person's own is not found, and then there is nothing to publish either.
         await self._reading.load_entries(user_id, checked, limit=1)
         view = stored_view(checked, full_text=full_text)
-        made = view_feed(await self._views.create(user_id, new_secret(), view, MOST_VIEWS))
+        made = view_feed(await self._views.create(user_id, new_secret(), view))
         await self._audit.record(Action.CREDENTIAL_ADDED, by, user_id, kind="view-feed")
         log.info("view_feed_added", msg="A view can be read as a feed", user_id=user_id, view_id=made.id)
         return made

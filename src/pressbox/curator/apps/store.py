@@ -26,7 +26,10 @@ from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.base import Base
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConflictError, NotFoundError
+from pressbox.core.quotas.quota import Quota
+from pressbox.core.quotas.store import demand
 from pressbox.curator.apps.domain import AppPasswordView, AppPerson, StoredPassword, StoredView
+from pressbox.curator.library.quotas import count_own
 from pressbox.curator.library.rows import SCHEMA
 
 
@@ -72,6 +75,8 @@ class ViewFeedRow(Base):
     last_used_at: Mapped[datetime | None]
 
 
+APP_PASSWORDS = Quota("app_passwords", "App passwords", 50, count=count_own(AppPasswordRow.user_id))
+VIEW_FEEDS = Quota("view_feeds", "Feeds of views", 100, count=count_own(ViewFeedRow.user_id))
 # Apps come every few seconds; that they were here is noted once in a while.
 _USED_AGAIN_AFTER = timedelta(minutes=1)
 
@@ -80,15 +85,14 @@ class SqlAppAccess:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def create(self, user_id: int, name: str, hint: str, password_hash: str, most: int) -> AppPasswordView:
+    async def create(self, user_id: int, name: str, hint: str, password_hash: str) -> AppPasswordView:
         values = {"user_id": user_id, "name": name, "hint": hint, "password_hash": password_hash}
         try:
             async with self._database.unit_of_work() as work:
-                held = select(func.count()).where(AppPasswordRow.user_id == user_id)
-                if (await work.session.scalar(held) or 0) >= most:
-                    raise ConflictError(f"There are {most} app passwords already. Remove one that is no longer used.")
                 statement = insert(AppPasswordRow).values(values).returning(AppPasswordRow)
-                return _view((await work.session.execute(statement)).scalar_one())
+                row = (await work.session.execute(statement)).scalar_one()
+                await demand(work.session, APP_PASSWORDS, user_id)
+                return _view(row)
         except IntegrityError as error:
             raise ConflictError("Another app password has this name already.") from error
 
@@ -158,16 +162,16 @@ class SqlViewFeeds:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def create(self, user_id: int, token: str, view: Mapping[str, Any], most: int) -> StoredView:
+    async def create(self, user_id: int, token: str, view: Mapping[str, Any]) -> StoredView:
         mine = ViewFeedRow.user_id == user_id
         async with self._database.unit_of_work() as work:
             same = await work.session.scalar(select(ViewFeedRow).where(mine, ViewFeedRow.view == view))
             if same is not None:
                 return stored_feed(same)
-            if (await work.session.scalar(select(func.count()).where(mine)) or 0) >= most:
-                raise ConflictError(f"There are {most} feeds of views already. Remove one that is no longer used.")
             statement = insert(ViewFeedRow).values(user_id=user_id, token=token, view=dict(view))
-            return stored_feed((await work.session.execute(statement.returning(ViewFeedRow))).scalar_one())
+            row = (await work.session.execute(statement.returning(ViewFeedRow))).scalar_one()
+            await demand(work.session, VIEW_FEEDS, user_id)
+            return stored_feed(row)
 
     async def all(self, user_id: int) -> Sequence[StoredView]:
         statement = select(ViewFeedRow).where(ViewFeedRow.user_id == user_id).order_by(ViewFeedRow.id)

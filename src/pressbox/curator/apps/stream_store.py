@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
+from pressbox.core.quotas.store import demand
 from pressbox.curator.apps.domain import (
     Contents,
     ItemReference,
@@ -25,6 +26,7 @@ from pressbox.curator.apps.domain import (
 from pressbox.curator.library.domain.changes import PERSON_CHANGED
 from pressbox.curator.library.domain.feeds import Enclosure
 from pressbox.curator.library.feed_names import feed_name
+from pressbox.curator.library.quotas import LABELS
 from pressbox.curator.library.rows import (
     CategoryRow,
     EntryBodyRow,
@@ -289,7 +291,9 @@ async def _label_id(session: AsyncSession, user_id: int, name: str, *, make: boo
     if make:
         statement = insert(LabelRow).values(user_id=user_id, name=name)
         statement = statement.on_conflict_do_update(index_elements=["user_id", "name"], set_={"name": name})
-        return await session.scalar(statement.returning(LabelRow.id))
+        label_id = await session.scalar(statement.returning(LabelRow.id))
+        await demand(session, LABELS, user_id)
+        return label_id
     return (await _label_ids(session, user_id, [name])).get(name)
 
 

@@ -95,7 +95,7 @@ async def again(service: Service, identity: Reader, answer_id: Id) -> AnswerView
 async def stream(request: Request, service: Service, identity: Reader, answer_id: Id) -> Response:
     first = await service.answer(identity.user_id, answer_id)
     events = partial(_follow, request.app.state.feed, service, identity.user_id, first)
-    return EventStream(events, stream_slot(request, identity))
+    return EventStream(events, await stream_slot(request, identity))
 
 
 async def _follow(feed: ChangeFeed, asking: AskService, user_id: int, first: AnswerView) -> AsyncGenerator[bytes, None]:

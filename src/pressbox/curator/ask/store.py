@@ -26,6 +26,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.db.base import Base
 from pressbox.core.errors import ConflictError, NotFoundError
+from pressbox.core.quotas.store import demand
 from pressbox.curator.ask.domain import (
     OPEN,
     AnswerMethod,
@@ -40,6 +41,7 @@ from pressbox.curator.ask.domain import (
 )
 from pressbox.curator.evaluate.domain import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
 from pressbox.curator.library.domain.changes import ANSWER_CHANGED, PERSON_CHANGED
+from pressbox.curator.library.quotas import QUESTIONS
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import demand_visible, visible_to
@@ -155,6 +157,7 @@ class SqlConversations(SqlStore):
         self, user_id: int, question: str, now: datetime, *, conversation_id: int | None, entry_id: int | None
     ) -> AnswerView:
         async with self._database.unit_of_work() as work:
+            await demand(work.session, QUESTIONS, user_id)
             if conversation_id is None:
                 if entry_id is not None:
                     await demand_visible(work.session, user_id, entry_id)
@@ -186,6 +189,7 @@ class SqlConversations(SqlStore):
             row = await _load_own_answer(work.session, user_id, answer_id, lock=True)
             if AnswerState(row.state).is_open:
                 raise ConflictError("This question is already being answered.")
+            await demand(work.session, QUESTIONS, user_id)
             row.state, row.text, row.reason, row.method, row.model = AnswerState.SEARCHING, "", "", "", ""
             row.passages, row.finished_at = [], None
             work.changed(ANSWER_CHANGED, str(answer_id))

@@ -8,10 +8,12 @@ from pydantic import Field
 
 from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWorkflow
 from pressbox.core.web.pages.access import provide
+from pressbox.core.web.rates import spend
 from pressbox.curator.cards.domain import MOST_LINKS_AT_ONCE, Card, CardPage, ContextView, EnrichmentKind
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.wiring import card_service
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind
+from pressbox.curator.library.quotas import ENRICHMENTS
 from pressbox.curator.reading.access import EntryId, Reader
 
 router = APIRouter(prefix="/api/curator", tags=["context"])
@@ -124,12 +126,22 @@ async def panel(service: Service, identity: Reader, entry_id: EntryId) -> PanelR
     return PanelResponse.of(await service.panel(identity.user_id, entry_id))
 
 
-@router.post("/entries/{entry_id}/context", status_code=202, summary="Find out what an entry is about")
+@router.post(
+    "/entries/{entry_id}/context",
+    status_code=202,
+    summary="Find out what an entry is about",
+    dependencies=[Depends(spend(ENRICHMENTS))],
+)
 async def collect(service: Service, identity: Reader, entry_id: EntryId, body: CollectBody) -> StartedWorkflow:
     return StartedWorkflow(workflow_id=await service.collect_mine(identity.user_id, entry_id, again=body.again))
 
 
-@router.post("/entries/{entry_id}/links", status_code=202, summary="Read pages that an entry links to")
+@router.post(
+    "/entries/{entry_id}/links",
+    status_code=202,
+    summary="Read pages that an entry links to",
+    dependencies=[Depends(spend(ENRICHMENTS))],
+)
 async def fetch_links(service: Service, identity: Reader, entry_id: EntryId, body: LinksBody) -> StartedWorkflow:
     return StartedWorkflow(workflow_id=await service.fetch_links(identity.user_id, entry_id, body.urls))
 

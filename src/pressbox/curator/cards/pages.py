@@ -14,6 +14,7 @@ from pressbox.core.progress.reader import WorkReport
 from pressbox.core.progress.reader import reports as load_work
 from pressbox.core.progress.rows import WORKFLOW_CHANGED
 from pressbox.core.web.pages.access import provide
+from pressbox.core.web.rates import spend
 from pressbox.core.web.rendering import render
 from pressbox.curator.cards.contracts import context_collection_workflow_id, entry_links_workflow_id
 from pressbox.curator.cards.domain import BYTES_OF_ADDRESSES, MOST_LINKS_AT_ONCE, ContextView, LinkView
@@ -21,6 +22,7 @@ from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.wiring import card_service
 from pressbox.curator.context.contracts import context_workflow_id
 from pressbox.curator.context.domain.context import Entity, EntityKind, Relationship
+from pressbox.curator.library.quotas import ENRICHMENTS
 from pressbox.curator.models.waiting import WAITING
 from pressbox.curator.reading.access import LARGEST_ID, PATH, EntryId, Reader, allow_images, wants_images
 from pressbox.curator.reading.domain import ArticleView
@@ -38,7 +40,7 @@ Address = Annotated[str, Form(max_length=BYTES_OF_ADDRESSES)]
 Addresses = Annotated[list[Address] | None, Form(max_length=MOST_LINKS_AT_ONCE * 5)]
 
 
-@router.post(f"{PATH}/entries/{{entry_id}}/context")
+@router.post(f"{PATH}/entries/{{entry_id}}/context", dependencies=[Depends(spend(ENRICHMENTS))])
 async def collect(
     reader: AtReader, service: Service, entry_id: EntryId, again: Annotated[str, Form(max_length=5)] = ""
 ) -> Response:
@@ -47,7 +49,7 @@ async def collect(
     return _to_tab(reader, entry_id)
 
 
-@router.post(f"{PATH}/entries/{{entry_id}}/links")
+@router.post(f"{PATH}/entries/{{entry_id}}/links", dependencies=[Depends(spend(ENRICHMENTS))])
 async def fetch_links(reader: AtReader, service: Service, entry_id: EntryId, url: Addresses = None) -> Response:
     await service.fetch_links(reader.user_id, entry_id, url or ())
     return _to_tab(reader, entry_id, "#links")

@@ -9,6 +9,8 @@ from pydantic import Field
 
 from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWorkflow
 from pressbox.core.web.pages.access import provide
+from pressbox.core.web.rates import spend
+from pressbox.curator.library.quotas import REFRESHES
 from pressbox.curator.reading.access import EntryId, Identifier, NameBody, Reader
 from pressbox.curator.reading.domain import (
     ArticleView,
@@ -142,7 +144,12 @@ async def related(
     return await service.load_related(identity.user_id, entry_id, limit=limit)
 
 
-@reading.post("/entries/{entry_id}/redo", status_code=202, summary="Fetch and summarise an entry again")
+@reading.post(
+    "/entries/{entry_id}/redo",
+    status_code=202,
+    summary="Fetch and summarise an entry again",
+    dependencies=[Depends(spend(REFRESHES))],
+)
 async def redo(service: Service, identity: Reader, entry_id: EntryId) -> StartedWorkflow:
     return StartedWorkflow(workflow_id=await service.redo(identity.user_id, entry_id))
 

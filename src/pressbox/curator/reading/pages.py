@@ -10,7 +10,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web.pages.access import Parts, provide
+from pressbox.core.web.rates import spend
 from pressbox.core.web.rendering import render
+from pressbox.curator.library.quotas import REFRESHES
 from pressbox.curator.models.costs import CostService
 from pressbox.curator.models.wiring import cost_service
 from pressbox.curator.reading.access import LAST_MOMENT, PATH, EntryId, Here, Reader, allow_images, moment, wants_part
@@ -178,7 +180,7 @@ async def change_note(
     return await _respond(reader, entry_id, "curator/_labels.html", f"#labels-{entry_id}")
 
 
-@router.post(f"{PATH}/entries/{{entry_id}}/again")
+@router.post(f"{PATH}/entries/{{entry_id}}/again", dependencies=[Depends(spend(REFRESHES))])
 async def redo(reader: AtReader, entry_id: EntryId) -> Response:
     """Fetch and distil the entry again."""
     await reader.reading.redo(reader.user_id, entry_id)

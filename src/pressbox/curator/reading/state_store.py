@@ -10,7 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConflictError, NotFoundError
+from pressbox.core.quotas.store import demand
 from pressbox.curator.library.domain.changes import PERSON_CHANGED
+from pressbox.curator.library.quotas import LABELS
 from pressbox.curator.library.rows import EntryLabelRow, EntryRow, EntryStateRow, LabelRow
 from pressbox.curator.library.visibility import demand_visible, subscribed_by, visible_to
 from pressbox.curator.reading.domain import CountedLabel, Label, MarkedRead, Preference, Selection
@@ -168,4 +170,6 @@ async def _create_labels(session: AsyncSession, user_id: int, names: Sequence[st
     statement = insert(LabelRow)
     statement = statement.on_conflict_do_update(index_elements=["user_id", "name"], set_={"name": LabelRow.name})
     values = [{"user_id": user_id, "name": name} for name in sorted(names)]
-    return dict((await session.execute(statement.returning(LabelRow.name, LabelRow.id), values)).tuples().all())
+    made = dict((await session.execute(statement.returning(LabelRow.name, LabelRow.id), values)).tuples().all())
+    await demand(session, LABELS, user_id)
+    return made

@@ -28,9 +28,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 from pressbox.core.db.base import Base
 from pressbox.core.db.database import UnitOfWork
 from pressbox.core.errors import NotFoundError
+from pressbox.core.quotas.store import demand
 from pressbox.curator.context.store import EntryLinkRow
 from pressbox.curator.evaluate.domain import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
 from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
+from pressbox.curator.library.quotas import RESEARCH
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.library.visibility import visible_to
@@ -110,6 +112,7 @@ class SqlResearch(SqlStore):
                 limits=_LIMITS.dump_python(draft.limits, mode="json"),
                 created_at=now,
             )
+            await demand(work.session, RESEARCH, draft.user_id)
             work.session.add(row)
             await work.session.flush()
             work.changed(RESEARCH_CHANGED, str(row.id))

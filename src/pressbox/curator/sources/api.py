@@ -144,7 +144,7 @@ async def subscribe(service: Sources, identity: Reader, body: SubscribeBody) -> 
 
 @feeds.post("/feeds/refresh", status_code=202, summary="Read every feed now that is not paused")
 async def refresh_all(service: Sources, identity: Reader) -> StartedWorkflow:
-    return StartedWorkflow(workflow_id=await service.refresh_all())
+    return StartedWorkflow(workflow_id=await service.refresh_all(identity.user_id))
 
 
 @feeds.get("/feeds/{feed_id}", summary="A feed with its latest failures")

@@ -192,7 +192,7 @@ async def refresh(reader: AtReader, sources: Sources) -> Response:
     if chosen.kind is ListKind.FEED and chosen.id is not None:
         await sources.refresh(reader.user_id, chosen.id)
     else:
-        await sources.refresh_all()
+        await sources.refresh_all(reader.user_id)
     return RedirectResponse(f"{PATH}?{reader.place.query()}", status_code=303)
 
 

@@ -8,11 +8,14 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import ForbiddenError, InvalidInputError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.quotas.at_once import AtOnce
+from pressbox.core.quotas.store import QuotaUses
 from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.feeds.ports import Discovery
 from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.domain.urls import LONGEST_FEED_ADDRESS, is_too_long, site_name
+from pressbox.curator.library.quotas import LOOKED_UP_SITES, PREVIEWS, REFRESHES
 from pressbox.curator.reading.domain import CategoryView, SourcesView, check_length, check_name
 from pressbox.curator.sources.domain import FeedDetail, FeedSettings, FeedView, FoundFeedView, PreviewView
 from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
@@ -25,6 +28,7 @@ MOST_RULES = 50
 SHORTEST_INTERVAL = timedelta(minutes=5)
 LONGEST_INTERVAL = timedelta(days=30)
 MOST_ENTRIES = 1000
+MOST_LOOKUPS_AT_ONCE = 4
 
 
 class SourceService:
@@ -42,6 +46,8 @@ class SourceService:
         ingest: IngestStarter,
         objects: ObjectStore,
         now: Clock = utc_now,
+        *,
+        quotas: QuotaUses,
     ) -> None:
         self._subscriptions = subscriptions
         self._categories = categories
@@ -49,6 +55,9 @@ class SourceService:
         self._ingest = ingest
         self._objects = objects
         self._now = now
+        self._quotas = quotas
+        # Each waits for somebody else's server.
+        self._lookups = AtOnce(MOST_LOOKUPS_AT_ONCE, "Sites looked at for feeds")
 
     async def sources(self, user_id: int) -> SourcesView[FeedView]:
         """Categories, feeds with all that is known of them, labels and counts."""
@@ -67,7 +76,10 @@ class SourceService:
 
     async def discover(self, user_id: int, address: str) -> Sequence[FoundFeedView]:
         """Feeds of a site, best first; a feed's address gives itself. None is an InvalidInputError."""
-        found = await self._discovery.discover(checked_address(address), _owner(user_id))
+        checked = checked_address(address)
+        await self._quotas.demand(LOOKED_UP_SITES, user_id)
+        with self._lookups.take(user_id):
+            found = await self._discovery.discover(checked, _owner(user_id))
         if not found:
             raise InvalidInputError(
                 "No feed was found at this address. Paste the address of the feed itself, if you know it.", field="url"
@@ -124,22 +136,27 @@ class SourceService:
 
     async def refresh(self, user_id: int, feed_id: int) -> str:
         """Read a feed now, also one that is gone or backed off; the id of the workflow that does it."""
+        await self._quotas.demand(REFRESHES, user_id)
         await self._subscriptions.make_due(user_id, feed_id, self._now())
         return await self._ingest.ingest_feed(feed_id)
 
-    async def refresh_all(self) -> str:
+    async def refresh_all(self, user_id: int) -> str:
         """Read every feed now that is not paused; the id of the workflow."""
+        await self._quotas.demand(REFRESHES, user_id)
         return await self._ingest.ingest_all(only_due=False)
 
     async def retry(self, user_id: int, feed_id: int) -> str | None:
         """Do the entries again whose fetch or summary failed; the id of the workflow, None when there are none."""
+        await self._quotas.demand(REFRESHES, user_id)
         failed = await self._subscriptions.retry_entries(user_id, feed_id)
         return await self._ingest.reprocess(failed, fetch=True, distill=True) if failed else None
 
     async def preview(self, user_id: int, url: str, rules: Sequence[ExtractionRule]) -> PreviewView:
         """What a page would become with these rules. Nothing is stored with a feed. A person has one at a time."""
         checked_rules(rules)
-        done = await self._ingest.preview(checked_address(url), rules, user_id)
+        address = checked_address(url)
+        await self._quotas.demand(PREVIEWS, user_id)
+        done = await self._ingest.preview(address, rules, user_id)
         if not done.ok:
             return PreviewView(ok=False, html="", title="", words=0, error=done.error)
         html = (await self._objects.get(done.preview_key)).decode()

@@ -11,10 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import ConflictError, NotFoundError
+from pressbox.core.quotas.store import demand
 from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.quotas import CATEGORIES, FEEDS, FEEDS_ADDED
 from pressbox.curator.library.rows import (
     CategoryRow,
     EntryRow,
@@ -219,6 +221,7 @@ class SqlCategories:
         async with self._database.unit_of_work() as work:
             category_id = await work.session.scalar(statement.returning(CategoryRow.id))
             assert category_id is not None
+            await demand(work.session, CATEGORIES, user_id)
             work.changed(PERSON_CHANGED, str(user_id))
         return CategoryView(category_id, name, 0, ())
 
@@ -287,6 +290,8 @@ async def _subscribe(work: UnitOfWork, user_id: int, values: Sequence[dict[str, 
     ordered = sorted(values, key=lambda value: str(value["feed_id"]))
     added = list(await work.session.scalars(statement.returning(SubscriptionRow.feed_id), ordered))
     if added:
+        await demand(work.session, FEEDS, user_id)
+        await demand(work.session, FEEDS_ADDED, user_id, len(added))
         await inherit_read_state(work.session, EntryRow.feed_id.in_(added), user_id)
         work.changed(PERSON_CHANGED, str(user_id))
     return added
@@ -306,7 +311,9 @@ async def _categories(session: AsyncSession, user_id: int, names: Sequence[str])
     statement = statement.on_conflict_do_update(index_elements=["user_id", "name"], set_={"name": CategoryRow.name})
     values = [{"user_id": user_id, "name": name, "position": first + place} for place, name in enumerate(wanted)]
     rows = await session.execute(statement.returning(CategoryRow.name, CategoryRow.id), values)
-    return dict(rows.tuples().all())
+    found = dict(rows.tuples().all())
+    await demand(session, CATEGORIES, user_id)
+    return found
 
 
 def _forget_states(user_id: int, feed_id: int) -> Delete:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pressbox.core.app import Resources
+from pressbox.core.quotas.store import QuotaUses
 from pressbox.curator.articles.wiring import parser_pool
 from pressbox.curator.feeds.discovery import FeedDiscovery
 from pressbox.curator.ingest.starter import ingest_starter
@@ -24,6 +25,7 @@ def source_service(resources: Resources) -> SourceService:
         discovery,
         ingest_starter(resources),
         resources.objects,
+        quotas=QuotaUses(database),
     )
 
 

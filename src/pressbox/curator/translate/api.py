@@ -9,6 +9,8 @@ from pydantic import Field
 from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWorkflow
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.pages.access import provide
+from pressbox.core.web.rates import spend
+from pressbox.curator.library.quotas import ENRICHMENTS
 from pressbox.curator.reading.access import EntryId, Reader
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.domain.view import BlockView, TranslationStatus, TranslationView, view_blocks
@@ -64,7 +66,12 @@ async def translation(
     return TranslationResponse.of(entry_id, await service.view_entry(identity.user_id, entry_id, wanted))
 
 
-@router.post("/entries/{entry_id}/translation", status_code=202, summary="Translate an entry")
+@router.post(
+    "/entries/{entry_id}/translation",
+    status_code=202,
+    summary="Translate an entry",
+    dependencies=[Depends(spend(ENRICHMENTS))],
+)
 async def translate(service: Service, identity: Reader, entry_id: EntryId, body: TranslationBody) -> StartedWorkflow:
     language = service.choose_language(body.language, _page_language(identity))
     started = await service.translate(

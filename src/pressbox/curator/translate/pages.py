@@ -11,6 +11,8 @@ from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.reader import ActivityNode, node
 from pressbox.core.web.languages import locale_of
 from pressbox.core.web.pages.access import provide
+from pressbox.core.web.rates import spend
+from pressbox.curator.library.quotas import ENRICHMENTS
 from pressbox.curator.reading.access import PATH, EntryId
 from pressbox.curator.reading.domain import ArticleView
 from pressbox.curator.reading.pages import AtReader
@@ -27,7 +29,7 @@ Service = Annotated[TranslationService, Depends(provide(translation_service))]
 Word = Annotated[str, Form(max_length=40)]
 
 
-@router.post(f"{PATH}/entries/{{entry_id}}/translation")
+@router.post(f"{PATH}/entries/{{entry_id}}/translation", dependencies=[Depends(spend(ENRICHMENTS))])
 async def translate(
     reader: AtReader, service: Service, entry_id: EntryId, to: Word = "", provider: Word = "", again: Word = ""
 ) -> Response:

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConflictError
 from pressbox.core.logs import get_logger
+from pressbox.core.quotas.store import demand
 from pressbox.soonish.adapters import message_views, messages
 from pressbox.soonish.adapters.event_rows import load_organised
 from pressbox.soonish.adapters.ledger import SqlLedger
@@ -20,6 +21,7 @@ from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.views import DeliveryView, MessageView, Reach, SubscriberView, WhyView
 from pressbox.soonish.ports import Workflows
 from pressbox.soonish.service.inputs import Announcement
+from pressbox.soonish.service.quotas import MESSAGES
 from pressbox.soonish.service.relay import WorkflowRelay
 
 log = get_logger(__name__)
@@ -42,6 +44,7 @@ class BoardService:
                 raise ConflictError(f"This event is {event.status}: nothing can be announced.")
             notification_id = await _find_announcement(work.session, event.id, version)
             if notification_id is None:
+                await demand(work.session, MESSAGES, organiser_id)
                 notification_id = await messages.accept_message(
                     work.session,
                     event.id,

@@ -3,19 +3,21 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.accounts.limits import Limit, RateLimits
 from pressbox.core.db.database import Database
-from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
+from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.core.logs import get_logger
+from pressbox.core.quotas.store import demand
 from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.rows import ChannelRow
-from pressbox.soonish.domain.channels import MAX_CHANNELS, ChannelInput, ChannelView
+from pressbox.soonish.domain.channels import ChannelInput, ChannelView
 from pressbox.soonish.domain.delivery import AttemptResult, Level
 from pressbox.soonish.domain.targets import Audience
 from pressbox.soonish.ports import AddressCheck, Attempt, OutgoingMessage, SealedAddress, Sender
+from pressbox.soonish.service.quotas import CHANNELS
 
 log = get_logger(__name__)
 
@@ -39,12 +41,10 @@ class ChannelService:
         row = ChannelRow(user_id=user_id)
         _write(row, channel, await self._seal(channel.url))
         async with self._database.unit_of_work() as work:
-            count = await work.session.scalar(select(func.count()).where(ChannelRow.user_id == user_id))
-            if count is not None and count >= MAX_CHANNELS:
-                raise ConflictError(f"You already have {MAX_CHANNELS} channels. Remove one that you no longer use.")
             work.session.add(row)
             await work.session.flush()
             await work.session.refresh(row)
+            await demand(work.session, CHANNELS, user_id)
         log.info("channel_added", msg="A channel was added", channel_id=row.id, kind=row.kind)
         return _to_view(row)
 

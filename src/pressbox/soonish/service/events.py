@@ -10,6 +10,7 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.core.logs import get_logger
+from pressbox.core.quotas.store import demand
 from pressbox.soonish.adapters import event_rows, messages
 from pressbox.soonish.adapters.event_rows import load_organised, load_visible, read_facts, select_events
 from pressbox.soonish.adapters.outbox import add_signal
@@ -22,6 +23,7 @@ from pressbox.soonish.domain.messages import write_cancellation, write_creation
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import EventView, Viewer
 from pressbox.soonish.service.inputs import EventInput
+from pressbox.soonish.service.quotas import EVENTS, EVENTS_MADE, MESSAGES
 from pressbox.soonish.service.relay import WorkflowRelay
 
 log = get_logger(__name__)
@@ -62,6 +64,8 @@ class EventService:
             work.session.add(row)
             await work.session.flush()
             await event_rows.save_version(work.session, row)
+            await demand(work.session, EVENTS, organiser_id)
+            await demand(work.session, EVENTS_MADE, organiser_id)
             if status is EventStatus.ACTIVE:
                 await _activate(work, row)
             event = await _save(work, row)
@@ -79,6 +83,8 @@ class EventService:
             if list_changes(read_facts(row), facts):
                 event_rows.write_facts(row, facts)
                 if row.status == EventStatus.ACTIVE:
+                    # Everybody who follows it is told.
+                    await demand(work.session, MESSAGES, organiser_id)
                     row.version += 1
                     await add_signal(work.session, row.id, EventUpdated, version=row.version)
                 await event_rows.save_version(work.session, row)

@@ -9,10 +9,12 @@ from sqlalchemy import func, insert, select, update
 from pressbox.core.accounts.opaque import fingerprint, new_secret
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
+from pressbox.core.quotas.store import demand
 from pressbox.soonish.adapters.event_rows import load_organised
 from pressbox.soonish.adapters.messages import EVENT_CHANGED
 from pressbox.soonish.adapters.rows import InvitationRow
 from pressbox.soonish.domain.views import InvitationView, NewInvitation
+from pressbox.soonish.service.quotas import INVITATIONS
 
 LIFETIME = timedelta(days=7)
 
@@ -28,6 +30,7 @@ class InvitationService:
             event = await load_organised(work.session, organiser_id, slug)
             values = {"event_id": event.id, "token_hash": fingerprint(token), "expires_at": func.now() + LIFETIME}
             row = (await work.session.scalars(insert(InvitationRow).values(**values).returning(InvitationRow))).one()
+            await demand(work.session, INVITATIONS, organiser_id)
             work.changed(EVENT_CHANGED, slug)
         return NewInvitation(**asdict(_to_view(row)), token=token)
 

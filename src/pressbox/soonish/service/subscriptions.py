@@ -14,6 +14,7 @@ from pressbox.core.errors import (
     NotSignedInError,
 )
 from pressbox.core.logs import get_logger
+from pressbox.core.quotas.store import demand
 from pressbox.soonish.adapters import subscription_rows
 from pressbox.soonish.adapters.rows import EventRow, RequestedReminderRow, SubscriptionRow
 from pressbox.soonish.adapters.subscription_rows import load_held, load_open_event, record_change
@@ -24,6 +25,7 @@ from pressbox.soonish.domain.views import Holder, RequestedReminderView, Subscri
 from pressbox.soonish.ports import RequestedReminder, Workflows
 from pressbox.soonish.service.guest_limits import GuestLimits
 from pressbox.soonish.service.inputs import Preferences, validate_delay
+from pressbox.soonish.service.quotas import REMINDERS, REMINDERS_SET, SUBSCRIPTIONS
 from pressbox.soonish.service.relay import WorkflowRelay
 
 log = get_logger(__name__)
@@ -67,6 +69,8 @@ class SubscriptionService:
             row.organiser_only = False
             await subscription_rows.replace_selectors(work.session, row, preferences.channel_ids, preferences.tags)
             await subscription_rows.join(work, event, row, preferences.offsets, is_new=before in (None, LEFT))
+            if before in (None, LEFT):
+                await demand(work.session, SUBSCRIPTIONS, viewer.user_id)
         return await self._signal(Holder(row.id, viewer.user_id))
 
     async def get(self, holder: Holder) -> SubscriptionView:
@@ -146,6 +150,9 @@ class SubscriptionService:
             reminder = RequestedReminderRow(subscription_id=row.id, fire_at=fire_at, outcome="")
             work.session.add(reminder)
             await self._check_contact(work, row)
+            if row.user_id is not None:
+                await demand(work.session, REMINDERS, row.user_id)
+                await demand(work.session, REMINDERS_SET, row.user_id)
         await self._relay.start_reminder(RequestedReminder(event.id, row.id, reminder.id, fire_at))
         return RequestedReminderView(reminder.id, fire_at, "")
 

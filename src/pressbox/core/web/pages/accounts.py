@@ -30,6 +30,7 @@ from pressbox.core.web.identity import (
 from pressbox.core.web.languages import LANGUAGES
 from pressbox.core.web.pages.account_context import second_factor_context
 from pressbox.core.web.proof import ProvedIdentity
+from pressbox.core.web.rates import quota_service
 from pressbox.core.web.rendering import render
 from pressbox.core.web.sign_in import complete_sign_in, open_session, sign_in_page
 
@@ -216,6 +217,7 @@ async def _account_page(
         refusal.status if refusal else HTTPStatus.OK,
         identity=identity,
         tokens=await accounts.tokens(identity.user_id),
+        quotas=await quota_service(request).list(identity.user_id),
         sessions=await accounts.sessions(identity.user_id, current=session_secret(request)),
         credentials=await account_life_cycle(request).credentials(identity.user_id),
         entries=await _own_entries(request, identity.user_id),
