@@ -211,7 +211,8 @@ async def test_categories_labels_refresh_and_costs(library: Library, anna: httpx
     assert (await anna.post(f"{API}/feeds/{feed_id}/refresh")).json()["workflow_id"] == f"ingest-feed-{feed_id}"
     assert (await anna.post(f"{API}/feeds/{feed_id}/retry")).json() == {"workflow_id": None}
     costs = (await anna.get(f"{API}/costs")).json()
-    budget = {"tokens_today": 0, "tokens_per_day": 1000, "used_up": False, "resumes_at": "2027-04-02T00:00:00Z"}
+    tokens = {"tokens_today": 0, "tokens_per_day": 1000, "used_up": False, "resumes_at": "2027-04-02T00:00:00Z"}
+    budget = {**tokens, "cost_today": 0.0, "cost_per_day": None}
     assert costs == {"days": [], "budget": budget}
     assert (await anna.delete(f"{API}/feeds/{feed_id}")).status_code == 204
     library.temporal.away = True
