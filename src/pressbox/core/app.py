@@ -139,12 +139,13 @@ class PersonalData:
     """What an application keeps of a person.
 
     `export` gives everything of theirs, as rows by a name that becomes a file. `erase` ends what runs for them and
-    removes what does not hang on their row in `core.users`; it is harmless to repeat. It returns whether all is done:
-    while something still has to finish, such as a message to others, an account without a name stays for a day.
+    removes what does not hang on their row in `core.users`; it is harmless to repeat. It returns the tables in which
+    something of theirs still has to finish, such as messages to others: for these an account without a name stays for
+    a day.
     """
 
     export: Callable[[Resources, int], Awaitable[Mapping[str, Sequence[Mapping[str, Any]]]]]
-    erase: Callable[[Resources, int], Awaitable[bool]]
+    erase: Callable[[Resources, int], Awaitable[Collection[str]]]
 
 
 class Mailer(Protocol):

@@ -15,6 +15,7 @@ from pressbox.core.app import (
     CredentialKind,
     LiveTopic,
     NavigationEntry,
+    PersonalData,
     Resources,
     ScheduleDeclaration,
     TaskQueue,
@@ -109,6 +110,12 @@ def router() -> APIRouter:
     return whole
 
 
+def personal_data() -> PersonalData:
+    from pressbox.curator.personal_data import PERSONAL_DATA
+
+    return PERSONAL_DATA
+
+
 def credentials() -> Sequence[CredentialKind]:
     from pressbox.curator.apps.credentials import CREDENTIALS
 
@@ -183,6 +190,7 @@ APP = AppManifest(
         PaidService("deepl", ("PRESSBOX_CURATOR_DEEPL_KEY",), has_deepl),
         PaidService("microsoft", ("PRESSBOX_CURATOR_MICROSOFT_KEY",), has_microsoft),
     ),
+    personal_data=personal_data,
     cookieless=COOKIELESS,
     # Whoever opens an entry has read it.
     never_prefetched=(f"{PATH}/entries/*",),

@@ -15,6 +15,7 @@ from pressbox.core.app import (
     LiveTopic,
     Mailer,
     NavigationEntry,
+    PersonalData,
     Resources,
     ScheduleDeclaration,
     TaskQueue,
@@ -100,6 +101,12 @@ def router() -> APIRouter:
     return build_router(service)
 
 
+def personal_data() -> PersonalData:
+    from pressbox.soonish.personal_data import PERSONAL_DATA
+
+    return PERSONAL_DATA
+
+
 def credentials() -> Sequence[CredentialKind]:
     from pressbox.soonish.wiring import credentials
 
@@ -136,6 +143,7 @@ APP = AppManifest(
     schedules=schedules,
     tables=("pressbox.soonish.adapters.rows", "pressbox.soonish.adapters.calendar_links"),
     credentials=credentials,
+    personal_data=personal_data,
     mailer=mailer,
     topics=topics,
     quotas=quotas,

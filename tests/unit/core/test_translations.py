@@ -12,7 +12,7 @@ from pressbox.core.quotas.declared import declared_quotas
 from pressbox.core.web.account_mail import TEXTS
 from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 from pressbox.core.web.languages import LANGUAGES, choose_language, read_catalogs, translations
-from pressbox.core.web.pages.accounts import MESSAGES, SAVED_PASSWORD
+from pressbox.core.web.pages.accounts import MESSAGES, SIGN_IN_MESSAGES
 from pressbox.core.web.pages.home import PLACES
 from pressbox.core.web.pages.second_factor import SECOND_FACTOR_MESSAGES
 from pressbox.core.web.pages.users import MESSAGES as USER_MESSAGES
@@ -39,7 +39,12 @@ def sentences_of_code() -> Iterator[str]:
         if manifest.navigation:
             yield from (manifest.title, manifest.summary, manifest.navigation.title)
     yield from (place.title for place in PLACES)
-    yield from (*MESSAGES.values(), *USER_MESSAGES.values(), SAVED_PASSWORD, *SECOND_FACTOR_MESSAGES.values())
+    yield from (
+        *MESSAGES.values(),
+        *USER_MESSAGES.values(),
+        *SIGN_IN_MESSAGES.values(),
+        *SECOND_FACTOR_MESSAGES.values(),
+    )
     for text in TEXTS:
         yield from (text.subject, text.body)
     for kind in credential_kinds(APPLICATIONS):

@@ -8,6 +8,7 @@ from functools import partial
 from fastapi import Request
 from starlette.datastructures import State
 
+from pressbox.core.accounts.ending import AccountEnding
 from pressbox.core.accounts.external import ExternalSignIn
 from pressbox.core.accounts.factors import SecondFactors
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
@@ -158,3 +159,8 @@ def external_sign_in(request: Request) -> ExternalSignIn:
     connected(request)
     external: ExternalSignIn = request.app.state.external
     return external
+
+
+def account_ending(request: Request) -> AccountEnding:
+    """Dependency: export and deletion of accounts in all applications."""
+    return AccountEnding(connected(request), account_life_cycle(request), request.app.state.manifests)

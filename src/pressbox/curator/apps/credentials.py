@@ -6,8 +6,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.app import Credential, CredentialKind
-from pressbox.curator.apps.domain import view_feed
-from pressbox.curator.apps.store import AppPasswordRow, ViewFeedRow, stored_feed
+from pressbox.curator.apps.store import AppPasswordRow, ViewFeedRow
 
 
 async def _load_passwords(session: AsyncSession, user_id: int) -> Sequence[Credential]:
@@ -35,8 +34,7 @@ async def _revoke_feeds(session: AsyncSession, user_id: int, ids: Collection[str
 
 def _words(row: ViewFeedRow) -> str:
     """Enough to recognise the list by: what it searches for, its kind, its number."""
-    selection = view_feed(stored_feed(row)).selection
-    return f"{selection.query or selection.kind} ({row.id})"
+    return f"{row.view.get('query') or row.view.get('kind', '')} ({row.id})"
 
 
 CREDENTIALS = (

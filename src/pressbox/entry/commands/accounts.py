@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -19,6 +20,7 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.entry.settings import prepare_settings
 
 if TYPE_CHECKING:
+    from pressbox.core.accounts.ending import AccountEnding
     from pressbox.core.accounts.life_cycle import AccountLifeCycle
     from pressbox.core.accounts.models import NewToken, TokenView, User
     from pressbox.core.accounts.service import AccountService
@@ -104,6 +106,33 @@ def remove_second_factor(email: Email) -> None:
 
     _run_with_database(remove)
     typer.echo(f"{email} signs in by the password alone now, and can set up a new second factor on the account page.")
+
+
+@user_commands.command("delete")
+def delete_user(
+    email: Email,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a user with everything that is theirs alone; events they organise are cancelled."""
+    if not yes:
+        typer.confirm(f"Delete {email} for good?", abort=True)
+
+    async def delete(ending: AccountEnding, user: User) -> None:
+        await ending.delete(user.id)
+
+    _end(email, delete)
+    typer.echo(f"{email} is deleted.")
+
+
+@user_commands.command("export")
+def export_user(email: Email, file: Annotated[Path, typer.Argument(help="The zip file to write.")]) -> None:
+    """Write everything that is a user's into a zip of JSON files, without secrets."""
+
+    async def export(ending: AccountEnding, user: User) -> bytes:
+        return await ending.export(user.id)
+
+    file.write_bytes(_end(email, export))
+    typer.echo(f"{file} has everything of {email}.")
 
 
 @user_commands.command("setup-link")
@@ -206,6 +235,11 @@ def _for_user(
 
 def _change(email: str, act: Callable[[AccountLifeCycle, User], Awaitable[Result]]) -> Result:
     """Change the account as a whole, with what every application has to do with it."""
+    return _end(email, lambda ending, user: act(ending.life_cycle, user))
+
+
+def _end(email: str, act: Callable[[AccountEnding, User], Awaitable[Result]]) -> Result:
+    from pressbox.core.accounts.ending import AccountEnding
     from pressbox.core.accounts.life_cycle import AccountLifeCycle
     from pressbox.core.accounts.service import AccountService
     from pressbox.entry.manifests import APPLICATIONS
@@ -216,7 +250,8 @@ def _change(email: str, act: Callable[[AccountLifeCycle, User], Awaitable[Result
         async with open_resources(settings) as resources:
             accounts = AccountService(resources.database, settings)
             life_cycle = AccountLifeCycle(resources.database, accounts.passwords, APPLICATIONS)
-            return await act(life_cycle, await accounts.user_by_email(email))
+            ending = AccountEnding(resources, life_cycle, APPLICATIONS)
+            return await act(ending, await accounts.user_by_email(email))
 
     return asyncio.run(run())
 

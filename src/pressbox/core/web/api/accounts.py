@@ -3,9 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import ConfigDict, Field, SecretStr
 
+from pressbox.core.accounts.ending import AccountEnding
 from pressbox.core.accounts.factors import SecondFactors
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.models import Actor, NewToken, Role, Scope, SessionView, TokenView, User
@@ -15,7 +16,13 @@ from pressbox.core.clock import utc_now
 from pressbox.core.errors import ForbiddenError, InvalidInputError
 from pressbox.core.web.account_mail import own_url
 from pressbox.core.web.api_models import RequestBody, ResponseModel
-from pressbox.core.web.connection import account_life_cycle, account_recovery, account_service, second_factors
+from pressbox.core.web.connection import (
+    account_ending,
+    account_life_cycle,
+    account_recovery,
+    account_service,
+    second_factors,
+)
 from pressbox.core.web.identity import (
     AdministratorIdentity,
     Identity,
@@ -27,6 +34,7 @@ from pressbox.core.web.identity import (
     signed_in,
 )
 from pressbox.core.web.languages import LANGUAGES
+from pressbox.core.web.pages.own_data import export_response
 from pressbox.core.web.pages.recovery import CHOOSE_PATH
 from pressbox.core.web.proof import ProvedAdministrator, note_proof, require_recent_proof
 
@@ -35,6 +43,7 @@ router = APIRouter(prefix="/api", tags=["accounts"])
 Accounts = Annotated[AccountService, Depends(account_service)]
 LifeCycle = Annotated[AccountLifeCycle, Depends(account_life_cycle)]
 Recovery = Annotated[AccountRecovery, Depends(account_recovery)]
+Ending = Annotated[AccountEnding, Depends(account_ending)]
 By = Annotated[Actor, Depends(actor_of)]
 RowId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
@@ -293,3 +302,18 @@ async def make_link(
 ) -> LinkResponse:
     made = await recovery.create_link(user_id, by=by)
     return LinkResponse(link=own_url(request, f"{CHOOSE_PATH}?token={made.secret}"))
+
+
+@router.get("/account/export", summary="Everything that is mine, as a zip of JSON files", response_class=Response)
+async def export(identity: ProvedOwner, ending: Ending, by: By) -> Response:
+    return export_response(await ending.export(identity.user_id, by=by))
+
+
+@router.delete("/account", status_code=204, summary="Delete my account with everything that is mine alone")
+async def delete_account(identity: ProvedOwner, ending: Ending, by: By) -> None:
+    await ending.delete(identity.user_id, by=by)
+
+
+@router.delete("/users/{user_id}", status_code=204, summary="Delete a user with everything that is theirs alone")
+async def delete_user(_: ProvedAdministrator, ending: Ending, by: By, user_id: RowId) -> None:
+    await ending.delete(user_id, by=by)

@@ -49,7 +49,10 @@ NOT_SET_UP = (
     "Pressbox is not set up yet. Open the set-up link that `pressbox up` printed; `pressbox user setup-link` prints a "
     "new one."
 )
-SAVED_PASSWORD = "Your password is saved. Sign in with it now."  # noqa: S105
+SIGN_IN_MESSAGES = {
+    "password": "Your password is saved. Sign in with it now.",
+    "deleted": "Your account is deleted.",
+}
 MESSAGES = {
     "password": "Your password is changed. All other sessions have ended, and so has what you did not keep.",
     "language": "Saved.",
@@ -87,7 +90,7 @@ async def sign_in_form(
     target = safe_next(next)
     if identity is not None:
         return _redirect(target)
-    message = SAVED_PASSWORD if done == "password" else None
+    message = SIGN_IN_MESSAGES.get(done)
     notice = None if await accounts.set_up() else NOT_SET_UP
     return sign_in_page(request, target=target, notice=notice, message=message)
 

@@ -8,6 +8,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import RedirectResponse, Response
 
 from pressbox.core.accounts.audit import AuditFilter, AuditLog
+from pressbox.core.accounts.ending import AccountEnding
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.links import LIVES
 from pressbox.core.accounts.models import Actor, Role
@@ -15,7 +16,13 @@ from pressbox.core.accounts.recovery import AccountRecovery, MadeLink
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError
 from pressbox.core.web.account_mail import INVITATION, mail_task, mailer_of, own_url
-from pressbox.core.web.connection import account_life_cycle, account_recovery, account_service, second_factors
+from pressbox.core.web.connection import (
+    account_ending,
+    account_life_cycle,
+    account_recovery,
+    account_service,
+    second_factors,
+)
 from pressbox.core.web.identity import actor_of
 from pressbox.core.web.pages.access import Administrator, Parts
 from pressbox.core.web.pages.recovery import CHOOSE_PATH
@@ -28,6 +35,7 @@ PATH = "/users"
 Accounts = Annotated[AccountService, Depends(account_service)]
 LifeCycle = Annotated[AccountLifeCycle, Depends(account_life_cycle)]
 Recovery = Annotated[AccountRecovery, Depends(account_recovery)]
+Ending = Annotated[AccountEnding, Depends(account_ending)]
 By = Annotated[Actor, Depends(actor_of)]
 UserId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 Text = Annotated[str, Form()]
@@ -161,6 +169,28 @@ async def remove_second_factors(
     except ConflictError as error:
         return await _detail(request, accounts, parts, user_id, refusal=error)
     return _redirect(f"{PATH}/{user_id}?done=second-factor")
+
+
+@router.post(f"{PATH}/{{user_id}}/delete")
+async def delete_user(
+    request: Request,
+    accounts: Accounts,
+    parts: Parts,
+    ending: Ending,
+    by: By,
+    identity: ProvedAdministrator,
+    user_id: UserId,
+    email: Text = "",
+) -> Response:
+    """The address has to be typed: it cannot be undone."""
+    user = await accounts.user(user_id)
+    try:
+        if email.strip().lower() != user.email:
+            raise InvalidInputError("Type the e-mail address of the account that you want to delete.", field="email")
+        await ending.delete(user_id, by=by)
+    except _REFUSALS as error:
+        return await _detail(request, accounts, parts, user_id, refusal=error)
+    return _redirect("/sign-in" if user_id == identity.user_id else f"{PATH}?done=deleted")
 
 
 async def _list(
