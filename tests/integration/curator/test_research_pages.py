@@ -204,6 +204,8 @@ async def test_a_report_is_exported_as_markdown_and_as_html(app: FastAPI, store:
     assert "## Sources" in markdown.text
     assert "1. [The “ferry” \\<i\\>and\\</i\\> (more)](https://example.org/1)" in markdown.text
     assert "<script>alert" not in html.text
+    assert "\\<script\\>alert" in markdown.text
+    assert not re.search(r"(?<!\\)<", markdown.text)
     assert '<a class="cite" href="#source-1">1</a>' in html.text
     assert 'id="source-1"' in html.text
 

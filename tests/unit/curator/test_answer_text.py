@@ -1,5 +1,7 @@
 """What a model wrote, as pages show it: pure."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,8 @@ from pressbox.curator.ask.domain import (
     blocks,
     checked,
     cited,
+    clean_markdown,
+    markdown_address,
     pieces,
     title_of,
 )
@@ -76,3 +80,35 @@ def test_two_times_two_is_not_emphasis() -> None:
 def test_a_conversation_is_called_by_its_first_question() -> None:
     assert title_of("  Is  it\nclosed? ") == "Is it closed?"
     assert len(title_of("word " * 100)) <= LONGEST_TITLE
+
+
+EVIL = """# Heading <script>alert(1)</script>
+
+![seen](https://evil.example/pixel.png?who=me) and <img src=https://evil.example/2.png> **bold <b>** [1][2]
+[click](javascript:alert(1)) [ref]: https://evil.example/3 `code <i>` *soft*
+
+[ref]: https://evil.example/4 "title"
+1. item <iframe src=//evil.example>
+- ![](//evil.example/5.png)
+~~~html
+<script src=https://evil.example/6.js></script>
+"""
+
+
+def test_what_a_model_writes_leaves_as_text_with_plain_formatting() -> None:
+    made = clean_markdown(EVIL)
+    outside_code = re.sub(r"`[^`\n]*`", "", made)
+    assert not re.search(r"(?<!\\)(?:[<!~`]|\[(?!\d+\])|(?<!\d)\](?!\d)|\]\()", outside_code)
+    assert "alert(1)" in made, "it is still there to be read"
+    assert "*soft*" in made
+    assert "[1][2]" in made
+
+
+def test_clean_markdown_keeps_headings_lists_and_citations() -> None:
+    text = "## Why\n\nIt is **closed** [1][2].\n\n- one [3]\n2) two"
+    assert clean_markdown(text) == "## Why\n\nIt is **closed** [1][2].\n\n- one [3]\n- two"
+
+
+def test_an_address_in_markdown_cannot_end_its_link() -> None:
+    assert markdown_address("https://e.org/a)(b> <c") == "https://e.org/a%29%28b%3E%20%3Cc"
+    assert markdown_address("javascript:alert(1)") == ""

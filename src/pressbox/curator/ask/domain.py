@@ -226,12 +226,51 @@ def _runs(lines: Sequence[str]) -> Iterator[tuple[bool, list[str]]]:
 
 
 _QUOTE = 280
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|!~"})
+_IN_ADDRESS = str.maketrans({character: f"%{ord(character):02X}" for character in "()<>[]\\\"'` \t\r\n"})
+_FORMS = {PieceKind.STRONG: "**{}**", PieceKind.EMPHASIS: "*{}*", PieceKind.CITATION: "[{}]"}
+
+
+def escape_markdown(text: str) -> str:
+    """One line that Markdown shows as it is: no HTML, no picture, no link of its own."""
+    return _line(text).translate(_MARKDOWN)
+
+
+def markdown_address(url: str) -> str:
+    """The address as it may stand in a link; empty when it does not lead to the web."""
+    return url.translate(_IN_ADDRESS) if url.startswith(("https://", "http://")) else ""
+
+
+def clean_markdown(text: str) -> str:
+    """What a model wrote, with the formatting that pages show and nothing else."""
+    return "\n".join(_clean_line(line) for line in text.strip().split("\n"))
+
+
+def _clean_line(line: str) -> str:
+    heading, item = _HEADING.match(line), _ITEM.match(line)
+    if heading:
+        return f"{heading[0].strip()} {_clean_pieces(line[heading.end() :])}"
+    return f"- {_clean_pieces(line[item.end() :])}" if item else _clean_pieces(line.strip())
+
+
+def _clean_pieces(line: str) -> str:
+    made = ""
+    for piece in pieces(line):
+        apart = " " if piece.kind is PieceKind.CITATION and made and not made.endswith("]") else ""
+        # Code shows whatever stands in it, and has no backtick inside.
+        shown = f"`{piece.text}`" if piece.kind is PieceKind.CODE else _escape_piece(piece)
+        made += apart + shown
+    return made
+
+
+def _escape_piece(piece: Piece) -> str:
+    return _FORMS.get(piece.kind, "{}").format(piece.text.translate(_MARKDOWN))
 
 
 def markdown(conversation: ConversationView) -> str:
-    parts = [f"# {_line(conversation.title)}"]
+    parts = [f"# {escape_markdown(conversation.title)}"]
     if conversation.entry_title:
-        parts.append(f"Over “{_line(conversation.entry_title)}”")
+        parts.append(f"Over “{escape_markdown(conversation.entry_title)}”")
     parts += [_answer(answer) for answer in conversation.answers]
     return "\n\n".join(parts) + "\n"
 
@@ -239,19 +278,21 @@ def markdown(conversation: ConversationView) -> str:
 def _answer(answer: AnswerView) -> str:
     numbers = cited(answer.text) or range(1, len(answer.passages) + 1)
     sources = [_source(number, answer.passages[number - 1]) for number in numbers if number <= len(answer.passages)]
-    said = answer.text or answer.reason
-    written = f"\n\n*{answer.model}, {answer.created_at:%Y-%m-%d}*" if answer.model else ""
+    said = clean_markdown(answer.text or answer.reason)
+    written = f"\n\n*{escape_markdown(answer.model)}, {answer.created_at:%Y-%m-%d}*" if answer.model else ""
     body = f"\n\n{said}{written}" if said else ""
     listed = "\n\n" + "\n".join(sources) if sources else ""
-    return f"## {_line(answer.question)}{body}{listed}"
+    return f"## {escape_markdown(answer.question)}{body}{listed}"
 
 
 def _source(number: int, passage: Passage) -> str:
     quote = _line(passage.text)
     shown = quote if len(quote) <= _QUOTE else quote[: _QUOTE - 1].rstrip() + "…"
-    where = f"<{passage.url}>" if passage.url.startswith(("https://", "http://")) else ""
-    named = f"{_line(passage.title)} ({_line(passage.feed_title)}, {passage.published_at:%Y-%m-%d})"
-    return f"{number}. {named} {where}\n   > {shown}"
+    address = markdown_address(passage.url)
+    where = f"<{address}>" if address else ""
+    feed = escape_markdown(passage.feed_title)
+    named = f"{escape_markdown(passage.title)} ({feed}, {passage.published_at:%Y-%m-%d})"
+    return f"{number}. {named} {where}\n   > {escape_markdown(shown)}"
 
 
 def _line(text: str) -> str:

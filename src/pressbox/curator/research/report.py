@@ -7,13 +7,12 @@ from fastapi.responses import Response
 from markupsafe import Markup, escape
 
 from pressbox.core.errors import ConflictError
-from pressbox.curator.ask.domain import Piece, PieceKind, pieces
+from pressbox.curator.ask.domain import Piece, PieceKind, clean_markdown, escape_markdown, markdown_address, pieces
 from pressbox.curator.reading.access import PATH
 from pressbox.curator.research.domain.report import one_line
 from pressbox.curator.research.domain.research import ResearchMethod, Run, Source
 
 EXTRACTS = "Extracts: every sentence is quoted from the article that it names. No model took part."
-_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|"})
 _STYLE = Markup(
     "body{max-width:42rem;margin:2rem auto;padding:0 1rem;font:1.0625rem/1.6 Georgia,serif;color-scheme:light dark}"
     "blockquote{margin:.5rem 0;padding-left:.75rem;border-left:3px solid #888}small{color:#777}"
@@ -23,8 +22,8 @@ _STYLE = Markup(
 
 def as_markdown(run: Run, base: str) -> str:
     sources = "\n".join(_markdown_source(source, base) for source in _sources(run))
-    head = f"# {one_line(run.question).translate(_MARKDOWN)}\n\n*{_made(run)}*"
-    return f"{head}\n\n{run.report}\n\n## Sources\n\n{sources}\n"
+    head = f"# {escape_markdown(run.question)}\n\n*{escape_markdown(_made(run))}*"
+    return f"{head}\n\n{clean_markdown(run.report)}\n\n## Sources\n\n{sources}\n"
 
 
 def as_html(run: Run, base: str) -> str:
@@ -59,12 +58,11 @@ def _made(run: Run) -> str:
 
 def _markdown_source(source: Source, base: str) -> str:
     material = source.material
-    title = one_line(material.title).translate(_MARKDOWN)
-    address = material.url.replace("(", "%28").replace(")", "%29").replace(" ", "%20")
+    address = markdown_address(material.url) or base + entry_address(material.entry_id)
     day = f", {material.published_at:%Y-%m-%d}" if material.published_at else ""
-    quotes = "".join(f"\n    > {one_line(quote.text).translate(_MARKDOWN)}\n" for quote in source.quotes)
-    named = f"[{title}]({address or base + entry_address(material.entry_id)})"
-    return f"{source.number}. {named}, {one_line(material.feed_title).translate(_MARKDOWN)}{day}\n{quotes}"
+    quotes = "".join(f"\n    > {escape_markdown(quote.text)}\n" for quote in source.quotes)
+    named = f"[{escape_markdown(material.title)}]({address})"
+    return f"{source.number}. {named}, {escape_markdown(material.feed_title)}{day}\n{quotes}"
 
 
 def _html_source(source: Source, base: str) -> Markup:
