@@ -71,7 +71,7 @@ _READ = text("""
     ON CONFLICT DO NOTHING
 """)
 _MARK = re.compile(r"the mark ([0-9a-f]{12}) in the archive")
-_PAID = text("SELECT count(*) FROM core.paid_requests")
+_PAID = text("SELECT count(*) FROM core.paid_requests WHERE outcome = 'answered'")
 
 
 @dataclass

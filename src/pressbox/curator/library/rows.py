@@ -20,6 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.base import Base
 
 SCHEMA = {"schema": "curator"}
@@ -89,7 +90,7 @@ class CategoryRow(Base):
     __table_args__ = (UniqueConstraint("user_id", "name"), SCHEMA)
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = mapped_column(ForeignKey(UserRow.id, ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(Text)
     position: Mapped[int] = mapped_column(Integer, server_default="0")
 
