@@ -227,6 +227,8 @@ class AppManifest:
     credentials: Callable[[], Sequence[CredentialKind]] = lambda: ()
     # What it keeps of people, for the export of their data and for the end of their account.
     personal_data: Callable[[], PersonalData] | None = None
+    # Seals everything of its own with the present instance key, after the key was changed; returns how much that was.
+    seal_again: Callable[[Resources], Awaitable[int]] | None = None
     # How it sends mail, when it can: mail about accounts goes the same way.
     mailer: Callable[[Settings], Mailer | None] | None = None
     # Services that bill requests to the instance.

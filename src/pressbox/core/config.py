@@ -246,6 +246,9 @@ class Settings(Group):
     home: Path = Field(default_factory=lambda: default_home(), description="Folder of everything that Pressbox keeps.")
     open: bool = Field(False, description="1 lets a single trusted user in without signing in, on loopback only.")
     secret_key: SecretStr | None = Field(None, description="Instance key; generated into the home at the first start.")
+    old_secret_keys: SecretStr | None = Field(
+        None, description="Earlier instance keys, comma-separated, until `pressbox rotate-key` has run."
+    )
     demo: bool = Field(False, description="1 also runs the demo world; `pressbox demo` sets it.")
     quotas: NamedNumbers = Field({}, description="Limits per person, as feeds=500,events=20; the rest as documented.")
     database: DatabaseSettings = DatabaseSettings()
@@ -266,6 +269,12 @@ class Settings(Group):
     def secrets(self) -> Path:
         """The folder of what nobody else may read."""
         return self.home.expanduser() / "secrets"
+
+    @property
+    def secret_keys(self) -> tuple[str, ...]:
+        """The instance key, then older ones: the first seals, all of them open."""
+        kept = [key.get_secret_value() for key in (self.secret_key, self.old_secret_keys) if key is not None]
+        return tuple(key.strip() for line in kept for key in line.split(",") if key.strip())
 
     def group(self, kind: type[AnyGroup]) -> AnyGroup:
         """The settings of an application."""

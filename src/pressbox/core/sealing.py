@@ -1,6 +1,8 @@
 """Seals what lies on disk with a key that is derived from the instance key, one for each purpose."""
 
 import os
+from collections.abc import Sequence
+from contextlib import suppress
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -13,23 +15,26 @@ _NONCE_BYTES = 12
 
 
 class Seal:
-    """What was sealed for one purpose, or with another instance key, does not open."""
+    """The first key seals, all of them open. What was sealed for another purpose or with another key stays shut."""
 
-    def __init__(self, secret_key: str, purpose: str) -> None:
-        if not secret_key:
+    def __init__(self, secret_keys: Sequence[str], purpose: str) -> None:
+        if not secret_keys:
             raise ConfigurationError("There is no instance key. Set PRESSBOX_SECRET_KEY, or start with `pressbox up`.")
         self._purpose = purpose.encode()
-        expand = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"pressbox " + self._purpose)
-        self._cipher = AESGCM(expand.derive(secret_key.encode()))
+        self._ciphers = [self._derive_cipher(key) for key in secret_keys]
 
     def seal(self, content: bytes) -> bytes:
         nonce = os.urandom(_NONCE_BYTES)
-        return nonce + self._cipher.encrypt(nonce, content, self._purpose)
+        return nonce + self._ciphers[0].encrypt(nonce, content, self._purpose)
 
     def reveal(self, sealed: bytes) -> bytes:
-        try:
-            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], self._purpose)
-        except (InvalidTag, ValueError) as error:
-            raise ConfigurationError(
-                f"The sealed {self._purpose.decode()} cannot be read: it was changed, or sealed with another key."
-            ) from error
+        for cipher in self._ciphers:
+            with suppress(InvalidTag, ValueError):
+                return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], self._purpose)
+        raise ConfigurationError(
+            f"The sealed {self._purpose.decode()} cannot be read: it was changed, or sealed with another key."
+        )
+
+    def _derive_cipher(self, secret_key: str) -> AESGCM:
+        expand = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"pressbox " + self._purpose)
+        return AESGCM(expand.derive(secret_key.encode()))

@@ -45,6 +45,7 @@ WORDS = (
     _own("schedules", "Schedules of all applications.", "schedules:schedule_commands"),
     _own("backup", "Write database, objects and workflows into one file.", "instance:backup"),
     _own("restore", "Bring everything back from a backup.", "instance:restore"),
+    _own("rotate-key", "Seal everything with the present instance key.", "instance:rotate_key"),
     _own("user", "People who may sign in.", "accounts:user_commands"),
     _own("token", "Tokens for programs and reader apps.", "accounts:token_commands"),
     _own("quota", "How much one person may have and do.", "quotas:quota_commands"),

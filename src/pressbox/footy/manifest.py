@@ -149,6 +149,12 @@ def topics() -> Sequence[LiveTopic]:
     return TOPICS
 
 
+async def seal_again(resources: Resources) -> int:
+    from pressbox.footy.x.session import open_session
+
+    return open_session(resources.settings).seal_again()
+
+
 async def health(resources: Resources) -> Sequence[PartHealth]:
     from pressbox.footy.web.health import check_health
 
@@ -167,6 +173,7 @@ APP = AppManifest(
     schedules=schedules,
     tables=("pressbox.footy.adapters.rows",),
     topics=topics,
+    seal_again=seal_again,
     router=router,
     commands=(
         CommandWord("footy", "Fixtures, goals and their clips.", import_later("pressbox.footy.cli:commands")),

@@ -172,7 +172,7 @@ class EventCommands:
         count = run_with_resources(context, self._rotate)
         typer.echo(f"{count} addresses were encrypted with the present key.")
         typer.echo(
-            "You can now remove PRESSBOX_SOONISH_OLD_SECRET_KEYS; links in old messages then stop working.",
+            "`pressbox rotate-key` does this for everything else too; then older keys are no longer needed.",
             err=True,
         )
 

@@ -144,6 +144,7 @@ APP = AppManifest(
     tables=("pressbox.soonish.adapters.rows", "pressbox.soonish.adapters.calendar_links"),
     credentials=credentials,
     personal_data=personal_data,
+    seal_again=rotate_keys,
     mailer=mailer,
     topics=topics,
     quotas=quotas,

@@ -61,5 +61,5 @@ class SoonishSettings(Group):
         description="Changes per day through the private link of one subscription; leaving is always possible.",
     )
     old_secret_keys: SecretStr | None = Field(
-        None, description="Earlier instance keys, comma-separated, until `pressbox soonish rotate-key` has run."
+        None, description="The same as PRESSBOX_OLD_SECRET_KEYS, for events only."
     )

@@ -107,7 +107,7 @@ def credentials() -> Sequence[CredentialKind]:
 
 
 async def rotate_keys(resources: Resources) -> int:
-    """Encrypt every address with the present instance key; returns how many had an older one."""
+    """Encrypt every address with the present instance key; return how many had an older one."""
     return await seal_again(resources.database, vault(resources.settings))
 
 
@@ -138,8 +138,7 @@ def secret_keys(settings: Settings) -> tuple[str, ...]:
     """The instance key first, then older ones."""
     older = settings.group(SoonishSettings).old_secret_keys
     old = older.get_secret_value() if older else ""
-    present = settings.secret_key.get_secret_value() if settings.secret_key else ""
-    keys = tuple(filter(None, (present, *(key.strip() for key in old.split(",")))))
+    keys = (*settings.secret_keys, *(key.strip() for key in old.split(",") if key.strip()))
     # Logs redact the setting as a whole; here each key in it is redacted too.
     redact.add(*keys)
     return keys

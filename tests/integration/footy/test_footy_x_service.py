@@ -40,7 +40,7 @@ REQUEST = SearchRequest(
 
 
 def seal(key: str = "an instance key") -> Seal:
-    return Seal(key, "test")
+    return Seal([key], "test")
 
 
 def logged_in(folder: Path, host: str = "127.0.0.1") -> StoredSession:

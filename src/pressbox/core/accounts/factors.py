@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -94,6 +94,15 @@ class SecondFactors:
             )
 
     # Authenticator app
+
+    async def seal_again(self) -> int:
+        """Seal every secret with the present instance key; return how many there are."""
+        seal = self._seal()
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.scalars(select(AuthenticatorAppRow).with_for_update())).all()
+            for row in rows:
+                row.sealed_secret = seal.seal(seal.reveal(row.sealed_secret))
+        return len(rows)
 
     async def begin_app(self, user_id: int) -> None:
         """A new secret that waits for its first code; an older one that waited is void."""
@@ -329,8 +338,7 @@ class SecondFactors:
             ) from error
 
     def _seal(self) -> Seal:
-        key = self._settings.secret_key
-        return Seal(key.get_secret_value() if key else "", PURPOSE)
+        return Seal(self._settings.secret_keys, PURPOSE)
 
 
 def _digits(code: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pressbox.core.commands import Json
+from pressbox.core.commands import Json, run_with_resources
 from pressbox.core.errors import InvalidInputError
 from pressbox.entry.settings import prepare_settings
 
@@ -78,6 +78,15 @@ def migrate() -> None:
 
     upgrade(find_endpoints(prepare_settings()).database_url)
     typer.echo("The database is up to date.")
+
+
+def rotate_key(context: typer.Context) -> None:
+    """Seal everything with the present instance key. Older keys are then no longer needed."""
+    from pressbox.entry.key_rotation import seal_again
+
+    for what, count in run_with_resources(context, seal_again).items():
+        typer.echo(f"{what}: {count} sealed with the present key.")
+    typer.echo("You can now remove PRESSBOX_OLD_SECRET_KEYS; links in old messages then stop working.", err=True)
 
 
 def backup(

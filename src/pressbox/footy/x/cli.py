@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import typer
 
@@ -85,9 +84,8 @@ async def _login(settings: Settings) -> bool:
 
 
 def _browser(settings: Settings, proxy: GuardedProxy) -> XBrowser:
-    from pressbox.core.sealing import Seal
     from pressbox.footy.settings import FootySettings
-    from pressbox.footy.x.session import PURPOSE, StoredSession
+    from pressbox.footy.x.session import open_session
 
     try:
         from pressbox.footy.x.browser import XBrowser
@@ -96,7 +94,5 @@ def _browser(settings: Settings, proxy: GuardedProxy) -> XBrowser:
             "The X search service drives a browser and needs Playwright: install pressbox[x], then a Chromium"
             " (`playwright install chromium`, or the package of your system)."
         ) from error
-    key = settings.secret_key.get_secret_value() if settings.secret_key else ""
     footy = settings.group(FootySettings)
-    session = StoredSession(settings.secrets, Seal(key, PURPOSE), (urlsplit(footy.x_page_url).hostname or "").lower())
-    return XBrowser(footy.x_page_url, session, proxy, footy.x_chromium)
+    return XBrowser(footy.x_page_url, open_session(settings), proxy, footy.x_chromium)

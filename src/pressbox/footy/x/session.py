@@ -4,11 +4,14 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.sealing import Seal
+from pressbox.footy.settings import FootySettings
 
 FILE = "x-session"
 PURPOSE = "footy session at X"
@@ -58,9 +61,21 @@ class StoredSession:
             file.write(self._seal.seal(json.dumps(own).encode()))
         new.replace(self._path)
 
+    def seal_again(self) -> int:
+        """Seal the session with the present instance key; return 1, or 0 when nobody has logged in."""
+        cookies = self.load()
+        if cookies:
+            self.save(cookies)
+        return 1 if cookies else 0
+
     def _own(self, cookies: Iterable[Cookie]) -> Sequence[Cookie]:
         return tuple(cookie for cookie in cookies if cookie.is_for(self._host))
 
 
 def is_logged_in(cookies: Iterable[Cookie]) -> bool:
     return any(cookie.name == LOGIN_COOKIE and cookie.value for cookie in cookies)
+
+
+def open_session(settings: Settings) -> StoredSession:
+    host = urlsplit(settings.group(FootySettings).x_page_url).hostname or ""
+    return StoredSession(settings.secrets, Seal(settings.secret_keys, PURPOSE), host.lower())
