@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import typer
 
+from pressbox.core.accounts.proxies import check_proxies
 from pressbox.core.commands import print_json
 from pressbox.core.config import Settings, load_settings, unknown_variables
 from pressbox.core.errors import ConfigurationError
@@ -47,7 +48,10 @@ def _examine() -> tuple[PartHealth, ...]:
 async def _ask_parts(settings: Settings) -> tuple[PartHealth, ...]:
     try:
         async with open_resources(settings) as resources:
-            return await check_parts(resources, manifests(settings))
+            parts = await check_parts(resources, manifests(settings))
+            if any(part.name == "database" and part.state is not HealthState.FAILED for part in parts):
+                parts = (*parts, await check_proxies(resources.database))
+            return parts
     except ConfigurationError as error:
         fix = "Start it with `pressbox up`."
         return (PartHealth("parts", HealthState.FAILED, redact(error.message), fix),)

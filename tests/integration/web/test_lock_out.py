@@ -6,10 +6,12 @@ from sqlalchemy import text
 
 from pressbox.core.accounts.attempts import FREE_ATTEMPTS, LONGEST_GAP, gap_after
 from pressbox.core.accounts.models import Client, User
+from pressbox.core.accounts.proxies import check_proxies
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import InvalidInputError, RateLimitedError
+from pressbox.core.health import HealthState
 from tests.integration.web.conftest import Browse
 from tests.site import ADMIN, MEMBER, PASSWORD, cheap_passwords
 
@@ -137,3 +139,18 @@ async def test_turns_are_forgotten_after_a_day(
     with pytest.raises(InvalidInputError):
         await patient_accounts.check_password(MEMBER, "wrong", client=Client("203.0.113.200"))
     assert pauses == []
+
+
+async def test_doctor_warns_of_a_proxy_that_is_not_trusted(
+    app: FastAPI, browse: Browse, database: Database, member: User
+) -> None:
+    assert (await check_proxies(database)).state is HealthState.OK
+    far_away = browse(app, "8.8.8.8", **{"X-Forwarded-For": "203.0.113.1"})
+    await far_away.post("/sign-in", data=RIGHT)
+    assert (await check_proxies(database)).state is HealthState.OK, "anybody may send a header"
+    behind = browse(app, "10.0.0.2", **{"X-Forwarded-For": "203.0.113.1"})
+    for _ in range(2):
+        await behind.post("/sign-in", data=RIGHT)
+    found = await check_proxies(database)
+    assert found.state is HealthState.WARNING
+    assert "PRESSBOX_WEB_TRUSTED_PROXIES=10.0.0.2" in found.fix

@@ -50,6 +50,7 @@ class Action(StrEnum):
     DATA_EXPORTED = "data exported"
     QUOTA_CHANGED = "quota changed"
     TEMPORAL_UI_OPENED = "Temporal UI opened"
+    UNTRUSTED_PROXY = "untrusted proxy seen"
 
 
 @dataclass(frozen=True)

@@ -104,3 +104,14 @@ def client_address(peer: str, forwarded_for: Sequence[str], trusted: Sequence[Ne
         except ValueError:
             break
     return nearest
+
+
+def untrusted_proxy(peer: str, forwarded: bool, trusted: Sequence[Network]) -> str | None:
+    """The address of what looks like a proxy of ours that is not trusted. A stranger far away may send any header."""
+    if not forwarded or is_trusted(peer, trusted):
+        return None
+    try:
+        near = ipaddress.ip_address(peer.partition("%")[0]).is_private
+    except ValueError:
+        return None
+    return peer if near else None

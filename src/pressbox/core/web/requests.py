@@ -14,7 +14,7 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import PressboxError
 from pressbox.core.logs import get_logger
 from pressbox.core.web import errors, metrics
-from pressbox.core.web.addresses import client_address, host_name, is_trusted, trusted_networks
+from pressbox.core.web.addresses import client_address, host_name, is_trusted, trusted_networks, untrusted_proxy
 from pressbox.core.web.identity import is_loopback
 from pressbox.core.web.security import SECURITY_HEADERS
 
@@ -58,6 +58,7 @@ class RequestContext:
         forwarded = any(name in headers for name in _FORWARDING_HEADERS)
         named_here = is_loopback(host_name(headers.get("host", "")) or "")
         state["direct_loopback"] = is_loopback(peer) and named_here and not forwarded
+        state["untrusted_proxy"] = untrusted_proxy(peer, "x-forwarded-for" in headers, self._trusted)
         scheme = headers.get("x-forwarded-proto", "")
         if scheme in ("http", "https") and is_trusted(peer, self._trusted):
             scope["scheme"] = scheme

@@ -11,6 +11,7 @@ from pressbox.core.accounts.audit import AuditEntry, AuditFilter, AuditLog, seen
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.models import Actor, Proof, Scope
 from pressbox.core.accounts.opaque import well_formed
+from pressbox.core.accounts.proxies import note_untrusted_proxy
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
 from pressbox.core.web.account_mail import PASSWORD_CHANGED, mail_task, own_url
@@ -99,6 +100,8 @@ async def sign_in_form(
 async def sign_in(
     request: Request, accounts: Accounts, email: Text = "", password: Text = "", next: Text = ""
 ) -> Response:
+    if request.state.untrusted_proxy:
+        await note_untrusted_proxy(connected(request).database, request.state.untrusted_proxy)
     try:
         user = await accounts.check_password(email, password, client=client_of(request))
     except _REFUSALS as error:
