@@ -10,6 +10,8 @@ from fastapi import FastAPI
 from pressbox.core.accounts.models import Role
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
+from pressbox.core.spending.domain import Outcome
+from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.ports import FoundFeed
 from pressbox.curator.ingest.contracts import PREVIEW_FETCH, PreviewFetchOutput
@@ -129,11 +131,11 @@ async def test_nobody_reaches_what_is_somebody_elses(
         ("DELETE", f"/categories/{category}"),
         ("GET", f"/entries?view=label&id={label}"),
         ("GET", f"/entries?view=category&id={category}"),
+        ("GET", f"/entries/{entry}/related"),
     ):
         answer = await admin.request(method, f"{API}{path}", json={"starred": True} if method == "PATCH" else None)
         assert answer.status_code == 404, path
     assert (await admin.get(f"{API}/feeds")).json() == []
-    assert (await admin.get(f"{API}/entries/{entry}/related")).json() == []
 
 
 async def test_settings_of_a_feed_that_others_read_are_for_administrators(
@@ -217,3 +219,17 @@ async def test_categories_labels_refresh_and_costs(library: Library, anna: httpx
     assert (await anna.delete(f"{API}/feeds/{feed_id}")).status_code == 204
     library.temporal.away = True
     assert (await anna.post(f"{API}/feeds/refresh")).status_code == 503
+
+
+async def test_an_administrator_sees_what_feeds_of_others_cost_without_their_names(
+    library: Library, admin: httpx.AsyncClient, anna: httpx.AsyncClient
+) -> None:
+    feed_id = await subscribed(anna)
+    call = {"content_hash": "h", "prompt_version": "1", "model": "m", "feature": "distil", "outcome": Outcome.ANSWERED}
+    spent = {"tokens_in": 5, "tokens_out": 1, "weight": 6, "cost": 2.0}
+    async with library.database.unit_of_work() as work:
+        work.session.add(PaidRequestRow(**call, **spent, source_id=feed_id, at=NOW))
+    (own,) = (await anna.get(f"{API}/costs")).json()["days"]
+    assert (own["feed_id"], own["feed_title"], own["cost"]) == (feed_id, "example.org", 2.0)
+    (others,) = (await admin.get(f"{API}/costs")).json()["days"]
+    assert (others["feed_id"], others["feed_title"], others["cost"]) == (None, "", 2.0)

@@ -22,7 +22,7 @@ class CostService:
     async def costs(self, user_id: int, *, administrator: bool = False, days: int = COST_DAYS) -> CostsView:
         """Costs per day of UTC, feed and feature: of the person's feeds, for an administrator of all."""
         since = day_start(self._now()) - timedelta(days=days - 1)
-        spent = await self._costs.by_day(None if administrator else user_id, since)
+        spent = await self._costs.by_day(user_id, since, of_all=administrator)
         return CostsView(tuple(spent), await self._status.load(), since.date() + timedelta(days=days - 1))
 
     async def spent_budget(self) -> BudgetView | None:

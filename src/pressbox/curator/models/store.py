@@ -15,13 +15,17 @@ from pressbox.curator.models.ports import Feature
 
 
 class SqlCosts(SqlStore):
-    async def by_day(self, user_id: int | None, since: datetime) -> Sequence[CostView]:
-        """Costs by day, feed, feature and model: of the person's feeds, or of all applications without one."""
+    async def by_day(self, user_id: int, since: datetime, *, of_all: bool = False) -> Sequence[CostView]:
+        """Costs by day, feed, feature and model: of the person's feeds, or of all applications.
+
+        Feeds of others are not named.
+        """
         paid = PaidRequestRow
         day = cast(func.timezone("UTC", paid.at), Date)
         title = feed_name()
+        own = select(SubscriptionRow.feed_id).where(SubscriptionRow.user_id == user_id)
         # Other applications have ids of their own.
-        of_feed = and_(FeedRow.id == paid.source_id, paid.feature.in_(tuple(Feature)))
+        of_feed = and_(FeedRow.id == paid.source_id, paid.feature.in_(tuple(Feature)), FeedRow.id.in_(own))
         sums = (paid.tokens_in, paid.tokens_out, paid.cost, paid.characters, paid.posts, paid.weight)
         statement = (
             select(
@@ -40,8 +44,7 @@ class SqlCosts(SqlStore):
             .group_by(day, FeedRow.id, title, paid.feature, paid.model)
             .order_by(day.desc(), func.sum(paid.cost).desc(), title, paid.feature, paid.model)
         )
-        if user_id is not None:
-            own = select(SubscriptionRow.feed_id).where(SubscriptionRow.user_id == user_id)
-            statement = statement.where(FeedRow.id.in_(own))
+        if not of_all:
+            statement = statement.where(FeedRow.id.is_not(None))
         async with self._database.unit_of_work() as work:
             return [CostView(*row) for row in (await work.session.execute(statement)).tuples()]

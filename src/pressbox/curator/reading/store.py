@@ -15,7 +15,7 @@ from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import Enclosure
 from pressbox.curator.library.feed_names import feed_name
 from pressbox.curator.library.rows import EntryBodyRow, EntryLabelRow, EntryRow, EntryStateRow, FeedRow, LabelRow
-from pressbox.curator.library.visibility import in_feeds, visible_to
+from pressbox.curator.library.visibility import demand_visible, in_feeds, visible_to
 from pressbox.curator.reading.domain import (
     ArticleView,
     EntryItem,
@@ -138,6 +138,7 @@ class SqlReadingLists:
 
     async def load_related(self, user_id: int, entry_id: int, model: str, limit: int) -> Sequence[EntryItem]:
         async with self._database.unit_of_work() as work:
+            await demand_visible(work.session, user_id, entry_id)
             scope = await load_scope(work.session, user_id, Selection())
             ids = await find_related(work.session, entry_id, model, list(scope.titles), limit)
             return await load_items(work.session, user_id, ids, scope)
