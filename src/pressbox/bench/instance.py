@@ -20,6 +20,14 @@ from pressbox.embedded.ports import free_port
 from pressbox.embedded.postgres import EmbeddedPostgres
 
 OPEN_FILES = 8192
+# One client of a benchmark stands for many people.
+NO_LIMITS = {
+    "PRESSBOX_QUOTAS": "streams=100000,requests=100000000,feeds=1000000,feeds_added=1000000,questions=1000000",
+    "PRESSBOX_WEB_STREAMS_PER_ADDRESS": "100000",
+    "PRESSBOX_WEB_STREAMS_IN_ALL": "100000",
+    "PRESSBOX_WEB_CONNECTIONS_PER_ADDRESS": "100000",
+    "PRESSBOX_WEB_CONNECTIONS_IN_ALL": "100000",
+}
 
 
 @contextmanager
@@ -51,7 +59,7 @@ def temporary_database(home: Home, *, migrated: bool = True) -> Iterator[str]:
 def measured_instance(home: Home, **environment: str) -> Iterator[Instance]:
     """Start an instance on this home with further settings and stop it at the end; its messages go to a file."""
     log = home.path.parent / "up.log"
-    chosen = {"PRESSBOX_OPEN": "1", "PRESSBOX_WEB_PORT": str(free_port()), **environment}
+    chosen = {"PRESSBOX_OPEN": "1", "PRESSBOX_WEB_PORT": str(free_port()), **NO_LIMITS, **environment}
     with running_instance(home.path, log=log, **chosen) as instance:
         yield instance
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -11,14 +12,19 @@ import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
+from sqlalchemy import event
 
+from pressbox.core.accounts.models import Scope
 from pressbox.core.app import Resources
 from pressbox.core.audiences.contracts import EVERYONE
 from pressbox.core.config import Settings
 from pressbox.core.live import feed as feed_module
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.sink import store
+from pressbox.core.quotas.declared import STREAMS
+from pressbox.core.quotas.store import set_limit
 from tests.integration.web.conftest import OpenApp
+from tests.site import PASSWORD
 from tests.waiting import until
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -89,8 +95,8 @@ async def all_events(answer: httpx.Response) -> AsyncIterator[Event]:
 async def events(answer: httpx.Response, wanted: int) -> list[Event]:
     found: list[Event] = []
     async with asyncio.timeout(15):
-        async for event in all_events(answer):
-            found.append(event)
+        async for heard in all_events(answer):
+            found.append(heard)
             if len(found) == wanted:
                 break
     return found
@@ -208,6 +214,37 @@ async def test_a_person_has_a_limit_of_open_streams_that_an_administrator_can_ch
                 assert second.status_code == 200
 
 
+async def test_who_was_refused_a_moment_ago_is_refused_without_asking_the_database(
+    open_app: OpenApp, settings: Settings, resources: Resources
+) -> None:
+    """One read-only token that asks for 400 streams gets its own limit of them, and costs nobody else's database."""
+    closed = settings.model_copy(update={"open": False})
+    statements: list[str] = []
+
+    def note(*arguments: object) -> None:
+        statements.append(str(arguments[2]))
+
+    async with open_app(closed) as app, served(app) as base:
+        member = await app.state.accounts.add_user("greedy@example.org", PASSWORD)
+        token = (await app.state.accounts.add_token(member.id, "greed", {Scope.READ})).secret
+        async with resources.database.unit_of_work() as work:
+            await set_limit(work.session, STREAMS, member.id, 0)
+        address = f"{base}/api/stream?topics=workflow&cursor=0"
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:
+            assert (await client.get(address)).status_code == 429
+            # However long a busy machine takes for the rest.
+            app.state.refusals._now = lambda: 0.0
+            event.listen(resources.database.engine.sync_engine, "before_cursor_execute", note)
+            try:
+                answers = await asyncio.gather(*(client.get(address) for _ in range(50)))
+            finally:
+                event.remove(resources.database.engine.sync_engine, "before_cursor_execute", note)
+                app.state.refusals._now = time.monotonic
+            assert {answer.status_code for answer in answers} == {429}
+            assert [statement for statement in statements if "tokens" in statement or "quota" in statement] == []
+            assert (await client.get(f"{base}/api/account")).status_code == 200, "only streams are refused"
+
+
 async def test_a_client_that_does_not_read_is_dropped_and_others_are_not_delayed(
     open_app: OpenApp, settings: Settings, resources: Resources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,9 +272,9 @@ async def test_a_client_that_does_not_read_is_dropped_and_others_are_not_delayed
             async with asyncio.timeout(30):
                 while not listener.overflowed:
                     await asyncio.gather(*(report(resources, f"w{n}", "x" * 1900) for n in range(40)))
+            await until(lambda: heard.count("change") >= 40)
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
-        assert heard.count("change") > 40
         assert "reload" not in heard, "who reads is not cut off with who does not"
         assert listener._queue.qsize() <= 1
         slow.close()

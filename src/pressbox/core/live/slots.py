@@ -36,7 +36,7 @@ class StreamSlots:
     @contextmanager
     def take(self, user_id: int, address: str, most: int) -> Iterator[None]:
         """Hold a slot for the length of the block, or raise: nobody waits for one."""
-        self._check(user_id, address, most)
+        self.check(user_id, address, most)
         self._people[user_id] += 1
         self._addresses[address] += 1
         try:
@@ -45,7 +45,8 @@ class StreamSlots:
             _leave(self._people, user_id)
             _leave(self._addresses, address)
 
-    def _check(self, user_id: int, address: str, most: int) -> None:
+    def check(self, user_id: int, address: str, most: int) -> None:
+        """Raise when there is no slot."""
         if self._people[user_id] >= most:
             raise _full(f"You have {most} live pages open, as many as one person may. Close some of them.")
         if self._addresses[address] >= self._limits.per_address:

@@ -21,6 +21,7 @@ from pressbox.core.web.connection import Connect, connected, keep_connected
 from pressbox.core.web.errors import ErrorResponse, install_error_handlers
 from pressbox.core.web.identity import refuse_open_beyond_loopback
 from pressbox.core.web.rates import PersonLimits, RequestRates, count_request
+from pressbox.core.web.refusals import EarlyRefusal, Refusals
 from pressbox.core.web.requests import ErrorBoundary, RequestContext
 from pressbox.core.web.security import BodyLimit, HostCheck, OriginCheck
 from pressbox.core.web.topics import audience_kinds, live_topics
@@ -53,6 +54,7 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
     app.state.settings = settings
     app.state.manifests = tuple(manifests)
     app.state.mailer = find_mailer(settings, app.state.manifests)
+    app.state.refusals = Refusals()
     app.state.stream_slots = StreamSlots(_stream_limits(settings.web))
     app.state.audiences = audience_kinds(manifests)
     install_error_handlers(app)
@@ -76,6 +78,7 @@ def _shell(settings: Settings, manifests: Sequence[AppManifest]) -> list[Middlew
         Middleware(RequestContext, settings=settings),
         Middleware(ErrorBoundary),
         Middleware(HostCheck, own=own),
+        Middleware(EarlyRefusal),
         Middleware(OriginCheck, own=own, cookieless=cookieless),
         Middleware(BodyLimit, most_bytes=settings.web.max_body_bytes),
     ]

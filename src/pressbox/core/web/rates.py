@@ -104,4 +104,7 @@ async def count_request(
     most = await limits.most(resources, REQUESTS, identity.user_id)
     rest = rates.take(f"person {identity.user_id}", most)
     if rest is not None:
-        raise spent(REQUESTS, most, rest)
+        refusal = spent(REQUESTS, most, rest)
+        # For a second at least: one that never stops is let through to the database once in a while only.
+        request.app.state.refusals.note(request.scope, refusal, seconds=max(1.0, rest.total_seconds()))
+        raise refusal

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from pressbox.core.audiences.members import Viewer
-from pressbox.core.errors import InvalidInputError
+from pressbox.core.errors import InvalidInputError, RateLimitedError
 from pressbox.core.live.feed import ChangeFeed, Listener
 from pressbox.core.live.messages import Wish, event, parse_topics
 from pressbox.core.live.slots import StreamSlots
@@ -19,6 +19,7 @@ from pressbox.core.quotas.declared import STREAMS
 from pressbox.core.web.connection import connected
 from pressbox.core.web.identity import Identity, client_of, signed_in, viewer_of
 from pressbox.core.web.rates import PersonLimits
+from pressbox.core.web.refusals import STREAM_SECONDS
 
 KEEP_ALIVE_SECONDS = 15.0
 # A connection ends after this time and the browser comes back by itself: sessions and rights are checked again.
@@ -62,7 +63,13 @@ async def stream_slot(request: Request, identity: Identity) -> AbstractContextMa
     slots: StreamSlots = request.app.state.stream_slots
     limits: PersonLimits = request.app.state.person_limits
     most = await limits.most(connected(request), STREAMS, identity.user_id)
-    return slots.take(identity.user_id, client_of(request).address, most)
+    address = client_of(request).address
+    try:
+        slots.check(identity.user_id, address, most)
+    except RateLimitedError as error:
+        request.app.state.refusals.note(request.scope, error, seconds=STREAM_SECONDS, path=request.url.path)
+        raise
+    return slots.take(identity.user_id, address, most)
 
 
 class EventStream(Response):

@@ -140,6 +140,15 @@ def reader(as_json: Json = False) -> None:
     _print(run_reader(_say), as_json=as_json)
 
 
+@bench_commands.command()
+def fairness(as_json: Json = False) -> None:
+    """A reader's page, quiet and while another member holds 400 streams and previews heavy rules."""
+    from pressbox.bench.fairness import run_fairness
+
+    prepare_settings()
+    _print(run_fairness(_say), as_json=as_json)
+
+
 @bench_commands.command("reader-api")
 def reader_api(as_json: Json = False) -> None:
     """Streams of 1,000 items for reader apps over 200,000 entries of 500 feeds, beside OFFSET and small pages."""
