@@ -2,6 +2,7 @@
 
 from fastapi import FastAPI
 
+from pressbox.core.accounts.audit import Action, AuditFilter, AuditLog
 from pressbox.core.accounts.models import Role, Scope, User
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
@@ -10,7 +11,7 @@ from tests.site import ADMIN, MEMBER, browsing, serving
 
 
 async def test_everybody_sees_what_is_used_and_only_an_administrator_changes_it(
-    app: FastAPI, browse: Browse, admin: User, member: User
+    app: FastAPI, browse: Browse, admin: User, member: User, resources: Resources
 ) -> None:
     ruler, person = browse(app), browse(app, "192.0.2.7")
     await ruler.sign_in(ADMIN)
@@ -28,6 +29,12 @@ async def test_everybody_sees_what_is_used_and_only_an_administrator_changes_it(
     assert (await ruler.post(limits, data={"key": "tokens", "most": "many"})).status_code == 422
     assert (await ruler.post(limits, data={"key": "tokens", "most": ""})).status_code == 303
     assert "1 of 100" in (await person.get("/account")).text
+    noted = await AuditLog(resources.database).read(AuditFilter(action=Action.QUOTA_CHANGED))
+    assert [(entry.actor_id, entry.subject_id, entry.detail["most"]) for entry in noted] == [
+        (admin.id, member.id, None),
+        (admin.id, member.id, 1),
+    ]
+    assert limits in (await ruler.get(f"/users/{member.id}")).text
 
 
 async def test_a_refusal_says_what_to_do_in_the_language_of_the_person(

@@ -37,13 +37,19 @@ def list_quotas(email: Email, as_json: Json = False) -> None:
 @quota_commands.command("set")
 def set_quota(email: Email, key: Key, most: Annotated[int, typer.Argument(min=0, help="The new limit.")]) -> None:
     """Give a user a limit of their own."""
-    typer.echo(_line(_run(email, lambda quotas, user_id: quotas.set_limit(user_id, key, most))))
+    typer.echo(_line(_set_limit(email, key, most)))
 
 
 @quota_commands.command("reset")
 def reset_quota(email: Email, key: Key) -> None:
     """Give a user the limit that all have."""
-    typer.echo(_line(_run(email, lambda quotas, user_id: quotas.set_limit(user_id, key, None))))
+    typer.echo(_line(_set_limit(email, key, None)))
+
+
+def _set_limit(email: str, key: str, most: int | None) -> QuotaUse:
+    from pressbox.core.accounts.models import COMMAND_LINE
+
+    return _run(email, lambda quotas, user_id: quotas.set_limit(user_id, key, most, actor=COMMAND_LINE))
 
 
 def _line(use: QuotaUse) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field
 from pressbox.core.quotas.quota import LARGEST_LIMIT, QuotaUse
 from pressbox.core.quotas.service import QuotaService
 from pressbox.core.web.api_models import RequestBody, ResponseModel
-from pressbox.core.web.identity import AdministratorIdentity, SignedInIdentity
+from pressbox.core.web.identity import AdministratorIdentity, SignedInIdentity, actor_of
 from pressbox.core.web.rates import quota_service
 
 router = APIRouter(prefix="/api", tags=["accounts"])
@@ -50,6 +50,6 @@ async def quotas_of(quotas: Quotas, identity: AdministratorIdentity, user_id: Us
 async def set_quota(
     request: Request, quotas: Quotas, identity: AdministratorIdentity, user_id: UserId, key: Key, body: LimitBody
 ) -> QuotaResponse:
-    use = await quotas.set_limit(user_id, key, body.most)
+    use = await quotas.set_limit(user_id, key, body.most, actor=actor_of(request))
     request.app.state.person_limits.forget()
     return QuotaResponse.of(use)

@@ -9,7 +9,7 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.quotas.service import QuotaService
 from pressbox.core.web.connection import account_service
-from pressbox.core.web.identity import AdministratorIdentity
+from pressbox.core.web.identity import AdministratorIdentity, actor_of
 from pressbox.core.web.rates import quota_service
 from pressbox.core.web.rendering import render
 
@@ -38,7 +38,7 @@ async def change(
     most: Annotated[str, Form(max_length=20)] = "",
 ) -> Response:
     """An empty number takes the person's own limit back."""
-    await quotas.set_limit(user_id, key, _number(most))
+    await quotas.set_limit(user_id, key, _number(most), actor=actor_of(request))
     request.app.state.person_limits.forget()
     return RedirectResponse(f"/users/{user_id}/quotas#{key}", status_code=303)
 

@@ -13,8 +13,10 @@ import httpx
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
+from pressbox.core.accounts.audit import Action, AuditLog
 from pressbox.core.errors import NotFoundError, TransientError
 from pressbox.core.temporal.client import socket_of
+from pressbox.core.web.identity import actor_of
 from pressbox.core.web.pages.access import Administrator, Parts
 from pressbox.core.web.security import CONTENT_SECURITY_POLICY
 
@@ -42,6 +44,8 @@ async def temporal_ui(request: Request, parts: Parts, identity: Administrator, p
     socket = socket_of(parts.settings.temporal.address or "")
     if socket is None:
         raise NotFoundError("Temporal runs elsewhere, and so does its web UI.")
+    if _opens_a_page(request, path):
+        await AuditLog(parts.database).record(Action.TEMPORAL_UI_OPENED, actor_of(request))
     stack = AsyncExitStack()
     try:
         answer = await stack.enter_async_context(_Exchange(socket, request, quote(path, safe="/:@!$&+,;=~")))
@@ -55,6 +59,15 @@ async def temporal_ui(request: Request, parts: Parts, identity: Administrator, p
             "`pressbox doctor` says more."
         )
     return await _pass_back(path, answer, stack)
+
+
+def _opens_a_page(request: Request, path: str) -> bool:
+    """What a person opens, and not what the page loads for itself."""
+    return request.method == "GET" and not path.startswith(("_app/", "api/")) and _wants_html(request)
+
+
+def _wants_html(request: Request) -> bool:
+    return "text/html" in request.headers.get("accept", "")
 
 
 class _Exchange:
