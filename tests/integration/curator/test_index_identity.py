@@ -93,6 +93,21 @@ async def test_a_lost_index_is_no_empty_answer_and_is_rebuilt(library: Library) 
     assert not await library.store.index_check_is_due()
 
 
+async def test_the_first_who_finds_nothing_has_the_index_checked_at_once(library: Library) -> None:
+    asked = 0
+
+    async def check_soon() -> None:
+        nonlocal asked
+        asked += 1
+
+    shutil.rmtree(library.folder)
+    search = ArticleSearch(TantivyReader(library.folder), library.store, check_soon)
+    for _ in range(3):
+        with pytest.raises(TransientError):
+            await search.search("article", [library.feed_id], 10, 0, False)
+    assert asked == 1
+
+
 async def test_an_index_of_another_database_is_not_written_to_and_is_replaced(library: Library, tmp_path: Path) -> None:
     shutil.rmtree(library.folder)
     await TantivyIndex(library.folder).begin_generation()

@@ -9,7 +9,7 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PermanentError
 from pressbox.core.processes.calls import Terms
 from pressbox.curator.articles.anchors import find_place, squash
-from pressbox.curator.articles.html_tree import html_to_text, limit_attributes, remove, serialise
+from pressbox.curator.articles.html_tree import html_to_text, make_parsable, remove, serialise
 from pressbox.curator.articles.media import find_first_picture
 from pressbox.curator.articles.metadata import read_metadata
 from pressbox.curator.articles.ports import FetchedArticle, Page
@@ -79,7 +79,7 @@ def extract_article(html: str, url: str, rules: Sequence[ExtractionRule], now: d
     from trafilatura import load_html
 
     check_rules(rules)
-    tree = load_html(limit_attributes(html))
+    tree = load_html(make_parsable(html))
     if tree is None:
         raise PermanentError(NOT_A_PAGE)
     base = _base_url(tree, url)

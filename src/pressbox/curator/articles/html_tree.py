@@ -1,10 +1,12 @@
 """HTML as a tree of elements and as text. The only module here that knows how lxml parses."""
 
 import re
+import sys
 from typing import Any
 
 # What XML cannot hold; a page that has it is read without.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_REFERENCE = re.compile(r"&#(?:[xX]([0-9a-fA-F]{1,8})|([0-9]{1,8}));?")
 # lxml refuses a text that declares an encoding, since it is decoded already.
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,200}\?>", re.IGNORECASE)
 
@@ -30,7 +32,7 @@ def parse_html(html: str) -> Any | None:
     from lxml import etree  # type: ignore[import-untyped]
     from lxml import html as lxml_html
 
-    text = _DECLARATION.sub("", limit_attributes(_CONTROL.sub(" ", html)))
+    text = _DECLARATION.sub("", make_parsable(html))
     if not text.strip():
         return None
     parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
@@ -40,6 +42,17 @@ def parse_html(html: str) -> Any | None:
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
     return root
+
+
+def make_parsable(html: str) -> str:
+    """Take out what lxml reads and then refuses to write, and what it takes minutes for."""
+    return limit_attributes(_CONTROL.sub(" ", _REFERENCE.sub(_drop_control, html)))
+
+
+def _drop_control(found: re.Match[str]) -> str:
+    number = int(found[1], 16) if found[1] else int(found[2])
+    is_unwritable = number > sys.maxunicode or _CONTROL.match(chr(number)) is not None
+    return " " if is_unwritable else found.group()
 
 
 def limit_attributes(html: str) -> str:

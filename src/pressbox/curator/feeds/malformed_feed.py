@@ -4,9 +4,12 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pressbox.core.logs import get_logger
 from pressbox.curator.feeds.domain import NO_TEXT, RawEntry, RawFeed, RawFile, RawText
 from pressbox.curator.feeds.xml_feed import MOST_ENTRIES
 from pressbox.curator.library.domain.urls import absolute_url
+
+log = get_logger(__name__)
 
 # It reads the worst documents at a fifth of a megabyte per second, so it gets no more than this.
 MOST_CHARACTERS = 500_000
@@ -20,7 +23,12 @@ def read_malformed_feed(text: str, url: str) -> RawFeed | None:
     # Given as a file, because feedparser would open what looks like an address or a path.
     source = io.BytesIO(text[:MOST_CHARACTERS].encode())
     headers = {"content-location": url, "content-type": "application/xml; charset=utf-8"}
-    found = feedparser.parse(source, response_headers=headers, resolve_relative_uris=False, sanitize_html=False)
+    try:
+        found = feedparser.parse(source, response_headers=headers, resolve_relative_uris=False, sanitize_html=False)
+    # It means never to raise, and does so for some documents, with whatever its own code stumbles over.
+    except Exception:
+        log.warning("feedparser_failed", msg="A damaged feed broke feedparser", exc_info=True)
+        return None
     feed = found.feed
     if not found.entries and not feed.get("title"):
         return None

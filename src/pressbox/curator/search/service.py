@@ -1,6 +1,6 @@
 """Searching for people: an index that lacks articles says so instead of finding nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from pressbox.core.errors import TransientError
 from pressbox.core.logs import get_logger
@@ -10,6 +10,9 @@ from pressbox.curator.search.ports import Hit
 from pressbox.curator.search.store import SqlIndexStore
 
 log = get_logger(__name__)
+
+# Has the writer look at the index now, and not when the next round begins.
+RequestCheck = Callable[[], Awaitable[None]]
 
 MESSAGES = {
     IndexCondition.INCOMPLETE: "The search index is being rebuilt: not every article can be found yet.",
@@ -21,9 +24,10 @@ MESSAGES = {
 class ArticleSearch:
     """Searches the index on disk, and asks for it to be checked when something is wrong with it."""
 
-    def __init__(self, reader: TantivyReader, store: SqlIndexStore) -> None:
+    def __init__(self, reader: TantivyReader, store: SqlIndexStore, request_check: RequestCheck | None = None) -> None:
         self._reader = reader
         self._store = store
+        self._request_check = request_check
 
     async def search(
         self, query: str, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
@@ -32,7 +36,7 @@ class ArticleSearch:
         try:
             hits, total = await self._reader.search(query, feed_ids, limit, offset, newest_first)
         except DamagedIndexError:
-            await self._store.doubt_index()
+            await self._doubt_index()
             raise
         if not total:
             await self._require_complete()
@@ -44,7 +48,7 @@ class ArticleSearch:
             return await self._reader.search_any(terms, feed_ids, limit)
         except DamagedIndexError as error:
             log.warning("index_damaged", msg=error.message)
-            await self._store.doubt_index()
+            await self._doubt_index()
             return ()
 
     async def find_condition(self) -> IndexCondition:
@@ -57,8 +61,12 @@ class ArticleSearch:
         if condition not in MESSAGES:
             return
         if not condition.usable:
-            await self._store.doubt_index()
+            await self._doubt_index()
         raise TransientError(f"{MESSAGES[condition]} Search again in a few minutes.")
+
+    async def _doubt_index(self) -> None:
+        if await self._store.doubt_index() and self._request_check is not None:
+            await self._request_check()
 
     async def _compare(self) -> IndexCondition:
         found = await self._reader.find()

@@ -114,10 +114,11 @@ class SqlIndexStore(SqlStore):
         async with self._database.unit_of_work() as work:
             return await work.session.scalar(select(SearchIndexRow.id).where(doubted)) is not None
 
-    async def doubt_index(self) -> None:
-        """Ask the writer to check the index soon: something is wrong with it where people search."""
+    async def doubt_index(self) -> bool:
+        """Ask the writer to check the index: something is wrong where people search. Whether nobody had asked yet."""
+        statement = update(SearchIndexRow).where(SearchIndexRow.verified_at.is_not(None)).values(verified_at=None)
         async with self._database.unit_of_work() as work:
-            await work.session.execute(update(SearchIndexRow).values(verified_at=None))
+            return (await work.session.scalar(statement.returning(SearchIndexRow.id))) is not None
 
     async def removed_ids(self, limit: int) -> Sequence[int]:
         return await self._ids(select(RemovedEntryRow.entry_id).order_by(RemovedEntryRow.entry_id), limit)

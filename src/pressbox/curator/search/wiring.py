@@ -6,9 +6,13 @@ from pathlib import Path
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
+from pressbox.core.errors import PressboxError
+from pressbox.core.logs import get_logger
+from pressbox.core.temporal.schedules import run_now
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.library.starter import Starter, workflow_starter
+from pressbox.curator.names import INGEST_SCHEDULE
 from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
 from pressbox.curator.search.contracts import REINDEX_WORKFLOW, SEARCH_REINDEX, SearchReindexInput
 from pressbox.curator.search.embedders import BundledEmbedder, FastEmbedEmbedder
@@ -21,6 +25,8 @@ from pressbox.curator.search.service import ArticleSearch
 from pressbox.curator.search.store import SqlEmbeddingStore, SqlIndexStore
 from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, SearchPruneWorkflow, SearchReindexWorkflow
 from pressbox.curator.settings import CuratorSettings, EmbedderKind
+
+log = get_logger(__name__)
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
@@ -59,7 +65,14 @@ def retriever(database: Database, index: Path, vectors: Embedder, graph: GraphRe
 
 
 def article_search(resources: Resources) -> ArticleSearch:
-    return ArticleSearch(TantivyReader(index_path(resources.settings)), SqlIndexStore(resources.database))
+    async def check_soon() -> None:
+        try:
+            await run_now(resources.temporal, INGEST_SCHEDULE)
+        except PressboxError as error:
+            log.warning("index_check_not_started", msg=f"The search index is checked in the next round: {error}")
+
+    reader = TantivyReader(index_path(resources.settings))
+    return ArticleSearch(reader, SqlIndexStore(resources.database), check_soon)
 
 
 def search_index(path: Path) -> tuple[SearchIndex, SearchReader]:

@@ -12,7 +12,7 @@ from pressbox.core.web.api_models import ResponseModel
 from pressbox.core.web.identity import AdministratorIdentity, SignedInIdentity
 from pressbox.core.web.pages.access import Parts
 
-router = APIRouter(prefix="/api", tags=["accounts"])
+router = APIRouter(prefix="/api", tags=["audit"])
 
 Number = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 Limit = Annotated[int, Query(ge=1, le=500)]

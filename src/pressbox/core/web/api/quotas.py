@@ -11,7 +11,7 @@ from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.core.web.identity import AdministratorIdentity, SignedInIdentity, actor_of
 from pressbox.core.web.rates import quota_service
 
-router = APIRouter(prefix="/api", tags=["accounts"])
+router = APIRouter(prefix="/api", tags=["limits"])
 
 Quotas = Annotated[QuotaService, Depends(quota_service)]
 UserId = Annotated[int, Path(ge=1, le=2**63 - 1)]

@@ -94,6 +94,7 @@ _SOURCE_VALUES = frozenset(
     {"rss", "feed", "atom", "rss_feed", "rss-feed", "rssfeed", "feeds", "syndication", "newsletter"}
 )
 
+_CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _UNUSABLE = re.compile(r"[\x00-\x20\x7f]+")
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -119,11 +120,11 @@ def canonical_url(url: str) -> str:
 
 def absolute_url(url: str, base_url: str) -> str:
     """Resolve an address against `base_url`; return an empty text when it does not lead to the web."""
-    cleaned = url.strip().replace("\n", "").replace("\r", "").replace("\t", "")
+    cleaned = _CONTROL.sub("", url).strip()
     if not cleaned:
         return ""
     try:
-        joined = urljoin(base_url, cleaned)
+        joined = urljoin(_CONTROL.sub("", base_url), cleaned)
     except ValueError:
         return ""
     return joined if is_web_url(joined) else ""
