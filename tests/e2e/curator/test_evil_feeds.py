@@ -90,6 +90,10 @@ class Press:
     def evil_url(self, name: Evil) -> str:
         return {Evil.BUSY: self.busy, Evil.UNAVAILABLE: self.unavailable}.get(name, self.evil).evil_url(name)
 
+    @property
+    def new_home(self) -> str:
+        return f"{self.evil.url}/evil/new-home"
+
     def urls(self) -> list[str]:
         return [*(self.good.feed_url(name) for name in GOOD), *(self.evil_url(name) for name in Evil)]
 
@@ -116,6 +120,7 @@ async def test_each_evil_feed_has_a_defined_visible_outcome_and_no_other_feed_no
             began = datetime.now(UTC)
             async with working(resources):
                 await room.ingest()
+                ids = await follow_the_move(room, press, ids)
                 await judge_outcomes(room, press, ids, began)
                 await judge_entries(room, press, ids)
                 await judge_good_feeds(room, press, ids)
@@ -123,6 +128,15 @@ async def test_each_evil_feed_has_a_defined_visible_outcome_and_no_other_feed_no
                 await room.pause(ids[press.evil_url(Evil.SILENT)])
                 await room.ingest()
             await judge_second_round(room, press, ids)
+
+
+async def follow_the_move(room: ReadingRoom, press: Press, ids: Mapping[str, int]) -> dict[str, int]:
+    """The reader of the feed that moved for good is found in its new home. Nothing was left in the old one."""
+    homes = {row.url: row.id for row in await room.feeds()}
+    moved = press.evil_url(Evil.MOVED)
+    assert homes.keys() == (ids.keys() - {moved}) | {press.new_home}
+    assert homes[press.new_home] != ids[moved], "the feed of another address is another feed"
+    return {**ids, moved: homes[press.new_home]}
 
 
 async def judge_outcomes(room: ReadingRoom, press: Press, ids: Mapping[str, int], began: datetime) -> None:
@@ -141,7 +155,7 @@ async def judge_outcomes(room: ReadingRoom, press: Press, ids: Mapping[str, int]
     asked_for = began + timedelta(seconds=RETRY_SECONDS)
     assert found[Evil.BUSY].next_crawl_at >= asked_for
     assert found[Evil.UNAVAILABLE].next_crawl_at >= asked_for - timedelta(seconds=2)
-    assert found[Evil.MOVED].url == f"{press.evil.url}/evil/new-home"
+    assert found[Evil.MOVED].url == press.new_home
     assert found[Evil.MOVED_FOR_NOW].url == press.evil_url(Evil.MOVED_FOR_NOW)
 
 
@@ -153,6 +167,7 @@ async def judge_entries(room: ReadingRoom, press: Press, ids: Mapping[str, int])
     assert {name: len(rows) for name, rows in by_name.items()} == {
         name: told.entries for name, told in EXPECTED.items()
     }
+    assert {row.fetch_state for row in by_name[Evil.MOVED]} == {"fetched"}
     (charset,) = by_name[Evil.CHARSET]
     assert charset.title == "Größenwahn im Café"
     bare = {row.title: row for row in by_name[Evil.BARE]}
@@ -217,6 +232,10 @@ async def judge_second_round(room: ReadingRoom, press: Press, ids: Mapping[str, 
         assert not first.conditional
         assert later
         assert all(one.conditional and one.status == 304 for one in later)
+    # Who moved for good is asked at the new address alone; who moved for now is asked at both.
+    assert len(press.evil.asked_for(f"/evil/{Evil.MOVED.value}")) == 1
+    assert len(press.evil.asked_for(f"/evil/{Evil.MOVED_FOR_NOW.value}")) == 2
+    assert len(press.evil.asked_for("/evil/new-home")) == 4
     # 410 means never again, until somebody says so.
     assert len(press.evil.asked_for(f"/evil/{Evil.GONE.value}")) == 1
     assert by_id[ids[press.evil_url(Evil.FAILING)]].failures == 2
