@@ -36,11 +36,11 @@ async def test_costs_are_told_per_day_and_feed_to_those_whom_they_concern(librar
     assert (costs.budget.used_up, costs.today) == (False, today)
     assert await library.service.costs.spent_budget() is None
     everything = await library.service.costs.costs(anna, administrator=True)
-    assert [(item.day, item.feed_title) for item in everything.days] == [
-        (today, "Mine"),
-        (today, ""),
-        (today, "Foreign"),
-        (today - timedelta(days=1), "Mine"),
+    # What others read counts, and has no name, like what belongs to no feed.
+    assert [(item.day, item.feed_id, item.feed_title, item.calls, item.cost) for item in everything.days] == [
+        (today, None, "", 2, 1.0),
+        (today, mine, "Mine", 2, 1.0),
+        (today - timedelta(days=1), mine, "Mine", 1, 0.5),
     ]
 
 
