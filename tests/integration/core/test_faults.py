@@ -24,7 +24,10 @@ from tests.fakes.maintenance import FakeStore
 
 INPUT = MaintenanceWorkflowInput(
     policy=MaintenancePolicy(
-        keep_changes=timedelta(hours=1), keep_progress=timedelta(days=7), keep_scratch=timedelta(hours=24)
+        keep_changes=timedelta(hours=1),
+        keep_progress=timedelta(days=7),
+        keep_scratch=timedelta(hours=24),
+        keep_audit_log=timedelta(days=365),
     )
 )
 
@@ -57,7 +60,7 @@ async def test_failing_once_before_and_after_every_effect_changes_nothing(tempor
     faults = every_fault(ACTIVITIES["core"], Action.FAIL)
     for fault in faults:
         plant(tmp_path, fault)
-    store = FakeStore({Kind.SESSIONS: 2, Kind.CHANGES: 3})
+    store = FakeStore({Kind.SESSIONS: 2, Kind.CHANGES: 3, Kind.ACCOUNTS: 1, Kind.AUDIT_LOG: 4})
     async with maintenance_with(temporal, tmp_path, store) as queue:
         await run(temporal, queue)
     assert list_planted(tmp_path) == (), "every planted fault has struck"
