@@ -23,8 +23,8 @@ Picture = NDArray[np.uint8]
 # A playlist or a script named .mp4 must not make the library open other files or addresses.
 _FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,avi,flv,ogg,mpeg,gif"
 _LARGEST_PIXELS = 4096 * 2304
-# What the library says of bytes that make no sense.
-_DAMAGE = (av.InvalidDataError, av.EOFError, av.ArgumentError)
+# What the library says of bytes that make no sense, among them a packet that claims to be larger than any memory.
+_DAMAGE = (av.InvalidDataError, av.EOFError, av.ArgumentError, av.error.MemoryError)
 _MOST_DAMAGED_PACKETS = 500
 _LONGEST_GAP_SECONDS = 10.0
 LONGEST_READ_SECONDS = 600.0
