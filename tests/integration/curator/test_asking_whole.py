@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
 import pytest
+from sqlalchemy import func, select
 from temporalio.worker import Worker
 
 from pressbox.core.app import Resources
@@ -56,6 +57,9 @@ class Desk:
         self.reader = 0
 
     async def open(self, stack: AsyncExitStack) -> None:
+        # Ids are parts of workflow ids, and all tests share one server.
+        async with self.resources.database.unit_of_work() as work:
+            await work.session.execute(select(func.setval("curator.answers_id_seq", secrets.randbelow(10**9) + 1)))
         self.reader = await self.library.person()
         feed = await self.library.feed(self.reader, title="The Herald")
         found = [await written(self.library, feed, "River", BRIDGE, vector=False),

@@ -6,8 +6,13 @@ from pressbox.core.accounts.audit import Action, AuditFilter, AuditLog
 from pressbox.core.accounts.models import Role, Scope, User
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
+from pressbox.curator.ask.service import AskService
+from pressbox.curator.ask.store import SqlAnswers, SqlConversations
+from pressbox.curator.ask.wiring import ask_service
+from pressbox.entry.manifests import APPLICATIONS
+from tests.fakes.asking import StartedAnswers
 from tests.integration.web.conftest import Browse
-from tests.site import ADMIN, MEMBER, browsing, serving
+from tests.site import ADMIN, MEMBER, Overrides, browsing, serving
 
 
 async def test_everybody_sees_what_is_used_and_only_an_administrator_changes_it(
@@ -57,7 +62,11 @@ async def test_a_refusal_says_what_to_do_in_the_language_of_the_person(
 async def test_questions_of_a_day_are_counted_even_when_they_are_deleted(
     resources: Resources, settings: Settings
 ) -> None:
-    async with serving(resources, settings) as app, browsing(app, "asker") as person:
+    # No worker is here: work that is really started would stay on the server that all tests share.
+    conversations, answers = SqlConversations(resources.database), SqlAnswers(resources.database)
+    questions = AskService(conversations, answers, StartedAnswers(), has_model=False)
+    overrides: Overrides = {ask_service: lambda: questions}
+    async with serving(resources, settings, APPLICATIONS, overrides) as app, browsing(app, "asker") as person:
         async with browsing(app, "ruler", Role.ADMIN) as ruler:
             limit = f"/api/users/{person.user_id}/quotas/questions"
             assert (await ruler.put(limit, json={"most": 1})).status_code == 200
