@@ -15,9 +15,10 @@ from pathlib import Path
 from sqlalchemy import text
 from temporalio.client import Client, WorkflowFailureError
 
-from pressbox.core.config import HttpSettings, Settings, child_environment
+from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
+from pressbox.core.environment import child_environment
 from pressbox.core.temporal.faults import list_planted
 from pressbox.curator.cleanup.contracts import ENTRIES_CLEANUP, EntriesCleanupInput
 from pressbox.curator.ingest.contracts import (

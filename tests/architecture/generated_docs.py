@@ -11,7 +11,8 @@ from typer._click import Command, Context
 from typer.core import TyperGroup
 
 from pressbox.core import config
-from pressbox.core.config import Settings, Variable, variables
+from pressbox.core.config import Settings
+from pressbox.core.environment import Variable, variables
 from pressbox.core.temporal.schedules import timetable
 from pressbox.entry.cli import cli
 from pressbox.entry.manifests import settings_groups

@@ -24,7 +24,7 @@ from prometheus_client import REGISTRY
 from typer._click import Command, Context
 from typer.core import TyperGroup
 
-from pressbox.core.config import load_settings, unknown_variables, variables
+from pressbox.core.environment import load_settings, unknown_variables, variables
 from pressbox.entry.cli import cli
 from pressbox.entry.manifests import APPLICATIONS, settings_groups
 from pressbox.entry.version import VERSION

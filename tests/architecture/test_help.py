@@ -16,6 +16,7 @@ ALLOWED = {"typer", "shellingham", "annotated_doc", "typing_extensions", "pressb
 # Of ours: manifests, names, enumerations that options offer, and the commands themselves.
 OUR_LIBRARIES = (
     "pressbox.core.config",
+    "pressbox.core.environment",
     "pressbox.core.logs",
     "pressbox.core.db",
     "pressbox.core.web",

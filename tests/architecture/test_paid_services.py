@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pressbox
-from pressbox.core.config import variables
+from pressbox.core.environment import variables
 from pressbox.entry.manifests import APPLICATIONS, settings_groups
 
 SOURCE = Path(pressbox.__file__).parent

@@ -38,8 +38,8 @@ def test_every_module_says_what_it_is_for() -> None:
 
 
 def test_only_the_settings_read_the_environment() -> None:
-    assert users("os.environ", "core/config.py") == []
-    assert users("os.getenv", "core/config.py") == []
+    assert users("os.environ", "core/environment.py") == []
+    assert users("os.getenv", "core/environment.py") == []
 
 
 def test_only_the_core_database_commits() -> None:

@@ -20,7 +20,8 @@ from temporalio.worker import Worker
 from temporalio.workflow import ActivityConfig
 
 from pressbox.core.app import AppManifest
-from pressbox.core.config import Settings, load_settings
+from pressbox.core.config import Settings
+from pressbox.core.environment import load_settings
 from pressbox.core.logs import configure_logs
 from pressbox.core.temporal import calls
 from pressbox.core.temporal import worker as temporal_worker

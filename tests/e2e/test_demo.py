@@ -11,7 +11,7 @@ import httpx
 import psutil
 import pytest
 
-from pressbox.core.config import child_environment
+from pressbox.core.environment import child_environment
 from pressbox.embedded.ports import free_port
 from pressbox.entry.cli import main
 

@@ -16,7 +16,8 @@ import httpx
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 
-from pressbox.core.config import ObjectsSettings, TemporalSettings, child_environment
+from pressbox.core.config import ObjectsSettings, TemporalSettings
+from pressbox.core.environment import child_environment
 from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
 from pressbox.demo.contracts import DemoTreeWorkflowInput

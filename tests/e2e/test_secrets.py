@@ -11,7 +11,8 @@ import psycopg
 import pytest
 from temporalio.client import Client
 
-from pressbox.core.config import TemporalSettings, child_environment
+from pressbox.core.config import TemporalSettings
+from pressbox.core.environment import child_environment
 from pressbox.core.temporal.client import connect
 from pressbox.demo.instance import Instance, running_instance
 from pressbox.embedded.ports import free_port

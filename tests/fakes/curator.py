@@ -139,7 +139,7 @@ class FakeEntries:
         self.distilled: list[int] = []
         self.old: list[int] = []
         self.gone: list[int] = []
-        self.index: KnownIndex | None = None
+        self.index: KnownIndex | None = KnownIndex("0", 0, writing=False, complete=True)
 
     @property
     def all(self) -> dict[int, FakeEntry]:

@@ -19,9 +19,9 @@ import pytest
 from sqlalchemy import text
 from temporalio.client import Client, WorkflowFailureError
 
-from pressbox.core.config import child_environment
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
+from pressbox.core.environment import child_environment
 from pressbox.core.temporal.faults import Action, Fault, Moment, every_fault, list_planted, plant
 from pressbox.demo.clips.spec import Scene
 from pressbox.demo.football_day.clip_files import make_clip_files

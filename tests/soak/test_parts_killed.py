@@ -14,7 +14,7 @@ import psutil
 import psycopg
 import pytest
 
-from pressbox.core.config import child_environment
+from pressbox.core.environment import child_environment
 from pressbox.embedded.home import Home
 from pressbox.embedded.leftovers import load_parts
 from pressbox.embedded.ports import free_port

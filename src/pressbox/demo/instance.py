@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pressbox.core.config import child_environment
+from pressbox.core.environment import child_environment
 from pressbox.core.errors import PermanentError
 from pressbox.core.logs import redact
 from pressbox.embedded.home import Endpoints, Home

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 import psycopg
 
-from pressbox.core.config import child_environment
+from pressbox.core.environment import child_environment
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.logs import redact
 from pressbox.embedded.postgres import installed_binaries

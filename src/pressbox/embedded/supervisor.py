@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
-from pressbox.core.config import Settings, child_environment
+from pressbox.core.config import Settings
+from pressbox.core.environment import child_environment
 from pressbox.core.errors import ConfigurationError, PermanentError
 from pressbox.core.logs import get_logger, redact
 from pressbox.embedded import ports

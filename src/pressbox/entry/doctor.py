@@ -8,7 +8,8 @@ import typer
 
 from pressbox.core.accounts.proxies import check_proxies
 from pressbox.core.commands import print_json
-from pressbox.core.config import Settings, load_settings, unknown_variables
+from pressbox.core.config import Settings
+from pressbox.core.environment import load_settings, unknown_variables
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.health import HealthState, PartHealth, check_parts, worst
 from pressbox.core.logs import configure_logs, redact

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def prepare_settings() -> Settings:
     """Read the settings, set up logs, and name variables that mean nothing."""
-    from pressbox.core.config import load_settings, unknown_variables
+    from pressbox.core.environment import load_settings, unknown_variables
     from pressbox.core.logs import configure_logs, get_logger
     from pressbox.entry.manifests import settings_groups
 

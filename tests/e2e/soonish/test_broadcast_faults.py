@@ -24,8 +24,9 @@ from sqlalchemy import TextClause, text
 from temporalio.client import Client
 
 from pressbox.core.app import Resources
-from pressbox.core.config import HttpSettings, Settings, child_environment
+from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.db.database import Database
+from pressbox.core.environment import child_environment
 from pressbox.core.temporal.faults import Action, every_fault, list_planted, plant
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.notification_target import NotificationTarget

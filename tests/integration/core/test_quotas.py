@@ -10,8 +10,9 @@ from sqlalchemy import func, update
 
 from pressbox.core.accounts.models import Scope
 from pressbox.core.accounts.service import AccountService
-from pressbox.core.config import Settings, load_settings
+from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
+from pressbox.core.environment import load_settings
 from pressbox.core.errors import ConfigurationError, InvalidInputError
 from pressbox.core.quotas.declared import REQUESTS, declared_quotas
 from pressbox.core.quotas.quota import (

@@ -12,6 +12,7 @@ import zstandard
 
 from pressbox.core.config import HttpSettings
 from pressbox.core.http.client import GuardedClient
+from pressbox.core.processes.pool import ChildNotStartedError
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
 from pressbox.curator.feeds.parser import FeedParser
@@ -281,3 +282,15 @@ async def test_a_document_that_breaks_the_reader_fails_alone(
     crawl = await crawler.crawl(feed(server))
     assert crawl.outcome is CrawlOutcome.NOT_A_FEED
     assert "ZeroDivisionError" in crawl.reason
+
+
+async def test_a_parser_that_does_not_start_is_our_fault_and_not_the_feeds(
+    server: LoopbackServer, crawler: FeedCrawler, parsers: ParserPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def start_nothing(*_: object, **__: object) -> None:
+        raise ChildNotStartedError("The parsers do not start in time; the machine is busy.")
+
+    monkeypatch.setattr(parsers, "run_by", start_nothing)
+    server.answers("/feed", body=FEED)
+    with pytest.raises(ChildNotStartedError):
+        await crawler.crawl(feed(server))

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import TransientError
 from pressbox.core.health import HealthState
+from pressbox.curator.library.rows import SearchIndexRow
 from pressbox.curator.search.activities import IndexActivities
 from pressbox.curator.search.contracts import Generation, IndexBatchInput
 from pressbox.curator.search.domain.identity import DamagedIndexError
@@ -117,6 +119,27 @@ async def test_an_index_of_another_database_is_not_written_to_and_is_replaced(li
     assert await library.health() is HealthState.WARNING
     assert await library.index() == 0
     assert library.rebuild.started == 1
+
+
+async def test_an_index_that_the_database_never_heard_of_is_not_adopted(library: Library, database: Database) -> None:
+    async with database.unit_of_work() as work:
+        await work.session.execute(delete(SearchIndexRow))
+    assert await library.health() is HealthState.WARNING
+    await Rows(database).crawl(library.feed_id, read(entry(9), etag="second"))
+    assert await library.index() == 0
+    assert library.rebuild.started == 1
+    await library.rebuild_beside()
+    assert await library.found() == 4
+
+
+async def test_a_question_beside_a_lost_index_has_it_checked_too(library: Library) -> None:
+    assert await library.search.search_any(["article"], [library.feed_id], 10)
+    assert not await library.store.index_check_is_due()
+    assert await library.search.search_any(["nowhere"], [library.feed_id], 10) == []
+    assert not await library.store.index_check_is_due(), "nothing was found, and that is true"
+    shutil.rmtree(library.folder)
+    assert await library.search.search_any(["article"], [library.feed_id], 10) == ()
+    assert await library.store.index_check_is_due()
 
 
 async def test_an_older_copy_of_the_folder_is_noticed(library: Library, tmp_path: Path) -> None:

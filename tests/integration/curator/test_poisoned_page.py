@@ -10,6 +10,7 @@ from temporalio.testing import ActivityEnvironment
 from pressbox.core.config import HttpSettings
 from pressbox.core.db.database import Database
 from pressbox.core.http.client import GuardedClient
+from pressbox.core.processes.pool import ChildNotStartedError
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.ingest.activities import CrawlActivities
@@ -21,7 +22,7 @@ from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.parser_pool import ParserPool
-from pressbox.curator.library.rows import EntryBodyRow
+from pressbox.curator.library.rows import EntryBodyRow, FeedStateRow
 from tests.fakes.curator_rows import Rows
 from tests.fakes.poisons import POISONS, rss
 from tests.integration.http.loopback import LoopbackServer, running
@@ -97,6 +98,27 @@ async def test_every_poison_fails_alone_and_the_round_goes_on(
     stored = await rows.all(select(EntryBodyRow.feed_content))
     assert max(len(content) for content in stored) < 1_000_000
     assert (await crawl.list_feeds(ListFeedsInput(limit=PAGE, due_at=NOW))).feed_ids == ()
+
+
+async def test_parsers_that_do_not_start_leave_every_feed_as_it_was(
+    server: LoopbackServer,
+    crawl: CrawlActivities,
+    database: Database,
+    parsers: ParserPool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def start_nothing(*_: object, **__: object) -> None:
+        raise ChildNotStartedError("The parsers do not start in time; the machine is busy.")
+
+    rows = Rows(database)
+    feed_id = await plant_honest(rows, server, await rows.user(), 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(parsers, "run_by", start_nothing)
+        with pytest.raises(ChildNotStartedError):
+            await run_round(crawl)
+    assert list(await rows.all(select(FeedStateRow.feed_id))) == []
+    await run_round(crawl)
+    assert (await rows.state(feed_id)).outcome == CrawlOutcome.NEW
 
 
 async def plant_honest(rows: Rows, server: LoopbackServer, reader: int, number: int) -> int:

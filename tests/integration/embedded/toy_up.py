@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from pressbox.core.config import load_settings
+from pressbox.core.environment import load_settings
 from pressbox.core.errors import PressboxError
 from pressbox.core.logs import configure_logs
 from pressbox.embedded.announcement import announcement

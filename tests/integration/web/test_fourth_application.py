@@ -14,7 +14,8 @@ import httpx
 import pytest
 
 from pressbox.core.app import AppManifest, Resources
-from pressbox.core.config import Settings, load_settings
+from pressbox.core.config import Settings
+from pressbox.core.environment import load_settings
 from pressbox.core.temporal.schedules import ScheduleOutcome, declared_schedules, reconcile, remove
 from pressbox.core.web.app import create_app
 from pressbox.entry import manifests

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import Field, SecretStr
 
-from pressbox.core.config import Group, LogFormat, Settings, load_settings, unknown_variables, variables
+from pressbox.core.config import Group, LogFormat, Settings
+from pressbox.core.environment import load_settings, unknown_variables, variables
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.logs import secret_values
 from pressbox.entry.manifests import settings_groups

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from pressbox.core.config import load_settings
+from pressbox.core.environment import load_settings
 from pressbox.core.logs import BLOT, Redactor, configure_logs, get_logger
 
 

@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from pressbox.core.config import Settings, load_settings
+from pressbox.core.config import Settings
+from pressbox.core.environment import load_settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.settings import CuratorSettings, DistillerKind, policy

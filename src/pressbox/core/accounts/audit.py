@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from sqlalchemy import ColumnElement, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -57,7 +58,7 @@ class Action(StrEnum):
 class AuditEntry:
     """One line, with the people's addresses of today; without, when they are gone."""
 
-    id: int
+    id: Annotated[int, Field(description="Ask with it as `before` for what is older.")]
     at: datetime
     action: str
     actor_id: int | None

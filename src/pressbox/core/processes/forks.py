@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
 
-from pressbox.core.config import bare_environment
+from pressbox.core.environment import bare_environment
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.processes.calls import OK, READY, Failure, Limits, Plan, name_of, signature_of

@@ -28,7 +28,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
 
-from pressbox.core.config import bare_environment
+from pressbox.core.environment import bare_environment
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.processes.calls import OK, READY, Failure, Limits, Plan, Terms, name_of, signature_of
@@ -44,6 +44,10 @@ START_SECONDS = 60.0
 IDLE_SECONDS = 60.0
 # After so many calls a child is replaced, so that what libraries leak has an end.
 CALLS_PER_CHILD = 100
+
+
+class ChildNotStartedError(TransientError):
+    """No child took the call, so it says nothing about what was to be worked on."""
 
 
 class ChildDiedError(TransientError):
@@ -170,7 +174,7 @@ class ChildPool:
                 ready = await child.read_line()
         except TimeoutError as error:
             await self._end(child)
-            raise TransientError(f"{self.name} does not start in time; the machine is busy.") from error
+            raise ChildNotStartedError(f"{self.name} does not start in time; the machine is busy.") from error
         except asyncio.IncompleteReadError:
             ready = b""
         # Also after a cancellation: nobody else knows of it yet.

@@ -40,7 +40,7 @@ _STATUSES = {
 
 
 class FeedCrawler:
-    """Returns a Crawl whatever the site does. Only a cancellation is raised."""
+    """Returns a Crawl whatever the site does. Only a cancellation, and that no parser of ours runs, is raised."""
 
     def __init__(self, client: GuardedClient, parser: FeedParser, policy: CuratorPolicy, now: Clock = utc_now) -> None:
         self._client = client

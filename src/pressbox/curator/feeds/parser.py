@@ -11,9 +11,10 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from pressbox.core.errors import PermanentError, PressboxError
+from pressbox.core.errors import ConfigurationError, PermanentError, PressboxError
 from pressbox.core.logs import get_logger
 from pressbox.core.processes.calls import Terms
+from pressbox.core.processes.pool import ChildNotStartedError
 from pressbox.curator.feeds.cleaning import clean_feed
 from pressbox.curator.feeds.domain import ParsedFeed, RawFeed
 from pressbox.curator.feeds.elements import UNDECLARED
@@ -67,12 +68,12 @@ class FeedParser:
     async def parse(
         self, content: bytes, content_type: str, url: str, limit: int | None = None, *, owner: str = OWNER
     ) -> ParsedFeed:
-        """Parse a feed, or raise NotAFeedError and nothing else."""
+        """Parse a feed, or raise NotAFeedError. That no parser runs is our own fault and raised as it is."""
         try:
             return await self._parsers.run_by(
                 Terms(owner=owner), parse_feed, content, content_type, url, now=datetime.now(UTC), limit=limit
             )
-        except NotAFeedError:
+        except (NotAFeedError, ChildNotStartedError, ConfigurationError):
             raise
         except PressboxError as error:
             log.warning("feed_unreadable", msg=f"A feed broke the parser: {error.message}")

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
-from pressbox.core.errors import NotFoundError, PermanentError, RateLimitedError, TransientError
+from pressbox.core.errors import ConfigurationError, NotFoundError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
@@ -166,6 +166,9 @@ class CrawlActivities:
         try:
             async with at_once or asyncio.Semaphore():
                 return await self._crawler.crawl(feed)
+        # Our own parts are away: that is no outcome of this feed.
+        except (TransientError, ConfigurationError):
+            raise
         # A crawl is a value, whatever the site does. An error that nobody foresaw is one too.
         except Exception as error:  # noqa: BLE001
             activity.logger.exception("Feed %s broke the crawler", feed.feed_id)

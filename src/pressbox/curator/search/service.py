@@ -43,13 +43,15 @@ class ArticleSearch:
         return hits, total
 
     async def search_any(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
-        """Return entries that have some of these terms. A question is also answered by meaning, so this may fail."""
+        """Return entries that have some of these terms; none without a usable index: meaning answers questions too."""
         try:
-            return await self._reader.search_any(terms, feed_ids, limit)
+            found = await self._reader.search_any(terms, feed_ids, limit)
+            if found or (await self.find_condition()).usable:
+                return found
         except DamagedIndexError as error:
             log.warning("index_damaged", msg=error.message)
-            await self._doubt_index()
-            return ()
+        await self._doubt_index()
+        return ()
 
     async def find_condition(self) -> IndexCondition:
         condition = await self._compare()

@@ -46,7 +46,8 @@ class FoundIndex:
 def compare_generations(known: KnownIndex | None, found: FoundIndex | None) -> IndexCondition:
     """Compare as a reader does, for whom the writer may be a commit ahead."""
     if known is None:
-        return IndexCondition.EMPTY if found is None else IndexCondition.GOOD
+        # Ids of another database would show its articles under the names of ours.
+        return IndexCondition.EMPTY if found is None else IndexCondition.FOREIGN
     if found is None:
         return IndexCondition.MISSING
     if known.generation not in ("", found.generation):
