@@ -1,9 +1,9 @@
-"""What is searched for a scorer and his team, and how ids are spelt."""
+"""Queries, aliases of teams, and how ids are spelt."""
 
 import re
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.footy.domain.names import (
@@ -11,55 +11,11 @@ from pressbox.footy.domain.names import (
     MOST_ALIASES,
     KnownName,
     build_query,
-    extract_player_search_names,
-    fold,
     mentions,
     rank_aliases,
     slug,
 )
-
-WORDS = st.text(alphabet=st.characters(categories=["L"]), min_size=1, max_size=12)
-NAMES = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("Florian Wirtz", ("Florian", "Wirtz")),
-        ("D. Szoboszlai", ("Szoboszlai",)),
-        ("Mohamed Salah", ("Salah",)),
-        ("M. Salah", ("Salah",)),
-        ("Kylian Mbappé", ("Kylian", "Mbappé", "Mbappe")),
-        ("Martin Ødegaard", ("Ødegaard", "Odegaard")),
-        ("Luka Modrić", ("Luka", "Modrić", "Modric")),
-        ("Pierre-Emerick Aubameyang", ("Pierre-Emerick", "Emerick", "Aubameyang")),
-        ("Trent Alexander-Arnold", ("Trent", "Alexander-Arnold", "Arnold")),
-        ("J.-P. Mateta", ("Mateta",)),
-        ("N’Golo Kanté", ("N'Golo", "Kanté", "Kante")),
-        ("K. De Bruyne", ("Bruyne",)),
-        ("Virgil van Dijk", ("Virgil", "Dijk")),
-        ("Vinícius Júnior", ("Vinícius", "Vinicius")),
-        ("H. Son", ("Son",)),
-        ("Son", ("Son",)),
-        ("David Ito", ("Ito",)),
-        ("Mohamed Ali", ("Ali",)),
-        ("João Pedro", ("Pedro",)),
-        ("三笘 薫", ("三笘",)),
-        ("", ()),
-        (" . ", ()),
-    ],
-)
-def test_a_player_is_searched_by_the_parts_that_help(name: str, expected: tuple[str, ...]) -> None:
-    assert extract_player_search_names(name) == expected
-
-
-@given(NAMES)
-@example("\N{ARABIC LIGATURE SHADDA WITH DAMMATAN ISOLATED FORM}")
-def test_a_name_always_yields_something_and_never_more_than_three_parts(name: str) -> None:
-    found = extract_player_search_names(name)
-    assert found
-    assert len({fold(part).casefold() for part in found}) <= 3
-    assert all(part == part.strip() and part for part in found)
+from pressbox.footy.domain.player_names import extract_player_search_names
 
 
 @given(st.text(max_size=60))

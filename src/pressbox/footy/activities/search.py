@@ -28,7 +28,8 @@ from pressbox.footy.contracts.search import (
     SourceFailure,
 )
 from pressbox.footy.domain.candidates import FoundVideo, longest_first
-from pressbox.footy.domain.names import build_query, extract_player_search_names
+from pressbox.footy.domain.names import build_query
+from pressbox.footy.domain.player_names import extract_player_search_names
 from pressbox.footy.domain.search_window import search_age
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
 from pressbox.footy.ports.storage import Candidates, Goals, SourceAnswer

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from pressbox.core.errors import InvalidInputError
 
-MOST_NAME_PARTS = 3
 SHORTEST_PART = 4
 MOST_ALIASES = 8
 # X refuses longer queries.
@@ -26,32 +25,13 @@ _PLAIN_LETTERS = str.maketrans(
         "‘": "'", "’": "'", "ʼ": "'", "`": "'", "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-",
     }
 )  # fmt: skip
-_INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,2}\.|[^\W\d_]")
-_NOT_IN_A_WORD = re.compile(r"[^\w'-]|_")
+NOT_IN_A_WORD = re.compile(r"[^\w'-]|_")
 # Operators in the search languages of all sources.
-_OPERATORS = frozenset({"or", "and", "not"})
+OPERATORS = frozenset({"or", "and", "not"})
 
 
-def _word_set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
-
-
-# Given names shared by too many players, and suffixes such as "the younger".
-_TOO_COMMON = _word_set(
-    """
-    abdul abdullah adam ahmad ahmed alejandro alex alexander ali amadou anderson andre andrea andreas andres andrew
-    andy anthony antonio ben benjamin bernardo brian bruno carlos charlie chris christian cristian cristiano daniel
-    daniele danny dani david diego dominic douglas eduardo edward emmanuel eric fabio felipe fernando filho francesco
-    francisco frank gabriel george giovanni gustavo harry hassan henrique hugo ibrahim ibrahima ismail ivan jack jacob
-    jake james jamie jan javier jean jesus joao joe joel john johnny jonathan jordan jorge jose joseph josh joshua juan
-    julian junior karim kevin lars leonardo lewis liam louis luca lucas luis luiz luke manuel marco marcos marcus maria
-    mario mark martin mateo matheus matt matteo matthew max michael michel miguel mike mohamed mohammad mohammed
-    mohammadi mohammedi moussa muhammad mustafa neto nicolas nikola omar oscar oliver ousmane pablo patrick paul paulo
-    pedro peter philip philipp pierre rafael ricardo richard roberto robert rodrigo ruben ryan said salem sam samuel
-    santiago scott sebastian sergio simon stefan stephen steven thiago thomas tiago tom tomas tommy victor vitor
-    will william yusuf youssef
-    """
-)
 
 
 def fold(text: str) -> str:
@@ -59,26 +39,6 @@ def fold(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text)
     unmarked = "".join(char for char in decomposed if not unicodedata.combining(char))
     return unicodedata.normalize("NFC", unmarked.translate(_PLAIN_LETTERS))
-
-
-def extract_player_search_names(name: str) -> tuple[str, ...]:
-    """The words that find posts about a player, in the order of the name, with and without accents.
-
-    A name always yields something: short surnames (Son) and common names are used when nothing else is left.
-    """
-    words = _words(name)
-    spoken = [word for word in words if not _INITIALS.fullmatch(word)] or words
-    plain = [_NOT_IN_A_WORD.sub("", word).strip("'-") for word in spoken]
-    plain = [word for word in plain if word]
-    plain = [word for word in plain if word.casefold() not in _OPERATORS] or plain
-    telling = [word for word in plain if fold(word).casefold() not in _TOO_COMMON] or plain[-1:]
-    parts = list(dict.fromkeys(part for word in telling for part in _whole_and_split(word)))
-    long_enough = [part for part in parts if _count_letters(part) >= SHORTEST_PART and not _is_common(part)]
-    chosen = long_enough or _longest_only(parts)
-    longest = sorted(chosen, key=_count_letters, reverse=True)[:MOST_NAME_PARTS]
-    # Some signs have no plain form.
-    both = (form for part in chosen if part in longest for form in (part, fold(part).strip()) if form)
-    return tuple(dict.fromkeys(both))
 
 
 def build_query(player_names: Sequence[str], team_aliases: Sequence[str]) -> str:
@@ -149,14 +109,14 @@ def rank_aliases(team: str, known: Iterable[KnownName], limit: int = MOST_ALIASE
 
 
 # Words in the names of clubs that do not tell which club it is.
-_LEGAL_FORMS = _word_set(
+_LEGAL_FORMS = word_set(
     """
     fc f.c. afc a.f.c. cf c.f. sc s.c. ac a.c. as a.s. cd c.d. ud u.d. rc r.c. sv bv fk nk sk sd club ssc s.s.c. ss
     s.s. us u.s. bc b.c. tsv vfl vfb tsg jk if bk ff ca cp rcd calcio futbol football fussball association de the e.v.
     ev kv kaa krc ogc ogcn losc rsc vv gnk hnk mfk
     """
 )
-_ANY_CLUB = _word_set(
+_ANY_CLUB = word_set(
     """
     united city town rovers wanderers athletic athletico atletico real sporting inter dynamo dinamo olympique rangers
     albion county racing deportivo nacional national team national-team men women reds blues whites blacks
@@ -200,7 +160,7 @@ def strip_legal_form(text: str) -> str:
     while len(words) > 1 and words[0].casefold() in _LEGAL_FORMS:
         words = words[1:]
     rest = " ".join(words)
-    if _count_letters(rest) < SHORTEST_PART or all(word.casefold() in _ANY_CLUB for word in words):
+    if count_letters(rest) < SHORTEST_PART or all(word.casefold() in _ANY_CLUB for word in words):
         return text
     return rest
 
@@ -209,40 +169,17 @@ def _key(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "", fold(text).casefold()) or text.casefold()
 
 
-def _words(name: str) -> list[str]:
-    normal = unicodedata.normalize("NFC", name).translate({ord("’"): "'", ord("‐"): "-", ord("‑"): "-", ord("–"): "-"})
-    return [word for word in re.split(r"[\s,;/()\"]+", normal) if any(char.isalnum() for char in word)]
-
-
 def _plain_words(text: str) -> str:
     return " ".join(re.sub(r"[^\w]+|_", " ", fold(text).casefold()).split())
 
 
-def _whole_and_split(word: str) -> list[str]:
-    pieces = [piece for piece in word.split("-") if piece]
-    return [word, *pieces] if len(pieces) > 1 else [word]
-
-
-def _count_letters(text: str) -> int:
+def count_letters(text: str) -> int:
     return sum(char.isalnum() for char in text)
 
 
-def _is_common(part: str) -> bool:
-    # A hyphenated name is specific, even if its parts are not: Pierre-Emerick, but not Pierre.
-    return "-" not in part and fold(part).casefold() in _TOO_COMMON
-
-
-def _longest_only(parts: Sequence[str]) -> list[str]:
-    if not parts:
-        return []
-    longest = max(parts, key=_count_letters)
-    # Of equally long parts, take the last: it is the surname in most of the world.
-    return [part for part in parts if _count_letters(part) == _count_letters(longest)][-1:]
-
-
 def _terms(words: Sequence[str]) -> list[str]:
-    clean = (" ".join(_NOT_IN_A_WORD.sub(" ", word).split()) for word in words)
-    terms = (f'"{word}"' if " " in word else word for word in clean if word and word.casefold() not in _OPERATORS)
+    clean = (" ".join(NOT_IN_A_WORD.sub(" ", word).split()) for word in words)
+    terms = (f'"{word}"' if " " in word else word for word in clean if word and word.casefold() not in OPERATORS)
     return list(dict.fromkeys(terms))
 
 
