@@ -24,6 +24,18 @@ TEAMS = (
             "es": ["Liverpool Football Club", "Los Reds"],
         },
     ),
+    WikidataTeam(id="Q100", names={"en": ["Inter Miami CF", "Inter Miami"]}, country="United States"),
+    WikidataTeam(id="Q631", names={"en": ["Inter Milan", "Inter", "Internazionale"]}, country="Italy"),
+    WikidataTeam(id="Q101", names={"en": ["Barcelona S.C."], "es": ["Barcelona SC", "BSC"]}, country="Ecuador"),
+    WikidataTeam(id="Q7156", names={"en": ["FC Barcelona", "Barça", "FCB"]}, country="Spain"),
+    WikidataTeam(id="Q9616", names={"en": ["Chelsea F.C.", "CFC"]}, country="United Kingdom"),
+    WikidataTeam(
+        id="Q1073127",
+        names={"en": ["Chelsea F.C. Women", "CFCW"]},
+        country="United Kingdom",
+        kind="women's association football team",
+    ),
+    WikidataTeam(id="Q43310", names={"en": ["Germany men's national football team", "DFB-Elf"]}, country="Germany"),
     WikidataTeam(id="Q7", names={"en": ["Everton F.C.", "neighbour of Liverpool", "EFC"]}),
 )
 
@@ -45,6 +57,32 @@ async def test_the_first_team_with_that_name_is_asked_for_its_names(wikidata: Wi
     assert aliases.source == "wikidata"
     assert aliases.names[:2] == ("Liverpool", "LFC")
     assert not {"Liverpool Ladies", "EFC", "The Reds"} & set(aliases.names)
+
+
+@pytest.mark.parametrize(
+    ("team", "expected", "others"),
+    [
+        (TeamName(505, "Inter", "Italy"), {"Internazionale"}, {"Inter Miami"}),
+        (TeamName(505, "Inter"), {"Internazionale"}, {"Inter Miami"}),
+        (TeamName(9568, "Inter Miami", "USA"), {"Inter Miami"}, {"Internazionale"}),
+        (TeamName(529, "Barcelona", "Spain"), {"Barça", "FCB"}, {"BSC"}),
+        (TeamName(1152, "Barcelona SC", "Ecuador"), {"BSC"}, {"Barça", "FCB"}),
+        (TeamName(1, "Chelsea W", "England"), {"Chelsea", "CFCW"}, {"CFC"}),
+        (TeamName(49, "Chelsea", "England"), {"Chelsea", "CFC"}, {"CFCW"}),
+        (TeamName(2, "Liverpool W", "England"), {"Liverpool Ladies"}, {"LFC"}),
+        (TeamName(25, "Germany", "World"), {"DFB-Elf", "Deutschland", "Alemania"}, set()),
+    ],
+)
+async def test_country_and_gender_decide_between_namesakes(
+    wikidata: Wikidata, team: TeamName, expected: set[str], others: set[str]
+) -> None:
+    names = set((await wikidata.find_aliases(team)).names)
+    assert expected <= names
+    assert not names & others
+
+
+async def test_women_without_an_entry_of_their_own_have_the_names_of_their_club(wikidata: Wikidata) -> None:
+    assert "FCB" in (await wikidata.find_aliases(TeamName(3, "Barcelona W", "Spain"))).names
 
 
 async def test_an_unknown_team_has_no_names_and_the_source_says_so(wikidata: Wikidata) -> None:
@@ -79,6 +117,11 @@ async def test_an_error_in_a_good_answer_and_a_page_of_maintenance_are_outages(
         (TeamName(2, "France", "World"), {"France", "FRA", "Les Bleus"}),
         (TeamName(505, "Inter", "Italy"), {"Inter", "Internazionale", "Nerazzurri"}),
         (TeamName(42, "Arsenal", "England"), {"Arsenal", "Gunners"}),
+        (TeamName(1, "Chelsea W", "England"), {"Chelsea", "Chelsea Women"}),
+        (TeamName(25, "Germany", "World"), {"Deutschland", "Alemania", "Allemagne", "Germania"}),
+        (TeamName(26, "Scotland"), {"Scotland", "Schottland", "Escocia"}),
+        (TeamName(27, "Korea Republic"), {"South Korea", "KOR"}),
+        (TeamName(76, "Swansea", "England"), {"Swansea City"}),
     ],
 )
 async def test_the_list_in_the_package_knows_the_followed_leagues(team: TeamName, expected: set[str]) -> None:
@@ -90,6 +133,23 @@ async def test_the_list_in_the_package_knows_the_followed_leagues(team: TeamName
 async def test_namesakes_are_told_apart_by_country() -> None:
     russian = await ClubList().find_aliases(TeamName(1, "Arsenal", "Russia"))
     assert "Gunners" not in russian.names
+
+
+@pytest.mark.parametrize(
+    "team",
+    [
+        TeamName(206, "Heracles", "Netherlands"),
+        TeamName(206, "Heracles"),
+        TeamName(1, "SC Villa", "Uganda"),
+        TeamName(1, "SC Villa"),
+        TeamName(1152, "Barcelona SC", "Ecuador"),
+        TeamName(1152, "Barcelona SC"),
+        TeamName(2350, "Liverpool", "Uruguay"),
+        TeamName(9568, "Inter Miami", "USA"),
+    ],
+)
+async def test_a_namesake_is_not_taken_for_the_club_that_the_list_has(team: TeamName) -> None:
+    assert (await ClubList().find_aliases(team)).names == ()
 
 
 async def test_the_list_knows_that_it_does_not_know() -> None:

@@ -8,11 +8,8 @@ from hypothesis import strategies as st
 
 from pressbox.footy.domain.names import (
     LONGEST_QUERY,
-    MOST_ALIASES,
-    KnownName,
     build_query,
     mentions,
-    rank_aliases,
     slug,
 )
 from pressbox.footy.domain.player_names import extract_player_search_names
@@ -74,38 +71,6 @@ def test_names_in_other_scripts_stay_apart() -> None:
     assert slug("三笘") != slug("久保")
 
 
-def test_aliases_are_filtered_and_the_most_useful_come_first() -> None:
-    known = [
-        KnownName("Liverpool F.C.", "en", main=True),
-        KnownName("LFC", "en"),
-        KnownName("Liverpool Football Club", "en"),
-        KnownName("The Reds", "en"),
-        KnownName("ליברפול", "he", main=True),
-        KnownName("リヴァプールFC", "ja", main=True),
-        KnownName("FC Liverpool", "de", main=True),
-        KnownName("Liverpool (voetbalclub)", "nl"),
-        KnownName("Liverpool Football Club and Athletic Grounds", "en"),
-        KnownName("Liverpool 1892", "it"),
-        KnownName("lfc", "tr"),
-        KnownName("FC", "en"),
-        KnownName("Merseysiders", "fr"),
-    ]
-    assert rank_aliases("Liverpool", known) == ("Liverpool", "LFC", "Merseysiders")
-
-
-def test_a_name_that_any_club_could_have_is_no_alias_but_stays_inside_longer_ones() -> None:
-    known = [KnownName("City"), KnownName("Man City"), KnownName("MCFC"), KnownName("United"), KnownName("The Blues")]
-    assert rank_aliases("Manchester City FC", known) == ("Manchester City", "MCFC", "Man City")
-
-
-@given(st.text(min_size=1, max_size=30), st.lists(st.builds(KnownName, st.text(max_size=30)), max_size=20))
-def test_whatever_a_catalogue_says_the_list_is_short_and_has_no_repetition(team: str, known: list[KnownName]) -> None:
-    ranked = rank_aliases(team, known)
-    assert len(ranked) <= MOST_ALIASES
-    assert len(set(ranked)) == len(ranked)
-    assert not team.strip() or ranked
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -124,9 +89,3 @@ def test_a_post_is_about_the_goal_when_it_names_player_and_team(text: str, expec
 def test_accents_hyphens_and_aliases_of_several_words_are_found_in_any_spelling() -> None:
     assert mentions("mbappe for manchester-UNITED", ("Mbappé",), ("Manchester United",))
     assert mentions("Aubameyang, Pierre Emerick!", ("Pierre-Emerick",), ())
-
-
-def test_names_as_tables_shorten_them_are_no_aliases() -> None:
-    known = [KnownName("Bor. Dortmund"), KnownName("B. Dortmund"), KnownName("BVB"), KnownName("Dortm.")]
-    assert rank_aliases("Borussia Dortmund", known) == ("Borussia Dortmund", "BVB")
-    assert rank_aliases("Pauli", [KnownName("St. Pauli"), KnownName("P.S.G.")]) == ("Pauli", "P.S.G.", "St. Pauli")

@@ -15,10 +15,12 @@ _ENTITY = re.compile(r"wd:(Q\d+)")
 
 
 class WikidataTeam(Contract):
-    """Names by language; the first of each is the label, the others are aliases."""
+    """Names by language; the first of each is the label, the others are aliases. Country and kind are labels."""
 
     id: str
     names: Mapping[str, Sequence[str]]
+    country: str = ""
+    kind: str = "association football club"
 
 
 class WikidataSite(HttpService):
@@ -67,9 +69,14 @@ class WikidataSite(HttpService):
                 "team": {"type": "uri", "value": f"http://www.wikidata.org/entity/{team.id}"},
                 "name": {"type": "literal", "xml:lang": language, "value": name},
                 "main": {"type": "literal", "value": str(number == 0).lower()},
+                "kind": {"type": "literal", "xml:lang": "en", "value": team.kind},
             }
+            # What a team does not have is left out of a row, as the query service does for optional parts.
+            | ({"country": {"type": "literal", "xml:lang": "en", "value": team.country}} if team.country else {})
             for team in teams
             for language, names in team.names.items()
             for number, name in enumerate(names)
         ]
-        return Answer.of({"head": {"vars": ["team", "name", "main"]}, "results": {"bindings": bindings}})
+        return Answer.of(
+            {"head": {"vars": ["team", "name", "main", "country", "kind"]}, "results": {"bindings": bindings}}
+        )

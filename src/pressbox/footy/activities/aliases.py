@@ -9,6 +9,7 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.temporal.calls import call_with
 from pressbox.footy.activities.limits import limits
 from pressbox.footy.contracts.aliases import TeamAliases, TeamReference
+from pressbox.footy.domain.team_names import derive_aliases
 from pressbox.footy.ports.outside import AliasSource
 from pressbox.footy.ports.storage import TeamStore
 
@@ -29,8 +30,10 @@ class AliasActivities:
     async def get_team_aliases(self, input: TeamReference) -> TeamAliases:
         team = await self._teams.load_team(input.team_id)
         found = await self._source.find_aliases(team)
+        # Nobody types the whole name of a team, also of one that no catalogue has.
+        names = found.names or derive_aliases(team.name, team.country)
         return TeamAliases(
-            team_id=team.team_id, team_name=team.name, aliases=found.names, source=found.source, fetched_at=self._now()
+            team_id=team.team_id, team_name=team.name, aliases=names, source=found.source, fetched_at=self._now()
         )
 
     @activity.defn

@@ -31,6 +31,7 @@ from pressbox.footy.domain.candidates import FoundVideo, longest_first
 from pressbox.footy.domain.names import build_query
 from pressbox.footy.domain.player_names import extract_player_search_names
 from pressbox.footy.domain.search_window import search_age
+from pressbox.footy.domain.team_names import derive_aliases
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
 from pressbox.footy.ports.storage import Candidates, Goals, SourceAnswer
 
@@ -79,7 +80,7 @@ class SearchActivities:
     async def get_twitter_search_data(self, input: SearchDataInput) -> SearchData:
         """Read the scorer anew for each attempt: he may have been corrected meanwhile."""
         player, team, _ = await self._goals.load_scorer(input.event_id)
-        names, teams = extract_player_search_names(player), input.aliases or (team,)
+        names, teams = extract_player_search_names(player), input.aliases or derive_aliases(team)
         query = build_query(names, teams)
         await self._goals.record_query(input.event_id, query)
         now = self._now()

@@ -1,21 +1,17 @@
-"""Names as people type them: search terms for scorers and teams, aliases, and readable parts of workflow ids."""
+"""Names as people type them: plain letters, queries, words in posts, and readable parts of workflow ids."""
 
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from pressbox.core.errors import InvalidInputError
 
 SHORTEST_PART = 4
-MOST_ALIASES = 8
 # X refuses longer queries.
 LONGEST_QUERY = 512
 LONGEST_SLUG = 40
-LONGEST_ALIAS = 40
 SHORTEST_SEARCH = 2
-_MOST_ALIAS_WORDS = 4
 
 # Letters that have no decomposition into a plain one and a mark.
 _PLAIN_LETTERS = str.maketrans(
@@ -79,94 +75,6 @@ def slug(text: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9]+", "-", fold(text)).strip("-")[:LONGEST_SLUG].rstrip("-")
     # A name in another script has no plain letters; a checksum keeps two of them apart.
     return plain or f"n{zlib.crc32(text.encode()):08x}"
-
-
-@dataclass(frozen=True)
-class KnownName:
-    """A name of a team from a catalogue. `main` is its label, as opposed to an alias."""
-
-    text: str
-    language: str = "en"
-    main: bool = False
-
-
-def rank_aliases(team: str, known: Iterable[KnownName], limit: int = MOST_ALIASES) -> tuple[str, ...]:
-    """The names under which people write about a team, the most useful first; the team's own name is always included.
-
-    Leaves out names that are too long to type, in another script, with years, or that fit any club.
-    """
-    own = strip_legal_form(" ".join(team.split()))
-    counted: dict[str, tuple[str, int]] = {}
-    for candidate in known:
-        text = strip_legal_form(" ".join(candidate.text.split()))
-        key = _key(text)
-        if _is_usable(text) and key != _key(own):
-            spelling, weight = counted.get(key, (text, 0))
-            counted[key] = (spelling, weight + _weight(candidate, text))
-    ranked = sorted(counted.items(), key=lambda item: (-item[1][1], len(item[1][0]), item[0]))
-    others = tuple(spelling for _, (spelling, _) in ranked)
-    return ((own, *others) if own else others)[:limit]
-
-
-# Words in the names of clubs that do not tell which club it is.
-_LEGAL_FORMS = word_set(
-    """
-    fc f.c. afc a.f.c. cf c.f. sc s.c. ac a.c. as a.s. cd c.d. ud u.d. rc r.c. sv bv fk nk sk sd club ssc s.s.c. ss
-    s.s. us u.s. bc b.c. tsv vfl vfb tsg jk if bk ff ca cp rcd calcio futbol football fussball association de the e.v.
-    ev kv kaa krc ogc ogcn losc rsc vv gnk hnk mfk
-    """
-)
-_ANY_CLUB = word_set(
-    """
-    united city town rovers wanderers athletic athletico atletico real sporting inter dynamo dinamo olympique rangers
-    albion county racing deportivo nacional national team national-team men women reds blues whites blacks
-    greens yellows lions eagles tigers bears the first football soccer club clubs
-    """
-)
-# Abbreviations of tables (Bor. Dortmund), which nobody types; but not St.
-_SHORTENED = re.compile(r"\b(?!St\.)[A-Za-z]+\.")
-_YEARS = re.compile(r"\b(1[89]|20)\d\d\b")
-
-
-def _is_usable(text: str) -> bool:
-    plain = fold(text)
-    if not plain.isascii() or _YEARS.search(plain):
-        return False
-    words = plain.casefold().split()
-    letters = sum(char.isalpha() for char in plain)
-    if letters < 2 or len(text) > LONGEST_ALIAS or len(words) > _MOST_ALIAS_WORDS:
-        return False
-    if any(char in text for char in '()[]{}/\\:;"'):
-        return False
-    if _SHORTENED.search(plain) and not plain.replace(".", "").isupper():
-        return False
-    # Three capitals name a club (LFC, BVB); two, or three small letters, are a word of some language.
-    if letters <= 3 and not (letters == 3 and text.replace(".", "").isupper()):
-        return False
-    return not all(word in _ANY_CLUB or word in _LEGAL_FORMS for word in words)
-
-
-def _weight(candidate: KnownName, text: str) -> int:
-    english = candidate.language.partition("-")[0] in ("en", "mul")
-    is_abbreviation = text.isupper() and len(text) <= 4
-    return 1 + 4 * candidate.main + 4 * english + 3 * (is_abbreviation and english)
-
-
-def strip_legal_form(text: str) -> str:
-    """Shorten “Liverpool FC” to “Liverpool”, unless too little or a word for any club would be left."""
-    words = text.split(" ")
-    while len(words) > 1 and words[-1].casefold() in _LEGAL_FORMS:
-        words = words[:-1]
-    while len(words) > 1 and words[0].casefold() in _LEGAL_FORMS:
-        words = words[1:]
-    rest = " ".join(words)
-    if count_letters(rest) < SHORTEST_PART or all(word.casefold() in _ANY_CLUB for word in words):
-        return text
-    return rest
-
-
-def _key(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "", fold(text).casefold()) or text.casefold()
 
 
 def _plain_words(text: str) -> str:

@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 
-from pressbox.footy.domain.names import KnownName, fold, rank_aliases, strip_legal_form
+from pressbox.footy.adapters.aliases.countries import country_code, country_names, is_same_country, may_share_a_league
+from pressbox.footy.domain.names import fold
+from pressbox.footy.domain.team_names import KnownName, rank_aliases, split_section, strip_legal_form
 from pressbox.footy.ports.storage import Aliases, TeamName
 
 SOURCE = "club list"
+# The country of national teams in the list.
+WORLD = "world"
 # Our own list first: it has the abbreviations that people use.
 _FILES = ("teams.tsv", "clubs.tsv")
 
@@ -23,19 +27,28 @@ class ClubList:
     """Reads its files at first use and keeps them."""
 
     async def find_aliases(self, team: TeamName) -> Aliases:
-        names = [name for listed in self._find(team) for name in listed.names]
-        if not names:
+        section = split_section(team.name)
+        listed = [name for club in self._find(section.club, team.country) for name in club.names]
+        known = [KnownName(name, main=number == 0) for number, name in enumerate(listed)]
+        known += country_names(section.club) if not country_code(team.country) else ()
+        if not known:
             return Aliases((), SOURCE)
-        return Aliases(
-            rank_aliases(team.name, [KnownName(name, main=number == 0) for number, name in enumerate(names)]), SOURCE
-        )
+        if section.women:
+            known.append(KnownName(f"{section.club} Women", main=True))
+        return Aliases(rank_aliases(section.club, known), SOURCE)
 
-    def _find(self, team: TeamName) -> Sequence[_Club]:
-        """Clubs of this name, of the team's country where it is known. Namesakes are not mixed."""
-        found = self._by_name.get(_key(team.name), ())
-        country = fold(team.country).casefold().replace(" ", "-")
-        same = [listed for listed in found if listed.country == country] or list(found)
-        return [listed for listed in same if listed.country == same[0].country]
+    def _find(self, name: str, country: str) -> Sequence[_Club]:
+        """Clubs of this name that may play in the country's league. Namesakes are not mixed: better none than another.
+
+        Where no country is known, as for teams seen in international cups only, the name must be one that the list
+        spells in the same way: “SC Villa” is not “Villa”.
+        """
+        if not country_code(country):
+            spelt = [club for club in self._by_name.get(_key(name), ()) if _spells(club, name)]
+            return _of_one_country(spelt)
+        found = [club for club in self._by_name.get(_key(name), ()) if club.country != WORLD]
+        same = [club for club in found if is_same_country(club.country, country)]
+        return same or _of_one_country([club for club in found if may_share_a_league(club.country, country)])
 
     @cached_property
     def _by_name(self) -> dict[str, list[_Club]]:
@@ -44,6 +57,20 @@ class ClubList:
             for key in dict.fromkeys(_key(name) for name in listed.names):
                 known.setdefault(key, []).append(listed)
         return known
+
+
+def _of_one_country(clubs: Sequence[_Club]) -> list[_Club]:
+    return [club for club in clubs if club.country == clubs[0].country]
+
+
+def _spells(club: _Club, name: str) -> bool:
+    """Whether the list has this very name, and not as the name of another club in its language."""
+    main = set(_words(club.names[0]))
+    return any(_words(known) == _words(name) and (main & set(_words(known)) or known.isupper()) for known in club.names)
+
+
+def _words(name: str) -> list[str]:
+    return "".join(char if char.isalnum() else " " for char in fold(name).casefold()).split()
 
 
 def _key(name: str) -> str:
@@ -55,4 +82,6 @@ def _read_clubs() -> Iterator[_Club]:
         text = (resources.files("pressbox.footy") / "data" / file).read_text(encoding="utf-8")
         for line in text.splitlines():
             country, name, aliases = line.split("\t")
-            yield _Club(country, tuple(filter(None, (name, *aliases.split("|")))))
+            # Some lines of the extract carry its comments.
+            names = (each.partition(" #")[0].strip() for each in (name, *aliases.split("|")))
+            yield _Club(country, tuple(filter(None, names)))

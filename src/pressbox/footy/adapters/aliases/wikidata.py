@@ -6,26 +6,28 @@ service. An outage raises; only an answer without a team means that there is non
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from pydantic import Field
 
 from pressbox.core.http.client import GuardedClient
+from pressbox.footy.adapters.aliases.countries import country_code, country_names, may_share_a_league
 from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
 from pressbox.footy.domain.errors import SourceError
-from pressbox.footy.domain.names import KnownName, fold, rank_aliases, strip_legal_form
+from pressbox.footy.domain.names import fold
+from pressbox.footy.domain.team_names import KnownName, Section, rank_aliases, split_section, strip_legal_form
 from pressbox.footy.ports.storage import Aliases, TeamName
 
 NAME = "wikidata"
-MOST_CANDIDATES = 5
+MOST_CANDIDATES = 10
 LANGUAGES = ("en", "mul", "de", "es", "fr", "it", "pt", "nl")
-# Association football club; national association football team; men's association football team.
-_KINDS = ("Q476028", "Q6979593", "Q103229495")
+# Association football club, men's team, women's team; national team, that of men, that of women.
+_KINDS = ("Q476028", "Q103229495", "Q51481377", "Q6979593", "Q135408445", "Q23905105")
 _ENTITY = re.compile(r"Q[1-9][0-9]*")
 # Reserves, youth and women have names like those of the first team, and goals of their own.
-_OTHER_TEAM = re.compile(
-    r"\b(ii|iii|b|u-?\d\d|under-?\d\d|women|women's|ladies|femenin[oi]|frauen|reserves?|youth|academy)\b"
-)
+_WOMEN = re.compile(r"\b(women|women's|ladies|femenin[oai]|feminin[oae]s?|frauen|femminile)\b")
+_OTHER_TEAM = re.compile(r"\b(ii|iii|b|u-?\d\d|under-?\d\d|reserves?|youth|academy)\b")
 
 
 class Hit(SourceModel):
@@ -54,9 +56,13 @@ class Value(SourceModel):
 
 
 class Binding(SourceModel):
+    """`country` and `kind` are labels in English, where the team has them."""
+
     team: Value
     name: Value
     main: Value
+    country: Value | None = None
+    kind: Value | None = None
 
 
 class Bindings(SourceModel):
@@ -67,6 +73,35 @@ class QueryPage(SourceModel):
     results: Bindings
 
 
+@dataclass(frozen=True)
+class Entry:
+    """What Wikidata says about one team."""
+
+    names: tuple[KnownName, ...] = ()
+    countries: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+
+    def add(self, binding: Binding) -> "Entry":
+        name = KnownName(binding.name.value, binding.name.language or "mul", binding.main.value == "true")
+        return Entry(
+            names=self.names if name in self.names else (*self.names, name),
+            countries=self.countries | ({binding.country.value} if binding.country else set()),
+            kinds=self.kinds | ({binding.kind.value} if binding.kind else set()),
+        )
+
+    @property
+    def is_of_women(self) -> bool:
+        return bool(_WOMEN.search(fold(" ".join(self.kinds)).casefold()) or _WOMEN.search(self._labels))
+
+    @property
+    def is_second_team(self) -> bool:
+        return bool(_OTHER_TEAM.search(self._labels))
+
+    @property
+    def _labels(self) -> str:
+        return " ".join(fold(name.text).casefold() for name in self.names if name.main)
+
+
 class Wikidata:
     def __init__(self, http: GuardedClient, search_url: str, query_url: str, clock: Clock = utc_now) -> None:
         self._client = SourceClient(NAME, http, clock)
@@ -74,12 +109,12 @@ class Wikidata:
         self._query_url = query_url
 
     async def find_aliases(self, team: TeamName) -> Aliases:
-        found = await self._search_teams(team.name)
-        if not found:
-            return Aliases((), NAME)
-        names = await self._load_names(found)
-        chosen = next((entity for entity in found if _is_same_team(team.name, names.get(entity, ()))), None)
-        return Aliases(rank_aliases(team.name, names[chosen]) if chosen else (), NAME)
+        section = split_section(team.name)
+        found = await self._search_teams(section.club)
+        entries = await self._load_entries(found) if found else {}
+        chosen = choose_entry(section, team.country, [entries[entity] for entity in found if entity in entries])
+        known = [*(chosen.names if chosen else ()), *_national_names(section, team.country)]
+        return Aliases(rank_aliases(section.club, known) if known else (), NAME)
 
     async def _search_teams(self, name: str) -> list[str]:
         """Find entities that are football teams, best match first."""
@@ -100,38 +135,67 @@ class Wikidata:
             raise SourceError(f"{NAME}: the search failed ({code}).")
         return [hit.title for hit in page.query.search if _ENTITY.fullmatch(hit.title)]
 
-    async def _load_names(self, entities: Sequence[str]) -> dict[str, tuple[KnownName, ...]]:
+    async def _load_entries(self, entities: Sequence[str]) -> dict[str, Entry]:
         address = f"{self._query_url}?{urlencode({'query': names_query(entities), 'format': 'json'})}"
         page = await self._client.get(address, QueryPage, headers={"Accept": "application/sparql-results+json"})
-        names: dict[str, tuple[KnownName, ...]] = {}
+        entries: dict[str, Entry] = {}
         for binding in self._client.parse_each(page.results.bindings, Binding):
             entity = binding.team.value.rpartition("/")[2]
-            known = KnownName(binding.name.value, binding.name.language or "mul", binding.main.value == "true")
-            names[entity] = (*names.get(entity, ()), known)
-        return names
+            entries[entity] = entries.get(entity, Entry()).add(binding)
+        return entries
+
+
+def choose_entry(section: Section, country: str, entries: Sequence[Entry]) -> Entry | None:
+    """The entry of the team itself: of its country, of its gender, and under its very name rather than a longer one.
+
+    The women of many clubs have no entry of their own, so that of the club stands in.
+    """
+    of_country = [entry for entry in entries if _fits_country(entry, country)]
+    firsts = [entry for entry in of_country if not entry.is_second_team or section.other]
+    women = [entry for entry in firsts if entry.is_of_women]
+    others = [entry for entry in firsts if not entry.is_of_women]
+    for pool in (women, others) if section.women else (others,):
+        exact = [entry for entry in pool if _has_name(entry, section.club)]
+        # A longer name may be another club's (Inter Miami), unless the country says that it is not.
+        longer = [entry for entry in pool if country_code(country) and _has_longer_name(entry, section.club)]
+        if exact or longer:
+            return (exact or longer)[0]
+    return None
 
 
 def names_query(entities: Sequence[str]) -> str:
-    """Ask for labels, aliases, short names and nicknames. `main` marks a label."""
+    """Ask for labels, aliases, short names and nicknames, the country and the kind of team. `main` marks a label."""
     teams = " ".join(f"wd:{entity}" for entity in entities)
     languages = ", ".join(f'"{language}"' for language in LANGUAGES)
     return (
-        "SELECT DISTINCT ?team ?name ?main WHERE { "
+        "SELECT DISTINCT ?team ?name ?main ?country ?kind WHERE { "
         f"VALUES ?team {{ {teams} }} "
         "{ ?team rdfs:label ?name . BIND(true AS ?main) } UNION "
         "{ ?team skos:altLabel ?name . BIND(false AS ?main) } UNION "
         "{ ?team wdt:P1813|wdt:P1449 ?name . BIND(false AS ?main) } "
+        'OPTIONAL { ?team wdt:P17/rdfs:label ?country . FILTER(LANG(?country) = "en") } '
+        'OPTIONAL { ?team (wdt:P31|wdt:P2094|wdt:P21)/rdfs:label ?kind . FILTER(LANG(?kind) = "en") } '
         f"FILTER(LANG(?name) IN ({languages})) }}"
     )
 
 
-def _is_same_team(team: str, names: Sequence[KnownName]) -> bool:
-    """The search also finds teams that only share a word: one of the names must be the one we know."""
-    own = _plain(team)
-    labels = " ".join(fold(name.text).casefold() for name in names if name.main)
-    if _OTHER_TEAM.search(labels) and not _OTHER_TEAM.search(fold(team).casefold()):
-        return False
-    return bool(own) and any(f" {own} " in f" {_plain(name.text)} " for name in names)
+def _national_names(section: Section, country: str) -> tuple[KnownName, ...]:
+    return () if country_code(country) else country_names(section.club)
+
+
+def _fits_country(entry: Entry, country: str) -> bool:
+    return not entry.countries or any(may_share_a_league(each, country) for each in entry.countries)
+
+
+def _has_name(entry: Entry, club: str) -> bool:
+    own = _plain(club)
+    same = re.compile(rf"{re.escape(own)}( (women|ladies|national|(wo)?men s national)\b.*)?")
+    return bool(own) and any(same.fullmatch(_plain(name.text)) for name in entry.names)
+
+
+def _has_longer_name(entry: Entry, club: str) -> bool:
+    own = _plain(club)
+    return bool(own) and any(f" {own} " in f" {_plain(name.text)} " for name in entry.names)
 
 
 def _plain(text: str) -> str:
