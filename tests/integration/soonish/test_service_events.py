@@ -42,7 +42,7 @@ async def test_a_draft_is_seen_by_nobody_else_and_begins_nothing(house: House) -
     await house.service.events.edit(organiser, event.slug, stated(name="Autumn fair"))
     assert house.temporal.signals == []
     event = await house.service.events.activate(organiser, event.slug)
-    assert (event.status, event.name, event.version) == (EventStatus.ACTIVE, "Autumn fair", 1)
+    assert (event.status, event.name, event.version) == (EventStatus.ACTIVE, "Autumn fair", 2)
     assert house.temporal.signals == [(event.id, "participant_added")]
 
 

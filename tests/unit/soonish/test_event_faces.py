@@ -1,5 +1,6 @@
 """What the pages of events decide without a database: forms, bars, calendars, words."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,22 +12,23 @@ from pressbox.core.web.languages import locale_of, read_catalogs
 from pressbox.soonish.domain.delivery import Cause, DeliveryCounts, Level
 from pressbox.soonish.domain.events import EventStatus, Visibility
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS, SubscriptionState
+from pressbox.soonish.domain.times import to_utc
 from pressbox.soonish.domain.views import EventView, MessageView, SubscriptionView
 from pressbox.soonish.web import board, channels, events, links, subscription_page
 from pressbox.soonish.web.api_events import EventChange
 from pressbox.soonish.web.api_subscriptions import PreferencesChange
 from pressbox.soonish.web.board import MESSAGES_FOLLOWED, build_segments, list_topics
 from pressbox.soonish.web.calendar import build_calendar
+from pressbox.soonish.web.event_form import EventForm, offered_zones
 from pressbox.soonish.web.forms import (
     AnnouncementForm,
-    EventForm,
     OffsetsForm,
-    offered_zones,
     offset_choices,
     offset_seconds,
     parse_duration,
 )
 
+BERLIN = "Europe/Berlin"
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
@@ -77,6 +79,58 @@ def test_an_event_and_its_form_say_the_same_across_a_change_of_clocks() -> None:
     facts = form.to_input().to_facts(datetime(2026, 1, 1, tzinfo=UTC))
     assert (facts.start_date, facts.end_date) == (event().start_date, event().end_date)
     assert form.to_input().visibility is Visibility.PRIVATE
+
+
+@pytest.mark.parametrize("hour", [0, 1])
+@pytest.mark.parametrize("second", [0, 17])
+def test_an_event_in_the_hour_that_comes_twice_stays_where_it_is_when_edited(hour: int, second: int) -> None:
+    start = datetime(2026, 10, 25, hour, 30, second, tzinfo=UTC)
+    found = event(start_date=start, end_date=start + timedelta(minutes=20), ends_at=start + timedelta(minutes=20))
+    form = EventForm.of(found)
+    assert form.start_comes_twice
+    for edited in (None, found):
+        stated = form.to_input(edited)
+        assert to_utc(stated.start_date, stated.timezone) == start
+        assert stated.end_date
+        assert to_utc(stated.end_date, stated.timezone) == found.end_date
+
+
+def test_a_fraction_of_a_second_that_no_form_shows_is_kept() -> None:
+    found = event(start_date=datetime(2026, 11, 20, 18, 30, 5, 250_000, tzinfo=UTC), end_date=None)
+    assert EventForm.of(found).to_input(found).start_date == found.start_date
+
+
+def test_after_another_time_was_typed_the_second_one_is_no_longer_meant() -> None:
+    found = event(start_date=datetime(2026, 10, 25, 1, 30, tzinfo=UTC), end_date=None)
+    moved = replace(EventForm.of(found), start_date="2026-10-25T02:45").to_input(found)
+    assert to_utc(moved.start_date, BERLIN) == datetime(2026, 10, 25, 0, 45, tzinfo=UTC)
+    first = replace(EventForm.of(found), start_second="").to_input(found)
+    assert to_utc(first.start_date, BERLIN) == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
+
+
+def test_a_time_that_comes_twice_is_shown_with_the_name_of_its_clock() -> None:
+    zone, english = times.zone_of(BERLIN), locale_of("en")
+    shown = [times.in_zone(datetime(2026, 10, 25, hour, 30, tzinfo=UTC), english, zone) for hour in (0, 1, 2)]
+    assert shown == ["Sun 25 Oct 2026, 02:30 CEST", "Sun 25 Oct 2026, 02:30 CET", "Sun 25 Oct 2026, 03:30"]
+
+
+def test_forms_that_say_the_same_have_no_differences() -> None:
+    form = EventForm.of(event())
+    assert form.list_differences(event()) == []
+    typed = replace(form, name="Winter party", description="Bring; something, and \\ more\r\nlines")
+    assert [(item.field, item.saved, item.stated) for item in typed.list_differences(event())] == [
+        ("name", "Summer party", "Winter party")
+    ]
+
+
+def test_a_form_that_is_sent_twice_has_one_key_and_one_that_was_changed_another() -> None:
+    form = replace(EventForm.of(event()), key="a1b2")
+    assert form.to_input().request_key == form.to_input().request_key
+    assert form.to_input().request_key != replace(form, name="Winter party").to_input().request_key
+    assert replace(form, key="").to_input().request_key is None
+    note = AnnouncementForm(text="Room 5", key="a1b2")
+    assert note.to_input().request_key == note.to_input().request_key
+    assert note.to_input().request_key != replace(note, text="Room 6").to_input().request_key
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.times import format_offset, format_time, load_zone, to_utc
+from pressbox.soonish.domain.times import comes_twice, format_offset, format_time, load_zone, to_utc
 
 BERLIN = "Europe/Berlin"
 
@@ -55,7 +55,24 @@ def test_a_time_that_the_clocks_skip_is_refused_by_name(local: str, zone_name: s
 
 def test_of_a_time_that_comes_twice_the_first_is_meant() -> None:
     assert to_utc(naive("2027-10-31T02:30"), BERLIN) == datetime(2027, 10, 31, 0, 30, tzinfo=UTC)
-    assert to_utc(naive("2027-10-31T02:30").replace(fold=1), BERLIN) == datetime(2027, 10, 31, 0, 30, tzinfo=UTC)
+    assert to_utc(naive("2027-10-31T02:30").replace(fold=1), BERLIN) == datetime(2027, 10, 31, 1, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("zone_name", [BERLIN, "Pacific/Kiritimati", "America/Los_Angeles", "UTC"])
+@pytest.mark.parametrize("local", ["0001-01-01T00:00", "9999-12-31T23:59", "1899-12-31T23:59", "2201-01-01T00:00"])
+def test_a_year_outside_the_calendar_is_named_as_the_wrong_field(local: str, zone_name: str) -> None:
+    for moment in (naive(local), naive(local).replace(tzinfo=UTC)):
+        with pytest.raises(InvalidInputError) as caught:
+            to_utc(moment, zone_name, field="end_date")
+        assert caught.value.field == "end_date"
+
+
+@pytest.mark.parametrize(
+    ("local", "twice"),
+    [("2026-10-25T02:30", True), ("2026-10-25T03:00", False), ("2026-03-29T02:30", False), ("2026-07-01T12:00", False)],
+)
+def test_a_time_that_the_clocks_show_twice_is_known(local: str, twice: bool) -> None:
+    assert comes_twice(naive(local).replace(tzinfo=load_zone(BERLIN))) is twice
 
 
 @given(st.datetimes(min_value=datetime(2024, 1, 1), max_value=datetime(2035, 1, 1)))  # noqa: DTZ001

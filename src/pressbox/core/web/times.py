@@ -64,10 +64,15 @@ def exact(value: datetime, locale: Locale, zone: tzinfo) -> str:
 
 
 def in_zone(value: datetime, locale: Locale, zone: tzinfo, after: datetime | None = None) -> str:
-    """Sat 21 Nov 2026, 19:30: as the clocks of that zone show it; the hour alone on the day of `after`."""
-    same_day = after is not None and after.astimezone(zone).date() == value.astimezone(zone).date()
-    pattern = "HH:mm" if same_day else "EEE d MMM y, HH:mm"
-    return format_datetime(value.astimezone(zone), pattern, tzinfo=zone, locale=locale)
+    """Sat 21 Nov 2026, 19:30: as the clocks of that zone show it; the hour alone on the day of `after`.
+
+    With seconds if there are any, and with the name of the clock where that time comes twice.
+    """
+    local = value.astimezone(zone)
+    same_day = after is not None and after.astimezone(zone).date() == local.date()
+    pattern = ("" if same_day else "EEE d MMM y, ") + ("HH:mm:ss" if local.second else "HH:mm")
+    comes_twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
+    return format_datetime(local, f"{pattern} z" if comes_twice else pattern, tzinfo=zone, locale=locale)
 
 
 def span(value: timedelta, locale: Locale) -> str:

@@ -1,6 +1,7 @@
 """Event rows inside a unit of work: who may see and change them, what they state, and how people see them."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -17,6 +18,7 @@ from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import EventView, Viewer
 
 _FACTS = TypeAdapter(EventFacts)
+_REQUEST = "uq_events_organiser_id_request_key"
 
 
 async def load_visible(
@@ -102,6 +104,16 @@ async def load_views(
         _to_view(row, organiser, organises=row.organiser_id == user_id, subscription_id=subscription_id)
         for row, organiser, subscription_id in (await session.execute(statement)).tuples()
     ]
+
+
+async def insert_event(session: AsyncSession, facts: EventFacts, **values: Any) -> tuple[EventRow, bool]:
+    """Insert an event; one with the same organiser and request key is found instead. Says whether it is new."""
+    statement = insert(EventRow).values(**asdict(facts), **values).on_conflict_do_nothing(constraint=_REQUEST)
+    event_id = await session.scalar(statement.returning(EventRow.id))
+    if event_id is not None:
+        return await session.get_one(EventRow, event_id), True
+    same = (EventRow.organiser_id == values["organiser_id"]) & (EventRow.request_key == values["request_key"])
+    return (await session.execute(select(EventRow).where(same))).scalar_one(), False
 
 
 def read_facts(row: EventRow) -> EventFacts:

@@ -26,7 +26,12 @@ SCHEMA = {"schema": "soonish"}
 
 class EventRow(Base):
     __tablename__ = "events"
-    __table_args__ = (Index(None, "organiser_id", "start_date"), Index(None, "status", "start_date"), SCHEMA)
+    __table_args__ = (
+        Index(None, "organiser_id", "start_date"),
+        Index(None, "status", "start_date"),
+        UniqueConstraint("organiser_id", "request_key"),
+        SCHEMA,
+    )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     slug: Mapped[str] = mapped_column(Text, unique=True)
@@ -43,6 +48,8 @@ class EventRow(Base):
     version: Mapped[int] = mapped_column(Integer, server_default="1")
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    # Makes a form that is sent twice the same event.
+    request_key: Mapped[str | None] = mapped_column(Text)
     # Hidden from everybody; the row stays until its messages are finished and their links are old.
     deleted_at: Mapped[datetime | None]
 
@@ -140,6 +147,9 @@ class SubscriptionRow(Base):
     own_offsets: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
     # Made with the event so that its organiser is told of the creation; it gets nothing else until they subscribe.
     organiser_only: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
+    # How this person is addressed; an account's own language comes first. Empty: English, and the event's zone.
+    language: Mapped[str] = mapped_column(Text, server_default="")
+    timezone: Mapped[str] = mapped_column(Text, server_default="")
     # Until when an unconfirmed address can be confirmed by the link in its one mail.
     confirm_until: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
@@ -210,6 +220,8 @@ class NotificationRow(Base):
     title: Mapped[str] = mapped_column(Text)
     body: Mapped[str] = mapped_column(Text)
     changes: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'::jsonb"))
+    # What the text is written from, in the language of each recipient; empty for what an organiser wrote.
+    occasion: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'::jsonb"))
     created_by: Mapped[int | None] = mapped_column(BigInteger)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     # Set when every delivery is final, or when an organiser stopped it.

@@ -5,6 +5,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pressbox.core.errors import InvalidInputError
 
+# Inside these years no arithmetic with offsets leaves the calendar that Python knows.
+FIRST_YEAR, LAST_YEAR = 1900, 2200
+
 
 def load_zone(name: str) -> ZoneInfo:
     try:
@@ -19,11 +22,13 @@ def to_utc(moment: datetime, zone_name: str, *, field: str = "start_date") -> da
     """Read a naive time in the event's zone; an aware one stays the same instant.
 
     A time in the hour that a clock change skips does not exist and is refused. In the hour that comes twice, the first
-    one is meant.
+    one is meant unless `moment.fold` says the second.
     """
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise InvalidInputError(f"Choose a year between {FIRST_YEAR} and {LAST_YEAR}.", field=field)
     if moment.tzinfo is not None:
         return moment.astimezone(UTC)
-    local = moment.replace(tzinfo=load_zone(zone_name), fold=0)
+    local = moment.replace(tzinfo=load_zone(zone_name))
     instant = local.astimezone(UTC)
     if instant.astimezone(load_zone(zone_name)).replace(tzinfo=None) != moment:
         raise InvalidInputError(
@@ -31,6 +36,13 @@ def to_utc(moment: datetime, zone_name: str, *, field: str = "start_date") -> da
             field=field,
         )
     return instant
+
+
+def comes_twice(local: datetime) -> bool:
+    """Whether the clocks of its zone show this time twice, because they are set back."""
+    first, second = local.replace(fold=0).utcoffset(), local.replace(fold=1).utcoffset()
+    # In the hour that is skipped the offsets differ the other way round.
+    return first is not None and second is not None and first > second
 
 
 def format_time(moment: datetime, zone_name: str) -> str:

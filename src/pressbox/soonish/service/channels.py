@@ -7,6 +7,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.accounts.limits import Limit, RateLimits
+from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.core.logs import get_logger
@@ -38,9 +39,16 @@ class ChannelService:
         channel = stated.validate()
         if channel.url is None:
             raise InvalidInputError("An Apprise address is missing, such as ntfy://ntfy.sh/topic.", field="url")
-        row = ChannelRow(user_id=user_id)
-        _write(row, channel, await self._seal(channel.url))
+        row, address = ChannelRow(user_id=user_id), await self._seal(channel.url)
+        _write(row, channel, address)
         async with self._database.unit_of_work() as work:
+            # One after the other: of two clicks the second finds the channel of the first.
+            await work.session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
+            same = select(ChannelRow).where(
+                ChannelRow.user_id == user_id, ChannelRow.name == channel.name, ChannelRow.target == address.target
+            )
+            if (found := await work.session.scalar(same.limit(1))) is not None:
+                return _to_view(found)
             work.session.add(row)
             await work.session.flush()
             await work.session.refresh(row)

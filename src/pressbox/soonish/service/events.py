@@ -53,16 +53,18 @@ class EventService:
         facts = stated.to_facts(self._now())
         status = EventStatus.DRAFT if stated.draft else EventStatus.ACTIVE
         async with self._database.unit_of_work() as work:
-            row = EventRow(
+            row, is_new = await event_rows.insert_event(
+                work.session,
+                facts,
                 slug=new_slug(),
                 organiser_id=organiser_id,
                 visibility=stated.visibility,
                 status=status,
                 version=1,
+                request_key=stated.request_key,
             )
-            event_rows.write_facts(row, facts)
-            work.session.add(row)
-            await work.session.flush()
+            if not is_new:
+                return await event_rows.load_view(work.session, row, organiser_id)
             await event_rows.save_version(work.session, row)
             await demand(work.session, EVENTS, organiser_id)
             await demand(work.session, EVENTS_MADE, organiser_id)
@@ -74,18 +76,24 @@ class EventService:
         return event
 
     async def edit(self, organiser_id: int, slug: str, stated: EventInput) -> EventView:
-        """Replace what the event states. Subscribers are told when something changed that they can see."""
+        """Replace what the event states. Subscribers are told when something changed that they can see.
+
+        A ConflictError when somebody else has changed it since the stated version; saying the same again is fine.
+        """
         facts = stated.to_facts(self._now())
         async with self._database.unit_of_work() as work:
             row = await load_organised(work.session, organiser_id, slug, lock=True)
             _refuse_over(row)
-            row.visibility = stated.visibility
-            if list_changes(read_facts(row), facts):
+            changes = list_changes(read_facts(row), facts)
+            if changes or row.visibility != stated.visibility:
+                if stated.version not in (None, row.version):
+                    raise ConflictError("The event was changed after you opened this form. Nothing is saved yet.")
+                row.version += 1
+                row.visibility = stated.visibility
                 event_rows.write_facts(row, facts)
-                if row.status == EventStatus.ACTIVE:
+                if changes and row.status == EventStatus.ACTIVE:
                     # Everybody who follows it is told.
                     await demand(work.session, MESSAGES, organiser_id)
-                    row.version += 1
                     await add_signal(work.session, row.id, EventUpdated, version=row.version)
                 await event_rows.save_version(work.session, row)
             event = await _save(work, row)
@@ -136,7 +144,10 @@ class EventService:
         """Cancel the event unless it is over, then hide it; its rows are removed once its messages are finished."""
         async with self._database.unit_of_work() as work:
             row = await load_organised(work.session, organiser_id, slug, lock=True)
-            if row.status != EventStatus.COMPLETED:
+            if row.status == EventStatus.COMPLETED:
+                # Calendars take it for cancelled only with a higher version.
+                row.version += 1
+            else:
                 await _cancel(work, row)
             row.deleted_at = await load_time(work.session)
             event = await _save(work, row)

@@ -18,7 +18,11 @@ MAX_DELAY = timedelta(days=365)
 
 @dataclass(frozen=True)
 class EventInput:
-    """An event as its organiser states it. Naive times are read in `timezone`."""
+    """An event as its organiser states it. Naive times are read in `timezone`.
+
+    A creation that is repeated with the same `request_key` is the same event. A change with a `version` is refused when
+    the event has another one by now.
+    """
 
     name: str
     start_date: datetime
@@ -28,6 +32,8 @@ class EventInput:
     location: str = ""
     visibility: Visibility = Visibility.PUBLIC
     draft: bool = False
+    request_key: str | None = None
+    version: int | None = None
 
     def to_facts(self, now: datetime) -> EventFacts:
         facts = validate(

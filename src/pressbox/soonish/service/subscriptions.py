@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.db.database import Database, UnitOfWork
@@ -31,6 +32,8 @@ from pressbox.soonish.service.relay import WorkflowRelay
 log = get_logger(__name__)
 
 MAX_REMINDERS = 20
+# Two reminders so close to each other are one: somebody clicked twice.
+SAME_REMINDER = timedelta(seconds=30)
 
 ACTIVE, MUTED, PENDING, LEFT = (
     SubscriptionState.ACTIVE,
@@ -136,16 +139,13 @@ class SubscriptionService:
                 raise ConflictError("Only an active subscription can be reminded.")
             if event.status != EventStatus.ACTIVE or fire_at >= event.start_date:
                 raise ConflictError("The event will have started by then. Choose an earlier time.")
-            waiting = await work.session.scalar(
-                select(func.count()).where(
-                    RequestedReminderRow.subscription_id == row.id,
-                    RequestedReminderRow.cancelled_at.is_(None),
-                    RequestedReminderRow.outcome == "",
-                )
-            )
+            waiting = await _load_waiting(work.session, row)
+            for reminder in waiting:
+                if abs(reminder.fire_at - fire_at) < SAME_REMINDER:
+                    return RequestedReminderView(reminder.id, reminder.fire_at, "")
             is_guest = row.contact_id is not None
             most = self._guest_limits.settings.guest_reminders_per_subscription if is_guest else MAX_REMINDERS
-            if (waiting or 0) >= most:
+            if len(waiting) >= most:
                 raise ConflictError(f"You already have {most} reminders. Cancel one first.")
             reminder = RequestedReminderRow(subscription_id=row.id, fire_at=fire_at, outcome="")
             work.session.add(reminder)
@@ -204,6 +204,12 @@ class SubscriptionService:
             if not was_pending:
                 await record_change(work, event, row, ParticipantRemoved if state is LEFT else ParticipantChanged)
         return event.id
+
+
+async def _load_waiting(session: AsyncSession, row: SubscriptionRow) -> Sequence[RequestedReminderRow]:
+    own = RequestedReminderRow.subscription_id == row.id
+    waits = RequestedReminderRow.cancelled_at.is_(None) & (RequestedReminderRow.outcome == "")
+    return (await session.scalars(select(RequestedReminderRow).where(own, waits))).all()
 
 
 def _refuse_left(row: SubscriptionRow) -> None:

@@ -33,6 +33,9 @@ class EventBody(RequestBody):
     location: str = ""
     visibility: Visibility = Visibility.PUBLIC
     draft: bool = Field(False, description="Only its organiser sees a draft, and nobody is told.")
+    request_key: str | None = Field(
+        None, max_length=64, description="A request that is repeated with the same key makes no second event."
+    )
 
     def to_input(self) -> EventInput:
         return EventInput(**self.model_dump())
@@ -48,6 +51,7 @@ class EventChange(RequestBody):
     description: str | None = None
     location: str | None = None
     visibility: Visibility | None = None
+    version: int | None = Field(None, description="Refuse the change (409) when the event has another version by now.")
 
     def apply_to(self, event: EventView) -> EventInput:
         end = self.end_date if "end_date" in self.model_fields_set else event.end_date
@@ -59,6 +63,7 @@ class EventChange(RequestBody):
             description=event.description if self.description is None else self.description,
             location=event.location if self.location is None else self.location,
             visibility=self.visibility or event.visibility,
+            version=self.version,
         )
 
 

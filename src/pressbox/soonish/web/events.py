@@ -1,4 +1,4 @@
-"""Pages of events: the list, the form, the shared page with its subscribe form, and the cancel page."""
+"""Pages of events: the list, and the shared page with its subscribe form."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -11,9 +11,7 @@ from pressbox.core.errors import InvalidInputError, PressboxError
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, MaybeIdentity, SignedInIdentity
 from pressbox.core.web.rendering import render
-from pressbox.core.web.times import ZONE_COOKIE
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS
-from pressbox.soonish.domain.views import EventView
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.inputs import Preferences
 from pressbox.soonish.service.soonish import Soonish
@@ -29,12 +27,10 @@ from pressbox.soonish.web.access import (
 )
 from pressbox.soonish.web.calendar import calendar_response
 from pressbox.soonish.web.forms import (
-    EventForm,
     Numbers,
     OffsetsForm,
     Text,
     Texts,
-    offered_zones,
     offset_choices,
     offset_seconds,
 )
@@ -69,70 +65,6 @@ async def index(request: Request, service: Service, identity: SignedInIdentity) 
         board_of=lambda event: f"{PATH}/{event.slug}/board",
         page_of=lambda event: f"{PATH}/{event.slug}",
     )
-
-
-@router.get(f"{PATH}/new")
-async def new_form(request: Request, identity: SignedInIdentity) -> HTMLResponse:
-    zone = request.cookies.get(ZONE_COOKIE, "")
-    values = EventForm(timezone=zone if zone in offered_zones() else "UTC")
-    return _form(request, identity, values, None, None)
-
-
-@router.post(f"{PATH}/new")
-async def create(
-    request: Request, service: Service, identity: SignedInIdentity, values: Annotated[EventForm, Depends()]
-) -> Response:
-    try:
-        event = await service.events.create(identity.user_id, values.to_input())
-    except FORM_ERRORS as error:
-        return _form(request, identity, values, None, error)
-    return redirect(f"{PATH}/{event.slug}/board?done=created")
-
-
-@router.get(f"{PATH}/{{slug}}/edit")
-async def edit_form(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
-    event = await service.events.get_organised(identity.user_id, slug)
-    return _form(request, identity, EventForm.of(event), event, None)
-
-
-@router.post(f"{PATH}/{{slug}}/edit")
-async def edit(
-    request: Request, service: Service, identity: SignedInIdentity, slug: str, values: Annotated[EventForm, Depends()]
-) -> Response:
-    event = await service.events.get_organised(identity.user_id, slug)
-    try:
-        await service.events.edit(identity.user_id, slug, values.to_input())
-    except FORM_ERRORS as error:
-        return _form(request, identity, values, event, error)
-    return redirect(f"{PATH}/{slug}/board?done=changed")
-
-
-@router.post(f"{PATH}/{{slug}}/publish")
-async def publish(service: Service, identity: SignedInIdentity, slug: str) -> Response:
-    await service.events.activate(identity.user_id, slug)
-    return redirect(f"{PATH}/{slug}/board")
-
-
-@router.get(f"{PATH}/{{slug}}/cancel")
-async def confirm_cancel(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
-    return await _confirm_end(request, service, identity, slug, "cancel")
-
-
-@router.post(f"{PATH}/{{slug}}/cancel")
-async def cancel(service: Service, identity: SignedInIdentity, slug: str) -> Response:
-    await service.events.cancel(identity.user_id, slug)
-    return redirect(f"{PATH}/{slug}/board?done=cancelled")
-
-
-@router.get(f"{PATH}/{{slug}}/delete")
-async def confirm_delete(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
-    return await _confirm_end(request, service, identity, slug, "delete")
-
-
-@router.post(f"{PATH}/{{slug}}/delete")
-async def delete(service: Service, identity: SignedInIdentity, slug: str) -> Response:
-    await service.events.delete(identity.user_id, slug)
-    return redirect(PATH)
 
 
 @dataclass(frozen=True)
@@ -258,27 +190,3 @@ async def _page(
     )
     page.headers.update(refusal_headers(error) if error else {})
     return page
-
-
-def _form(
-    request: Request, identity: Identity, values: EventForm, event: EventView | None, error: PressboxError | None
-) -> HTMLResponse:
-    zones = offered_zones()
-    return render(
-        request,
-        "soonish/event_form.html",
-        error.status if error else 200,
-        identity=identity,
-        event=event,
-        values=values,
-        zones=zones if values.timezone in zones else (values.timezone, *zones),
-        action=request.url.path,
-        error=error_text(error),
-        field=error_field(error),
-    )
-
-
-async def _confirm_end(request: Request, service: Soonish, identity: Identity, slug: str, act: str) -> HTMLResponse:
-    event = await service.events.get_organised(identity.user_id, slug)
-    reach = await service.board.preview_reach(identity.user_id, slug)
-    return render(request, "soonish/event_end.html", identity=identity, event=event, act=act, reach=reach)

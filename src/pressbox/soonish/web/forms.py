@@ -1,21 +1,17 @@
 """The forms of events as browsers send them, and their translation into the inputs of the service."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import cache
+from datetime import timedelta
 from typing import Annotated
-from zoneinfo import available_timezones
 
 from fastapi import Form
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.soonish.domain.delivery import Level
-from pressbox.soonish.domain.events import Visibility
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS, MAX_OFFSET
-from pressbox.soonish.domain.times import load_zone
-from pressbox.soonish.domain.views import EventView
-from pressbox.soonish.service.inputs import Announcement, EventInput, Preferences
+from pressbox.soonish.service.inputs import Announcement, Preferences
 
 Text = Annotated[str, Form()]
 Numbers = Annotated[list[int] | None, Form()]
@@ -23,75 +19,6 @@ Texts = Annotated[list[str] | None, Form()]
 
 OFFERED_OFFSETS = (86_400, 3_600, 1_800)
 UNITS = (60, 3_600, 86_400)
-LOCAL_TIME = "%Y-%m-%dT%H:%M"
-
-# People know the names with a continent; the rest are abbreviations and relics.
-_CONTINENTS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
-
-
-@cache
-def offered_zones() -> tuple[str, ...]:
-    return ("UTC", *sorted(name for name in available_timezones() if name.startswith(_CONTINENTS)))
-
-
-@dataclass(frozen=True)
-class EventForm:
-    """The event form. It also holds invalid values, so that nothing typed is lost when it is shown again."""
-
-    name: Text = ""
-    start_date: Text = ""
-    end_date: Text = ""
-    timezone: Text = ""
-    location: Text = ""
-    description: Text = ""
-    visibility: Text = Visibility.PUBLIC.value
-    draft: Text = ""
-
-    @property
-    def timezone_chosen(self) -> bool:
-        return bool(self.name or self.start_date)
-
-    def to_input(self) -> EventInput:
-        start = parse_local_time(self.start_date, "start_date")
-        if start is None:
-            raise InvalidInputError("Say when it starts.", field="start_date")
-        try:
-            visibility = Visibility(self.visibility)
-        except ValueError as error:
-            raise InvalidInputError("Choose who may see it.", field="visibility") from error
-        return EventInput(
-            name=self.name,
-            start_date=start,
-            timezone=self.timezone,
-            end_date=parse_local_time(self.end_date, "end_date"),
-            description=self.description,
-            location=self.location,
-            visibility=visibility,
-            draft=bool(self.draft),
-        )
-
-    @classmethod
-    def of(cls, event: EventView) -> "EventForm":
-        zone = load_zone(event.timezone)
-        return cls(
-            name=event.name,
-            start_date=event.start_date.astimezone(zone).strftime(LOCAL_TIME),
-            end_date=event.end_date.astimezone(zone).strftime(LOCAL_TIME) if event.end_date else "",
-            timezone=event.timezone,
-            location=event.location,
-            description=event.description,
-            visibility=event.visibility.value,
-        )
-
-
-def parse_local_time(text: str, field: str) -> datetime | None:
-    """Read a time from `<input type="datetime-local">`, which has no zone: it is in the zone of the event."""
-    if not text.strip():
-        return None
-    try:
-        return datetime.fromisoformat(text.strip())
-    except ValueError as error:
-        raise InvalidInputError("This is not a date with a time, such as 2026-11-21T19:30.", field=field) from error
 
 
 @dataclass(frozen=True)
@@ -171,8 +98,15 @@ class AnnouncementForm:
             title=self.title,
             level=level,
             subscription_ids=self.recipients,
-            request_key=self.key or None,
+            request_key=make_request_key(
+                self.key, self.title, self.text, self.level, self.to, *map(str, self.subscription_ids)
+            ),
         )
+
+
+def make_request_key(key: str, *stated: str) -> str | None:
+    """Equal for a form that is sent twice; another one when something else was typed after going back to it."""
+    return hashlib.sha256("\0".join((key, *stated)).encode()).hexdigest()[:32] if key else None
 
 
 def split_tags(text: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pressbox.soonish.web import (
     board,
     calendar_link,
     channels,
+    editing,
     events,
     links,
     subscriptions,
@@ -23,6 +24,6 @@ def build_router(make: MakeService) -> APIRouter:
     router = APIRouter(dependencies=[Depends(provide_service("soonish", make))])
     # Routes with a fixed word come before the one that takes any slug.
     apis = (api_events, api_announcements, api_subscriptions, api_channels)
-    for part in (*apis, links, calendar_link, subscriptions, channels, board, events):
+    for part in (*apis, links, calendar_link, subscriptions, channels, board, editing, events):
         router.include_router(part.router)
     return router

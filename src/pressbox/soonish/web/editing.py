@@ -1,0 +1,124 @@
+"""Pages with which an organiser creates, edits, publishes, cancels and deletes an event."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse, Response
+
+from pressbox.core.errors import ConflictError, PressboxError
+from pressbox.core.web.errors import refusal_headers
+from pressbox.core.web.identity import Identity, SignedInIdentity
+from pressbox.core.web.rendering import render
+from pressbox.core.web.times import ZONE_COOKIE
+from pressbox.soonish.domain.views import EventView
+from pressbox.soonish.ids import PATH
+from pressbox.soonish.service.soonish import Soonish
+from pressbox.soonish.web.access import FORM_ERRORS, Service, error_field, error_text, redirect
+from pressbox.soonish.web.event_form import Difference, EventForm, offered_zones
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get(f"{PATH}/new")
+async def new_form(request: Request, identity: SignedInIdentity) -> Response:
+    zone = request.cookies.get(ZONE_COOKIE, "")
+    values = EventForm(timezone=zone if zone in offered_zones() else "UTC", key=secrets.token_hex(8))
+    return _form(request, identity, values)
+
+
+@router.post(f"{PATH}/new")
+async def create(
+    request: Request, service: Service, identity: SignedInIdentity, values: Annotated[EventForm, Depends()]
+) -> Response:
+    try:
+        event = await service.events.create(identity.user_id, values.to_input())
+    except FORM_ERRORS as error:
+        return _form(request, identity, values, error=error)
+    return redirect(f"{PATH}/{event.slug}/board?done=created")
+
+
+@router.get(f"{PATH}/{{slug}}/edit")
+async def edit_form(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> Response:
+    event = await service.events.get_organised(identity.user_id, slug)
+    return _form(request, identity, EventForm.of(event), event)
+
+
+@router.post(f"{PATH}/{{slug}}/edit")
+async def edit(
+    request: Request, service: Service, identity: SignedInIdentity, slug: str, values: Annotated[EventForm, Depends()]
+) -> Response:
+    event = await service.events.get_organised(identity.user_id, slug)
+    try:
+        await service.events.edit(identity.user_id, slug, values.to_input(event))
+    except FORM_ERRORS as error:
+        saved = await service.events.get_organised(identity.user_id, slug)
+        if not isinstance(error, ConflictError):
+            return _form(request, identity, values, saved, error=error)
+        # Saving again replaces what was saved meanwhile: by now both have been seen.
+        again = replace(values, version=str(saved.version))
+        return _form(request, identity, again, saved, error=error, differences=values.list_differences(saved))
+    return redirect(f"{PATH}/{slug}/board?done=changed")
+
+
+@router.post(f"{PATH}/{{slug}}/publish")
+async def publish(service: Service, identity: SignedInIdentity, slug: str) -> Response:
+    await service.events.activate(identity.user_id, slug)
+    return redirect(f"{PATH}/{slug}/board")
+
+
+@router.get(f"{PATH}/{{slug}}/cancel")
+async def confirm_cancel(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
+    return await _confirm_end(request, service, identity, slug, "cancel")
+
+
+@router.post(f"{PATH}/{{slug}}/cancel")
+async def cancel(service: Service, identity: SignedInIdentity, slug: str) -> Response:
+    await service.events.cancel(identity.user_id, slug)
+    return redirect(f"{PATH}/{slug}/board?done=cancelled")
+
+
+@router.get(f"{PATH}/{{slug}}/delete")
+async def confirm_delete(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
+    return await _confirm_end(request, service, identity, slug, "delete")
+
+
+@router.post(f"{PATH}/{{slug}}/delete")
+async def delete(service: Service, identity: SignedInIdentity, slug: str) -> Response:
+    await service.events.delete(identity.user_id, slug)
+    return redirect(PATH)
+
+
+def _form(
+    request: Request,
+    identity: Identity,
+    values: EventForm,
+    event: EventView | None = None,
+    *,
+    error: PressboxError | None = None,
+    differences: Sequence[Difference] = (),
+) -> Response:
+    zones = offered_zones()
+    page = render(
+        request,
+        "soonish/event_form.html",
+        error.status if error else 200,
+        identity=identity,
+        event=event,
+        values=values,
+        zones=zones if values.timezone in zones else (values.timezone, *zones),
+        action=request.url.path,
+        differences=differences,
+        error=error_text(error),
+        field=error_field(error),
+    )
+    page.headers.update(refusal_headers(error) if error else {})
+    return page
+
+
+async def _confirm_end(request: Request, service: Soonish, identity: Identity, slug: str, act: str) -> HTMLResponse:
+    event = await service.events.get_organised(identity.user_id, slug)
+    reach = await service.board.preview_reach(identity.user_id, slug)
+    return render(request, "soonish/event_end.html", identity=identity, event=event, act=act, reach=reach)

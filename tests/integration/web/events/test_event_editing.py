@@ -1,0 +1,101 @@
+"""Two forms, two clicks, and times at the edges of the calendar."""
+
+import asyncio
+import re
+
+import httpx
+import pytest
+
+from tests.integration.web.events.conftest import FORM, TARGET, new_event
+
+
+def hidden(page: str, name: str) -> str:
+    found = re.search(rf'name="{name}"\s+value="([^"]+)"', page)
+    assert found is not None, name
+    return found[1]
+
+
+async def names(client: httpx.AsyncClient) -> list[str]:
+    return [event["name"] for event in (await client.get("/api/soonish/events")).json()["organised"]]
+
+
+async def test_the_second_of_two_open_forms_shows_both_and_overwrites_nothing_unasked(
+    organiser: httpx.AsyncClient,
+) -> None:
+    slug = await new_event(organiser)
+    page = (await organiser.get(f"/events/{slug}/edit")).text
+    seen = {"version": hidden(page, "version")}
+    first = await organiser.post(f"/events/{slug}/edit", data=FORM | seen | {"location": "Hall 3"})
+    assert first.status_code == 303
+    second = await organiser.post(f"/events/{slug}/edit", data=FORM | seen | {"name": "Winter party"})
+    assert second.status_code == 409
+    assert "was changed after you opened this form" in second.text
+    for words in ("Hall 3", "Hall 2", "Winter party", "Summer party"):
+        assert words in second.text
+    event = (await organiser.get(f"/api/soonish/events/{slug}")).json()
+    assert (event["name"], event["location"]) == ("Summer party", "Hall 3")
+    knowing = FORM | {"version": hidden(second.text, "version"), "name": "Winter party"}
+    assert (await organiser.post(f"/events/{slug}/edit", data=knowing)).status_code == 303
+    event = (await organiser.get(f"/api/soonish/events/{slug}")).json()
+    assert (event["name"], event["location"]) == ("Winter party", "Hall 2")
+
+
+async def test_a_form_that_is_saved_twice_is_no_conflict(organiser: httpx.AsyncClient) -> None:
+    slug = await new_event(organiser)
+    for _ in range(2):
+        answer = await organiser.post(f"/events/{slug}/edit", data=FORM | {"version": "1", "location": "Hall 3"})
+        assert answer.status_code == 303
+
+
+@pytest.mark.parametrize("change", [{"visibility": "private"}, {"location": "Hall 3"}])
+async def test_a_draft_is_not_overwritten_either(organiser: httpx.AsyncClient, change: dict[str, str]) -> None:
+    slug = await new_event(organiser, draft="1")
+    assert (await organiser.post(f"/events/{slug}/edit", data=FORM | {"version": "1"} | change)).status_code == 303
+    late = await organiser.post(f"/events/{slug}/edit", data=FORM | {"version": "1", "name": "Winter party"})
+    assert late.status_code == 409
+
+
+async def test_the_api_refuses_a_change_of_a_version_that_is_no_more(organiser: httpx.AsyncClient) -> None:
+    slug, path = await new_event(organiser), "/api/soonish/events"
+    assert (await organiser.patch(f"{path}/{slug}", json={"version": 1, "name": "A"})).status_code == 200
+    assert (await organiser.patch(f"{path}/{slug}", json={"version": 1, "name": "B"})).status_code == 409
+    assert (await organiser.patch(f"{path}/{slug}", json={"name": "B"})).status_code == 200
+
+
+async def test_a_double_click_makes_one_event_and_going_back_for_another_makes_two(
+    organiser: httpx.AsyncClient, other: httpx.AsyncClient
+) -> None:
+    form = FORM | {"key": hidden((await organiser.get("/events/new")).text, "key")}
+    answers = await asyncio.gather(*(organiser.post("/events/new", data=form) for _ in range(3)))
+    assert {answer.status_code for answer in answers} == {303}
+    assert len({answer.headers["location"] for answer in answers}) == 1
+    assert await names(organiser) == ["Summer party"]
+    assert (await organiser.post("/events/new", data=form | {"name": "Winter party"})).status_code == 303
+    assert sorted(await names(organiser)) == ["Summer party", "Winter party"]
+    assert (await other.post("/events/new", data=form)).status_code == 303
+    assert await names(other) == ["Summer party"]
+
+
+async def test_a_double_click_makes_one_channel_and_one_reminder(organiser: httpx.AsyncClient) -> None:
+    channel = {"name": "phone", "url": TARGET}
+    answers = await asyncio.gather(*(organiser.post("/events/channels", data=channel) for _ in range(2)))
+    assert {answer.status_code for answer in answers} == {303}
+    (kept,) = (await organiser.get("/api/soonish/channels")).json()
+    slug = await new_event(organiser)
+    joined = await organiser.post(f"/events/{slug}/subscribe", data={"channel": kept["id"], "offsets_asked": "1"})
+    path = httpx.URL(joined.headers["location"]).path
+    for _ in range(2):
+        assert (await organiser.post(f"{path}/remind", data={"amount": "2", "unit": "3600"})).status_code == 303
+    number = path.rpartition("/")[2]
+    assert len((await organiser.get(f"/api/soonish/subscriptions/{number}")).json()["reminders"]) == 1
+
+
+@pytest.mark.parametrize("year", ["0001", "9999"])
+@pytest.mark.parametrize("field", ["start_date", "end_date"])
+async def test_the_first_and_the_last_year_are_an_error_of_the_field(
+    organiser: httpx.AsyncClient, year: str, field: str
+) -> None:
+    answer = await organiser.post("/events/new", data=FORM | {field: f"{year}-12-31T23:59"})
+    assert (answer.status_code, f'id="e-{field}"' in answer.text) == (422, True)
+    wrong = await organiser.post("/api/soonish/events", json=FORM | {field: f"{year}-01-01T00:00:00+14:00"})
+    assert (wrong.status_code, wrong.json()["error"]["field"]) == (422, field)
