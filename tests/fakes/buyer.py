@@ -6,8 +6,9 @@ from datetime import timedelta
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.db.database import Database
-from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.core.models.chat import ChatModel
 from pressbox.core.models.client import ModelClient, Question, Reply
+from pressbox.core.models.endpoints import Endpoint
 from tests.fakes.spending import sql_pay_once
 
 QUESTION = Question("answer", "1", "the same hash", "Say it in short.", "A text of some length.", 50)

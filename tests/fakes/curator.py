@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from pressbox.core.errors import AnswerLostError, PressboxError
-from pressbox.core.models.client import ModelClient, OnText
+from pressbox.core.models.client import ModelClient, OnText, Question
 from pressbox.core.models.completions import Said
 from pressbox.core.spending.domain import Budget
 from pressbox.core.spending.till import UnbilledError
@@ -433,24 +433,17 @@ class FakeDistiller:
             if entry.entry_id not in self.unusable
         ]
 
-    async def converse(
-        self,
-        instructions: str,
-        material: str,
-        most_tokens: int,
-        on_text: OnText | None = None,
-        pictures: Sequence[bytes] = (),
-    ) -> Said:
+    async def converse(self, question: Question, on_text: OnText | None = None) -> Said:
         if self.hold is not None:
             await self.hold.wait()
         if self.down:
             raise self.down if isinstance(self.down, AnswerLostError) else UnbilledError(self.down)
-        found = re.search(r"^0: Text (\d+)$", material, re.M)
+        found = re.search(r"^0: Text (\d+)$", question.material, re.M)
         entry_id = int(found[1]) if found else 0
         self.batches.append((entry_id,))
         if entry_id in self.breaks:
             raise self.breaks[entry_id]
-        self.languages.update(re.findall("with the code “(.*)”", instructions))
+        self.languages.update(re.findall("with the code “(.*)”", question.instructions))
         if entry_id in self.useless | self.unusable:
             return Said("", 100, 10, "The model refuses: no.")
         answer = {"article": 1, "main_content_start_line": 0, "main_content_end_line": 0, "summary": "Gist of it all"}

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -144,12 +145,27 @@ class Recorded:
 
 
 def recorded_completions() -> Iterator[Recorded]:
-    """Those of OpenAI-compatible endpoints that are about answers and refusals, not tools or pictures."""
+    """Those of OpenAI-compatible endpoints."""
     folder = shared("providers")
     for path in sorted((folder / "openai_compatible").rglob("*.y*ml")) if folder else ():
-        telling = ("error", "stream", "basic_conversation", "thinking", "reasoning", "refus", "completion")
-        if any(word in path.name for word in telling) and path.stat().st_size < 60_000:
-            yield from _read_recording(path)
+        yield from _read_cassette(path)
+    for path in sorted((folder / "openai_compatible").rglob("*.httprr")) if folder else ():
+        yield from _read_trace(path)
+
+
+def recorded_translations() -> Iterator[tuple[str, Recorded]]:
+    """The provider, and what it answered."""
+    folder = shared("providers")
+    for path in sorted((folder / "deepl").glob("*.yml")) if folder else ():
+        document = yaml.load(path.read_text(), Loader=_Loader)
+        for number, exchange in enumerate(document["http_interactions"]):
+            content, response = exchange["response"]["body"].get("string") or b"", exchange["response"]
+            body = content.encode() if isinstance(content, str) else content
+            if "/v2/translate" in exchange["request"]["uri"] or response["status"]["code"] >= 400:
+                yield "deepl", Recorded(f"{path.stem}-{number}", False, Answer(response["status"]["code"], body))
+    for path in sorted((folder / "microsoft_translator").glob("*.json")) if folder else ():
+        told = json.loads(path.read_text())
+        yield "microsoft", Recorded(path.stem, False, Answer(told["StatusCode"], told["ResponseBody"].encode()))
 
 
 class _Loader(yaml.CSafeLoader):
@@ -159,11 +175,11 @@ class _Loader(yaml.CSafeLoader):
 _Loader.add_constructor("!binary", lambda loader, node: base64.b64decode(node.value))
 
 
-def _read_recording(path: Path) -> Iterator[Recorded]:
+def _read_cassette(path: Path) -> Iterator[Recorded]:
     document: Mapping[str, Any] = yaml.load(path.read_text(), Loader=_Loader)
     for number, exchange in enumerate(document.get("interactions") or document.get("http_interactions") or ()):
         request, response = exchange["request"], exchange["response"]
-        if not str(request["uri"]).partition("?")[0].endswith("/chat/completions"):
+        if not _is_chat(str(request["uri"])):
             continue
         asked, body = str(request.get("parsed_body") or request.get("body")), response.get("body") or {}
         text = body.get("string") if isinstance(body, dict) else None
@@ -171,5 +187,29 @@ def _read_recording(path: Path) -> Iterator[Recorded]:
         content = content.encode() if isinstance(content, str) else content
         if not isinstance(content, bytes):
             continue
-        streamed = "'stream': True" in asked or '"stream":true' in asked
-        yield Recorded(f"{path.stem}-{number}", streamed, Answer(response["status"]["code"], content))
+        headers = {name: str(value[0]) for name, value in response["headers"].items() if name.lower() == "retry-after"}
+        answer = Answer(response["status"]["code"], content, headers)
+        yield Recorded(f"{path.parent.name}-{path.stem}-{number}", _is_streamed(asked), answer)
+
+
+_EXCHANGE = re.compile(
+    rb"^POST (?P<url>\S+) (?P<asked>.*?)HTTP/\d\.\d (?P<status>\d{3}) .*?\r?\n\r?\n(?P<body>.*?)"
+    rb"(?=^\d+ \d+\r?\nPOST |\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def _read_trace(path: Path) -> Iterator[Recorded]:
+    """Go's recorder. Its lengths do not hold any more: secrets were taken out."""
+    for number, found in enumerate(_EXCHANGE.finditer(path.read_bytes())):
+        if _is_chat(found["url"].decode()):
+            answer = Answer(int(found["status"]), found["body"])
+            yield Recorded(f"{path.stem}-{number}", _is_streamed(found["asked"].decode(errors="replace")), answer)
+
+
+def _is_chat(url: str) -> bool:
+    return url.partition("?")[0].partition("#")[0].endswith("/chat/completions")
+
+
+def _is_streamed(asked: str) -> bool:
+    return "'stream': True" in asked or '"stream":true' in asked

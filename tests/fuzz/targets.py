@@ -17,7 +17,7 @@ from pressbox.core.models.completions import StreamedAnswer, json_in, parse_comp
 from pressbox.curator.articles.extraction import extract_article, extract_feed_text
 from pressbox.curator.articles.sanitizer import sanitise
 from pressbox.curator.ask.domain import cited
-from pressbox.curator.distil.model import read_summary
+from pressbox.curator.distil.model import Material
 from pressbox.curator.feeds.dates import parse_date
 from pressbox.curator.feeds.discovery import find_feed_links
 from pressbox.curator.feeds.opml import read_opml, write_opml
@@ -112,7 +112,7 @@ def fuzz_texts(data: bytes) -> None:
 
 def fuzz_model_answer(data: bytes) -> None:
     text = data.decode("utf-8", "replace")
-    read_summary(text, ARTICLE)
+    Material(ARTICLE, "mark").read_summary(text)
     cited(text)
     json_in(text)
 

@@ -71,6 +71,11 @@ class CuratorSettings(Group):
     model_key: SecretStr | None = Field(None, description="Key of the endpoint, when it wants one.")
     model_name: str | None = Field(None, description="Name of the model.")
     model_timeout_seconds: float = Field(120.0, gt=0, le=600, description="Longest wait for one answer of the model.")
+    model_context_tokens: int | None = Field(
+        None,
+        ge=1_000,
+        description="Tokens that the model reads at once; otherwise learnt from refusals, and 4096 for Ollama.",
+    )
     model_fallback: bool = Field(
         False, description="1 summarises offline when the model does not answer; otherwise the work waits for it."
     )
@@ -92,7 +97,9 @@ class CuratorSettings(Group):
     translator: Annotated[TranslatorKind, BareName("TRANSLATION_PROVIDER")] = Field(
         TranslatorKind.MICROSOFT, description="Who translates: deepl, microsoft, or llm for the model above."
     )
-    deepl_url: str = Field("https://api-free.deepl.com", description="DeepL's address; paid keys use api.deepl.com.")
+    deepl_url: str | None = Field(
+        None, description="DeepL's address; otherwise that of the key's plan: keys of the free one end in :fx."
+    )
     deepl_key: Annotated[SecretStr | None, BareName("DEEPL_API_KEY")] = Field(None, description="Key of DeepL.")
     microsoft_url: str = Field(
         "https://api.cognitive.microsofttranslator.com", description="Address of Microsoft's translator."

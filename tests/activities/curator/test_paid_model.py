@@ -1,7 +1,6 @@
 """A model is paid once for one piece of work, within the budget of the day; what was paid for is not lost."""
 
 import asyncio
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -38,14 +37,7 @@ class Model:
         self.error: Exception | None = None
         self.hold: asyncio.Event | None = None
 
-    async def converse(
-        self,
-        instructions: str,
-        material: str,
-        most_tokens: int,
-        on_text: OnText | None = None,
-        pictures: Sequence[bytes] = (),
-    ) -> Said:
+    async def converse(self, question: Question, on_text: OnText | None = None) -> Said:
         self.asked += 1
         if on_text is not None:
             await on_text(self.text[:5])

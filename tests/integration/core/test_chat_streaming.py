@@ -7,12 +7,15 @@ from datetime import timedelta
 import pytest
 
 from pressbox.core.errors import AnswerLostError, RateLimitedError, TransientError
-from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.core.models.chat import ChatModel
+from pressbox.core.models.client import Question
+from pressbox.core.models.endpoints import Endpoint
 from pressbox.core.spending.till import UnbilledError
 from pressbox.demo.simulators.answer_script import AnswerScript, Slip, is_question_task
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelRequest, ModelService
 
+QUESTION = Question("answer", "1", "hash", "Answer.", "Is it closed?", 100)
 TEXT = "The bridge is closed, and nobody knows when it opens again. 東京の橋も閉まっている。"
 
 
@@ -39,7 +42,7 @@ async def test_the_text_is_heard_piece_by_piece_and_its_tokens_are_counted(
         heard.append((time.monotonic(), text))
 
     service.pace = 0.02
-    said = await model.converse("Answer.", "Is it closed?", 100, hear)
+    said = await model.converse(QUESTION, hear)
     assert said.text == TEXT
     assert len(heard) > 3
     assert all(TEXT.startswith(text) for _, text in heard)
@@ -57,10 +60,10 @@ async def test_a_stream_that_breaks_off_is_no_answer(service: ModelService, mode
 
     service.err(Mistake.BROKEN)
     with pytest.raises(TransientError):
-        await model.converse("Answer.", "Is it closed?", 100, hear)
+        await model.converse(QUESTION, hear)
     assert heard
     assert heard[-1] != TEXT
-    assert (await model.converse("Answer.", "Is it closed?", 100, hear)).text == TEXT
+    assert (await model.converse(QUESTION, hear)).text == TEXT
 
 
 @pytest.mark.parametrize(("mistake", "error"), [(Mistake.HTML, AnswerLostError), (Mistake.UNAVAILABLE, UnbilledError)])
@@ -72,7 +75,7 @@ async def test_something_else_than_a_stream_is_trouble_of_the_endpoint(
 
     service.err(mistake)
     with pytest.raises(error):
-        await model.converse("Answer.", "Is it closed?", 100, hear)
+        await model.converse(QUESTION, hear)
 
 
 async def test_a_busy_endpoint_says_when_to_come_back(service: ModelService, model: ChatModel) -> None:
@@ -81,7 +84,7 @@ async def test_a_busy_endpoint_says_when_to_come_back(service: ModelService, mod
 
     service.tell("v1/chat/completions", Kind.BUSY, seconds=30, times=1)
     with pytest.raises(UnbilledError) as unbilled:
-        await model.converse("Answer.", "Is it closed?", 100, hear)
+        await model.converse(QUESTION, hear)
     assert isinstance(unbilled.value.error, RateLimitedError)
     assert unbilled.value.error.retry_after == timedelta(seconds=30)
 

@@ -12,8 +12,9 @@ from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings
 from pressbox.core.errors import AnswerLostError, PressboxError, RateLimitedError
 from pressbox.core.http.client import GuardedClient
-from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.core.models.chat import ChatModel
 from pressbox.core.models.client import ModelClient, Question
+from pressbox.core.models.endpoints import Endpoint
 from pressbox.core.spending.domain import Outcome, PaidAnswer, PaidCall
 from pressbox.core.spending.pay_once import MOST_TRIES
 from pressbox.core.spending.rows import PaidRequestRow
@@ -203,6 +204,10 @@ async def test_no_money_at_the_endpoint_is_not_asked_again_soon(services: Resour
     with pytest.raises(RateLimitedError, match="no credit left") as stopped:
         await ask_model(services)
     assert stopped.value.retry_after == timedelta(hours=1)
+    # Whoever asks next is told the same, and nothing is sent.
+    with pytest.raises(RateLimitedError, match="no credit left"):
+        await ask_model(services)
+    assert counter.received == 1
     assert await outcomes(services) == [Outcome.REFUSED]
 
 
@@ -236,24 +241,26 @@ async def test_a_refusal_in_a_stream_is_counted_with_its_reason(services: Resour
     assert (line.outcome, line.tokens_in, line.tokens_out) == (Outcome.UNUSABLE, 7, 2)
 
 
-async def test_every_recorded_answer_of_an_endpoint_is_one_line_that_has_ended(counter: Counter) -> None:
-    recordings = list(recorded_completions())
-    endpoint = Endpoint(f"{counter.url}/v1", "a-model", None, "URL", "KEY", "NAME")
-    chat = ChatModel("model", endpoint, longest_call=timedelta(seconds=5), at_once=1)
-
+async def test_every_recorded_answer_of_an_endpoint_is_lines_that_have_ended(counter: Counter) -> None:
     async def hear(text: str) -> None: ...
 
-    for recorded in recordings:
-        ledger, counter.given = FakeLedger(), recorded.answer
+    for recorded in recorded_completions():
+        endpoint = Endpoint(f"{counter.url}/v1", recorded.name, None, "URL", "KEY", "NAME")
+        chat = ChatModel("model", endpoint, longest_call=timedelta(seconds=30), at_once=1)
+        ledger, counter.given, counter.received = FakeLedger(), recorded.answer, 0
         question = Question("answer", "1", recorded.name, "Say it in short.", "A text.", 50)
         with suppress(PressboxError):
             model = ModelClient(chat, pay_once_of(ledger))
             await model.ask(question, on_text=hear if recorded.streamed else None)
-        (line,) = ledger.lines.values()
-        refused = recorded.answer.status in (401, 402, 403, 404, 429)
-        assert (line.outcome is Outcome.REFUSED) == (refused or "400" in line.reason), recorded.name
-        assert line.outcome is not Outcome.RUNNING, recorded.name
-    await chat.close()
+        await chat.close()
+        outcomes = [line.outcome for line in ledger.lines.values()]
+        assert len(outcomes) == counter.received, recorded.name
+        if recorded.answer.status in (401, 402, 403, 404, 429):
+            assert outcomes == [Outcome.REFUSED], recorded.name
+        if recorded.answer.status == 200:
+            assert outcomes == [outcomes[0]], recorded.name
+            assert outcomes[0] in (Outcome.ANSWERED, Outcome.UNUSABLE, Outcome.LOST), recorded.name
+        assert Outcome.RUNNING not in outcomes, recorded.name
 
 
 def _now() -> datetime:

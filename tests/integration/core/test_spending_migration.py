@@ -11,7 +11,7 @@ from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import MIGRATIONS, upgrade
 from pressbox.core.spending.domain import PaidCall
 from pressbox.core.spending.ledger import SqlLedger
-from pressbox.curator.distil.model import Summary, read_summary
+from pressbox.curator.distil.model import Material, Summary
 from pressbox.curator.library.domain.entries import ToDistil
 
 OLD = """
@@ -61,4 +61,4 @@ async def test_old_calls_and_reservations_become_lines_of_the_ledger(database: D
     answer = await SqlLedger(database).find_answer(PaidCall("h", "1-same", "m", "distil"))
     entry = ToDistil(7, "Title", "The bridge was opened.\nOn Monday.", "en", "h")
     assert answer is not None
-    assert read_summary(answer, entry) == Summary(0, 1, "The bridge was opened.")
+    assert Material(entry, "mark").read_summary(answer) == Summary(0, 1, "The bridge was opened.")

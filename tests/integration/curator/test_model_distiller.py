@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import SecretStr
 
 from pressbox.core.errors import ConfigurationError, RateLimitedError, TransientError
-from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.core.models.chat import ChatModel
 from pressbox.core.models.client import ModelClient
+from pressbox.core.models.endpoints import Endpoint
 from pressbox.curator.distil.model import LONGEST_ARTICLE
 from pressbox.curator.distil.paid import Attempt, PaidDistiller
 from pressbox.curator.library.domain.entries import Distilled, ToDistil
@@ -34,6 +35,7 @@ class Desk:
 
     def __init__(self, model: ModelService, key: str | None = None, longest_call: float = 20.0) -> None:
         self.ledger = FakeLedger()
+        self.now = datetime(2026, 5, 4, tzinfo=UTC)
         endpoint = Endpoint(
             model.base_url,
             MODEL,
@@ -42,7 +44,9 @@ class Desk:
             key_setting="PRESSBOX_CURATOR_MODEL_KEY",
             model_setting="PRESSBOX_CURATOR_MODEL_NAME",
         )
-        chat = ChatModel("model", endpoint, longest_call=timedelta(seconds=longest_call), at_once=4)
+        chat = ChatModel(
+            "model", endpoint, longest_call=timedelta(seconds=longest_call), at_once=4, now=lambda: self.now
+        )
         self.distiller = PaidDistiller(ModelClient(chat, pay_once_of(self.ledger)))
 
     async def attempts(self, *entries: ToDistil, language: str = "") -> Sequence[Attempt]:
@@ -172,6 +176,10 @@ async def test_a_busy_endpoint_says_when_to_come_back_and_is_not_asked_about_the
         assert isinstance(first.error, RateLimitedError)
         assert first.error.retry_after == timedelta(seconds=7)
         assert (second.error, second.unavailable) == (first.error, True)
+        # Another run asks too early: nothing is sent before the time that the endpoint named.
+        (third,) = await desk.attempts(entry(3))
+        assert (third.unavailable, model.asked) == (True, [])
+        desk.now += timedelta(seconds=7)
         assert len(await desk.distil(entry(1))) == 1
 
 
@@ -205,3 +213,84 @@ async def test_a_wrong_key_names_its_setting_and_never_the_key() -> None:
         assert isinstance(trouble, ConfigurationError)
         assert "PRESSBOX_CURATOR_MODEL_KEY" in str(trouble)
         assert KEY not in str(trouble)
+
+
+@pytest.mark.parametrize("mistake", [Mistake.THINKING, Mistake.REASONING, Mistake.FENCED])
+async def test_thoughts_fences_and_words_around_the_json_cost_no_second_request(mistake: Mistake) -> None:
+    async with ModelService(script=write_distillation) as model:
+        model.err(mistake)
+        (answer,) = await Desk(model).distil(entry(1))
+        assert "reader wants" not in answer.summary
+        assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("refuses", "sent", "missing"),
+    [
+        ({"max_tokens"}, {"max_completion_tokens", "temperature", "response_format"}, {"max_tokens"}),
+        ({"max_tokens", "temperature"}, {"max_completion_tokens"}, {"max_tokens", "temperature"}),
+        ({"max_tokens", "max_completion_tokens"}, {"temperature"}, {"max_tokens", "max_completion_tokens"}),
+        ({"json_schema", "json_object"}, {"max_tokens"}, {"response_format"}),
+        ({"system", "temperature"}, {"max_tokens"}, {"temperature"}),
+    ],
+)
+async def test_a_refused_parameter_is_left_out_from_then_on(
+    refuses: set[str], sent: set[str], missing: set[str]
+) -> None:
+    async with ModelService(script=write_distillation) as model:
+        model.refuses = refuses
+        desk = Desk(model)
+        assert len(await desk.distil(entry(1))) == 1
+        refused = len(desk.ledger.lines) - 1
+        assert refused == len(refuses)
+        assert len(await desk.distil(entry(2), entry(3))) == 2
+        assert len(desk.ledger.lines) == refused + 3
+        assert all(sent <= set(one) and not missing & set(one) for one in model.parameters)
+        # Other clients of the same endpoint know it too.
+        assert len(await Desk(model).distil(entry(4))) == 1
+        assert len(model.asked) == 4
+
+
+async def test_json_is_asked_for_by_schema_and_by_kind_where_schemas_are_refused() -> None:
+    async with ModelService(script=write_distillation) as model:
+        desk = Desk(model)
+        await desk.distil(entry(1))
+        model.refuses = {"json_schema"}
+        await desk.distil(entry(2))
+        kinds = [one["response_format"] for one in model.parameters]
+    assert isinstance(kinds[0], dict)
+    assert kinds[0]["type"] == "json_schema"
+    assert "maxLength" not in json.dumps(kinds[0])
+    assert "articles" in kinds[0]["json_schema"]["schema"]["properties"]
+    assert kinds[1] == {"type": "json_object"}
+
+
+async def test_an_article_is_shortened_to_the_context_that_the_endpoint_names() -> None:
+    long = "\n".join(f"Sentence number {number} of a very long article." for number in range(400))
+    async with ModelService(script=write_distillation) as model:
+        model.context_tokens = 2_000
+        desk = Desk(model)
+        (answer,) = await desk.distil(entry(1, long))
+        assert answer.main_content_end_line == 399
+        assert count_tokens(*model.asked[0].texts) <= 2_000
+        # The next one fits at once.
+        assert len(await desk.distil(entry(2, long))) == 1
+        assert [line.outcome for line in desk.ledger.lines.values()] == ["refused", "answered", "answered"]
+
+
+@pytest.mark.parametrize("mistake", [Mistake.REFUSAL, Mistake.FILTERED])
+async def test_a_refusal_is_final_and_said(mistake: Mistake) -> None:
+    async with ModelService(script=write_distillation) as model:
+        model.err(mistake, mistake)
+        (attempt,) = await Desk(model).attempts(entry(1))
+        assert not attempt.unavailable
+        assert "refuses" in str(attempt.error) or "filter" in str(attempt.error)
+
+
+async def test_no_credit_is_told_and_nothing_more_is_sent() -> None:
+    async with ModelService(script=write_distillation) as model:
+        model.err(Mistake.NO_CREDIT)
+        desk = Desk(model)
+        assert "no credit left" in str(await desk.trouble(entry(1)))
+        assert "no credit left" in str(await desk.trouble(entry(2)))
+        assert len(model.asked) == 1

@@ -1,7 +1,7 @@
 """The ledger in PostgreSQL: what is set aside, what is paid, and what was lost with a worker."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
@@ -141,14 +141,7 @@ class _SlowModel:
     def __init__(self) -> None:
         self.asked = 0
 
-    async def converse(
-        self,
-        instructions: str,
-        material: str,
-        most_tokens: int,
-        on_text: OnText | None = None,
-        pictures: Sequence[bytes] = (),
-    ) -> Said:
+    async def converse(self, question: Question, on_text: OnText | None = None) -> Said:
         self.asked += 1
         await asyncio.sleep(0.3)
         return Said("In short.", 20, 2)

@@ -13,8 +13,9 @@ from sqlalchemy import func, select
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
-from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.core.models.chat import ChatModel
 from pressbox.core.models.client import ModelClient
+from pressbox.core.models.endpoints import Endpoint
 from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.curator.evaluate import ragas
 from pressbox.curator.evaluate.domain import Measure, Metric

@@ -6,19 +6,34 @@ guard for addresses that users and feeds name. Nothing that a model says is ever
 """
 
 import asyncio
-import base64
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 
 import httpx
-from pydantic import SecretStr
 
-from pressbox.core.errors import AnswerLostError, ConfigurationError, PressboxError, RateLimitedError, TransientError
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.errors import (
+    AnswerLostError,
+    ConfigurationError,
+    PressboxError,
+    RateLimitedError,
+    TransientError,
+    UnusableAnswerError,
+)
 from pressbox.core.http.pauses import pause
-from pressbox.core.models.client import OnText
-from pressbox.core.models.completions import Said, StreamedAnswer, Trouble, parse_completion, parse_trouble
+from pressbox.core.models.client import DialectLearntError, OnText, Question
+from pressbox.core.models.completions import (
+    TOO_LONG,
+    Said,
+    StreamedAnswer,
+    Trouble,
+    parse_completion,
+    parse_trouble,
+)
+from pressbox.core.models.dialect import Dialect, build_request, fit_material, learn
+from pressbox.core.models.endpoints import Endpoint, state_of
 from pressbox.core.spending.billing import may_be_billed, was_sent
 from pressbox.core.spending.till import UnbilledError
 
@@ -26,55 +41,61 @@ LARGEST_ANSWER = 1_000_000
 LONGEST_CONNECT_SECONDS = 10.0
 # Credit is bought by a person: asking more often changes nothing.
 CREDIT_PAUSE = timedelta(hours=1)
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where the model is, and by which settings people change that."""
-
-    url: str
-    model: str
-    key: SecretStr | None
-    url_setting: str
-    key_setting: str
-    model_setting: str
+_NOT_ABOUT_PARAMETERS = frozenset(
+    {
+        httpx.codes.UNAUTHORIZED,
+        httpx.codes.PAYMENT_REQUIRED,
+        httpx.codes.FORBIDDEN,
+        httpx.codes.NOT_FOUND,
+        httpx.codes.TOO_MANY_REQUESTS,
+    }
+)
 
 
 class ChatModel:
     """At most `at_once` requests at a time. What is certainly not billed is an UnbilledError around the trouble: a
     TransientError of the endpoint, or a ConfigurationError that names the setting.
+
+    A parameter that the endpoint refuses is left out from then on; while it wants no requests, none is sent.
     """
 
-    def __init__(self, name: str, endpoint: Endpoint, *, longest_call: timedelta, at_once: int) -> None:
+    def __init__(
+        self, name: str, endpoint: Endpoint, *, longest_call: timedelta, at_once: int, now: Clock = utc_now
+    ) -> None:
         self.name = name
         self.model = endpoint.model
         self._endpoint = endpoint
+        self._state = state_of(endpoint)
         self._url = f"{endpoint.url.rstrip('/')}/chat/completions"
         self._longest_call = longest_call
         self._turns = asyncio.Semaphore(at_once)
+        self._now = now
         seconds = longest_call.total_seconds()
         # Redirects are not followed: the key is for the address that was set.
         self._client = httpx.AsyncClient(
             trust_env=False, timeout=httpx.Timeout(seconds, connect=min(seconds, LONGEST_CONNECT_SECONDS))
         )
 
-    async def converse(
-        self,
-        instructions: str,
-        material: str,
-        most_tokens: int,
-        on_text: OnText | None = None,
-        pictures: Sequence[bytes] = (),
-    ) -> Said:
+    async def converse(self, question: Question, on_text: OnText | None = None) -> Said:
         """What we say, then what others wrote; with `on_text` the text is given out while it grows."""
-        user: object = material if not pictures else [{"type": "text", "text": material}, *map(_picture, pictures)]
-        messages = [{"role": "system", "content": instructions}, {"role": "user", "content": user}]
-        body = {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": most_tokens}
-        if on_text is not None:
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
-        async with self._turns, self._response(body) as response:
+        async with self._turns:
+            self._respect_rest()
+            dialect = self._state.dialect
+            material = fit_material(question, dialect)
+            if material is None:
+                raise UnbilledError(UnusableAnswerError(f"{self.name}: {TOO_LONG}"), sent=False)
+            sent = replace(question, material=material)
+            said = await self._send(sent, dialect, on_text)
+        self._state.learn(Dialect(reasons=said.reasoned, context_tokens=said.cut_at))
+        return said
+
+    async def _send(self, question: Question, dialect: Dialect, on_text: OnText | None) -> Said:
+        body = build_request(self.model, question, question.material, dialect, streamed=on_text is not None)
+        async with self._response(body) as response:
             if response.status_code != httpx.codes.OK:
-                return self._explain(response, await self._read_body(response))
+                trouble = parse_trouble(await self._read_body(response))
+                self._learn_from(response, trouble, question, dialect)
+                return self._explain(response, trouble)
             if on_text is not None:
                 return await self._read_stream(response, on_text)
             content = await self._read_body(response)
@@ -83,20 +104,36 @@ class ChatModel:
         except ValueError as error:
             raise AnswerLostError(f"{self.name}: {error}") from error
 
+    def _respect_rest(self) -> None:
+        until, now = self._state.rests_until, self._now()
+        if until is not None and now < until:
+            raise UnbilledError(RateLimitedError(self._state.rest_reason, retry_after=until - now), sent=False)
+
+    def _learn_from(self, response: httpx.Response, trouble: Trouble, question: Question, dialect: Dialect) -> None:
+        """Raise a DialectLearntError when the same can be asked in another way."""
+        if may_be_billed(response.status_code) or response.status_code in _NOT_ABOUT_PARAMETERS:
+            return
+        learnt = learn(dialect, trouble, question, question.material)
+        if learnt is not None:
+            self._state.learn(learnt)
+            words = trouble.words or f"it answers {response.status_code}"
+            raise UnbilledError(DialectLearntError(f"{self.name}: the endpoint wants another request ({words})."))
+
     async def close(self) -> None:
         await self._client.aclose()
 
     async def _read_stream(self, response: httpx.Response, on_text: OnText) -> Said:
-        answer = StreamedAnswer()
+        answer, shown = StreamedAnswer(), ""
         async for line in response.aiter_lines():
             try:
-                piece = answer.add(line)
+                grows = answer.add(line)
             except ValueError as error:
                 raise AnswerLostError(f"{self.name}: {error}") from error
             if answer.ended:
                 return answer.said()
-            if piece:
-                await on_text(answer.text)
+            if grows and (text := answer.text) != shown:
+                shown = text
+                await on_text(text)
             if len(answer.text) > LARGEST_ANSWER:
                 raise AnswerLostError(f"{self.name}: the answer is larger than {LARGEST_ANSWER:,} characters.")
         raise AnswerLostError(f"{self.name}: the answer broke off.")
@@ -131,21 +168,24 @@ class ChatModel:
                 raise AnswerLostError(f"{self.name}: the answer is larger than {LARGEST_ANSWER:,} bytes.")
         return body
 
-    def _explain(self, response: httpx.Response, body: bytes) -> Said:
+    def _explain(self, response: httpx.Response, trouble: Trouble) -> Said:
         """A refusal of this one text is an answer without text; everything else is an error."""
-        status, trouble = response.status_code, parse_trouble(body)
+        status = response.status_code
         if status < httpx.codes.INTERNAL_SERVER_ERROR and trouble.refuses_text:
             return Said("", reason=trouble.words)
         if may_be_billed(status):
             raise AnswerLostError(f"{self.name}: the endpoint answers {status}.")
-        raise UnbilledError(self._refusal(response, trouble))
+        refusal = self._refusal(response, trouble)
+        if isinstance(refusal, RateLimitedError) and refusal.retry_after is not None:
+            self._state.rest(refusal.retry_after, refusal.message, self._now())
+        raise UnbilledError(refusal)
 
     def _refusal(self, response: httpx.Response, trouble: Trouble) -> PressboxError:
         status, name, endpoint = response.status_code, self.name, self._endpoint
         if status == httpx.codes.PAYMENT_REQUIRED or trouble.wants_credit:
             problem = "the account at the endpoint has no credit left. Buy some, or set another model."
             return RateLimitedError(f"{name}: {problem}", retry_after=CREDIT_PAUSE)
-        wait = pause(response.headers, datetime.now(UTC))
+        wait = pause(response.headers, self._now())
         if status == httpx.codes.TOO_MANY_REQUESTS or (status == httpx.codes.SERVICE_UNAVAILABLE and wait is not None):
             return RateLimitedError(f"{name}: the endpoint wants fewer requests.", retry_after=wait)
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
@@ -158,11 +198,6 @@ class ChatModel:
             f"{name}: the endpoint does not take the question ({status}). Check {endpoint.url_setting}, which ends "
             f"mostly in /v1, and whether it has a model “{endpoint.model}” for this ({endpoint.model_setting})."
         )
-
-
-def _picture(jpeg: bytes) -> dict[str, object]:
-    url = f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}"
-    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _lost_or_unsent(message: str, error: Exception) -> Exception:

@@ -4,11 +4,14 @@ A feature builds a `Question` and gives it to a `PaidModel`, which is a `ModelCl
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from pressbox.core.errors import UnusableAnswerError
+from pydantic import BaseModel
+
+from pressbox.core.errors import TransientError, UnusableAnswerError
 from pressbox.core.spending.domain import (
     TOKENS_PER_PICTURE,
     Order,
@@ -18,9 +21,12 @@ from pressbox.core.spending.domain import (
     estimate_tokens,
 )
 from pressbox.core.spending.pay_once import PayOnce
+from pressbox.core.spending.till import Send
 
 # Called with all of the text so far, while it is written.
 OnText = Callable[[str], Awaitable[None]]
+log = logging.getLogger(__name__)
+
 UNUSABLE = "The answer is not in the form that was asked for."
 
 
@@ -30,7 +36,8 @@ class Question:
 
     `content_hash` covers everything that the answer depends on and nothing else: the marks around other people's text
     are random and do not belong in it. `instructions` are ours alone; whatever others wrote is `material`, and
-    `pictures` are JPEG.
+    `pictures` are JPEG. An answer that is JSON has the `form`. `fit` makes the material at most so many characters
+    long, for models that read less at once.
     """
 
     feature: str
@@ -42,6 +49,12 @@ class Question:
     entry_id: int | None = None
     feed_id: int | None = None
     pictures: tuple[bytes, ...] = ()
+    form: type[BaseModel] | None = None
+    fit: Callable[[int], str] | None = None
+
+
+class DialectLearntError(TransientError):
+    """The endpoint refuses how it was asked, and the model knows now how to ask: ask again at once."""
 
 
 @dataclass(frozen=True)
@@ -91,18 +104,14 @@ class Completion(Protocol):
 
 
 class LanguageModel(Protocol):
-    """`core.models.chat.ChatModel` is one. A call is one request, and an error that is billed no UnbilledError."""
+    """`core.models.chat.ChatModel` is one. A call is one request, and an error that is billed no UnbilledError.
+
+    A DialectLearntError is raised a bounded number of times: each one changes the next request.
+    """
 
     model: str
 
-    async def converse(
-        self,
-        instructions: str,
-        material: str,
-        most_tokens: int,
-        on_text: OnText | None = None,
-        pictures: Sequence[bytes] = (),
-    ) -> Completion: ...
+    async def converse(self, question: Question, on_text: OnText | None = None) -> Completion: ...
 
 
 class ModelClient:
@@ -126,7 +135,7 @@ class ModelClient:
             return await self._converse(question, order, usable, subscriber)
 
         try:
-            answer = await self._pay_once.buy(order, send, usable)
+            answer = await self._buy(order, send, usable)
         except asyncio.CancelledError:
             subscriber.leave()
             raise
@@ -134,6 +143,13 @@ class ModelClient:
             raise UnusableAnswerError(f"{self.name}: {answer.reason}")
         await subscriber.finish(answer.text)
         return Reply(answer.text, self.name, answer.tokens_in, answer.tokens_out, answer.bought)
+
+    async def _buy(self, order: Order, send: Send, usable: Callable[[str], bool]) -> PaidAnswer:
+        while True:
+            try:
+                return await self._pay_once.buy(order, send, usable)
+            except DialectLearntError as error:
+                log.info("%s", error)
 
     def _order(self, question: Question) -> Order:
         call = PaidCall(
@@ -151,13 +167,7 @@ class ModelClient:
     async def _converse(
         self, question: Question, order: Order, usable: Callable[[str], bool], subscriber: "_Subscriber"
     ) -> PaidAnswer:
-        said = await self._model.converse(
-            question.instructions,
-            question.material,
-            question.most_tokens,
-            subscriber.send if subscriber.is_wanted else None,
-            question.pictures,
-        )
+        said = await self._model.converse(question, subscriber.send if subscriber.is_wanted else None)
         tokens_in, tokens_out = said.tokens_in, said.tokens_out
         if not tokens_in and not tokens_out:
             tokens_in, tokens_out = order.tokens_in, estimate_tokens(said.text)

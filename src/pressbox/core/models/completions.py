@@ -1,41 +1,70 @@
 """Reads what OpenAI-compatible endpoints answer: completions, streams of them, and troubles in all their forms. Pure.
 
 Endpoints differ: content may be a list of parts or null, an error may be an object, a text or stand alone, and it may
-come with status 200 or in the middle of a stream.
+come with status 200 or in the middle of a stream. What a model thinks before it answers comes in a field of its own, in
+parts of the content or between marks in the text; it is never part of the answer.
 """
 
 import json
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pydantic import BaseModel, Field, ValidationError
 
 LONGEST_QUOTE = 200
 DONE = "[DONE]"
-_FENCED = re.compile(r"\s*```(?:json)?\s*(?P<inside>.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```(?:json\w?)?[ \t]*\n(?P<inside>.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
+_THINKING = re.compile(r"\s*<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_END_OF_THOUGHT = "</think>"
+# Places in an answer at which a JSON object may begin that are tried.
+_MOST_PLACES = 50
+_OLLAMA = "fp_ollama"
+_LEAST_CUT = 2_048
 FILTERED = "The endpoint's content filter refuses this text."
 TOO_LONG = "The text is longer than the model accepts."
-_LENGTH_CODES = frozenset({"context_length_exceeded", "too_many_prompt_tokens"})
+_LENGTH_CODES = frozenset(
+    {"context_length_exceeded", "too_many_prompt_tokens", "exceed_context_size_error", "string_above_max_length"}
+)
+_LENGTH_WORDS = ("context length", "context size", "context window", "prompt is too long", "request too large")
+_CONTEXT = re.compile(
+    r"(?:context (?:length|size|window)(?: of| is)?(?: only)?|available context size|\btpm\)?: limit) \(?(\d[\d,]*)"
+)
+_CREDIT_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+_CREDIT_WORDS = ("insufficient balance", "insufficient credits", "credit balance is too low")
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "responsibleaipolicyviolation"})
 
 
 @dataclass(frozen=True)
 class Said:
-    """`tokens_in` and `tokens_out` are 0 when the endpoint does not count. `reason` says why the text is no answer."""
+    """`tokens_in` and `tokens_out` are 0 when the endpoint does not count. `reason` says why the text is no answer.
+
+    `reasoned` when the model thought before it answered; `cut_at` is the context at which Ollama cut the question.
+    """
 
     text: str
     tokens_in: int = 0
     tokens_out: int = 0
     reason: str = ""
+    reasoned: bool = False
+    cut_at: int | None = None
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """What an endpoint says instead of an answer. With `refuses_text` it is about this one text, as `words` say."""
+    """What an endpoint says instead of an answer. With `refuses_text` it is about this one text, as `words` say.
+
+    `parameter` is what it does not take, if it says so; `context_tokens` how much the model reads at once.
+    """
 
     words: str = ""
     refuses_text: bool = False
     wants_credit: bool = False
+    parameter: str = ""
+    is_too_long: bool = False
+    context_tokens: int | None = None
 
 
 class _Part(BaseModel):
@@ -46,6 +75,19 @@ class _Part(BaseModel):
 class _Message(BaseModel):
     content: str | list[_Part] | None = None
     refusal: str | None = None
+    reasoning: str | None = None
+    reasoning_content: str | None = None
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.content, list):
+            return "".join(part.text or "" for part in self.content if part.type == "text")
+        return self.content or ""
+
+    @property
+    def is_reasoned(self) -> bool:
+        thinks = isinstance(self.content, list) and any(part.type == "thinking" for part in self.content)
+        return thinks or bool(self.reasoning or self.reasoning_content)
 
 
 class _Choice(BaseModel):
@@ -53,14 +95,20 @@ class _Choice(BaseModel):
     finish_reason: str | None = None
 
 
+class _Details(BaseModel):
+    reasoning_tokens: int | None = None
+
+
 class _Usage(BaseModel):
     prompt_tokens: int = Field(0, ge=0)
     completion_tokens: int = Field(0, ge=0)
+    completion_tokens_details: _Details | None = None
 
 
 class _Completion(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
     usage: _Usage | None = None
+    system_fingerprint: str | None = None
 
 
 class _Change(BaseModel):
@@ -71,22 +119,52 @@ class _Change(BaseModel):
 class _Chunk(BaseModel):
     choices: list[_Change] = []
     usage: _Usage | None = None
+    system_fingerprint: str | None = None
     error: object = None
 
 
-class _InnerError(BaseModel):
-    code: str | int | None = None
+@dataclass
+class _Heard:
+    """All that an answer said, whole or piece by piece."""
 
+    text: str = ""
+    refusal: str = ""
+    finish: str | None = None
+    usage: _Usage | None = None
+    reasoned: bool = False
+    fingerprint: str | None = None
 
-class _Error(BaseModel):
-    message: str = ""
-    code: str | int | None = None
-    type: str | None = None
-    innererror: _InnerError | None = None
+    def add(self, message: _Message, finish: str | None) -> None:
+        self.text += message.text
+        self.refusal += message.refusal or ""
+        self.finish = finish or self.finish
+        self.reasoned = self.reasoned or message.is_reasoned
 
+    def said(self) -> Said:
+        usage = self.usage or _Usage()
+        text, cut_at = without_reasoning(self.text), self._cut_at(usage.prompt_tokens)
+        details = usage.completion_tokens_details
+        reasoned = self.reasoned or text != self.text or bool(details and details.reasoning_tokens)
+        reason = self._reason(text)
+        if cut_at is not None and not reason:
+            reason = f"The model was given only {cut_at:,} tokens of the text: its context is not larger."
+        return Said(text, usage.prompt_tokens, usage.completion_tokens, reason, reasoned, cut_at)
 
-class _Wrapped(BaseModel):
-    error: _Error | str
+    def _reason(self, text: str) -> str:
+        if self.refusal:
+            return f"The model refuses: {' '.join(self.refusal.split())[:LONGEST_QUOTE]}"
+        if self.finish == "content_filter":
+            return "The endpoint's content filter withheld the answer."
+        if text.strip():
+            return ""
+        if self.finish == "length":
+            return "The model used up its tokens before it answered."
+        return "The answer is empty."
+
+    def _cut_at(self, tokens: int) -> int | None:
+        """Ollama cuts a question to its context without a word; such a context is a power of two."""
+        is_power = tokens >= _LEAST_CUT and tokens & (tokens - 1) == 0
+        return tokens if is_power and self.fingerprint == _OLLAMA else None
 
 
 def parse_completion(body: bytes) -> Said:
@@ -97,28 +175,31 @@ def parse_completion(body: bytes) -> Said:
         words = parse_trouble(body).words
         said = f"the endpoint says: {words}" if words else "the endpoint answers something else than a completion."
         raise ValueError(said) from error
-    choice, usage = completion.choices[0], completion.usage or _Usage()
-    return _said(_text(choice.message), choice.message.refusal, choice.finish_reason, usage)
+    choice = completion.choices[0]
+    heard = _Heard(usage=completion.usage, fingerprint=completion.system_fingerprint)
+    heard.add(choice.message, choice.finish_reason)
+    return heard.said()
 
 
 class StreamedAnswer:
-    """An answer that arrives in lines of server-sent events."""
+    """An answer that arrives in lines of server-sent events. `text` is what may be shown of it."""
 
     def __init__(self) -> None:
-        self.text = ""
         self.ended = False
-        self._refusal = ""
-        self._finish: str | None = None
-        self._usage = _Usage()
+        self._heard = _Heard()
 
-    def add(self, line: str) -> str:
-        """Take one line and return the text that it adds. A ValueError says that this is no completion any more."""
+    @property
+    def text(self) -> str:
+        return without_reasoning(self._heard.text)
+
+    def add(self, line: str) -> bool:
+        """Take one line and say whether it adds text. A ValueError says that this is no completion any more."""
         if not line.startswith("data:"):
-            return ""
+            return False
         data = line.removeprefix("data:").strip()
         if data == DONE:
             self.ended = True
-            return ""
+            return False
         try:
             chunk = _Chunk.model_validate_json(data)
         except ValidationError as error:
@@ -127,70 +208,99 @@ class StreamedAnswer:
             raise ValueError(f"the endpoint breaks off: {parse_trouble(data.encode()).words or 'an error'}")
         return self._take(chunk)
 
-    def _take(self, chunk: _Chunk) -> str:
-        self._usage = chunk.usage or self._usage
-        added = ""
+    def _take(self, chunk: _Chunk) -> bool:
+        heard, length = self._heard, len(self._heard.text)
+        heard.usage = chunk.usage or heard.usage
+        heard.fingerprint = chunk.system_fingerprint or heard.fingerprint
         for change in chunk.choices:
-            added += _text(change.delta)
-            self._refusal += change.delta.refusal or ""
-            self._finish = change.finish_reason or self._finish
-        self.text += added
-        return added
+            heard.add(change.delta, change.finish_reason)
+        return len(heard.text) > length
 
     def said(self) -> Said:
-        return _said(self.text, self._refusal, self._finish, self._usage)
+        return self._heard.said()
+
+
+def without_reasoning(text: str) -> str:
+    """The answer without what the model thought before it; empty while it still thinks."""
+    while (thought := _THOUGHT.match(text)) is not None:
+        text = text[thought.end() :]
+    start = text.lstrip().lower()
+    if _THINKING.match(text) or (start and "<think>".startswith(start)):
+        return ""
+    before, end, rest = text.partition(_END_OF_THOUGHT)
+    # Some templates begin the thought themselves, so that only its end is in the text.
+    return rest.lstrip() if end and not before.lstrip().startswith("{") else text
 
 
 def json_in(said: str) -> object:
-    """The JSON of an answer, also in a fence; a ValueError when there is none."""
-    fenced = _FENCED.fullmatch(said)
-    try:
-        found: object = json.loads(fenced["inside"] if fenced else said)
-    except RecursionError as error:
-        raise ValueError("The JSON is nested too deeply.") from error
-    return found
+    """The JSON of an answer, also in a fence or between words; a ValueError when there is none."""
+    with suppress(RecursionError):
+        for candidate in (said, *(found["inside"] for found in _FENCED.finditer(said))):
+            with suppress(ValueError):
+                found: object = json.loads(candidate)
+                return found
+        objects = list(_objects(said))
+        if objects:
+            return max(objects, key=len)
+    raise ValueError("There is no JSON in the answer.")
+
+
+def _objects(said: str) -> Iterator[Mapping[str, object]]:
+    """JSON objects between words."""
+    decoder, place = json.JSONDecoder(), -1
+    for _ in range(_MOST_PLACES):
+        place = said.find("{", place + 1)
+        if place < 0:
+            return
+        with suppress(ValueError):
+            found, end = decoder.raw_decode(said, place)
+            place = end - 1
+            yield found
 
 
 def parse_trouble(body: bytes) -> Trouble:
     error = _parse_error(body)
-    message = error.message[:LONGEST_QUOTE]
-    inner = error.innererror.code if error.innererror else None
-    codes = {str(code).lower() for code in (error.code, error.type, inner) if code is not None}
     plain = error.message.lower()
-    if codes & _FILTER_CODES or "input was flagged" in plain:
+    if error.codes & _FILTER_CODES or "input was flagged" in plain:
         return Trouble(FILTERED, refuses_text=True)
-    if codes & _LENGTH_CODES or "context length" in plain:
-        return Trouble(TOO_LONG, refuses_text=True)
-    return Trouble(message, wants_credit="insufficient_quota" in codes)
+    if error.codes & _LENGTH_CODES or any(words in plain for words in _LENGTH_WORDS):
+        limit = error.context or (found[1].replace(",", "") if (found := _CONTEXT.search(plain)) else None)
+        return Trouble(TOO_LONG, refuses_text=True, is_too_long=True, context_tokens=int(limit) if limit else None)
+    wants_credit = bool(error.codes & _CREDIT_CODES) or any(words in plain for words in _CREDIT_WORDS)
+    return Trouble(error.message[:LONGEST_QUOTE], wants_credit=wants_credit, parameter=error.parameter)
+
+
+@dataclass(frozen=True)
+class _Error:
+    message: str = ""
+    codes: frozenset[str] = frozenset()
+    parameter: str = ""
+    context: int | None = None
 
 
 def _parse_error(body: bytes) -> _Error:
+    """From an object, wrapped or not, or a text; endpoints agree on nothing but JSON."""
     try:
-        found = _Wrapped.model_validate_json(body).error
-        return _Error(message=found) if isinstance(found, str) else found
-    except ValidationError:
-        pass
-    try:
-        # Some endpoints do not wrap their errors.
-        return _Error.model_validate_json(body)
-    except ValidationError:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
         return _Error()
+    if not isinstance(found, dict):
+        return _Error()
+    error = found.get("error") or found
+    if not isinstance(error, dict):
+        return _Error(_words(error))
+    inner = error.get("innererror")
+    codes = (error.get("code"), error.get("type"), inner.get("code") if isinstance(inner, dict) else None)
+    context = error.get("n_ctx")
+    return _Error(
+        _words(error.get("message") or error.get("detail")),
+        frozenset(str(code).lower() for code in codes if code is not None),
+        _words(error.get("param")),
+        context if isinstance(context, int) else None,
+    )
 
 
-def _text(message: _Message) -> str:
-    if isinstance(message.content, list):
-        return "".join(part.text or "" for part in message.content if part.type == "text")
-    return message.content or ""
-
-
-def _said(text: str, refusal: str | None, finish: str | None, usage: _Usage) -> Said:
-    reason = ""
-    if refusal:
-        reason = f"The model refuses: {' '.join(refusal.split())[:LONGEST_QUOTE]}"
-    elif finish == "content_filter":
-        reason = "The endpoint's content filter withheld the answer."
-    elif not text.strip():
-        reason = "The answer is empty."
-        if finish == "length":
-            reason = "The model used up its tokens before it answered."
-    return Said(text, usage.prompt_tokens, usage.completion_tokens, reason)
+def _words(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)

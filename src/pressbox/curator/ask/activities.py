@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from functools import partial
 
 from temporalio import activity
 
@@ -140,6 +141,7 @@ class AnswerActivities:
             most_tokens=MOST_TOKENS,
             entry_id=task.entry_id,
             feed_id=task.passages[0].feed_id if task.entry_id is not None and task.passages else None,
+            fit=partial(material, task, mark),
         )
         return await model.ask(question, usable=lambda said: bool(checked(said, len(task.passages))), on_text=keep)
 

@@ -14,6 +14,7 @@ from pressbox.curator.search.domain.passages import Passage
 PROMPT_VERSION = "answer-1"
 MOST_TOKENS = 900
 LONGEST_PASSAGE = 1_600
+SHORTEST_PASSAGE = 200
 LONGEST_TURN = 600
 MOST_TURNS = 3
 _LONGEST_TITLE = 200
@@ -31,13 +32,20 @@ def instructions(mark: str) -> str:
     return _INSTRUCTIONS.format(mark=mark)
 
 
-def material(task: AnswerTask, mark: str) -> str:
-    blocks = [_between(mark, f"PASSAGE {number}", _passage(one)) for number, one in enumerate(task.passages, start=1)]
+def material(task: AnswerTask, mark: str, longest: int | None = None) -> str:
+    """The passages, what was said before and the question; within `longest` characters each passage is shorter."""
+    end = [_between(mark, "QUESTION", task.question)]
     turns = "\n".join(_turn(one) for one in task.turns[-MOST_TURNS:])
     if turns:
-        blocks.append(_between(mark, "EARLIER", turns))
-    blocks.append(_between(mark, "QUESTION", task.question))
-    return "\n\n".join(blocks)
+        end.insert(0, _between(mark, "EARLIER", turns))
+    each = LONGEST_PASSAGE
+    if longest is not None and task.passages:
+        around = len(_between(mark, "PASSAGE 00", "")) + _LONGEST_TITLE + 20
+        each = max(SHORTEST_PASSAGE, (longest - len("\n\n".join(end))) // len(task.passages) - around)
+    blocks = [
+        _between(mark, f"PASSAGE {number}", _passage(one, each)) for number, one in enumerate(task.passages, start=1)
+    ]
+    return "\n\n".join((*blocks, *end))
 
 
 def content_hash(task: AnswerTask) -> str:
@@ -58,9 +66,9 @@ def _between(mark: str, name: str, text: str) -> str:
     return f"BEGIN {mark} {name}\n{text}\nEND {mark} {name}"
 
 
-def _passage(passage: Passage) -> str:
+def _passage(passage: Passage, longest: int = LONGEST_PASSAGE) -> str:
     title = " ".join(passage.title.split())[:_LONGEST_TITLE]
-    return f"{title} ({passage.published_at:%Y-%m-%d})\n{passage.text[:LONGEST_PASSAGE]}"
+    return f"{title} ({passage.published_at:%Y-%m-%d})\n{passage.text[: min(longest, LONGEST_PASSAGE)]}"
 
 
 def _turn(turn: Turn) -> str:

@@ -63,6 +63,7 @@ class ModelChooser:
                 most_tokens=MOST_TOKENS,
                 entry_id=entry_id,
                 feed_id=feed_id,
+                form=_Answer,
             )
             try:
                 reply = await self._model.ask(question, usable=lambda said: _parse_number(said, len(found)) is not None)

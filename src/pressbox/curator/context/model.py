@@ -6,6 +6,7 @@ An article is material between marks that nobody can know. Only an answer of the
 import hashlib
 import secrets
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -80,6 +81,16 @@ class _Answer(_AnswerPart):
     key_points: list[object] = []
 
 
+class AnswerForm(BaseModel):
+    """What the model is told to answer."""
+
+    domain: str
+    content_type: str
+    entities: list[_Entity]
+    relationships: list[_Relationship]
+    key_points: list[str]
+
+
 def task(mark: str, *, again: bool = False) -> str:
     wanted = _TASK.format(
         domains=_list_values(Domain), types=_list_values(ContentType), kinds=_list_values(EntityKind), mark=mark
@@ -87,8 +98,10 @@ def task(mark: str, *, again: bool = False) -> str:
     return wanted + (_AGAIN if again else "")
 
 
-def material(title: str, piece: str, mark: str) -> str:
-    return f"BEGIN {mark}\nTitle: {' '.join(title.split())[:LONGEST_TITLE]}\n{piece}\nEND {mark}"
+def material(title: str, piece: str, mark: str, longest: int | None = None) -> str:
+    head = f"BEGIN {mark}\nTitle: {' '.join(title.split())[:LONGEST_TITLE]}\n"
+    room = None if longest is None else max(0, longest - len(head) - len(mark))
+    return f"{head}{piece[:room]}\nEND {mark}"
 
 
 def usable(said: str) -> bool:
@@ -179,6 +192,8 @@ class ModelContextExtractor:
                 most_tokens=MOST_TOKENS,
                 entry_id=source.entry_id,
                 feed_id=source.feed_id,
+                form=AnswerForm,
+                fit=partial(material, source.title, piece, mark),
             )
             try:
                 reply = await self._model.ask(question, usable=usable)

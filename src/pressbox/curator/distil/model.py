@@ -47,6 +47,12 @@ class _Answers(BaseModel):
     articles: list[object]
 
 
+class AnswerForm(BaseModel):
+    """What the model is told to answer."""
+
+    articles: list[_Answer]
+
+
 @dataclass(frozen=True)
 class Summary:
     """A summary, and the lines of the article itself."""
@@ -62,37 +68,44 @@ def instructions(language: str, sentences: int, mark: str, *, again: bool = Fals
     return _TASK.format(sentences=wanted, language=named, mark=mark) + (_AGAIN if again else "")
 
 
-def material(entry: ToDistil, mark: str) -> str:
-    lines = number_lines(split_lines(entry.text), LONGEST_ARTICLE)
-    return f"BEGIN {mark} {NUMBER}\nTitle: {_title(entry)}\n{lines}\nEND {mark} {NUMBER}"
+class Material:
+    """The article between its marks. It remembers how many lines of it the model was shown."""
 
+    def __init__(self, entry: ToDistil, mark: str) -> None:
+        self._entry = entry
+        self._mark = mark
+        self._lines = split_lines(entry.text)
+        self.text = self.fit(LONGEST_ARTICLE)
 
-def read_summary(answer: str, entry: ToDistil) -> Summary | None:
-    """None for an answer that does not have the shape asked for."""
-    try:
-        answers = _Answers.model_validate(json_in(answer)).articles
-    except ValueError:
-        return None
-    for one in answers:
+    def fit(self, longest: int) -> str:
+        title = f"Title: {_title(self._entry)}"
+        lines = number_lines(self._lines, max(0, min(longest, LONGEST_ARTICLE) - len(title)))
+        self._shown = lines.count("\n") + 1
+        return f"BEGIN {self._mark} {NUMBER}\n{title}\n{lines}\nEND {self._mark} {NUMBER}"
+
+    def read_summary(self, answer: str) -> Summary | None:
+        """None for an answer that does not have the shape asked for."""
         try:
-            parsed = _Answer.model_validate(one)
-        except ValidationError:
-            continue
-        if parsed.article == NUMBER and (summary := _check(parsed, entry)) is not None:
-            return summary
-    return None
-
-
-def _check(answer: _Answer, entry: ToDistil) -> Summary | None:
-    lines = split_lines(entry.text)
-    shown = number_lines(lines, LONGEST_ARTICLE).count("\n") + 1
-    fits = clamp_range(answer.main_content_start_line, answer.main_content_end_line, shown)
-    summary = " ".join("".join(one if one.isprintable() else " " for one in answer.summary).split())
-    if fits is None or not summary:
+            answers = _Answers.model_validate(json_in(answer)).articles
+        except ValueError:
+            return None
+        for one in answers:
+            try:
+                parsed = _Answer.model_validate(one)
+            except ValidationError:
+                continue
+            if parsed.article == NUMBER and (summary := self._check(parsed)) is not None:
+                return summary
         return None
-    # A model that saw only the beginning cannot know where the article ends.
-    end = len(lines) - 1 if fits[1] == shown - 1 else fits[1]
-    return Summary(fits[0], end, summary)
+
+    def _check(self, answer: _Answer) -> Summary | None:
+        fits = clamp_range(answer.main_content_start_line, answer.main_content_end_line, self._shown)
+        summary = " ".join("".join(one if one.isprintable() else " " for one in answer.summary).split())
+        if fits is None or not summary:
+            return None
+        # A model that saw only the beginning cannot know where the article ends.
+        end = len(self._lines) - 1 if fits[1] == self._shown - 1 else fits[1]
+        return Summary(fits[0], end, summary)
 
 
 def _title(entry: ToDistil) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pressbox.core.errors import AnswerLostError, PermanentError, PressboxError, UnusableAnswerError
 from pressbox.core.models.client import PaidModel, Question
-from pressbox.curator.distil.model import PROMPT_VERSION, Summary, instructions, material, read_summary
+from pressbox.curator.distil.model import PROMPT_VERSION, AnswerForm, Material, Summary, instructions
 from pressbox.curator.library.domain.entries import Distilled, ToDistil
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.models.ports import Feature
@@ -70,18 +70,21 @@ class PaidDistiller:
 
     async def _ask(self, entry: ToDistil, policy: CuratorPolicy, *, again: bool = False) -> Summary:
         mark = secrets.token_hex(8)
+        material = Material(entry, mark)
         question = Question(
             feature=Feature.DISTIL,
             prompt_version=_version(policy),
             content_hash=entry.content_hash,
             instructions=instructions(policy.target_language, policy.summary_sentences, mark, again=again),
-            material=material(entry, mark),
+            material=material.text,
             most_tokens=SUMMARY_TOKENS,
             entry_id=entry.entry_id,
             feed_id=entry.feed_id,
+            form=AnswerForm,
+            fit=material.fit,
         )
-        reply = await self._model.ask(question, usable=lambda said: read_summary(said, entry) is not None)
-        summary = read_summary(reply.text, entry)
+        reply = await self._model.ask(question, usable=lambda said: material.read_summary(said) is not None)
+        summary = material.read_summary(reply.text)
         if summary is None:
             raise UnusableAnswerError(f"{self._model.name} {NO_FORM}")
         return summary

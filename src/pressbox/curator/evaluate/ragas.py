@@ -10,6 +10,7 @@ import json
 import math
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
@@ -129,7 +130,7 @@ class _PaidJudge:
             raise ConfigurationError(UNKNOWN)
         wanted = _statements_in(data)
         for repair in ("", _REPAIR):
-            question = self._question(instructions, data, repair)
+            question = replace(self._question(instructions, data, repair), form=response_model)
             try:
                 reply = await self._model.ask(
                     question, usable=lambda text: _read(text, response_model, wanted) is not None

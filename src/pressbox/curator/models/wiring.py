@@ -3,8 +3,9 @@
 from datetime import timedelta
 
 from pressbox.core.app import Resources
-from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.core.models.chat import ChatModel
 from pressbox.core.models.client import ModelClient, PaidModel
+from pressbox.core.models.endpoints import Endpoint
 from pressbox.core.spending.domain import Prices
 from pressbox.core.spending.wiring import budget_status, pay_once
 from pressbox.curator.library.slice import Slice
@@ -33,6 +34,7 @@ def paid_model(resources: Resources) -> PaidModel | None:
             url_setting="PRESSBOX_CURATOR_MODEL_URL",
             key_setting="PRESSBOX_CURATOR_MODEL_KEY",
             model_setting="PRESSBOX_CURATOR_MODEL_NAME",
+            context_tokens=settings.model_context_tokens,
         ),
         longest_call=timedelta(seconds=settings.model_timeout_seconds),
         at_once=CALLS_AT_ONCE,

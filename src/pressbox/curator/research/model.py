@@ -8,6 +8,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -89,8 +90,21 @@ def task(kind: str, mark: str) -> str:
     return f"{kind} {_TASKS[kind]}\n{_MATERIAL.format(mark=mark)}"
 
 
-def material(parts: Sequence[Part], mark: str) -> str:
-    return "\n\n".join(f"BEGIN {mark} {part.name}\n{part.text}\nEND {mark} {part.name}" for part in parts)
+def material(parts: Sequence[Part], mark: str, longest: int | None = None) -> str:
+    """All parts between their marks; within `longest` characters the longer ones lose the most."""
+    around = sum(len(f"BEGIN {mark} {part.name}\n\nEND {mark} {part.name}\n\n") for part in parts)
+    each = None if longest is None else _share([len(part.text) for part in parts], longest - around)
+    return "\n\n".join(f"BEGIN {mark} {part.name}\n{part.text[:each]}\nEND {mark} {part.name}" for part in parts)
+
+
+def _share(sizes: Sequence[int], room: int) -> int:
+    """The largest size to which all can be cut so that they fit together."""
+    for place, size in enumerate(ordered := sorted(sizes)):
+        share = room // (len(ordered) - place)
+        if size > share:
+            return max(0, share)
+        room -= size
+    return max(sizes, default=0)
 
 
 def hash_of(kind: str, parts: Sequence[Part]) -> str:
@@ -181,7 +195,7 @@ class ModelResearcher:
     ) -> ResearcherReply:
         # What is searched for changes with every round and would make each article new work.
         parts = (question_part(question), text_part(material, excerpt(text, spans, LONGEST_TEXT)))
-        said = await self._ask(READ, parts, READ_TOKENS, _in_form(Notes), material)
+        said = await self._ask(READ, parts, READ_TOKENS, _in_form(Notes), material, Notes)
         answer = read_json(said.text, Notes) if said.text is not None else None
         if not isinstance(answer, Notes):
             return ResearcherReply(tokens=said.tokens, usable=False, reason=UNUSABLE)
@@ -208,7 +222,7 @@ class ModelResearcher:
         )
 
     async def _questions(self, kind: str, parts: Sequence[Part], most_tokens: int) -> ResearcherReply:
-        said = await self._ask(kind, parts, most_tokens, _in_form(Questions))
+        said = await self._ask(kind, parts, most_tokens, _in_form(Questions), form=Questions)
         answer = read_json(said.text, Questions) if said.text is not None else None
         if not isinstance(answer, Questions):
             return ResearcherReply(tokens=said.tokens, usable=False, reason=UNUSABLE)
@@ -221,6 +235,7 @@ class ModelResearcher:
         most_tokens: int,
         usable: Callable[[str], bool],
         about: Material | None = None,
+        form: type[BaseModel] | None = None,
     ) -> _Said:
         """Once, and once more when the answer is of no use."""
         spent = 0
@@ -235,6 +250,8 @@ class ModelResearcher:
                 most_tokens=most_tokens,
                 entry_id=about.entry_id if about else None,
                 feed_id=about.feed_id if about else None,
+                form=form,
+                fit=partial(material, parts, mark),
             )
             try:
                 reply = await self._model.ask(question, usable=usable)

@@ -43,7 +43,7 @@ class MicrosoftTranslator:
     def __init__(self, url: str, key: SecretStr, region: str) -> None:
         self._key = key
         self._region = region
-        self._client = _Client(
+        self._client = Client(
             "Microsoft Translator",
             url,
             url_setting="PRESSBOX_CURATOR_MICROSOFT_URL",
@@ -62,8 +62,8 @@ class MicrosoftTranslator:
         found, told = await self._client.post("/translate", [{"Text": text} for text in texts], headers, parameters)
         metered = told.get("x-metered-usage", "")
         try:
-            translated = [one.translations[0].text for one in _ANSWER.validate_python(found)]
-        except ValidationError as error:
+            translated = read_texts(found)
+        except ValueError as error:
             raise self._client.unexpected_answer() from error
         return Translated(translated, int(metered) if metered.isdecimal() else None)
 
@@ -71,7 +71,12 @@ class MicrosoftTranslator:
         await self._client.close()
 
 
-class _Client(ServiceClient):
+def read_texts(found: object) -> list[str]:
+    """A ValueError says that it is no translation."""
+    return [one.translations[0].text for one in _ANSWER.validate_python(found)]
+
+
+class Client(ServiceClient):
     def refusal(self, response: httpx.Response, found: object) -> PressboxError:
         return self.over_quota() if _error_code(found) == OVER_FREE_QUOTA else super().refusal(response, found)
 

@@ -43,6 +43,12 @@ class _Pieces(BaseModel):
     blocks: list[object]
 
 
+class AnswerForm(BaseModel):
+    """What the model is told to answer."""
+
+    blocks: list[_Piece]
+
+
 class ModelTranslator:
     provider = "llm"
     # Small enough for a complete answer, and so that a bad one loses little.
@@ -90,6 +96,7 @@ class ModelTranslator:
             most_tokens=MOST_TOKENS,
             entry_id=source.entry_id,
             feed_id=source.feed_id,
+            form=AnswerForm,
         )
 
 

@@ -3,6 +3,9 @@
 The script is a function from the request to the text of the answer; without one the model says of every picture that
 it shows football and no clock. Besides what every simulator can do wrong it can make the mistakes of models: see
 `Mistake`. As a stream it sends a few words at a time, `pace` seconds apart.
+
+It can be as choosy as real endpoints: it refuses the parameters of `refuses` and questions of more than
+`context_tokens` in the words of those that were recorded.
 """
 
 import asyncio
@@ -11,8 +14,9 @@ import binascii
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import cast
 
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 
@@ -26,6 +30,8 @@ _FEW_WORDS = re.compile(r"(?:\S+\s*){1,3}|\s+")
 class Mistake(StrEnum):
     """PROSE: words instead of JSON. CUT_SHORT: the text breaks off. BROKEN: the body, or the stream, breaks off.
     HTML: a page with status 200. NO_CHOICES: a completion without any. WRONG_KEY: 401. UNAVAILABLE: 503.
+    THINKING and REASONING: it thinks first, in the text or in a field beside it. FENCED: JSON between words.
+    REFUSAL and FILTERED: it does not answer this. NO_CREDIT: 429 for ever. LIMITED: 429 for a minute.
     """
 
     NONE = "none"
@@ -36,6 +42,18 @@ class Mistake(StrEnum):
     NO_CHOICES = "no choices"
     WRONG_KEY = "wrong key"
     UNAVAILABLE = "unavailable"
+    THINKING = "thinking"
+    REASONING = "reasoning"
+    FENCED = "fenced"
+    REFUSAL = "refusal"
+    FILTERED = "filtered"
+    NO_CREDIT = "no credit"
+    LIMITED = "limited"
+
+
+def _refuse(message: str, code: str, parameter: str | None = None, status: int = 400) -> Answer:
+    kind = code if code == "insufficient_quota" else "invalid_request_error"
+    return Answer.of({"error": {"message": message, "type": kind, "param": parameter, "code": code}}, status)
 
 
 _PLAIN: Mapping[Mistake, Answer] = {
@@ -43,7 +61,14 @@ _PLAIN: Mapping[Mistake, Answer] = {
     Mistake.NO_CHOICES: Answer.of({"object": "chat.completion", "choices": []}),
     Mistake.WRONG_KEY: Answer.of({"error": {"message": "Incorrect API key provided."}}, 401),
     Mistake.UNAVAILABLE: Answer.of({"error": {"message": "The model is loading."}}, 503),
+    Mistake.NO_CREDIT: _refuse(
+        "You exceeded your current quota, please check your plan and billing details.", "insufficient_quota", status=429
+    ),
+    Mistake.LIMITED: replace(
+        _refuse("Rate limit reached.", "rate_limit_exceeded", status=429), headers={"Retry-After": "60"}
+    ),
 }
+THOUGHT = 'The reader wants JSON. {"articles": []} would be too short.'
 
 
 @dataclass(frozen=True)
@@ -73,6 +98,11 @@ class ModelService(HttpService):
         self.asked: list[ModelRequest] = []
         # Seconds between two pieces of a stream.
         self.pace = 0.0
+        # Names of parameters, kinds of response_format, or `system` for that role.
+        self.refuses: set[str] = set()
+        self.context_tokens: int | None = None
+        # The parameters of each request.
+        self.parameters: list[Mapping[str, object]] = []
         self._key = key
         self._mistakes: list[Mistake] = []
 
@@ -105,10 +135,15 @@ class ModelService(HttpService):
 
     def _complete(self, request: Request) -> Answer:
         try:
-            asked = _parse_request(json.loads(request.body))
+            body = json.loads(request.body)
+            asked = _parse_request(body)
         except (ValueError, TypeError, KeyError, AttributeError):
             return Answer.of({"error": {"message": "The request is not a chat completion."}}, 400)
+        refusal = self._refusal(body, asked)
+        if refusal is not None:
+            return refusal
         self.asked.append(asked)
+        self.parameters.append({name: value for name, value in body.items() if name != "messages"})
         mistake = self._mistakes.pop(0) if self._mistakes else Mistake.NONE
         if mistake in _PLAIN:
             return _PLAIN[mistake]
@@ -117,6 +152,28 @@ class ModelService(HttpService):
             pieces = self._stream(asked, said, broken=mistake is Mistake.BROKEN)
             return Answer(200, b"", {"Content-Type": "text/event-stream"}, pieces)
         return _build_completion(asked, said, mistake)
+
+    def _refusal(self, body: Mapping[str, object], asked: ModelRequest) -> Answer | None:
+        """As OpenAI refuses; LM Studio and DeepSeek do so for kinds of response_format."""
+        kind = body.get("response_format")
+        formats = {str(kind["type"])} if isinstance(kind, dict) else set()
+        roles = {str(message["role"]) for message in cast("list[Mapping[str, object]]", body["messages"])}
+        for name in sorted(self.refuses & {*body, *formats, *roles}):
+            if name in formats:
+                return _refuse("This response_format type is unavailable now", "invalid_request_error")
+            if name in roles:
+                words = f"Unsupported value: 'messages[0].role' does not support '{name}' with this model."
+                return _refuse(words, "unsupported_value", "messages[0].role")
+            words = f"Unsupported parameter: '{name}' is not supported with this model."
+            return _refuse(words, "unsupported_parameter", name)
+        tokens = count_tokens(*asked.texts)
+        if self.context_tokens is not None and tokens > self.context_tokens:
+            words = (
+                f"This model's maximum context length is {self.context_tokens} tokens. However, you requested "
+                f"{tokens} tokens. Please reduce the length of the messages."
+            )
+            return _refuse(words, "context_length_exceeded", "messages")
+        return None
 
     async def _stream(self, asked: ModelRequest, said: str, *, broken: bool) -> AsyncIterator[bytes]:
         """Server-sent events as documented: pieces, the number of tokens, and the end."""
@@ -135,6 +192,10 @@ class ModelService(HttpService):
 def _apply_mistake(said: str, mistake: Mistake) -> str:
     if mistake is Mistake.PROSE:
         return "Certainly! The first picture shows a goal, and what a goal it is."
+    if mistake is Mistake.FENCED:
+        return f"Here is the JSON:\n\n```json\n{said}\n```\n\nI hope this helps."
+    if mistake is Mistake.THINKING:
+        return f"<think>\n{THOUGHT}\n</think>\n\n{said}"
     return said[: len(said) // 2] if mistake is Mistake.CUT_SHORT else said
 
 
@@ -144,7 +205,13 @@ def _encode_event(value: object) -> bytes:
 
 def _build_completion(asked: ModelRequest, said: str, mistake: Mistake) -> Answer:
     usage = {"prompt_tokens": count_tokens(*asked.texts), "completion_tokens": count_tokens(said)}
-    choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+    message: dict[str, object] = {"role": "assistant", "content": said}
+    if mistake is Mistake.REASONING:
+        message["reasoning_content"] = THOUGHT
+    if mistake in (Mistake.REFUSAL, Mistake.FILTERED):
+        message |= {"content": None, "refusal": "I can't help with that." if mistake is Mistake.REFUSAL else None}
+    finish = "content_filter" if mistake is Mistake.FILTERED else "stop"
+    choice = {"index": 0, "message": message, "finish_reason": finish}
     completion = {
         "id": "chatcmpl-1",
         "object": "chat.completion",

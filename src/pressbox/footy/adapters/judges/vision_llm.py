@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from pressbox.core.errors import UnusableAnswerError
-from pressbox.core.models.chat import ChatModel, Endpoint
+from pressbox.core.models.chat import ChatModel
 from pressbox.core.models.client import ModelClient, PaidModel, Question
 from pressbox.core.models.completions import json_in
+from pressbox.core.models.endpoints import Endpoint
 from pressbox.core.spending.domain import Prices
 from pressbox.core.spending.pay_once import PayOnce
 from pressbox.footy.domain.judgements import FrameJudgement, Vote
@@ -91,6 +92,7 @@ class VisionJudge:
                 material=f"{len(frames)} frames.{repair}",
                 most_tokens=MOST_TOKENS,
                 pictures=tuple(frames),
+                form=_Frames,
             )
             try:
                 said = await self._model.ask(
