@@ -11,6 +11,7 @@ from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.logs import get_logger
 from pressbox.core.progress.closing import keep_closing
+from pressbox.core.progress.recovery import recover_reports
 from pressbox.core.progress.sink import ProgressSink
 from pressbox.core.temporal.client import CORE_LOGS
 from pressbox.core.temporal.health import WorkerHealth, serve_health
@@ -45,13 +46,15 @@ async def _run(
     async with serve_health(health, settings.health_host, settings.health_port) as port, asyncio.TaskGroup() as group:
         reporting = group.create_task(sink.run())
         closing = group.create_task(keep_closing(resources.database, resources.temporal))
-        polling = [group.create_task(worker.run()) for worker in workers]
         names = sorted(worker.task_queue for worker in workers)
+        recovery = group.create_task(recover_reports(resources.database, resources.temporal, names))
+        polling = [group.create_task(worker.run()) for worker in workers]
         log.info("worker_started", msg=f"Polling {', '.join(names)}", queues=names, health_port=port)
         await stop.wait()
         log.info("worker_stopping", msg="Stopping: running activities may end")
         await asyncio.gather(*(worker.shutdown() for worker in workers))
         await asyncio.gather(*polling)
+        recovery.cancel()
         closing.cancel()
         reporting.cancel()
     log.info("worker_stopped", msg="Stopped")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
+from temporalio import workflow
 from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.worker import Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from pressbox.core.audiences.contracts import EVERYONE
 from pressbox.core.audiences.members import Viewer
@@ -18,13 +19,15 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import TransientError
 from pressbox.core.objects.factory import open_store
 from pressbox.core.progress.closing import close_silent
-from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
+from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate
 from pressbox.core.progress.reader import activity, node
+from pressbox.core.progress.recovery import add_missing
 from pressbox.core.progress.rows import ProgressRow
 from pressbox.core.progress.sink import ProgressSink, store
 from pressbox.demo.activities import DemoActivities
 from pressbox.demo.contracts import DemoTreeWorkflowInput
 from pressbox.demo.workflows.tree import DemoTreeWorkflow
+from tests.waiting import look_until
 
 ANYBODY = Viewer(user_id=1)
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -171,3 +174,59 @@ async def test_what_was_terminated_without_a_word_is_closed_from_visibility(
         assert await close_silent(database, temporal, silent_after=timedelta(seconds=1)) == 1
     assert (await row(database, workflow_id)).error == "It was terminated."
     assert (await row(database, "never-existed")).error == "Temporal no longer knows it."
+
+
+@workflow.defn
+class RoutineWorkflow:
+    @workflow.run
+    async def run(self) -> None:
+        return
+
+    @workflow.query
+    def get_progress(self) -> Progress:
+        return Progress(title="Routine", audience=EVERYONE, routine=True)
+
+
+async def test_what_ran_unreported_is_found_when_a_worker_starts(
+    database: Database, temporal: Client, tmp_path: Path
+) -> None:
+    queue = f"test-{secrets.token_hex(4)}"
+    ended, waiting, routine = (f"{name}-{queue}" for name in ("ended", "waiting", "routine"))
+    # Without the interceptor nothing is reported, as if the reports had died with their worker.
+    async with Worker(
+        temporal,
+        task_queue=queue,
+        workflows=[DemoTreeWorkflow, RoutineWorkflow],
+        activities=[DemoActivities(open_store(ObjectsSettings(), tmp_path)).take_demo_step],
+        workflow_runner=UnsandboxedWorkflowRunner(),
+    ):
+        for workflow_id, steps in ((ended, 1), (waiting, 10_000)):
+            toy = DemoTreeWorkflowInput(title="Toy", depth=0, steps=steps, pause=timedelta(0))
+            await temporal.start_workflow(
+                DemoTreeWorkflow.run,
+                toy,
+                id=workflow_id,
+                task_queue=queue,
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            )
+        await temporal.execute_workflow(
+            RoutineWorkflow.run,
+            id=routine,
+            task_queue=queue,
+            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+        )
+        await temporal.get_workflow_handle(ended).result()
+        await look_until(lambda: ended_in(temporal, queue), lambda names: names == {ended, routine})
+        assert await add_missing(database, temporal, [queue]) == 2
+        assert await add_missing(database, temporal, [queue]) == 0, "a second worker finds nothing to add"
+        await temporal.get_workflow_handle(waiting).terminate()
+    found = await row(database, ended)
+    assert (found.state, found.title, found.closed_at is None) == (ProgressState.COMPLETED, "Toy", False)
+    assert (await row(database, waiting)).state == ProgressState.RUNNING
+
+
+async def ended_in(temporal: Client, queue: str) -> set[str]:
+    query = f"TaskQueue = '{queue}' AND ExecutionStatus = 'Completed'"
+    return {run.id async for run in temporal.list_workflows(query)}

@@ -1,6 +1,7 @@
 """The guarded proxy: what programs of others may reach, how much of it, and who may use it at all."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
@@ -194,3 +195,26 @@ async def test_a_second_request_on_one_connection_is_not_smuggled_to_the_first_h
             await writer.wait_closed()
     assert [request.path for request in server.requests] in ([], ["/one"])
     assert other.requests == []
+
+
+async def test_a_refusal_reaches_a_client_that_is_still_sending(proxy: GuardedProxy) -> None:
+    async with proxy.lease(1000, MINUTE) as lease:
+        answer = await asyncio.to_thread(send_late_body, lease)
+    assert answer.startswith(b"HTTP/1.1 403 ")
+    assert lease.refused is not None
+
+
+def send_late_body(lease: Lease) -> bytes:
+    """Send the head, read the answer to its end, and only then send the body, as a slow client does."""
+    host, port = lease.server.removeprefix("http://").split(":")
+    credentials = httpx.BasicAuth(lease.username, lease.password)._auth_header
+    head = f"POST http://127.0.0.1:1/ HTTP/1.1\r\nContent-Length: 2000\r\nProxy-Authorization: {credentials}\r\n\r\n"
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        connection.sendall(head.encode())
+        answer = b""
+        while piece := connection.recv(1000):
+            answer += piece
+        # Over a closed connection the first piece is answered by a reset, and the second one raises it.
+        connection.sendall(b"x" * 1000)
+        connection.sendall(b"x" * 1000)
+    return answer

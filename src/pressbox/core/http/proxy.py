@@ -29,6 +29,9 @@ MAX_HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 15.0
 CONNECT_SECONDS = 15.0
 PIECE_BYTES = 64 * 1024
+# How long, and how much, a client may go on sending after our last word.
+LINGER_SECONDS = 15.0
+LINGER_BYTES = 1024 * 1024
 _HOP_HEADERS = frozenset({"proxy-authorization", "proxy-connection", "connection", "keep-alive", "te", "upgrade"})
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 _CHALLENGE = {"Proxy-Authenticate": 'Basic realm="pressbox"'}
@@ -148,6 +151,7 @@ class GuardedProxy:
             writer.transport.abort()
         finally:
             with suppress(OSError):
+                await _hear_out(reader, writer)
                 writer.close()
                 await writer.wait_closed()
 
@@ -272,6 +276,18 @@ def _break_off(writer: asyncio.StreamWriter) -> None:
     with suppress(OSError):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
     writer.transport.abort()
+
+
+async def _hear_out(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Read what a client still sends: a connection closed over it is reset, and our answer is lost with it."""
+    if writer.is_closing():
+        return
+    writer.write_eof()
+    left = LINGER_BYTES
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_SECONDS):
+            while left > 0 and (piece := await reader.read(PIECE_BYTES)):
+                left -= len(piece)
 
 
 async def _say(writer: asyncio.StreamWriter, status: int, phrase: str, headers: Mapping[str, str] | None) -> None:

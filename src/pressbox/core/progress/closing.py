@@ -79,11 +79,16 @@ async def _close(
         return 1
 
 
+def end_of(status: WorkflowExecutionStatus | None) -> tuple[ProgressState, str] | None:
+    """Return how a run ended and what to say of it, or None while it runs."""
+    return _ENDS.get(status) if status else None
+
+
 async def _end(client: Client, workflow_id: str) -> tuple[ProgressState, str, datetime] | None:
     description = await _describe(client, workflow_id)
     if description is None:
         return ProgressState.CANCELLED, "Temporal no longer knows it.", datetime.now(UTC)
-    end = _ENDS.get(description.status) if description.status else None
+    end = end_of(description.status)
     return (*end, description.close_time or datetime.now(UTC)) if end else None
 
 

@@ -1,0 +1,128 @@
+"""Adds the rows of workflows whose reports died with a worker.
+
+A report waits in the memory of its worker until it is written. What a killed worker had not written yet is lost, and a
+workflow that has ended, or waits for months, says nothing more. So each worker that starts looks once at what Temporal
+has seen lately, and asks every workflow without a row for its progress.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import func, select
+from temporalio.client import Client, WorkflowExecution, WorkflowQueryFailedError, WorkflowQueryRejectedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from pressbox.core.audiences.contracts import NOBODY
+from pressbox.core.db.database import Database
+from pressbox.core.errors import TransientError
+from pressbox.core.logs import get_logger
+from pressbox.core.progress.closing import end_of
+from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate, title_of
+from pressbox.core.progress.rows import ProgressRow
+from pressbox.core.progress.sink import store
+from pressbox.core.temporal.client import translate_rpc_errors
+
+log = get_logger(__name__)
+
+# Longer than reports wait while the database is away for a restart.
+LOOK_BACK = timedelta(minutes=10)
+AGAIN_SECONDS = 5.0
+QUERY_TIMEOUT = timedelta(seconds=10)
+AT_MOST = 1_000
+_CANNOT_ANSWER = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.NOT_FOUND)
+
+
+async def recover_reports(database: Database, client: Client, task_queues: Sequence[str]) -> None:
+    """Add what is missing once. A part that is away only delays it."""
+    while True:
+        try:
+            added = await add_missing(database, client, task_queues)
+        except TransientError as error:
+            log.warning("recovery_waits", msg=str(error))
+            await asyncio.sleep(AGAIN_SECONDS)
+            continue
+        if added:
+            log.info("progress_recovered", msg=f"Added {added} workflows that a worker had not reported", added=added)
+        return
+
+
+async def add_missing(database: Database, client: Client, task_queues: Sequence[str]) -> int:
+    """Write a row for every recent workflow of these queues that has none, and return how many there were."""
+    since = await _last_report(database) - LOOK_BACK
+    with translate_rpc_errors():
+        recent = await _list_recent(client, task_queues, since)
+        known = await _find_known(database, [run.id for run in recent])
+        found = [await _describe(client, run) for run in recent if run.id not in known]
+    missing = [update for update in found if update is not None]
+    if missing:
+        async with database.unit_of_work() as work:
+            await store(work, missing)
+    return len(missing)
+
+
+async def _last_report(database: Database) -> datetime:
+    async with database.unit_of_work() as work:
+        return await work.session.scalar(select(func.max(ProgressRow.updated_at))) or datetime.now(UTC)
+
+
+async def _list_recent(client: Client, task_queues: Sequence[str], since: datetime) -> Sequence[WorkflowExecution]:
+    queues = ", ".join(f"'{queue}'" for queue in task_queues)
+    moment = since.isoformat()
+    query = f"TaskQueue IN ({queues}) AND (StartTime >= '{moment}' OR CloseTime >= '{moment}')"
+    newest: dict[str, WorkflowExecution] = {}
+    async for run in client.list_workflows(query, limit=AT_MOST):
+        known = newest.get(run.id)
+        if known is None or known.start_time < run.start_time:
+            newest[run.id] = run
+    return list(newest.values())
+
+
+async def _find_known(database: Database, workflow_ids: Sequence[str]) -> set[str]:
+    async with database.unit_of_work() as work:
+        wanted = select(ProgressRow.workflow_id).where(ProgressRow.workflow_id.in_(workflow_ids))
+        return set(await work.session.scalars(wanted))
+
+
+async def _describe(client: Client, run: WorkflowExecution) -> ProgressUpdate | None:
+    """Build the report that got lost, or None when this run would not have given one."""
+    progress = await _ask(client, run)
+    state, error = end_of(run.status) or (ProgressState.RUNNING, "")
+    if progress.routine and not error:
+        return None
+    return ProgressUpdate(
+        workflow_id=run.id,
+        run_id=run.run_id,
+        workflow_type=run.workflow_type,
+        task_queue=run.task_queue,
+        parent_workflow_id=run.parent_id,
+        state=state,
+        title=progress.title,
+        done=progress.done,
+        total=progress.total,
+        message=progress.message,
+        error=error,
+        detail=progress.model_dump(mode="json", exclude={"audience"}),
+        audience=progress.audience,
+        started_at=run.start_time,
+        updated_at=run.close_time or run.start_time,
+    )
+
+
+async def _ask(client: Client, run: WorkflowExecution) -> Progress:
+    """What it says of itself, or its type in words when it cannot answer."""
+    handle = client.get_workflow_handle(run.id, run_id=run.run_id)
+    try:
+        progress: Progress = await handle.query("get_progress", result_type=Progress, rpc_timeout=QUERY_TIMEOUT)
+    except (WorkflowQueryFailedError, WorkflowQueryRejectedError):
+        return Progress(title=title_of(run.workflow_type), audience=NOBODY)
+    except RPCError as error:
+        # Its worker is away or does not know the type any more; that it exists is still worth a line.
+        if error.status not in (
+            RPCStatusCode.DEADLINE_EXCEEDED,
+            RPCStatusCode.FAILED_PRECONDITION,
+            RPCStatusCode.NOT_FOUND,
+        ):
+            raise
+        return Progress(title=title_of(run.workflow_type), audience=NOBODY)
+    return progress
