@@ -7,17 +7,22 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import event, select
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, event, select, update
 
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
+from pressbox.core.db.migrate import MIGRATIONS, upgrade
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.feeds.domain import Crawl, Validators
+from pressbox.curator.feeds.domain import Crawl, FeedEntry, Validators
+from pressbox.curator.feeds.parser import parse_feed
 from pressbox.curator.ingest.feed_store import ERRORS_KEPT
 from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome, Enclosure
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.rows import FeedErrorRow, FeedRow, SeenGuidRow, StoryRow
+from pressbox.curator.library.rows import EntryRow, FeedErrorRow, FeedRow, SeenGuidRow, StoryRow
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 
 LATER = NOW + timedelta(hours=1)
@@ -196,12 +201,12 @@ async def test_the_same_guid_twice_is_one_entry_and_does_not_flicker(rows: Rows)
     assert [row.title for row in await rows.of_feed(feed)] == ["First"]
 
 
-async def test_entries_without_guid_date_and_link_are_told_apart_and_stay_the_same(rows: Rows) -> None:
+async def test_entries_without_date_and_link_or_with_odd_guids_stay_the_same(rows: Rows) -> None:
     feed = await rows.feed(await rows.user())
     bare = read(
-        entry(1, guid="", published_at=None, url="https://news.example.org/a?utm_source=rss"),
-        entry(2, guid="", published_at=None, url=""),
-        entry(3, guid="", published_at=None, url="", title=""),
+        entry(1, guid="https://news.example.org/a", published_at=None, url="https://news.example.org/a?utm_source=rss"),
+        entry(2, guid="two", published_at=None, url=""),
+        entry(3, guid="three", published_at=None, url="", title=""),
         entry(4, guid="x" * 5000),
         entry(5, guid="nul\x00 and half \ud800", title="nul\x00"),
     )
@@ -430,3 +435,91 @@ async def distil(rows: Rows, *entry_ids: int) -> None:
     assert await rows.summaries.save_distilled(answers, NOW) == list(entry_ids)
     documents = await rows.documents.load_documents(entry_ids)
     await rows.documents.mark_indexed({document.entry_id: document.shown_hash for document in documents})
+
+
+def parse(document: str) -> Crawl:
+    found = parse_feed(document.encode(), "application/rss+xml", "https://news.example.org/feed", now=NOW)
+    return read(*found.entries)
+
+
+def rss(*items: tuple[str, str]) -> str:
+    """A feed without guids."""
+    told = "".join(f"<item><title>{title}</title><link>{link}</link></item>" for title, link in items)
+    return f"<rss><channel><title>The News</title>{told}</channel></rss>"
+
+
+NOTES = "https://news.example.org/notes"
+
+
+async def test_release_notes_of_later_crawls_are_not_taken_for_read(rows: Rows) -> None:
+    anna = await rows.user()
+    feed = await rows.feed(anna)
+    await rows.crawl(feed, parse(rss(("May 4", f"{NOTES}#May_04"))))
+    await rows.do(anna, await rows.ids(feed), read_at=NOW)
+    for _ in range(2):
+        await rows.crawl(feed, parse(rss(("May 5", f"{NOTES}#May_05"), ("May 4", f"{NOTES}#May_04"))))
+    assert sorted(row.title for row in await rows.of_feed(feed)) == ["May 4", "May 5"]
+    assert await rows.unread(anna, feed) == 1
+
+
+async def test_entries_with_guids_at_one_address_are_not_taken_for_read(rows: Rows) -> None:
+    anna = await rows.user()
+    feed = await rows.feed(anna)
+    await rows.crawl(feed, read(entry(1, url=NOTES)))
+    await rows.do(anna, await rows.ids(feed), read_at=NOW)
+    await rows.crawl(feed, read(entry(2, url=NOTES)))
+    assert await rows.unread(anna, feed) == 1
+
+
+async def test_an_article_that_comes_again_under_another_guid_stays_read(rows: Rows) -> None:
+    anna = await rows.user()
+    feed = await rows.feed(anna)
+    await rows.crawl(feed, read(entry(1)))
+    await rows.do(anna, await rows.ids(feed), read_at=NOW)
+    await rows.crawl(feed, read(entry(1, guid="another")))
+    assert await rows.unread(anna, feed) == 0
+
+
+async def test_entries_without_guid_that_share_a_link_come_once_each(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    created = []
+    for titles in (["One"], ["Two", "One"], ["Two", "One"], ["Three", "Two"], ["Two"]):
+        created.append((await rows.crawl(feed, parse(rss(*((title, NOTES) for title in titles))))).created)
+    assert created == [1, 1, 0, 1, 0]
+    assert sorted(row.title for row in await rows.of_feed(feed)) == ["One", "Three", "Two"]
+
+
+async def test_what_was_stored_without_its_fragment_is_kept_and_not_doubled(rows: Rows) -> None:
+    anna = await rows.user()
+    feed = await rows.feed(anna)
+    await rows.crawl(feed, read(FeedEntry(NOTES, f"{NOTES}#May_04", "May 4")))
+    (stored,) = await rows.ids(feed)
+    await rows.do(anna, [stored], starred_at=NOW)
+    crawl = parse(rss(("May 5", f"{NOTES}#May_05"), ("May 4", f"{NOTES}#May_04")))
+    assert (await rows.crawl(feed, crawl)).created == 1
+    assert {row.id: row.guid for row in await rows.of_feed(feed)}[stored] == f"{NOTES}#May_04"
+
+
+async def test_notes_that_older_versions_took_for_one_story_are_parted(rows: Rows, database_url: str) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1, url=f"{NOTES}#May_04"), entry(2, url=f"{NOTES}#May_05"), entry(3)))
+    story = await rows.add(StoryRow(canonical_url=NOTES))
+    merged = update(EntryRow).where(EntryRow.feed_id == feed, EntryRow.url.startswith(NOTES))
+    async with rows.database.unit_of_work() as work:
+        await work.session.execute(merged.values(story_id=story.id, canonical_url=NOTES))
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    (sections,) = [one for one in ScriptDirectory.from_config(config).walk_revisions() if "entry_sections" in one.path]
+
+    def go_back(connection: Connection) -> None:
+        config.attributes["connection"] = connection
+        command.downgrade(config, str(sections.down_revision))
+
+    async with rows.database.engine.connect() as connection:
+        await connection.run_sync(go_back)
+        await connection.commit()
+    upgrade(database_url)
+    found = await rows.of_feed(feed)
+    assert [row.canonical_url for row in found[:2]] == [f"{NOTES}#May_04", f"{NOTES}#May_05"]
+    assert [row.story_id is None for row in found] == [True, True, False]
+    assert await rows.one(StoryRow, story.id) is None

@@ -1,6 +1,5 @@
 """Cleans a raw feed for storage: safe HTML, plain titles, believable dates, one guid per entry."""
 
-import hashlib
 import html
 import re
 from collections import Counter
@@ -12,12 +11,14 @@ from pressbox.core.addresses import hide_addresses
 from pressbox.curator.articles.sanitizer import sanitise
 from pressbox.curator.feeds.dates import is_believable, parse_date
 from pressbox.curator.feeds.domain import FeedEntry, ParsedFeed, RawEntry, RawFeed, RawFile, RawText
+from pressbox.curator.feeds.identity import EntryIdentity, identify_entries
 from pressbox.curator.library.domain.feeds import Enclosure
-from pressbox.curator.library.domain.urls import absolute_url, canonical_url, site_name
+from pressbox.curator.library.domain.urls import absolute_url, site_name
+
+Identified = tuple[EntryIdentity, RawEntry]
 
 TITLE_LENGTH = 500
 NAME_LENGTH = 300
-GUID_LENGTH = 1000
 MOST_FILES = 20
 MOST_TEXT = 20_000_000
 LONGEST_PLAIN_TEXT = 500_000
@@ -42,7 +43,9 @@ def clean_feed(raw: RawFeed, url: str, now: datetime, limit: int | None) -> Pars
     chosen = _keep_newest(unique, limit)
     if len(chosen) < len(unique):
         counts[f"Older entries left out, because at most {limit} are taken from one crawl"] = len(unique) - len(chosen)
-    entries = tuple(_limit_texts((_clean_entry(guid, entry, url, now, counts) for guid, entry in chosen), counts))
+    entries = tuple(
+        _limit_texts((_clean_entry(identity, entry, url, now, counts) for identity, entry in chosen), counts)
+    )
     return ParsedFeed(
         title=hide_addresses(clean_title(raw.title)),
         site_url=raw.site_url,
@@ -75,35 +78,18 @@ def clean_title(text: RawText, limit: int = TITLE_LENGTH) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def _drop_duplicates(entries: Sequence[RawEntry], counts: Counter[str]) -> list[tuple[str, RawEntry]]:
+def _drop_duplicates(entries: Sequence[RawEntry], counts: Counter[str]) -> list[Identified]:
     """Keep the first entry of each guid: feeds put the newest version on top."""
-    found: dict[str, RawEntry] = {}
-    for entry in entries:
-        guid = _choose_guid(entry)
-        if guid in found:
+    found: dict[str, Identified] = {}
+    for identity, entry in zip(identify_entries(entries), entries, strict=True):
+        if identity.guid in found:
             counts["Entries left out, because they have the guid of another one"] += 1
         else:
-            found[guid] = entry
-    return list(found.items())
+            found[identity.guid] = (identity, entry)
+    return list(found.values())
 
 
-def _choose_guid(entry: RawEntry) -> str:
-    guid = " ".join(_CONTROL.sub("", entry.guid).split())
-    if guid:
-        return guid if len(guid) <= GUID_LENGTH else _hash(guid)
-    address = canonical_url(entry.url)
-    if address:
-        return address if len(address) <= GUID_LENGTH else _hash(address)
-    # Without the date: undated entries exist, and a corrected date must not make a second entry.
-    return _hash(entry.title.value, entry.content.value, *(file.url for file in entry.files))
-
-
-def _hash(*parts: str) -> str:
-    text = "\n".join(parts).encode("utf-8", errors="replace")
-    return f"sha256:{hashlib.sha256(text).hexdigest()}"
-
-
-def _keep_newest(entries: list[tuple[str, RawEntry]], limit: int | None) -> list[tuple[str, RawEntry]]:
+def _keep_newest(entries: list[Identified], limit: int | None) -> list[Identified]:
     if limit is None or len(entries) <= limit:
         return entries
     dates = [parse_date(entry.published or entry.updated) for _, entry in entries]
@@ -115,7 +101,9 @@ def _keep_newest(entries: list[tuple[str, RawEntry]], limit: int | None) -> list
     return kept[:limit]
 
 
-def _clean_entry(guid: str, entry: RawEntry, feed_url: str, now: datetime, counts: Counter[str]) -> FeedEntry:
+def _clean_entry(
+    identity: EntryIdentity, entry: RawEntry, feed_url: str, now: datetime, counts: Counter[str]
+) -> FeedEntry:
     base = entry.url or feed_url
     content = clean_html(entry.content, base)
     summary = clean_html(entry.summary, base)
@@ -124,7 +112,7 @@ def _clean_entry(guid: str, entry: RawEntry, feed_url: str, now: datetime, count
     if not entry.url and not entry.files:
         counts["Entries without a link"] += 1
     return FeedEntry(
-        guid=guid,
+        guid=identity.guid,
         url=entry.url,
         title=clean_title(entry.title) or _first_words(content or summary) or site_name(entry.url),
         author=clean_title(RawText(entry.author), NAME_LENGTH),
@@ -135,6 +123,8 @@ def _clean_entry(guid: str, entry: RawEntry, feed_url: str, now: datetime, count
         language=_clean_language(entry.language),
         thumbnail_url=entry.thumbnail_url or _first_picture(content or summary),
         enclosures=_enclosures(entry.files),
+        narrower_guids=identity.narrower,
+        wider_guids=identity.wider,
     )
 
 

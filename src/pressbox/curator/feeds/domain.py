@@ -69,6 +69,9 @@ class FeedEntry:
     language: str = ""
     thumbnail_url: str = ""
     enclosures: tuple[Enclosure, ...] = ()
+    # Names under which an earlier crawl may have stored it, see `identity.py`.
+    narrower_guids: tuple[str, ...] = field(default=(), compare=False)
+    wider_guids: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

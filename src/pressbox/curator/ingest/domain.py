@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from urllib.parse import urlsplit
 
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, ParsedFeed
 from pressbox.curator.library.domain.entries import hash_texts
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.domain.urls import canonical_url, host_of, is_too_long
+from pressbox.curator.library.domain.urls import host_of, is_too_long
 from pressbox.curator.text.plain_text import make_storable
 
 # Crawled twice as often as it publishes, a feed is late by a quarter of its rhythm on average.
@@ -123,7 +122,6 @@ def is_secure_spelling(address: str, other: str) -> bool:
 
 # An index of the database takes no more, and no more is needed to tell entries apart.
 LONGEST_GUID = 500
-LONGEST_ADDRESS = 2000
 _FIGURES = re.compile(r"\d+(?:[.,]\d+)*|\s+")
 _COUNTED = (
     r"(?:comments?|points?|votes?|upvotes?|likes?|boosts?|replies|views?|shares?|reads?|downloads?|stars?"
@@ -136,20 +134,10 @@ _FIGURES_SHARE_OF_AGE = 4
 _VIDEO_HOSTS = frozenset({"youtube.com", "www.youtube.com", "m.youtube.com", "youtu.be", "www.youtube-nocookie.com"})
 
 
-def choose_guid(entry: FeedEntry) -> str:
-    """Choose what tells this entry from the others of its feed, whatever the feed leaves out."""
-    guid = make_storable(entry.guid.strip()) or canonical_url(entry.url)
-    if not guid:
-        return "text:" + hash_texts(entry.title, entry.content or entry.summary)
-    return guid if len(guid) <= LONGEST_GUID else "hash:" + hash_texts(guid)
-
-
-def article_address(url: str) -> str:
-    """The address that identifies an article across feeds; empty where it names none, as a home page."""
-    address = canonical_url(url)
-    parts = urlsplit(address)
-    names_something = parts.path.strip("/") or parts.query or parts.fragment
-    return address if names_something and len(address) <= LONGEST_ADDRESS else ""
+def shorten_guid(guid: str) -> str:
+    """A guid as it is stored: an index of the database takes no more."""
+    text = make_storable(guid.strip())
+    return text if len(text) <= LONGEST_GUID else "hash:" + hash_texts(text)
 
 
 def has_page(entry: FeedEntry) -> bool:

@@ -1,25 +1,26 @@
 """Writes the entries of one crawl, inside the transaction that stores the crawl."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import select
+from sqlalchemy import case, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.feeds.domain import FeedEntry
 from pressbox.curator.ingest.domain import (
     Edit,
-    article_address,
-    choose_guid,
     compare_texts,
     feed_hash,
     has_page,
     is_due_for_figures,
+    shorten_guid,
 )
+from pressbox.curator.ingest.matching import StoredEntry, all_guids, find_renamed, is_removed, match_entries
 from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash, shown_hash
+from pressbox.curator.library.domain.urls import article_address
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SeenGuidRow, StoryRow
 from pressbox.curator.library.store import inherit_read_state, refresh_shown_hash
 from pressbox.curator.text.plain_text import count_words, make_storable, to_plain_text
@@ -38,14 +39,16 @@ async def write_entries(
 ) -> WrittenEntries:
     """Insert new entries and update edited ones, in a few statements; a single read when nothing is new."""
     wanted = _keep_newest(found, limit)
-    known = await _load_known(session, feed.id, list(wanted))
-    changed = {known[guid][0]: entry for guid, entry in wanted.items() if _is_edited(known.get(guid), entry)}
+    known = match_entries(wanted, await _load_stored(session, feed.id, wanted))
+    changed = {known[guid].id: entry for guid, entry in wanted.items() if _is_edited(known.get(guid), entry)}
     missing = {guid: entry for guid, entry in wanted.items() if guid not in known}
     if missing:
-        for guid in await _load_removed_guids(session, feed.id, list(missing)):
-            del missing[guid]
+        removed = await _load_removed(session, feed.id, missing)
+        missing = {guid: entry for guid, entry in missing.items() if not is_removed(guid, entry, removed)}
+    await _rename(session, find_renamed(known, wanted))
     if missing:
-        await _insert(session, feed, missing, now)
+        stories = await _upsert_stories(session, feed.id, list(missing.values()), found)
+        await _insert(session, feed, missing, stories, now)
     if changed:
         await _update(session, feed, changed, now)
     return WrittenEntries(len(missing), tuple(changed))
@@ -55,32 +58,46 @@ def _keep_newest(found: Sequence[FeedEntry], limit: int) -> dict[str, FeedEntry]
     """Return the newest entries by guid. Of two with the same guid always the first counts, so that none flickers."""
     wanted: dict[str, FeedEntry] = {}
     for entry in found:
-        wanted.setdefault(choose_guid(entry), entry)
+        wanted.setdefault(shorten_guid(entry.guid), entry)
     if len(wanted) <= limit:
         return wanted
     dated = sorted(wanted.items(), key=lambda item: item[1].published_at or _UNDATED, reverse=True)
     return dict(dated[:limit])
 
 
-async def _load_known(session: AsyncSession, feed_id: int, guids: list[str]) -> dict[str, tuple[int, str]]:
+async def _load_stored(
+    session: AsyncSession, feed_id: int, wanted: Mapping[str, FeedEntry]
+) -> Mapping[str, StoredEntry]:
+    guids = {name for guid, entry in wanted.items() for name in all_guids(guid, entry)}
     if not guids:
         return {}
-    statement = select(EntryRow.guid, EntryRow.id, EntryRow.feed_hash)
+    published = case((EntryRow.dated, EntryRow.published_at))
+    statement = select(EntryRow.id, EntryRow.guid, EntryRow.url, EntryRow.title, EntryRow.feed_hash, published)
     rows = await session.execute(statement.where(EntryRow.feed_id == feed_id, EntryRow.guid.in_(guids)))
-    return {guid: (entry_id, stored) for guid, entry_id, stored in rows.tuples()}
+    return {row.guid: row for row in (StoredEntry(*values) for values in rows.tuples())}
 
 
-def _is_edited(known: tuple[int, str] | None, entry: FeedEntry) -> bool:
-    return known is not None and known[1] != feed_hash(entry)
+def _is_edited(known: StoredEntry | None, entry: FeedEntry) -> bool:
+    return known is not None and known.feed_hash != feed_hash(entry)
 
 
-async def _load_removed_guids(session: AsyncSession, feed_id: int, guids: list[str]) -> Sequence[str]:
-    statement = select(SeenGuidRow.guid).where(SeenGuidRow.feed_id == feed_id, SeenGuidRow.guid.in_(guids))
-    return (await session.scalars(statement)).all()
+async def _load_removed(
+    session: AsyncSession, feed_id: int, missing: Mapping[str, FeedEntry]
+) -> Mapping[str, datetime]:
+    guids = {name for guid, entry in missing.items() for name in all_guids(guid, entry)}
+    statement = select(SeenGuidRow.guid, SeenGuidRow.removed_at)
+    rows = await session.execute(statement.where(SeenGuidRow.feed_id == feed_id, SeenGuidRow.guid.in_(guids)))
+    return dict(rows.tuples().all())
 
 
-async def _insert(session: AsyncSession, feed: FeedRow, entries: dict[str, FeedEntry], now: datetime) -> None:
-    stories = await _upsert_stories(session, list(entries.values()))
+async def _rename(session: AsyncSession, guids: Mapping[int, str]) -> None:
+    for entry_id, guid in guids.items():
+        await session.execute(update(EntryRow).where(EntryRow.id == entry_id).values(guid=guid))
+
+
+async def _insert(
+    session: AsyncSession, feed: FeedRow, entries: dict[str, FeedEntry], stories: Mapping[str, int], now: datetime
+) -> None:
     texts = {guid: to_plain_text(_feed_html(entry)) for guid, entry in entries.items()}
     values = []
     for guid, entry in entries.items():
@@ -149,10 +166,17 @@ def _initial_state(entry: FeedEntry, text: str, *, full_text: bool) -> dict[str,
     }
 
 
-async def _upsert_stories(session: AsyncSession, entries: Sequence[FeedEntry]) -> dict[str, int]:
+async def _upsert_stories(
+    session: AsyncSession, feed_id: int, new: Sequence[FeedEntry], found: Sequence[FeedEntry]
+) -> dict[str, int]:
     """Return the stories by address. An address that several entries of one feed share names no article."""
-    times = Counter(make_storable(article_address(entry.url)) for entry in entries)
-    addresses = sorted(address for address, number in times.items() if address and number == 1)
+    titles = {make_storable(article_address(entry.url)): make_storable(entry.title) for entry in new}
+    times = Counter(make_storable(article_address(entry.url)) for entry in found)
+    stored = select(EntryRow.canonical_url, EntryRow.title)
+    stored = stored.where(EntryRow.feed_id == feed_id, EntryRow.canonical_url.in_(titles.keys() - {""}))
+    # One with the same title is the same article, published again under another guid.
+    others = {address for address, title in (await session.execute(stored)).tuples() if title != titles[address]}
+    addresses = sorted(address for address in titles if address and times[address] == 1 and address not in others)
     if not addresses:
         return {}
     statement = insert(StoryRow)

@@ -10,6 +10,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_LENGTH = 8192
 # Of the address of a feed, in bytes: an index of the database takes no more.
 LONGEST_FEED_ADDRESS = 2000
+LONGEST_ARTICLE_ADDRESS = 2000
 _LONGEST_HOST = 253
 
 # Parameters that say where a reader came from, not what is read.
@@ -94,6 +95,10 @@ _SOURCE_VALUES = frozenset(
     {"rss", "feed", "atom", "rss_feed", "rss-feed", "rssfeed", "feeds", "syndication", "newsletter"}
 )
 
+# Fragments that lead to some place of the same article, on any site.
+_NO_SECTION = re.compile(
+    r"(?:top|main|content|article|rss|feed|atom|comments|respond|reply|disqus_thread|more-\d+)?", re.IGNORECASE
+)
 _CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _UNUSABLE = re.compile(r"[\x00-\x20\x7f]+")
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
@@ -102,8 +107,12 @@ _SAFE_IN_PATH = "/:@!$&'()*+,;=~%"
 _SAFE_IN_QUERY = _SAFE_IN_PATH + "?"
 
 
-def canonical_url(url: str) -> str:
-    """Return the one spelling of a web address, or an empty text when it is none."""
+def canonical_url(url: str, *, keep_fragment: bool = False) -> str:
+    """Return the one spelling of a web address, or an empty text when it is none.
+
+    A fragment is kept where it is the address of an article of its own: always in pages that are drawn by scripts, and
+    with `keep_fragment` also for a section of a page, such as one of many release notes.
+    """
     parts = _split(url)
     if parts is None:
         return ""
@@ -114,8 +123,16 @@ def canonical_url(url: str) -> str:
     authority = host if port is None else f"{host}:{port}"
     path = _remove_dots(_escape(parts.path, _SAFE_IN_PATH)) or "/"
     query = _remove_tracking(_escape(parts.query, _SAFE_IN_QUERY))
-    fragment = _keep_route(_escape(parts.fragment, _SAFE_IN_QUERY))
+    fragment = _clean_fragment(_escape(parts.fragment, _SAFE_IN_QUERY), keep_fragment)
     return f"{scheme}://{authority}{path}{'?' + query if query else ''}{'#' + fragment if fragment else ''}"
+
+
+def article_address(url: str) -> str:
+    """The address that identifies an article across feeds; empty where it names none, as a home page."""
+    address = canonical_url(url, keep_fragment=True)
+    parts = urlsplit(address)
+    names_something = parts.path.strip("/") or parts.query or parts.fragment
+    return address if names_something and len(address) <= LONGEST_ARTICLE_ADDRESS else ""
 
 
 def absolute_url(url: str, base_url: str) -> str:
@@ -221,6 +238,11 @@ def _is_tracking(part: str) -> bool:
     return name in _SOURCE_NAMES and value in _SOURCE_VALUES
 
 
-def _keep_route(fragment: str) -> str:
-    """Keep a fragment in which pages that are drawn by scripts have the article's address."""
-    return fragment if fragment.startswith(("!", "/")) else ""
+def _clean_fragment(fragment: str, keep: bool) -> str:
+    """Leave out what says where a reader came from, or which words to highlight."""
+    if fragment.startswith(("!", "/")):
+        return fragment
+    place = fragment.partition(":~:")[0]
+    if not keep or _NO_SECTION.fullmatch(place) or all(_is_tracking(part) for part in place.split("&")):
+        return ""
+    return place
