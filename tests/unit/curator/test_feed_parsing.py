@@ -291,6 +291,16 @@ def test_only_the_newest_entries_are_taken_when_there_are_too_many() -> None:
         ("ニュース", "shift_jis", "Shift_JIS", ""),
         ("ニュース", "euc-jp", "", "text/xml; charset=EUC-JP"),
         ("ニュース", "iso-2022-jp", "ISO-2022-JP", ""),
+        ("①㈱ニュース", "cp932", "Shift_JIS", ""),
+        ("①㈱ニュース", "cp932", "x-sjis", ""),
+        ("①㈱ニュース", "cp932", "windows-31j", ""),
+        ("①㈱ニュース", "cp932", "", "text/xml; charset=x-sjis"),
+        ("①㈱ニュース", "euc_jis_2004", "EUC-JP", ""),
+        ("ニュース", "cp932", "Shift_JIS", "text/xml; charset=iso-8859-1"),
+        ("뉴스 똠", "cp949", "ks_c_5601-1987", ""),
+        ("新聞", "big5", "x-x-big5", ""),
+        ("Новости", "cp1251", "koi8-r", "text/xml; charset=windows-1251"),
+        ("ข่าว", "cp874", "tis-620", ""),
         ("新闻", "gb18030", "gb2312", ""),
         ("Новости", "koi8-r", "koi8-r", ""),
         ("Straße", "utf-8", "x-unknown", ""),
@@ -302,6 +312,18 @@ def test_the_right_charset_is_found_whatever_is_declared(
     declaration = f'<?xml version="1.0" encoding="{declared}"?>' if declared else '<?xml version="1.0"?>'
     document = f"{declaration}<rss><channel><title>{text}</title></channel></rss>"
     assert read(document.encode(charset), content_type).title == text
+
+
+@pytest.mark.parametrize("charset", ["shift_jis", "euc-jp", "utf-8", "gb18030", "euc-kr"])
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_damaged_byte_costs_one_character_and_not_the_charset(charset: str, declared: bool) -> None:
+    text = {"euc-kr": "뉴스와 기사", "gb18030": "新闻和文章"}.get(charset, "ニュースと記事")
+    declaration = f'<?xml version="1.0" encoding="{charset}"?>' if declared else ""
+    document = f"{declaration}<rss><channel><title>{text}|</title></channel></rss>".encode(charset)
+    kind = "application/xml" if declared else f"application/xml; charset={charset}"
+    found = read(document.replace(b"|", b"\xff<b/>"), kind).title
+    assert found.startswith(text)
+    assert "�" in found
 
 
 def test_a_wrong_charset_is_named() -> None:

@@ -1,0 +1,58 @@
+"""Dates as the feeds of the world write them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pressbox.curator.feeds.dates import is_believable, parse_date
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2024/05/01 15:05", "2024/5/1 15:05", "2024.05.01 15:05", "2024-5-1 15:05:00", "20240501T150500Z"),
+        *("2024年5月1日 15:05", "2024年5月1日 午後3時05分", "2024年05月01日(水) 15:05", "2024년 5월 1일 오후 3:05"),
+        *("2024-05-01 3:05 PM", "2024-05-01 03:05:00 PM", "05/01/2024 3:05 p.m.", "01.05.2024 15:05"),
+        *("Wed, 01 May 2024 03:05:00 PM GMT", "May 1, 2024 3:05 pm", "Wed May  1 15:05:00 UTC 2024"),
+        *("1 de mayo de 2024 15:05", "1er mai 2024 15:05", "Mi, 01 Mai 2024 17:05:00 +0200", "1 Mai 2024 um 15:05"),
+        *("1. Mai 2024, 15:05 Uhr", "1 maja 2024 15:05", "01 мая 2024 15:05", "ср, 01 май 2024 18:05:00 +0300"),
+        *("水, 02 5月 2024 00:05:00 +0900", "1 พฤษภาคม 2567 15:05", "1 Mayıs 2024 15:05", "1 Μαΐου 2024 15:05"),
+        *("1714575900", "1714575900000", "2024-05-01T17:05:00.000+02:00 [Europe/Berlin]", "1 maggio 2024 15:05"),
+    ],
+)
+def test_the_same_moment_is_found_however_it_is_written(text: str) -> None:
+    assert parse_date(text) == datetime(2024, 5, 1, 15, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "month"),
+    [("13/07/2024", 7), ("07/13/2024", 7), ("13 juillet 2024", 7), ("13 июля 2024", 7), ("13 červenec 2024", 7)],
+)
+def test_a_month_is_found_before_and_behind_its_day(text: str, month: int) -> None:
+    assert parse_date(text) == datetime(2024, month, 13, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2024-02-30", "30 février 2024", "2024-05-01T25:00:00Z", "2024-13-01", "32 May 2024", "2024/05/01/07"),
+        *("yesterday", "0000-00-00 00:00:00", "1 Smarch 2024", "2024-05-01 10:61", "", "2024年13月1日"),
+    ],
+)
+def test_an_impossible_date_is_none(text: str) -> None:
+    assert parse_date(text) is None
+
+
+def test_midnight_at_the_end_of_a_day_is_the_next_one() -> None:
+    assert parse_date("2024-12-31T24:00:00Z") == datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def test_twelve_at_night_and_at_noon() -> None:
+    assert parse_date("2024-05-01 12:05 AM") == datetime(2024, 5, 1, 0, 5, tzinfo=UTC)
+    assert parse_date("2024-05-01 12:05 PM") == datetime(2024, 5, 1, 12, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("days", [3, 30_000])
+def test_a_date_far_ahead_is_not_believed(days: int) -> None:
+    now = datetime(2024, 5, 1, tzinfo=UTC)
+    assert not is_believable(now + timedelta(days=days), now)
