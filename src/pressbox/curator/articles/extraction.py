@@ -15,6 +15,7 @@ from pressbox.curator.articles.metadata import read_metadata
 from pressbox.curator.articles.ports import FetchedArticle, Page
 from pressbox.curator.articles.rules import check_rules, remove_unwanted, select_wanted
 from pressbox.curator.articles.sanitizer import sanitise
+from pressbox.curator.articles.walls import WALL, is_wall
 from pressbox.curator.library.domain.feeds import ExtractionRule
 from pressbox.curator.library.parser_pool import ParserPool, TooSlowError
 from pressbox.curator.text.languages import detect_language
@@ -84,6 +85,7 @@ def extract_article(html: str, url: str, rules: Sequence[ExtractionRule], now: d
         raise PermanentError(NOT_A_PAGE)
     base = _base_url(tree, url)
     metadata = read_metadata(tree, base, now)
+    heading = " ".join("".join(tree.xpath("//head/title[1]//text()")).split())
     _drop_scripts(tree)
     remove_unwanted(tree, rules)
     content, whole_page = _select_content(tree, url, rules)
@@ -96,6 +98,8 @@ def extract_article(html: str, url: str, rules: Sequence[ExtractionRule], now: d
     by_rule = any(rule.keep for rule in rules) and not whole_page
     if len(text) < (1 if by_rule else LEAST_TEXT) and "<img" not in clean:
         raise PermanentError(NOTHING_TO_READ)
+    if not by_rule and (is_wall(text, metadata.title, url) or is_wall(text, heading, url)):
+        raise PermanentError(WALL)
     return FetchedArticle(
         html=clean,
         text=text,

@@ -14,6 +14,7 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
 from pressbox.core.temporal.options import BOUNDED, LONG, QUICK
 from pressbox.curator.articles.ports import Extractor, FetchedArticle, PageReader
+from pressbox.curator.articles.walls import LONGEST_WALL, is_about
 from pressbox.curator.distil.ports import DistilStore
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl
 from pressbox.curator.ingest.contracts import (
@@ -321,7 +322,7 @@ class FetchActivities:
         if isinstance(found, FetchFailure) or not source.feed_html:
             return found
         own = await self._extract_from_feed(source, policy)
-        return found if isinstance(own, FetchFailure) else choose_richer(found, own)
+        return found if isinstance(own, FetchFailure) else choose_richer(found, own, source.title)
 
     async def _read_page(
         self, url: str, rules: tuple[ExtractionRule, ...], policy: CuratorPolicy, tries: int, owner: str = ""
@@ -358,9 +359,15 @@ class FetchActivities:
         return FetchContentResult(entry_id=0, fetched=True, title=shorten(found.title), words=len(found.text.split()))
 
 
-def choose_richer(page: FetchedArticle, feed: FetchedArticle) -> FetchedArticle:
-    """Choose the text of the feed if it has clearly more, and keep what else is known of the page."""
-    nothing_found = page.whole_page and bool(feed.text)
-    if not nothing_found and len(feed.text) <= CLEARLY_RICHER * len(page.text):
+def choose_richer(page: FetchedArticle, feed: FetchedArticle, title: str = "") -> FetchedArticle:
+    """Choose the text of the feed if it has clearly more, or if the page does not say what the feed says.
+
+    What else is known of the page is kept.
+    """
+    richer = len(feed.text) > CLEARLY_RICHER * len(page.text)
+    # In another language the same article has other words.
+    comparable = len(page.text) <= LONGEST_WALL or page.language == feed.language
+    elsewhere = comparable and not is_about(page.text, f"{title}\n{feed.text}")
+    if not feed.text or not (page.whole_page or richer or elsewhere):
         return page
     return replace(page, html=feed.html, text=feed.text, whole_page=False, language=feed.language or page.language)

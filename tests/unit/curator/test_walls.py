@@ -1,0 +1,99 @@
+"""Notices that stand before articles, and articles that only speak of such things."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pressbox.core.errors import PermanentError
+from pressbox.curator.articles.extraction import NOTHING_TO_READ, extract_article
+from pressbox.curator.articles.ports import FetchedArticle
+from pressbox.curator.articles.walls import WALL, is_about, is_wall
+from pressbox.curator.ingest.activities import choose_richer
+from tests.shared_data import shared
+
+NOW = datetime(2026, 5, 4, tzinfo=UTC)
+# These two of the folder are pages that somebody wanted to read.
+NO_WALLS = {"cf_page_with_emails.html", "cf_requested_page.html"}
+MASTODON = (
+    "To use the Mastodon web application, please enable JavaScript. Alternatively, try one of the native apps for "
+    "Mastodon for your platform."
+)
+CONSENT = (
+    "Before you continue to YouTube\nWe use cookies and data to deliver and maintain Google services, track outages "
+    "and protect against spam. "
+    "If you choose to accept all, we will also use cookies and data to show personalized ads, "
+    "depending on your settings.\nReject all\nAccept all\nMore options"
+)
+GERMAN = (
+    "Wir und unsere Partner verwenden Cookies und ähnliche Technologien. Mit deiner Einwilligung werden persönliche "
+    "Daten verarbeitet. Mehr dazu im Datenschutz. Zustimmen und weiter."
+)
+
+
+def test_no_recorded_wall_becomes_an_article() -> None:
+    folder = shared("providers")
+    for path in sorted((folder / "pages" / "walls").glob("*.html")) if folder else ():
+        html = path.read_text(errors="replace")
+        if path.name in NO_WALLS:
+            assert extract_article(html, "https://example.org/a", (), NOW).text
+            continue
+        with pytest.raises(PermanentError) as refused:
+            extract_article(html, "https://example.org/a", (), NOW)
+        assert refused.value.message in (WALL, NOTHING_TO_READ), path.name
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "url"),
+    [
+        (MASTODON, "Mastodon", "https://social.example/@a/1"),
+        (CONSENT, "YouTube", "https://www.youtube.com/@channel"),
+        ("Continue", "", "https://consent.youtube.com/m?continue=x"),
+        (GERMAN, "Zeitung", "https://zeitung.example/a"),
+        ("You've been blocked by network security. To continue, log in to your account.", "Reddit", ""),
+        ("Enable JavaScript and cookies to continue", "Just a moment...", ""),
+        ("Did someone say … cookies? X and its partners use cookies to provide you with a better service.", "X", ""),
+        ("Subscribe to continue reading. Already a subscriber? Sign in.", "A story", ""),
+    ],
+)
+def test_a_notice_is_a_wall(text: str, title: str, url: str) -> None:
+    assert is_wall(text, title, url)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The bridge was opened on Monday. It is two kilometres long, and nobody had to pay for the first crossing.",
+        "Cloudflare said on Monday that its captcha is gone. " + "The company protects a fifth of all sites. " * 12,
+        "Browsers will block the use of cookies of others from May. " + "Publishers fear for their income now. " * 10,
+        "Toot: I baked bread today!",
+        "",
+    ],
+)
+def test_an_article_is_none(text: str) -> None:
+    assert not is_wall(text, "An article", "https://news.example/a")
+
+
+def article(text: str, language: str = "en", *, whole_page: bool = False) -> FetchedArticle:
+    return FetchedArticle(html=f"<p>{text}</p>", text=text, language=language, whole_page=whole_page)
+
+
+def test_a_short_text_of_the_feed_wins_over_boilerplate() -> None:
+    toot = article("I baked rye bread today, with sourdough from my grandmother in Salzburg.")
+    page = article("Welcome to our community. Find out more about membership, rules and how to join. " * 10)
+    assert choose_richer(page, toot).text == toot.text
+
+
+def test_a_page_that_tells_the_whole_story_wins_over_its_teaser() -> None:
+    teaser = article("Rye bread is back: bakers in Salzburg return to sourdough.")
+    page = article("Bakers in Salzburg return to sourdough, and rye bread is back on the tables. " * 20)
+    assert choose_richer(page, teaser) is page
+
+
+def test_a_long_page_in_another_language_is_not_compared_by_words() -> None:
+    teaser = article("Rye bread is back: bakers in the town return to sourdough again.")
+    page = article("Das Roggenbrot ist wieder da, und die Bäcker kehren zum Sauerteig zurück. " * 60, "de")
+    assert choose_richer(page, teaser) is page
+
+
+def test_a_few_words_of_a_feed_say_nothing_about_the_page() -> None:
+    assert is_about("Anything at all.", "Photo of the day")
