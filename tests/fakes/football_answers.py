@@ -20,7 +20,7 @@ WRONG_PARAMETER = "team-leipzig-error.json"
 
 
 def answer(name: str) -> Answer:
-    folder = shared("api-football")
+    folder = shared("providers/api_football")
     return json.loads((folder / name).read_bytes()) if folder else copy.deepcopy(_OURS[name])
 
 

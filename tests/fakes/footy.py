@@ -11,7 +11,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Ma
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
 from pressbox.core.objects.store import ObjectInfo
@@ -37,6 +37,7 @@ from pressbox.footy.domain.fixtures import Followed, ObservedFixture
 from pressbox.footy.domain.goals import SearchEnd, StoredGoal
 from pressbox.footy.domain.judgements import FrameJudgement, Vote
 from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.request_budget import RequestBudget
 from pressbox.footy.ports.outside import DayAnswer, DownloadedFile, DownloadLimits, LiveAnswer, SearchRequest
 from pressbox.footy.ports.storage import (
     Aliases,
@@ -51,6 +52,7 @@ from pressbox.footy.ports.storage import (
 )
 from pressbox.footy.ports.workflows import Workflows
 
+ResultT = TypeVar("ResultT")
 LIVERPOOL, CITY = 40, 50
 PLAYER = 234
 
@@ -711,12 +713,31 @@ class FakeJudge:
         return [FrameJudgement(football[item["note"] != "cat"], Vote.NO, item["clock"]) for item in facts]
 
 
+class FakeBudget:
+    """The budget of requests without a database."""
+
+    def __init__(self) -> None:
+        self.known = RequestBudget()
+        self.busy_until: datetime | None = None
+
+    async def load(self) -> RequestBudget:
+        return self.known
+
+    async def change(self, decide: Callable[[RequestBudget], tuple[RequestBudget, ResultT]]) -> ResultT:
+        self.known, result = decide(self.known)
+        return result
+
+    async def find_busy_until(self, now: datetime) -> datetime | None:
+        return self.busy_until
+
+
 class FakeWorld:
     """Everything together; `workflows` is the real adapter, which a stage brings."""
 
     def __init__(self, missing: str = "") -> None:
         self.objects = FakeObjects()
         self.api = FakeApi()
+        self.budget = FakeBudget()
         self.goals = FakeGoals()
         self.fixtures = FakeFixtures(self.goals)
         self.candidates = FakeCandidates()
@@ -738,7 +759,7 @@ class FakeWorld:
         return activity_methods(
             IngestActivities(self.api, self.fixtures, self.fixtures, self.missing),
             CleanupActivities(self.fixtures, self.clips, self.objects),
-            PollActivities(self.api, self.fixtures, self.missing),
+            PollActivities(self.api, self.fixtures, self.budget, self.missing),
             ComparisonActivities(self.fixtures, self.fixtures, self.fixtures, self.goals, workflows),
             AliasActivities(self.teams, self.alias_source),
             SearchActivities(self.goals, self.candidates, self.sources, source_time=timedelta(seconds=1)),

@@ -88,7 +88,7 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
 
     footy = settings.group(FootySettings)
     rules = footy.policy
-    poll = timedelta(seconds=footy.monitor_seconds / footy.speed)
+    poll = footy.poll_every
     return (
         ScheduleDeclaration(
             id=INGEST_SCHEDULE,

@@ -98,6 +98,11 @@ class FootySettings(Group):
         ).at_speed(self.speed)
 
     @property
+    def poll_every(self) -> timedelta:
+        """From one poll to the next, as long as the API's requests last."""
+        return timedelta(seconds=self.monitor_seconds / self.speed)
+
+    @property
     def followed(self) -> Followed:
         """What is followed unless people chose otherwise."""
         return Followed(frozenset(self.leagues), frozenset(self.teams))

@@ -37,6 +37,7 @@ from pressbox.footy.adapters.judges.offline import OfflineJudge
 from pressbox.footy.adapters.judges.vision_llm import vision_judge
 from pressbox.footy.adapters.media.processes import MediaProcesses
 from pressbox.footy.adapters.polls import SqlPolls
+from pressbox.footy.adapters.request_budgets import open_budget
 from pressbox.footy.adapters.source_health import SqlSourceHealth
 from pressbox.footy.adapters.sources.folder import archive_directory
 from pressbox.footy.adapters.sources.registry import configured_sources
@@ -57,7 +58,8 @@ NO_KEY = (
 
 def activities(resources: Resources) -> Mapping[str, Functions]:
     workflows = TemporalWorkflows(resources.temporal, QUEUE, resources.settings.group(FootySettings).policy)
-    api = ApiFootball(resources.http, resources.settings.group(FootySettings))
+    footy = resources.settings.group(FootySettings)
+    api = ApiFootball(resources.http, footy, open_budget(resources.database, footy))
     return {
         QUEUE: (*polling_activities(resources, api, workflows), *clip_activities(resources, workflows)),
         MEDIA_QUEUE: media_activities(resources, workflows),
@@ -72,7 +74,7 @@ def polling_activities(resources: Resources, api: FixturesApi, workflows: Workfl
     return activity_methods(
         IngestActivities(api, SqlFollows(database, footy.followed), SqlFixtureImports(database), missing),
         CleanupActivities(archive, SqlClips(database), resources.objects),
-        PollActivities(api, polls, missing),
+        PollActivities(api, polls, open_budget(database, footy), missing, footy.poll_every),
         ComparisonActivities(polls, SqlComparisons(database), archive, SqlGoals(database), workflows),
     )
 

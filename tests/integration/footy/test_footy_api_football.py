@@ -4,8 +4,10 @@ import copy
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from pydantic import SecretStr
 
@@ -18,23 +20,52 @@ from pressbox.core.errors import (
     RateLimitedError,
     TransientError,
 )
-from pressbox.core.http.client import GuardedClient
+from pressbox.core.http.client import GuardedClient, Response
 from pressbox.demo.match_day.days import build_day
 from pressbox.demo.simulators.behaviour import Kind
-from pressbox.demo.simulators.fixtures_api import DEMO_KEY, FixturesApi, Mistake
+from pressbox.demo.simulators.fixtures_api import DEMO_KEY, LIVE, FixturesApi, Mistake
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.footy.adapters import api_football
 from pressbox.footy.adapters.api_football import ApiFootball
+from pressbox.footy.adapters.api_football_answers import (
+    DayUsedUpError,
+    IdsRefusedError,
+    KeyRefusedError,
+    read_account,
+    read_body,
+    read_fixtures,
+)
+from pressbox.footy.domain.errors import DateRefusedError
 from pressbox.footy.domain.fixture_parser import parse_fixture
+from pressbox.footy.domain.request_budget import RequestBudget
 from pressbox.footy.settings import FootySettings
 from tests.fakes.football_answers import NO_PARAMETER, NOT_STARTED, SHOOT_OUTS, WRONG_PARAMETER
 from tests.fakes.football_answers import answer as recorded_answer
+from tests.fakes.footy import FakeBudget
+from tests.shared_data import shared
 
 START = datetime(2026, 6, 11, 18, 0, tzinfo=UTC)
+FOLDER = shared("providers/api_football")
+RECORDINGS = sorted(FOLDER.glob("*.json")) if FOLDER else []
 
 
 def recorded(name: str) -> bytes:
     return json.dumps(recorded_answer(name)).encode()
+
+
+# Errors that the real one sends with status 200.
+ERRORS: list[tuple[dict[str, str], type[PressboxError]]] = [
+    ({"rateLimit": "Too many requests. Your rate limit is 10 requests per minute."}, RateLimitedError),
+    ({"requests": "You have reached the request limit for the day, Go to … to upgrade."}, DayUsedUpError),
+    ({"plan": "Free plans do not have access to the Ids parameter."}, IdsRefusedError),
+    ({"plan": "Free plans do not have access to this season, try from 2022 to 2024."}, ConfigurationError),
+    ({"plan": "Free plans do not have access to this date, try from 2026-08-12 to 2026-08-14."}, DateRefusedError),
+    ({"plan": "Free plans do not have access to the Last parameter."}, ConfigurationError),
+    ({"token": "Error/Missing application key. Go to … to learn how to get your key."}, KeyRefusedError),
+    ({"access": "Your account is suspended, check on https://dashboard.api-football.com."}, KeyRefusedError),
+    ({"search": "The Search field must be at least 3 characters in length."}, PermanentError),
+    ({"bug": "This is on our side, please report us."}, TransientError),
+]
 
 
 class Recorded(HttpService):
@@ -51,7 +82,16 @@ class Recorded(HttpService):
 
 
 def adapter(service: HttpService, client: GuardedClient, key: str | None = DEMO_KEY) -> ApiFootball:
-    return ApiFootball(client, FootySettings(api_key=SecretStr(key) if key else None, api_url=service.url + "/"))
+    budget = FakeBudget()
+    budget.known = RequestBudget(minute_limit=6_000)
+    return budgeted(service, client, budget, key)
+
+
+def budgeted(
+    service: HttpService, client: GuardedClient, budget: FakeBudget, key: str | None = DEMO_KEY
+) -> ApiFootball:
+    settings = FootySettings(api_key=SecretStr(key) if key else None, api_url=service.url + "/")
+    return ApiFootball(client, settings, budget, lambda: START + timedelta(minutes=70))
 
 
 @pytest.fixture
@@ -112,12 +152,73 @@ async def test_more_than_twenty_ids_are_refused_before_anybody_is_asked(
     assert simulator.calls == 0
 
 
-async def test_the_quota_of_the_last_answer_is_kept(simulator: FixturesApi, client: GuardedClient) -> None:
-    api = adapter(simulator, client)
-    before = api.quota
-    await api.fetch_day(START.date())
-    assert before.day_left is None
-    assert (api.quota.day_limit, api.quota.day_left, api.quota.minute_left) == (75_000, 74_999, 449)
+async def test_what_the_last_answer_left_is_kept(simulator: FixturesApi, client: GuardedClient) -> None:
+    budget = FakeBudget()
+    await budgeted(simulator, client, budget).fetch_day(START.date())
+    known = budget.known
+    assert (known.day, known.day_limit, known.day_left, known.minute_limit) == (START.date(), 75_000, 74_999, 450)
+
+
+async def test_the_status_of_the_account_costs_nothing(simulator: FixturesApi, client: GuardedClient) -> None:
+    budget = FakeBudget()
+    status = await budgeted(simulator, client, budget).fetch_status()
+    assert (status.plan, budget.known.plan, budget.known.day_left, simulator.calls) == ("Demo", "Demo", 75_000, 0)
+
+
+@pytest.mark.parametrize("mistake", [Mistake.DAY_LIMIT, Mistake.MINUTE_LIMIT, Mistake.TOKEN, Mistake.SUSPENDED])
+async def test_after_a_refusal_nobody_asks_again(
+    simulator: FixturesApi, client: GuardedClient, mistake: Mistake
+) -> None:
+    """Two adapters with one budget, as in two processes."""
+    budget = FakeBudget()
+    one, other = budgeted(simulator, client, budget), budgeted(simulator, client, budget)
+    simulator.err(mistake)
+    with pytest.raises(PressboxError, match="API-Football says"):
+        await one.fetch_day(START.date())
+    for api in (one, other) * 5:
+        with pytest.raises(PressboxError, match="API-Football says"):
+            await api.fetch_by_ids([9_000_001])
+    assert simulator.calls == 1
+
+
+async def test_the_day_begins_anew_at_midnight(simulator: FixturesApi, client: GuardedClient) -> None:
+    budget = FakeBudget()
+    simulator.err(Mistake.DAY_LIMIT)
+    with pytest.raises(RateLimitedError):
+        await budgeted(simulator, client, budget).fetch_day(START.date())
+    assert budget.known.paused_until == datetime(2026, 6, 12, tzinfo=UTC)
+    assert not budget.known.is_paused(datetime(2026, 6, 12, tzinfo=UTC))
+
+
+async def test_a_plan_that_refuses_ids_is_asked_for_all_live_matches(client: GuardedClient) -> None:
+    day, budget = build_day(START, matches=6), FakeBudget()
+    budget.known = RequestBudget(minute_limit=6_000)
+    ids = [match.fixture_id for match in day.matches]
+    now = START + timedelta(minutes=70)
+    async with FixturesApi(day=day, now=lambda: now, free=True, minute_limit=6_000) as service:
+        api = budgeted(service, client, budget)
+        first = await api.fetch_by_ids(ids)
+        live = [number for number, raw in first.fixtures.items() if raw["fixture"]["status"]["short"] in LIVE]
+        assert live
+        assert all("events" in first.fixtures[number] for number in live)
+        assert set(first.fixtures) | set(first.missing) == set(ids)
+        asked = service.calls
+        # The lists serve the other batches of the same poll, and `ids=` is not tried again.
+        await api.fetch_by_ids(live)
+        assert service.calls == asked
+    assert budget.known.refuses_ids(now)
+    assert not budget.known.refuses_ids(now + timedelta(days=2))
+
+
+async def test_what_is_live_counts_although_the_requests_end(client: GuardedClient) -> None:
+    day, budget = build_day(START, matches=6), FakeBudget()
+    budget.known = RequestBudget(minute_limit=6_000)
+    ids = [match.fixture_id for match in day.matches]
+    now = START + timedelta(minutes=70)
+    async with FixturesApi(day=day, now=lambda: now, free=True, day_limit=2, minute_limit=6_000) as service:
+        answer = await budgeted(service, client, budget).fetch_by_ids([*ids, 4711])
+    assert answer.fixtures
+    assert "request limit for the day" in answer.missing[4711]
 
 
 async def test_without_a_key_it_says_what_to_set_and_names_the_demo(
@@ -139,10 +240,7 @@ async def test_a_wrong_key_is_a_matter_of_configuration_and_is_not_repeated_in_t
 @pytest.mark.parametrize(
     ("mistake", "error"),
     [
-        (Mistake.PLAN, ConfigurationError),
-        (Mistake.TOKEN, ConfigurationError),
-        (Mistake.DAY_LIMIT, RateLimitedError),
-        (Mistake.MINUTE_LIMIT, RateLimitedError),
+        (Mistake.PLAN, DateRefusedError),
         (Mistake.BUG, TransientError),
         (Mistake.HTML, TransientError),
         (Mistake.TRUNCATED, TransientError),
@@ -239,6 +337,40 @@ async def test_a_question_that_the_api_cannot_take_is_permanent(client: GuardedC
     async with Recorded(recorded(NO_PARAMETER)) as service:
         with pytest.raises(PermanentError, match="At least one parameter"):
             await adapter(service, client).fetch_day(START.date())
+
+
+def answered(content: bytes) -> Response:
+    return Response("https://v3.example.org", 200, httpx.Headers({"content-type": "application/json"}), content)
+
+
+@pytest.mark.parametrize(("errors", "kind"), ERRORS)
+def test_every_error_seen_with_status_200_has_its_kind(errors: dict[str, str], kind: type[PressboxError]) -> None:
+    body = {"get": "fixtures", "parameters": [], "errors": errors, "results": 0, "response": []}
+    with pytest.raises(PressboxError) as caught:
+        read_body(answered(json.dumps(body).encode()), START)
+    assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+def test_every_recorded_answer_is_read_or_refused_in_words(path: Path) -> None:
+    """And no half of it is read: an answer that breaks off is never an answer with less in it."""
+    content = path.read_bytes()
+    if isinstance(json.loads(content), list):
+        assert all(parse_fixture(raw).events is not None for raw in json.loads(content))
+    elif json.loads(content)["errors"]:
+        with pytest.raises(PermanentError, match="API-Football says: "):
+            read_body(answered(content), START)
+    elif "status" in path.stem:
+        account = read_account(read_body(answered(content), START))
+        assert account.plan
+        assert account.day_limit
+    else:
+        body = read_body(answered(content), START)
+        if body.get("get") in ("fixtures", "fixtures/headtohead"):
+            assert all(parse_fixture(raw) for raw in read_fixtures(body))
+    for share in (0.1, 0.5, 0.9):
+        with pytest.raises(TransientError):
+            read_body(answered(content[: int(len(content) * share)]), START)
 
 
 async def test_the_simulator_answers_in_the_shape_of_the_recorded_answers(

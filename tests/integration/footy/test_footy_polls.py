@@ -8,11 +8,13 @@ from typing import Any
 from sqlalchemy import event, select
 from structlog.testing import capture_logs
 
+from pressbox.footy.adapters.request_budgets import MATCH_TIME, SqlRequestBudget
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow
 from pressbox.footy.contracts.download import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, Stage
 from pressbox.footy.domain.goals import Comparison, SearchEnd
+from pressbox.footy.domain.request_budget import RequestBudget
 from pressbox.footy.domain.views import FollowKind, GoalState
 from pressbox.footy.ports.storage import FixtureDecision
 from tests.integration.footy.footy_world import AWAY, SAKA, START, World, goal, match, uploaded, video, with_goals
@@ -351,3 +353,23 @@ async def test_a_fixture_that_cannot_be_written_keeps_no_other_from_it(world: Wo
     await world.poll(*answers)
     healed = await world.matches.load_fixture(2)
     assert (len(healed.goals), healed.trouble) == (1, "")
+
+
+async def test_two_processes_share_one_budget_of_requests(world: World) -> None:
+    one, other = (SqlRequestBudget(world.database, "api-football:test") for _ in range(2))
+
+    def take(budget: RequestBudget) -> tuple[RequestBudget, None]:
+        return budget.model_copy(update={"day_left": (budget.day_left or 0) + 1}), None
+
+    await asyncio.gather(*(store.change(take) for store in (one, other) * 5))
+    assert (await other.load()).day_left == 10
+    assert (await SqlRequestBudget(world.database, "api-football:another key").load()).day_left is None
+
+
+async def test_requests_must_last_until_the_last_match_of_today(world: World) -> None:
+    store = SqlRequestBudget(world.database, "api-football:test")
+    assert await store.find_busy_until(world.now) is None
+    await world.ingest(
+        match(1), match(2, kickoff=START + timedelta(hours=3)), match(3, kickoff=START + timedelta(days=1))
+    )
+    assert await store.find_busy_until(world.now) == START + timedelta(hours=3) + MATCH_TIME

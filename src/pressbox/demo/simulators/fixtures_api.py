@@ -18,13 +18,15 @@ DEMO_KEY = "demo-key"
 MAX_IDS = 20
 DAY_LIMIT = 75_000
 MINUTE_LIMIT = 450
+FASTEST = 60_000
+LIVE = frozenset({"1H", "HT", "2H", "ET", "BT", "P", "SUSP", "INT", "LIVE"})
 HTML = b"<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>cloud error</body></html>"
 
 
 class Mistake(StrEnum):
     """EMPTY: a good answer without any fixture. NO_EVENTS: live fixtures whose list of events is empty.
-    TRUNCATED: JSON that breaks off. HTML: a page with status 200. TOKEN, PLAN, DAY_LIMIT, MINUTE_LIMIT, BUG: status
-    200 with `errors`. UNAVAILABLE: 503. CLIENT_CLOSED: 499.
+    TRUNCATED: JSON that breaks off. HTML: a page with status 200. TOKEN, SUSPENDED, PLAN, DAY_LIMIT, MINUTE_LIMIT,
+    BUG: status 200 with `errors`. UNAVAILABLE: 503. CLIENT_CLOSED: 499.
     """
 
     NONE = "none"
@@ -33,6 +35,7 @@ class Mistake(StrEnum):
     TRUNCATED = "truncated"
     HTML = "html"
     TOKEN = "token"  # noqa: S105 - the name of a refusal
+    SUSPENDED = "suspended"
     PLAN = "plan"
     DAY_LIMIT = "day limit"
     MINUTE_LIMIT = "minute limit"
@@ -42,9 +45,16 @@ class Mistake(StrEnum):
 
 
 REFUSALS: Mapping[Mistake, Mapping[str, str]] = {
-    Mistake.TOKEN: {"token": "Error/Missing application key."},
-    Mistake.PLAN: {"plan": "Free plans do not have access to this date."},
-    Mistake.DAY_LIMIT: {"requests": "You have reached the request limit for the day."},
+    Mistake.TOKEN: {
+        "token": "Error/Missing application key. Go to https://www.api-football.com/documentation-v3 to learn how to"
+        " get your API application key."
+    },
+    Mistake.SUSPENDED: {"access": "Your account is suspended, check on https://dashboard.api-football.com."},
+    Mistake.PLAN: {"plan": "Free plans do not have access to this date, try from 2026-08-12 to 2026-08-14."},
+    Mistake.DAY_LIMIT: {
+        "requests": "You have reached the request limit for the day, Go to https://dashboard.api-football.com to"
+        " upgrade your plan."
+    },
     Mistake.MINUTE_LIMIT: {"rateLimit": "Too many requests. Your rate limit is 10 requests per minute."},
     Mistake.BUG: {"bug": "This is on our side, please report it."},
 }
@@ -57,7 +67,11 @@ PLAIN: Mapping[Mistake, Answer] = {
 
 
 class FixturesApi(HttpService):
-    """`/fixtures?date=`, `/fixtures?ids=a-b` and `/status`. Without a day it knows no fixtures. `calls` counts."""
+    """`/fixtures?date=`, `?ids=a-b`, `?id=`, `?live=all` and `/status`. Without a day it knows no fixtures.
+
+    `calls` counts what the real one bills. `free` refuses `ids=`, as the free plan does; more than `day_limit` calls
+    are refused too.
+    """
 
     def __init__(
         self,
@@ -67,8 +81,14 @@ class FixturesApi(HttpService):
         key: str = DEMO_KEY,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         page_size: int | None = None,
+        day_limit: int = DAY_LIMIT,
+        minute_limit: int = MINUTE_LIMIT,
+        free: bool = False,
     ) -> None:
         super().__init__(port)
+        self.day_limit = day_limit
+        self.free = free
+        self._minute_limit = minute_limit
         self.day = day
         self.calls = 0
         self._key = key
@@ -88,10 +108,13 @@ class FixturesApi(HttpService):
         return Answer.of({"calls": self.calls})
 
     async def answer(self, request: Request) -> Answer:
-        self.calls += 1
+        billed = request.path != "/status"
+        self.calls += billed
         mistake = self._mistakes.pop(0) if self._mistakes else Mistake.NONE
         if request.headers.get("x-apisports-key") != self._key:
             mistake = Mistake.TOKEN
+        elif billed and self.calls > self.day_limit:
+            mistake = Mistake.DAY_LIMIT
         if mistake in PLAIN:
             return PLAIN[mistake]
         if mistake in REFUSALS:
@@ -109,21 +132,37 @@ class FixturesApi(HttpService):
         ids, day = request.first("ids"), request.first("date")
         if mistake is Mistake.EMPTY:
             return self._wrap(request, [])
+        if request.first("live") == "all":
+            matches = [match.fixture_id for match in self.day.matches] if self.day else []
+            return self._wrap(request, self._find(matches, mistake, live=True))
+        if (single := request.first("id")) is not None:
+            return self._wrap(request, self._find([int(single)] if single.isdigit() else [], mistake))
         if ids is not None:
-            numbers = [int(part) for part in ids.split("-") if part.isdigit()]
-            if len(numbers) > MAX_IDS:
-                return self._wrap(request, [], errors={"ids": "The Ids field may contain a maximum of 20 ids."})
-            found = self.day.by_ids(numbers, self._now()) if self.day else []
-            if mistake is Mistake.NO_EVENTS:
-                found = [{**raw, "events": []} for raw in found]
-            return self._wrap(request, found)
+            return self._answer_ids(request, ids, mistake)
         if day is None:
             return self._wrap(request, [], errors={"required": "At least one parameter is required."})
+        return self._answer_day(request, day)
+
+    def _answer_ids(self, request: Request, ids: str, mistake: Mistake) -> Answer:
+        if self.free:
+            return self._wrap(request, [], errors={"plan": "Free plans do not have access to the Ids parameter."})
+        numbers = [int(part) for part in ids.split("-") if part.isdigit()]
+        if len(numbers) > MAX_IDS:
+            return self._wrap(request, [], errors={"ids": "The Ids field may contain a maximum of 20 ids."})
+        return self._wrap(request, self._find(numbers, mistake))
+
+    def _answer_day(self, request: Request, day: str) -> Answer:
         try:
             wanted = date.fromisoformat(day)
         except ValueError:
             return self._wrap(request, [], errors={"date": "The Date field must contain a valid date."})
         return self._wrap(request, self.day.on(wanted, self._now()) if self.day else [])
+
+    def _find(self, numbers: list[int], mistake: Mistake, *, live: bool = False) -> list[Any]:
+        found = list(self.day.by_ids(numbers, self._now())) if self.day else []
+        if live:
+            found = [raw for raw in found if raw["fixture"]["status"]["short"] in LIVE]
+        return [{**raw, "events": []} for raw in found] if mistake is Mistake.NO_EVENTS else found
 
     def _wrap(self, request: Request, response: Any, errors: Mapping[str, str] | None = None) -> Answer:
         page, total = int(request.first("page") or 1), 1
@@ -141,24 +180,30 @@ class FixturesApi(HttpService):
         }
         headers = {
             "Content-Type": "application/json",
-            "x-ratelimit-requests-limit": str(DAY_LIMIT),
-            "x-ratelimit-requests-remaining": str(max(DAY_LIMIT - self.calls, 0)),
-            "X-RateLimit-Limit": str(MINUTE_LIMIT),
-            "X-RateLimit-Remaining": str(MINUTE_LIMIT - 1),
+            "x-ratelimit-requests-limit": str(self.day_limit),
+            "x-ratelimit-requests-remaining": str(max(self.day_limit - self.calls, 0)),
+            "X-RateLimit-Limit": str(self._minute_limit),
+            "X-RateLimit-Remaining": str(self._minute_limit - 1),
         }
         return Answer(200, json.dumps(body, ensure_ascii=False).encode(), headers)
 
     def _status(self) -> dict[str, Any]:
         return {
             "account": {"firstname": "Demo", "lastname": "World", "email": "demo@example.org"},
-            "subscription": {"plan": "Demo", "end": "2099-12-31T00:00:00+00:00", "active": True},
-            "requests": {"current": self.calls, "limit_day": DAY_LIMIT},
+            "subscription": {
+                "plan": "Free" if self.free else "Demo",
+                "end": "2099-12-31T00:00:00+00:00",
+                "active": True,
+            },
+            "requests": {"current": self.calls, "limit_day": self.day_limit},
         }
 
 
 async def serve(matches: int, start: datetime) -> None:
     """Serve a day of matches until the process is ended; the port is printed on standard output."""
-    async with FixturesApi(day=build_day(start, matches=matches, postponed=0)) as service:
+    # The limit of no real plan: measured is our own work, not the pace that the plan sets.
+    day = build_day(start, matches=matches, postponed=0)
+    async with FixturesApi(day=day, minute_limit=FASTEST) as service:
         sys.stdout.write(f"{service.port}\n")
         sys.stdout.flush()
         await asyncio.Event().wait()

@@ -16,6 +16,7 @@ from pressbox.footy.contracts.ingest import (
     RunReference,
     StoredFixtures,
 )
+from pressbox.footy.domain.errors import DateRefusedError
 from pressbox.footy.domain.fixture_parser import parse_fixtures
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.ids import clips_prefix, fixture_of, scratch_prefix
@@ -49,7 +50,10 @@ class IngestActivities:
         if self._missing:
             return FetchedFixtures(found=0, followed=0, missing=self._missing)
         day = date.fromisoformat(input.day) if input.day else self._now().date()
-        answer = await self._api.fetch_day(day)
+        try:
+            answer = await self._api.fetch_day(day)
+        except DateRefusedError as error:
+            return FetchedFixtures(found=0, followed=0, refused=error.message)
         followed = await self._follows.load_followed()
         wanted = [fixture for fixture in answer.fixtures if followed.includes(fixture)]
         await self._imports.save_fetched(input.run_id, wanted)

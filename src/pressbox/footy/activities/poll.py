@@ -5,6 +5,7 @@ A batch that fails is recorded on its fixtures; the others go on.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 
 from temporalio import activity
 
@@ -17,21 +18,33 @@ from pressbox.footy.contracts.ingest import RunReference
 from pressbox.footy.contracts.monitor import ActivationResult, PollResult, RegisteredRun
 from pressbox.footy.domain.fixture_parser import parse_fixtures
 from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.request_budget import decide_poll, poll_interval
 from pressbox.footy.ports.outside import FixturesApi, LiveAnswer
-from pressbox.footy.ports.storage import Polls
+from pressbox.footy.ports.storage import BudgetStore, Polls
 
 Recorder = Callable[[LiveAnswer], Awaitable[None]]
 
-CALLS_AT_ONCE = 8
+CALLS_AT_ONCE = 5
+POLL_EVERY = timedelta(seconds=30)
 
 
 class PollActivities:
-    """`missing` says which setting the API needs; empty when everything is set."""
+    """`missing` says which setting the API needs; empty when everything is set. `every` is the set time of polls."""
 
-    def __init__(self, api: FixturesApi, polls: Polls, missing: str = "", now: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        api: FixturesApi,
+        polls: Polls,
+        budget: BudgetStore,
+        missing: str = "",
+        every: timedelta = POLL_EVERY,
+        now: Clock = utc_now,
+    ) -> None:
         self._api = api
         self._polls = polls
+        self._budget = budget
         self._missing = missing
+        self._every = every
         self._now = now
 
     @activity.defn
@@ -63,11 +76,22 @@ class PollActivities:
     async def fetch_active_fixtures(self, input: RunReference) -> PollResult:
         """Fetch only fixtures of which this run has no snapshot yet, so that a retry goes on where it was."""
         due = await self._polls.find_active(input.run_id)
+        if due and not await self._may_poll(len(due), input.policy):
+            return PollResult()
 
         async def record(answer: LiveAnswer) -> None:
             await self._polls.save_snapshots(input.run_id, answer.fixtures, answer.missing, self._now())
 
         return await self._poll(due, input.policy, record)
+
+    async def _may_poll(self, fixtures: int, policy: FootyPolicy) -> bool:
+        """Whether the requests of the day allow a poll now; the fewer are left, the further apart polls are."""
+        now, known = self._now(), await self._budget.load()
+        calls = 1 if known.refuses_ids(now) else -(-fixtures // policy.api_batch)
+        if known.poll_seconds is None and poll_interval(known, calls, None, now, self._every) <= self._every:
+            return True
+        busy_until = await self._budget.find_busy_until(now)
+        return await self._budget.change(lambda budget: decide_poll(budget, calls, busy_until, now, self._every))
 
     async def _poll(self, fixture_ids: Sequence[int], policy: FootyPolicy, record: Recorder) -> PollResult:
         limit = asyncio.Semaphore(CALLS_AT_ONCE)

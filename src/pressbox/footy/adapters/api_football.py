@@ -1,56 +1,90 @@
-"""Fetches fixtures from API-Football, and tells its many kinds of errors apart."""
+"""Fetches fixtures from API-Football, within the budget of requests that all processes share."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-import httpx
-
-from pressbox.core.errors import ConfigurationError, InvalidInputError, PermanentError, RateLimitedError, TransientError
-from pressbox.core.http.client import GuardedClient, Response
-from pressbox.core.http.pauses import pause
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.errors import ConfigurationError, InvalidInputError, PressboxError, RateLimitedError, TransientError
+from pressbox.core.http.client import GuardedClient
+from pressbox.footy.adapters.api_football_answers import (
+    NAME,
+    AccountStatus,
+    DayUsedUpError,
+    IdsRefusedError,
+    KeyRefusedError,
+    read_account,
+    read_body,
+    read_fixtures,
+    read_limits,
+    read_page_count,
+)
 from pressbox.footy.domain.fixture_parser import MalformedAnswerError, fixture_id_of, parse_fixture
+from pressbox.footy.domain.fixtures import Stage
+from pressbox.footy.domain.request_budget import (
+    RequestBudget,
+    note_answer,
+    note_day_used_up,
+    note_pause,
+    note_refused_ids,
+    note_status,
+    reserve_slot,
+)
 from pressbox.footy.ports.outside import DayAnswer, LiveAnswer
-from pressbox.footy.ports.storage import RawFixture
+from pressbox.footy.ports.storage import BudgetStore, RawFixture
 from pressbox.footy.settings import FootySettings
 
-NAME = "API-Football"
 TIMEOUT = timedelta(seconds=10)
+# Somebody waits for the answer, and activities have a time limit.
+LONGEST_WAIT = timedelta(seconds=15)
+# A wrong key is tried again after this time, in case it was mended on the other side.
+KEY_PAUSE = timedelta(minutes=15)
 # A Saturday has over a thousand fixtures; live ones come with line-ups and statistics of all players.
 LARGEST_ANSWER = 64_000_000
 MOST_IDS = 20
 MOST_PAGES = 50
-MINUTE_LIMIT = timedelta(seconds=60)
 RAPID_API = ".rapidapi.com"
-_CLIENT_CLOSED = 499
-# Keys of `errors` in an answer with status 200.
-_KEY_ERRORS = frozenset({"token", "access", "key", "plan", "subscription"})
-_MINUTE_ERRORS = frozenset({"ratelimit", "rate_limit"})
-_DAY_ERRORS = frozenset({"requests"})
-_REQUEST_ERRORS = frozenset({"required", "ids", "id", "date", "page", "timezone", "endpoint"})
+# Without `ids=`: how long the lists serve the batches of a poll, and the fixtures that are not live.
+LIVE_LIST_LIFE = timedelta(seconds=5)
+DAY_LIST_LIFE = timedelta(minutes=10)
+SINGLE_LIFE = timedelta(minutes=5)
+MOST_SINGLE = 3
+NOT_LIVE = f"{NAME} does not list this match as live; on this plan it is asked for by itself every five minutes."
 
 
 @dataclass(frozen=True)
-class Quota:
-    """Requests left today and in this minute, from the last answer; None where it did not say."""
-
-    day_limit: int | None = None
-    day_left: int | None = None
-    minute_left: int | None = None
-    seen_at: datetime | None = None
+class _List:
+    at: datetime
+    fixtures: Mapping[int, RawFixture]
 
 
 class ApiFootball:
-    """The fixtures API over the guarded client. `quota` comes from its last answer."""
+    """The fixtures API over the guarded client."""
 
-    def __init__(self, client: GuardedClient, settings: FootySettings) -> None:
+    def __init__(
+        self, client: GuardedClient, settings: FootySettings, budget: BudgetStore, now: Clock = utc_now
+    ) -> None:
         self._client = client
         self._url = settings.api_url.rstrip("/")
         self._key = settings.api_key
-        self.quota = Quota()
+        self._budget = budget
+        self._now = now
+        self._listing = asyncio.Lock()
+        self._live: _List | None = None
+        self._day: _List | None = None
+        self._singles: dict[int, datetime] = {}
+
+    async def fetch_status(self) -> AccountStatus:
+        """Ask for plan and used requests. It costs no request, and a pause does not forbid it."""
+        body = await self._send("/status", {})
+        status = read_account(body)
+        await self._budget.change(
+            lambda known: (note_status(known, status.plan, status.used, status.day_limit, self._now()), None)
+        )
+        return status
 
     async def fetch_day(self, day: date) -> DayAnswer:
         fixtures, problems = [], []
@@ -67,7 +101,13 @@ class ApiFootball:
             return LiveAnswer({}, {}, calls=0)
         if len(fixture_ids) > MOST_IDS:
             raise InvalidInputError(f"{NAME} takes at most {MOST_IDS} ids at once.", field="fixture_ids")
-        found, calls = await self._all_pages(ids="-".join(map(str, fixture_ids)))
+        if (await self._budget.load()).refuses_ids(self._now()):
+            return await self._fetch_without_ids(fixture_ids)
+        try:
+            found, calls = await self._all_pages(ids="-".join(map(str, fixture_ids)))
+        except IdsRefusedError:
+            await self._budget.change(lambda known: (note_refused_ids(known, self._now()), None))
+            return await self._fetch_without_ids(fixture_ids)
         answered = {number: raw for raw in found if (number := fixture_id_of(raw)) in fixture_ids}
         fixtures = {number: answered[number] for number in fixture_ids if number in answered}
         missing = {
@@ -77,29 +117,98 @@ class ApiFootball:
         }
         return LiveAnswer(fixtures, missing, calls)
 
+    async def _fetch_without_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
+        """One list of all live matches; the list of the day for those that wait; the few others one by one.
+
+        The lists are shared by the batches of a poll, so they count as calls where they are fetched.
+        """
+        async with self._listing:
+            live, calls = await self._load_list(self._live, LIVE_LIST_LIFE, live="all")
+            self._live = live
+            fixtures = {number: live.fixtures[number] for number in fixture_ids if number in live.fixtures}
+            absent = [number for number in fixture_ids if number not in fixtures]
+            reason = NOT_LIVE
+            try:
+                calls += await self._add_absent(fixtures, absent)
+            except PressboxError as error:
+                # The live matches count, whatever becomes of the others.
+                reason = error.message
+        return LiveAnswer(fixtures, {number: reason for number in fixture_ids if number not in fixtures}, calls)
+
+    async def _add_absent(self, fixtures: dict[int, RawFixture], absent: Sequence[int]) -> int:
+        """Add fixtures that are not live; returns the number of calls."""
+        if not absent:
+            return 0
+        self._day, calls = await self._load_list(self._day, DAY_LIST_LIFE, date=self._now().date().isoformat())
+        listed = {number: raw for number in absent if (raw := self._day.fixtures.get(number)) and _waits(raw)}
+        fixtures |= listed
+        for number in self._choose_singles([number for number in absent if number not in listed]):
+            self._singles[number] = self._now()
+            found, more = await self._all_pages(id=str(number))
+            calls += more
+            if found and fixture_id_of(found[0]) == number:
+                fixtures[number] = found[0]
+        return calls
+
+    async def _load_list(self, known: _List | None, life: timedelta, **parameters: str) -> tuple[_List, int]:
+        now = self._now()
+        if known is not None and now - known.at < life and now.date() == known.at.date():
+            return known, 0
+        found, calls = await self._all_pages(**parameters)
+        return _List(now, {number: raw for raw in found if (number := fixture_id_of(raw)) is not None}), calls
+
+    def _choose_singles(self, fixture_ids: Sequence[int]) -> Sequence[int]:
+        """Choose those that were not asked for recently, the longest waiting first."""
+        now = self._now()
+        self._singles = {number: at for number, at in self._singles.items() if now - at < SINGLE_LIFE}
+        return [number for number in fixture_ids if number not in self._singles][:MOST_SINGLE]
+
     async def _all_pages(self, **parameters: str) -> tuple[list[RawFixture], int]:
         found: list[RawFixture] = []
         page = total = 1
         while page <= total:
             body = await self._get({**parameters, "page": str(page)} if page > 1 else parameters)
-            found += _fixtures_in(body)
-            total = _page_count(body)
+            found += read_fixtures(body)
+            total = read_page_count(body)
             if total > MOST_PAGES:
                 raise TransientError(f"{NAME} reports {total} pages for one request, which cannot be right.")
             page += 1
         return found, total
 
     async def _get(self, parameters: Mapping[str, str]) -> Mapping[str, Any]:
+        wait = await self._budget.change(self._reserve)
+        if wait:
+            await asyncio.sleep(wait.total_seconds())
+        return await self._send("/fixtures", parameters)
+
+    def _reserve(self, budget: RequestBudget) -> tuple[RequestBudget, timedelta]:
+        now = self._now()
+        if budget.is_paused(now) and budget.paused_until is not None:
+            if budget.pause_needs_change:
+                raise KeyRefusedError(budget.pause_reason)
+            raise RateLimitedError(budget.pause_reason, retry_after=budget.paused_until - now)
+        reserved, wait = reserve_slot(budget, now, LONGEST_WAIT)
+        if wait is None:
+            raise RateLimitedError(
+                f"{NAME} allows {budget.minute_limit or 'few'} requests a minute, and others wait already.",
+                retry_after=LONGEST_WAIT,
+            )
+        return reserved, wait
+
+    async def _send(self, path: str, parameters: Mapping[str, str]) -> Mapping[str, Any]:
+        headers = self._headers()
+        query = f"?{urlencode(parameters)}" if parameters else ""
         answer = await self._client.get(
-            f"{self._url}/fixtures?{urlencode(parameters)}",
-            headers=self._headers(),
-            max_bytes=LARGEST_ANSWER,
-            timeout=TIMEOUT,
+            f"{self._url}{path}{query}", headers=headers, max_bytes=LARGEST_ANSWER, timeout=TIMEOUT
         )
-        self._note_quota(answer.headers)
-        _check_status(answer)
-        body = _decode(answer)
-        _check_errors(body.get("errors"))
+        now, seen = self._now(), read_limits(answer.headers)
+        try:
+            body = read_body(answer, now)
+        except PressboxError as error:
+            failure = error
+            await self._budget.change(lambda known: (_note_error(note_answer(known, seen, now), failure, now), None))
+            raise
+        await self._budget.change(lambda known: (note_answer(known, seen, now), None))
         return body
 
     def _headers(self) -> dict[str, str]:
@@ -112,82 +221,21 @@ class ApiFootball:
             return {"x-rapidapi-key": key, "x-rapidapi-host": host}
         return {"x-apisports-key": key}
 
-    def _note_quota(self, headers: httpx.Headers) -> None:
-        self.quota = Quota(
-            day_limit=_parse_count(headers.get("x-ratelimit-requests-limit")),
-            day_left=_parse_count(headers.get("x-ratelimit-requests-remaining")),
-            minute_left=_parse_count(headers.get("x-ratelimit-remaining")),
-            seen_at=datetime.now(UTC),
-        )
+
+def _note_error(known: RequestBudget, error: PressboxError, now: datetime) -> RequestBudget:
+    """Note what a refusal means for all processes."""
+    if isinstance(error, DayUsedUpError):
+        return note_day_used_up(known, error.message, now)
+    if isinstance(error, KeyRefusedError):
+        return note_pause(known, now + KEY_PAUSE, error.message, needs_change=True)
+    if isinstance(error, RateLimitedError):
+        return note_pause(known, now + (error.retry_after or LONGEST_WAIT), error.message)
+    return known
 
 
-def _check_status(answer: Response) -> None:
-    status = answer.status
-    if status == 200:
-        return
-    if status == 429:
-        wait = pause(answer.headers, datetime.now(UTC))
-        raise RateLimitedError(f"{NAME} asks for fewer requests.", retry_after=MINUTE_LIMIT if wait is None else wait)
-    if status in (401, 403):
-        raise ConfigurationError(f"{NAME} does not accept the key (status {status}): check API_FOOTBALL_KEY.")
-    if status == 404:
-        raise ConfigurationError(f"{NAME} is not at this address (status 404): check PRESSBOX_FOOTY_API_URL.")
-    if status >= 500 or status in (204, 408, _CLIENT_CLOSED):
-        raise TransientError(f"{NAME} failed (status {status}).", status=status)
-    raise PermanentError(f"{NAME} rejects the request (status {status}).", status=status)
-
-
-def _decode(answer: Response) -> Mapping[str, Any]:
+def _waits(raw: RawFixture) -> bool:
+    """Whether a fixture of the list of a day, which has no events, has none to tell."""
     try:
-        body = json.loads(answer.body)
-    except ValueError as error:
-        kind = answer.headers.get("content-type", "no type")[:60]
-        raise TransientError(f"{NAME} sent incomplete or invalid JSON ({kind}).") from error
-    if not isinstance(body, Mapping):
-        raise TransientError(f"{NAME} sent JSON of an unexpected shape.")
-    return body
-
-
-def _check_errors(errors: object) -> None:
-    """An answer with status 200 can still hold errors: a list or an object of sentences."""
-    for kind, sentence in _list_errors(errors):
-        said = f"{NAME} says: {sentence}"
-        if kind in _KEY_ERRORS:
-            raise ConfigurationError(f"{said} Check API_FOOTBALL_KEY and the plan behind it.", error=kind)
-        if kind in _MINUTE_ERRORS:
-            raise RateLimitedError(said, retry_after=MINUTE_LIMIT, error=kind)
-        if kind in _DAY_ERRORS:
-            # The daily quota is reset at midnight.
-            now = datetime.now(UTC)
-            midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-            raise RateLimitedError(said, retry_after=midnight - now, error=kind)
-        if kind in _REQUEST_ERRORS:
-            raise PermanentError(said, error=kind)
-        raise TransientError(said, error=kind)
-
-
-def _list_errors(errors: object) -> Iterator[tuple[str, str]]:
-    if isinstance(errors, Mapping):
-        yield from ((str(kind).lower(), str(sentence)[:300]) for kind, sentence in errors.items())
-    elif isinstance(errors, list):
-        for one in errors:
-            yield from _list_errors(one) if isinstance(one, Mapping) else [("", str(one)[:300])]
-    elif errors:
-        yield "", str(errors)[:300]
-
-
-def _fixtures_in(body: Mapping[str, Any]) -> list[RawFixture]:
-    response = body.get("response")
-    if not isinstance(response, list):
-        raise TransientError(f"{NAME} sent no list of fixtures.")
-    return [raw if isinstance(raw, Mapping) else {} for raw in response]
-
-
-def _page_count(body: Mapping[str, Any]) -> int:
-    paging = body.get("paging")
-    total = paging.get("total") if isinstance(paging, Mapping) else None
-    return total if isinstance(total, int) else 1
-
-
-def _parse_count(text: str | None) -> int | None:
-    return int(text[:18]) if text and text.isascii() and text.isdigit() else None
+        return parse_fixture(raw).status.stage is Stage.STAGING
+    except MalformedAnswerError:
+        return False

@@ -309,3 +309,14 @@ class SourceHealthRow(Base):
     worked_at: Mapped[datetime | None]
     found: Mapped[int] = mapped_column(Integer, server_default="0")
     failure: Mapped[str] = mapped_column(Text, server_default="")
+
+
+class RequestBudgetRow(Base):
+    """What is known of the requests that one key may make, shared by all processes."""
+
+    __tablename__ = "request_budgets"
+    __table_args__ = (SCHEMA,)
+
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    state: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    changed_at: Mapped[datetime]

@@ -36,6 +36,8 @@ class FetchedFixtures(Contract):
     found: int
     followed: int
     problems: tuple[str, ...] = ()
+    # Why the plan has no access to this day; then the days after it are not asked for either.
+    refused: str = ""
     # The setting that the API needs; when it is missing, nothing was fetched.
     missing: str = ""
 

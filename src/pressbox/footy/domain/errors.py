@@ -4,6 +4,8 @@ TransientError
 ├── SourceError            a source did not answer, or not in a known form
 └── RateLimitedError
     └── SourceBusyError    a source asks for a pause
+ConfigurationError
+└── DateRefusedError       the plan of the fixtures API has no access to a day
 PermanentError
 ├── SourceLoginError       a source needs a login or a key
 ├── SourceRefusedError     a source rejects the request
@@ -12,7 +14,11 @@ PermanentError
 └── NotAVideoError         the file is not a usable video
 """
 
-from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
+from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
+
+
+class DateRefusedError(ConfigurationError):
+    code = "date_refused"
 
 
 class SourceError(TransientError):

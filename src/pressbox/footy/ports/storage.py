@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pressbox.footy.contracts.aliases import TeamAliases
 from pressbox.footy.contracts.download import CompletionResult, SettledCandidate, Video
@@ -15,8 +15,10 @@ from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.fixtures import Followed, ObservedFixture
 from pressbox.footy.domain.goals import Comparison, SearchEnd, StoredGoal
 from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.request_budget import RequestBudget
 
 RawFixture = Mapping[str, Any]
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,20 @@ class FixtureImports(Protocol):
 
     async def route_fetched(self, run_id: str, alias_age: timedelta, now: datetime) -> StoredFixtures:
         """Store what this run fetched: new fixtures by status, postponed ones back to staging, known ones untouched."""
+        ...
+
+
+class BudgetStore(Protocol):
+    """The requests that one key may make, shared by all processes."""
+
+    async def load(self) -> RequestBudget: ...
+
+    async def change(self, decide: Callable[[RequestBudget], tuple[RequestBudget, ResultT]]) -> ResultT:
+        """Apply a decision while nobody else changes the budget. When it raises, nothing is changed."""
+        ...
+
+    async def find_busy_until(self, now: datetime) -> datetime | None:
+        """Find when the last match of today's requests is over; None without any."""
         ...
 
 

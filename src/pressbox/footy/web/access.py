@@ -14,6 +14,7 @@ from pressbox.footy.adapters.clip_files import ClipFiles
 from pressbox.footy.adapters.follows import SqlFollows
 from pressbox.footy.adapters.goal_reader import GoalReader
 from pressbox.footy.adapters.match_reader import MatchReader
+from pressbox.footy.adapters.request_budgets import SqlRequestBudget, open_budget
 from pressbox.footy.settings import FootySettings
 
 FixtureId = Annotated[int, Path(ge=1, le=2**63 - 1)]
@@ -45,6 +46,11 @@ def _settings(parts: Parts) -> FootySettings:
     return parts.settings.group(FootySettings)
 
 
+def _budget(parts: Parts) -> SqlRequestBudget:
+    return open_budget(parts.database, parts.settings.group(FootySettings))
+
+
+Budget = Annotated[SqlRequestBudget, Depends(_budget)]
 Matches = Annotated[MatchReader, Depends(_matches)]
 Goals = Annotated[GoalReader, Depends(_goals)]
 Clips = Annotated[ClipFiles, Depends(_clip_files)]

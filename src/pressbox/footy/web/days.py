@@ -9,16 +9,18 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
+from pressbox.core.clock import utc_now
 from pressbox.core.errors import NotFoundError
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.rendering import render
 from pressbox.footy.adapters.match_reader import MatchReader
+from pressbox.footy.adapters.request_budgets import SqlRequestBudget
 from pressbox.footy.domain.fixtures import Stage
 from pressbox.footy.domain.views import CompetitionView, FixtureView
 from pressbox.footy.ids import DAY_TOPIC, FIXTURE_TOPIC, PATH
 from pressbox.footy.readiness import check_readiness
 from pressbox.footy.settings import FootySettings
-from pressbox.footy.web.access import Matches, OurSettings, Reader, cursor, today, zone
+from pressbox.footy.web.access import Budget, Matches, OurSettings, Reader, cursor, today, zone
 
 router = APIRouter(include_in_schema=False)
 
@@ -152,33 +154,57 @@ async def _show(
     request: Request,
     matches: MatchReader,
     settings: FootySettings,
+    budgets: SqlRequestBudget,
     identity: Identity,
     day: date,
     number: int,
     template: str = "footy/day.html",
 ) -> HTMLResponse:
     view = await read_day(request, matches, day, number)
-    readiness = check_readiness(settings)
-    return render(request, template, identity=identity, view=view, readiness=readiness, one_day=ONE_DAY)
+    readiness, budget = check_readiness(settings), await budgets.load()
+    return render(
+        request,
+        template,
+        identity=identity,
+        view=view,
+        readiness=readiness,
+        one_day=ONE_DAY,
+        budget=budget,
+        requests_left=budget.left_on(utc_now()),
+        paused=budget.is_paused(utc_now()),
+        slowed=budget.is_slowed(utc_now()),
+    )
 
 
 @router.get(PATH)
 async def index(
-    request: Request, matches: Matches, settings: OurSettings, identity: Reader, page: PageNumber = 1
+    request: Request, matches: Matches, settings: OurSettings, budgets: Budget, identity: Reader, page: PageNumber = 1
 ) -> HTMLResponse:
-    return await _show(request, matches, settings, identity, today(request), page)
+    return await _show(request, matches, settings, budgets, identity, today(request), page)
 
 
 @router.get(f"{PATH}/{{day}}")
 async def day_page(
-    request: Request, matches: Matches, settings: OurSettings, identity: Reader, day: str, page: PageNumber = 1
+    request: Request,
+    matches: Matches,
+    settings: OurSettings,
+    budgets: Budget,
+    identity: Reader,
+    day: str,
+    page: PageNumber = 1,
 ) -> HTMLResponse:
-    return await _show(request, matches, settings, identity, parse_day(day), page)
+    return await _show(request, matches, settings, budgets, identity, parse_day(day), page)
 
 
 @router.get(f"{PATH}/{{day}}/live")
 async def day_part(
-    request: Request, matches: Matches, settings: OurSettings, identity: Reader, day: str, page: PageNumber = 1
+    request: Request,
+    matches: Matches,
+    settings: OurSettings,
+    budgets: Budget,
+    identity: Reader,
+    day: str,
+    page: PageNumber = 1,
 ) -> HTMLResponse:
     """Only the part of the page that follows changes."""
-    return await _show(request, matches, settings, identity, parse_day(day), page, "footy/_day.html")
+    return await _show(request, matches, settings, budgets, identity, parse_day(day), page, "footy/_day.html")

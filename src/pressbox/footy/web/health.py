@@ -7,7 +7,9 @@ from pressbox.core.app import Resources
 from pressbox.core.clock import utc_now
 from pressbox.core.health import HealthState, PartHealth
 from pressbox.footy.adapters.polls import SqlPolls
+from pressbox.footy.adapters.request_budgets import open_budget
 from pressbox.footy.adapters.source_health import SqlSourceHealth
+from pressbox.footy.domain.request_budget import RequestBudget
 from pressbox.footy.domain.views import PollView, Readiness, SourceView
 from pressbox.footy.readiness import check_readiness
 from pressbox.footy.settings import FootySettings
@@ -19,23 +21,51 @@ CANARY_LIFE = timedelta(hours=2, minutes=15)
 async def check_health(resources: Resources) -> Sequence[PartHealth]:
     polls = await SqlPolls(resources.database).load_recent(1)
     sources = await SqlSourceHealth(resources.database).load_all()
-    readiness, now = check_readiness(resources.settings.group(FootySettings)), utc_now()
-    return (fixtures_part(readiness, polls), *(source_part(source, now) for source in sources))
+    footy, now = resources.settings.group(FootySettings), utc_now()
+    budget = await open_budget(resources.database, footy).load()
+    part = fixtures_part(check_readiness(footy), polls, budget, now)
+    return (part, *(source_part(source, now) for source in sources))
 
 
-def fixtures_part(readiness: Readiness, polls: Sequence[PollView]) -> PartHealth:
+def fixtures_part(readiness: Readiness, polls: Sequence[PollView], budget: RequestBudget, now: datetime) -> PartHealth:
     """Without a key, matches are not used on this installation, which is no problem."""
     if not readiness.ready:
         missing = readiness.missing[0]
         return PartHealth("fixtures", HealthState.OK, f"Not used: {missing.name} is not set.", missing.advice)
+    requests = describe_requests(budget, now)
+    if budget.is_paused(now) or budget.is_slowed(now):
+        return PartHealth("fixtures", HealthState.WARNING, requests, _advise(budget))
     if not polls:
-        return PartHealth("fixtures", HealthState.OK, "No poll yet.")
+        return PartHealth("fixtures", HealthState.OK, f"No poll yet. {requests}".strip())
     last = polls[0]
     if last.failed:
         detail = f"{last.failed} of {last.fixtures} fixtures got no answer in the last poll."
         fix = "The pages of those matches say why. Check the key and its daily limit at api-football.com."
         return PartHealth("fixtures", HealthState.WARNING, detail, fix, since=last.started_at)
-    return PartHealth("fixtures", HealthState.OK, f"{last.fixtures} fixtures in the last poll.", since=last.started_at)
+    detail = f"{last.fixtures} fixtures in the last poll. {requests}".strip()
+    return PartHealth("fixtures", HealthState.OK, detail, since=last.started_at)
+
+
+def describe_requests(budget: RequestBudget, now: datetime) -> str:
+    """What the API's plan leaves, and what we do about it."""
+    parts = []
+    left = budget.left_on(now)
+    if left is not None:
+        plan = f" (plan {budget.plan})" if budget.plan else ""
+        parts.append(f"{left:,} of {budget.day_limit or left:,} requests are left today{plan}.")
+    if budget.is_paused(now) and budget.paused_until is not None:
+        parts.append(f"{budget.pause_reason} Not asked again before {budget.paused_until:%H:%M} UTC.")
+    elif budget.is_slowed(now) and budget.poll_seconds is not None:
+        parts.append(f"To make them last, live matches are polled every {round(budget.poll_seconds)} s.")
+    if budget.refuses_ids(now):
+        parts.append("The plan refuses several ids at once, so the list of all live matches is asked for.")
+    return " ".join(parts)
+
+
+def _advise(budget: RequestBudget) -> str:
+    if budget.pause_needs_change:
+        return "Look at the account at dashboard.api-football.com, then correct PRESSBOX_FOOTY_API_KEY."
+    return "Requests are given anew at 00:00 UTC. Follow fewer leagues, or take a larger plan at api-football.com."
 
 
 def source_part(source: SourceView, now: datetime) -> PartHealth:

@@ -80,15 +80,16 @@ class IngestWorkflow:
             return fetched.missing
         days = await asyncio.gather(*(self._fetch_day(number) for number in range(policy.days)))
         tomorrow = days[1] if len(days) > 1 else None
-        if tomorrow is not None and not tomorrow.followed and not tomorrow.missing:
+        if tomorrow is not None and not tomorrow.followed and not (tomorrow.missing or tomorrow.refused):
             await self._look_ahead()
-        return next((day.missing for day in days if day is not None), "")
+        known = [day for day in days if day is not None]
+        return next((day.missing or day.refused for day in known if day.missing or day.refused), "")
 
     async def _look_ahead(self) -> None:
         """Look for the next match day when tomorrow is empty, as between two rounds."""
         for number in range(self._input.policy.days, self._input.policy.lookahead_days + 1):
             found = await self._fetch_day(number)
-            if found is None or found.followed:
+            if found is None or found.followed or found.refused:
                 return
 
     async def _fetch_day(self, number: int) -> FetchedFixtures | None:
