@@ -666,7 +666,7 @@ class FakeMedia:
         facts = await _facts(path)
         return Probe(facts["duration"], 1280, 720, 1000, facts["size"])
 
-    async def fingerprint(self, path: Path) -> bytes:
+    async def fingerprint(self, path: Path, progress: Path | None = None) -> bytes:
         return await asyncio.to_thread(path.read_bytes)
 
     async def find_same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:

@@ -1,7 +1,9 @@
 """What an activity records itself, what it raises, and that it can be repeated."""
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from pressbox.core.errors import ConfigurationError, PermanentError, TransientEr
 from pressbox.core.temporal.calls import CallOptions, call_options
 from pressbox.footy.activities.clip_inspector import ClipInspector
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
+from pressbox.footy.activities.files import FrameHeartbeat
 from pressbox.footy.activities.upload import UploadActivities
 from pressbox.footy.contracts.download import (
     Batch,
@@ -143,7 +146,7 @@ async def test_a_settled_candidate_is_not_downloaded_again() -> None:
 async def test_a_file_that_cannot_be_decoded_is_not_a_video() -> None:
     setting = Setting(clip("a"))
 
-    async def crash(path: object) -> bytes:
+    async def crash(path: Path, progress: Path | None = None) -> bytes:
         raise PermanentError("The decoder crashed on it.")
 
     video = await setting.video()
@@ -151,6 +154,30 @@ async def test_a_file_that_cannot_be_decoded_is_not_a_video() -> None:
     wanted = VideoInput(event_id=EVENT, fixture_id=7, video=video)
     assert (await setting.run(setting.validation.generate_video_hash, wanted)).video is None
     assert setting.row == (CandidateOutcome.NOT_A_VIDEO, "The decoder crashed on it.")
+
+
+async def test_a_clip_that_an_earlier_attempt_hashed_is_not_hashed_again() -> None:
+    setting = Setting(clip("a"))
+    wanted = VideoInput(event_id=EVENT, fixture_id=7, video=await setting.video())
+    first = await setting.run(setting.validation.generate_video_hash, wanted)
+    setting.world.media.fingerprint = None  # type: ignore[method-assign, assignment]
+    assert await setting.run(setting.validation.generate_video_hash, wanted, attempt=2) == first
+
+
+async def test_hashing_heartbeats_the_number_of_frames(tmp_path: Path) -> None:
+    heartbeat, heard = FrameHeartbeat(tmp_path / "frames", every_seconds=0.01), asyncio.Queue[int]()
+
+    async def hash_slowly() -> int:
+        async with heartbeat:
+            before = await heard.get()
+            heartbeat.progress.write_text("75")
+            while (now := await heard.get()) == before:
+                pass
+            return now
+
+    environment = ActivityEnvironment()
+    environment.on_heartbeat = lambda details: heard.put_nowait(details.frames)
+    assert await environment.run(hash_slowly) == 75
 
 
 @pytest.mark.parametrize("trouble", [TransientError("does not answer"), ConfigurationError("wrong key")])

@@ -7,6 +7,7 @@ import pytest
 
 from pressbox.core.errors import GoneError, NotFoundError
 from pressbox.footy.contracts.download import SettledCandidate
+from pressbox.footy.contracts.upload import ShownFile
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.goals import CompletionReason, SearchEnd
@@ -51,6 +52,19 @@ async def test_an_outcome_that_is_final_stays(world: World) -> None:
     assert set((await outcomes(world, event_id)).values()) == {CandidateOutcome.WRONG_MINUTE}
     assert (await world.candidates.load(one)).final is True
     assert (await world.clips.load_goal_data(event_id, [one, other, 999])).done == (one, other)
+
+
+async def test_people_are_told_the_size_of_the_file_they_get(world: World) -> None:
+    event_id = await world.confirmed_goal()
+    (number,) = await world.found(event_id, 1, "a")
+    shown = ShownFile(duration_seconds=11.5, width=1280, height=720, bitrate=9, file_size=1_234)
+    encoded = uploaded(video(number, size=9_000)).model_copy(update={"shown": shown})
+    await world.clips.add(event_id, encoded, b"print", world.now)
+    [clip] = (await world.reader.load_goal(event_id)).clips
+    assert (clip.width, clip.height, clip.file_size) == (1280, 720, 1_234)
+    # Copies are compared as they were found.
+    [copy] = await world.clips.load_copies(event_id)
+    assert copy.video.file_size == 9_000
 
 
 async def test_popularity_never_counts_twice_whatever_is_repeated(world: World) -> None:

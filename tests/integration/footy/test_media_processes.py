@@ -14,6 +14,9 @@ import cv2
 import numpy as np
 import pytest
 from av.audio.frame import AudioFrame
+from av.audio.resampler import AudioResampler
+from av.audio.stream import AudioStream
+from av.container import OutputContainer
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
@@ -40,11 +43,14 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def written(path: Path, codec: str, size: tuple[int, int], count: int = 50, container: str = "mp4") -> Path:
-    """A moving gradient, encoded as asked."""
+def written(
+    path: Path, codec: str, size: tuple[int, int], count: int = 50, container: str = "mp4", sound: str = ""
+) -> Path:
+    """A moving gradient, encoded as asked, with a tone where a codec for sound is given."""
     width, height = size
     with av.open(str(path), "w", format=container) as output:
         stream = output.add_stream(codec, rate=25)
+        tone = output.add_stream(sound, rate=48_000, layout="stereo") if sound else None
         assert isinstance(stream, VideoStream)
         stream.width, stream.height, stream.pix_fmt = width, height, "yuvj420p" if codec == "mjpeg" else "yuv420p"
         for number in range(count):
@@ -54,7 +60,21 @@ def written(path: Path, codec: str, size: tuple[int, int], count: int = 50, cont
             frame.pts, frame.time_base = number, Fraction(1, 25)
             output.mux(stream.encode(frame))
         output.mux(stream.encode(None))
+        if tone is not None:
+            assert isinstance(tone, AudioStream)
+            write_tone(output, tone, seconds=count / 25)
     return path
+
+
+def write_tone(output: OutputContainer, stream: AudioStream, seconds: float) -> None:
+    resampler = AudioResampler(format=stream.format.name, layout="stereo", rate=48_000, frame_size=960)
+    times = np.arange(round(seconds * 48_000)) / 48_000
+    wave = np.tile(np.sin(2 * np.pi * 440 * times).astype(np.float32), (2, 1))
+    frame = AudioFrame.from_ndarray(np.ascontiguousarray(wave), format="fltp", layout="stereo")
+    frame.rate, frame.pts, frame.time_base = 48_000, 0, Fraction(1, 48_000)
+    for part in (*resampler.resample(frame), *resampler.resample(None)):
+        output.mux(stream.encode(part))
+    output.mux(stream.encode(None))
 
 
 async def test_a_clip_is_measured(media: MediaProcesses, clip: Path) -> None:
@@ -116,6 +136,30 @@ async def test_other_clips_become_h264_with_the_index_in_front(
     assert index_is_in_front(target)
     assert (probe.codec, probe.width, probe.height) == ("h264", 320, 180)
     assert abs(probe.duration_seconds - 2.0) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("codec", "container", "sound"),
+    [("libx265", "mp4", "aac"), ("libx265", "matroska", "libopus"), ("libx264", "matroska", "libopus")],
+)
+async def test_a_clip_that_is_encoded_again_keeps_its_sound(
+    media: MediaProcesses, tmp_path: Path, codec: str, container: str, sound: str
+) -> None:
+    source = written(tmp_path / "in.video", codec, (320, 180), container=container, sound=sound)
+    probe = await media.make_playable(source, tmp_path / "out.mp4")
+    assert (probe.codec, probe.has_audio) == ("h264", True)
+    with av.open(str(tmp_path / "out.mp4")) as opened:
+        (audio,) = opened.streams.audio
+        heard = [frame for frame in opened.decode(audio)]
+        assert audio.codec_context.name == "aac"
+    assert abs(sum(frame.samples for frame in heard) / 48_000 - 2.0) < 0.15
+    loudest = max(float(np.abs(frame.to_ndarray()).max()) for frame in heard)
+    assert loudest > 0.3
+
+
+async def test_hashing_says_how_many_frames_it_has_read(media: MediaProcesses, clip: Path, tmp_path: Path) -> None:
+    await media.fingerprint(clip, tmp_path / "progress")
+    assert int((tmp_path / "progress").read_text()) > 0
 
 
 def empty(path: Path) -> None:

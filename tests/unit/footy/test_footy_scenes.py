@@ -25,6 +25,14 @@ def is_better(new: SceneCopy, kept: SceneCopy) -> bool:
     return new.duration_seconds > kept.duration_seconds
 
 
+def test_a_larger_file_without_sound_does_not_replace_one_with_sound() -> None:
+    heard, silent = SceneCopy(1, "1", 10, 5), SceneCopy(2, "2", 10, 50, silent=True)
+    assert best_copy([heard, silent], SAME) is heard
+    assert best_copy([silent], SAME) is silent
+    # A silent one that is much longer may show what the other does not.
+    assert best_copy([heard, SceneCopy(3, "3", 20, 50, silent=True)], SAME) != heard
+
+
 @given(copies)
 @settings(max_examples=150)
 def test_of_two_copies_the_rule_of_two_decides(found: list[SceneCopy]) -> None:

@@ -13,7 +13,14 @@ from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.clip_inspector import ClipInspector, JudgeUnavailableError
-from pressbox.footy.activities.files import FINGERPRINT, VIDEO, local_copy, remove_scratch, working_folder
+from pressbox.footy.activities.files import (
+    FINGERPRINT,
+    VIDEO,
+    FrameHeartbeat,
+    local_copy,
+    remove_scratch,
+    working_folder,
+)
 from pressbox.footy.activities.limits import HOUR, limits
 from pressbox.footy.contracts.download import (
     Batch,
@@ -101,6 +108,7 @@ class DownloadActivities:
             height=probe.height,
             bitrate=probe.bitrate,
             file_size=file.size,
+            has_audio=probe.has_audio,
         )
         return DownloadedVideo(candidate_id=input.candidate_id, video=video)
 
@@ -188,13 +196,21 @@ class ValidationActivities:
     @call_with(limits(HOUR, attempts=2, heartbeat=60), queue=media_queue)
     async def generate_video_hash(self, input: VideoInput) -> ValidatedVideo:
         key = scratch_key(input.fixture_id, input.event_id, input.video.candidate_id, FINGERPRINT)
-        async with Heartbeat(), local_copy(self._objects, input.video.scratch_key) as path:
+        hashed = ValidatedVideo(video=input.video.model_copy(update={"fingerprint_key": key}))
+        if await self._objects.info(key) is not None:
+            # An attempt before this one hashed it and died on the way back.
+            return hashed
+        async with (
+            working_folder() as folder,
+            FrameHeartbeat(folder / "frames") as heartbeat,
+            local_copy(self._objects, input.video.scratch_key) as path,
+        ):
             try:
-                fingerprint = await self._media.fingerprint(path)
+                fingerprint = await self._media.fingerprint(path, heartbeat.progress)
             except PermanentError as error:
                 return await self._refuse(input.video, CandidateOutcome.NOT_A_VIDEO, error.message)
             await self._objects.put(key, fingerprint)
-        return ValidatedVideo(video=input.video.model_copy(update={"fingerprint_key": key}))
+        return hashed
 
     async def _refuse(self, video: Video, outcome: CandidateOutcome, reason: str) -> ValidatedVideo:
         await settle_one(self._candidates, video.candidate_id, outcome, reason, self._now())

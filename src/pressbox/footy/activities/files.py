@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from temporalio import activity
+
 from pressbox.core.objects.store import ObjectStore
-from pressbox.footy.contracts.download import Video
+from pressbox.core.temporal.heartbeat import Heartbeat
+from pressbox.footy.contracts.download import FramesRead, Video
 from pressbox.footy.ids import scratch_key
 
 VIDEO = "video"
@@ -35,6 +38,24 @@ async def local_copy(objects: ObjectStore, key: str) -> AsyncIterator[Path]:
         finally:
             await asyncio.to_thread(file.close)
         yield path
+
+
+class FrameHeartbeat(Heartbeat):
+    """Heartbeats with the number of frames that were read, from the file that the media process writes."""
+
+    def __init__(self, progress: Path, *, every_seconds: float = 5.0) -> None:
+        super().__init__(every_seconds=every_seconds)
+        self.progress = progress
+
+    def _beat(self) -> None:
+        activity.heartbeat(FramesRead(frames=self._count()))
+
+    def _count(self) -> int:
+        try:
+            return int(self.progress.read_text() or 0)
+        # The process has not begun, or is just writing.
+        except (OSError, ValueError):
+            return 0
 
 
 async def load_fingerprint(objects: ObjectStore, video: Video) -> bytes | None:

@@ -16,6 +16,7 @@ from pressbox.footy.contracts.upload import (
     DeduplicateResult,
     ReplaceVideoInput,
     SceneChange,
+    ShownFile,
     UploadedVideo,
     UploadVideoInput,
 )
@@ -74,10 +75,17 @@ class SceneActivities:
             working_folder() as folder,
         ):
             target = folder / "clip.mp4"
-            await self._media.make_playable(path, target)
+            probe = await self._media.make_playable(path, target)
             await self._objects.put(poster, await self._media.take_poster(target))
             await self._objects.put(file, target)
-        return UploadedVideo(video=video, object_key=file, poster_key=poster)
+        shown = ShownFile(
+            duration_seconds=probe.duration_seconds,
+            width=probe.width,
+            height=probe.height,
+            bitrate=probe.bitrate,
+            file_size=probe.file_size,
+        )
+        return UploadedVideo(video=video, object_key=file, poster_key=poster, shown=shown)
 
     async def _load_fingerprints(self, new: Mapping[int, Video], stored: Mapping[int, StoredCopy]) -> dict[int, bytes]:
         prints = {key: copy.fingerprint for key, copy in stored.items()}
@@ -114,6 +122,7 @@ def _new_copy(video: Video, unusable: Sequence[int]) -> SceneCopy:
         video.duration_seconds,
         video.file_size,
         usable=video.candidate_id not in unusable,
+        silent=video.has_audio is False,
     )
 
 
@@ -127,6 +136,7 @@ def _stored_copy(copy: StoredCopy, unusable: Sequence[int]) -> SceneCopy:
         clip_id=copy.clip_id,
         shown=copy.shown,
         usable=copy.shown or video.candidate_id not in unusable,
+        silent=video.has_audio is False,
     )
 
 

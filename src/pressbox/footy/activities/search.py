@@ -12,6 +12,7 @@ from pressbox.core.errors import PressboxError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.limits import limits
+from pressbox.footy.contracts.download import SettledCandidate
 from pressbox.footy.contracts.search import (
     DownloadCount,
     ExecuteSearchInput,
@@ -27,7 +28,7 @@ from pressbox.footy.contracts.search import (
     SetMonitorCompleteInput,
     SourceFailure,
 )
-from pressbox.footy.domain.candidates import FoundVideo, longest_first
+from pressbox.footy.domain.candidates import FoundVideo, find_declared_flaw, longest_first
 from pressbox.footy.domain.names import build_query
 from pressbox.footy.domain.player_names import extract_player_search_names
 from pressbox.footy.domain.search_window import search_age
@@ -113,7 +114,7 @@ class SearchActivities:
         await self._candidates.record_search(search.event_id, search.attempt, search.query, answers, begun)
         new = {video.video_page_url: video for video in found if video.video_page_url not in request.exclude_urls}
         return SearchResult(
-            videos=tuple(_to_contract(video) for video in longest_first(list(new.values()), MOST_FOUND)),
+            videos=tuple(_to_contract(video) for video in longest_first(list(new.values()), MOST_FOUND, input.policy)),
             failures=tuple(SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure),
         )
 
@@ -122,6 +123,12 @@ class SearchActivities:
     async def save_discovered_videos(self, input: SaveDiscoveredInput) -> SavedCandidates:
         videos = [FoundVideo(**video.model_dump()) for video in input.videos]
         saved = await self._candidates.save(input.event_id, input.attempt, videos, self._now())
+        # Five compilations of two minutes must not keep five clips of half a minute from being downloaded.
+        flaws = [(number, find_declared_flaw(video, input.policy)) for number, video in zip(saved, videos, strict=True)]
+        unfit = [
+            SettledCandidate(candidate_id=number, outcome=flaw[0], reason=flaw[1]) for number, flaw in flaws if flaw
+        ]
+        await self._candidates.settle(unfit, self._now())
         chosen = await self._candidates.choose(input.event_id, input.attempt, input.policy.videos_per_attempt)
         return SavedCandidates(saved=len(saved), chosen=tuple(chosen))
 

@@ -185,8 +185,10 @@ def _fill_row(row: ClipRow, uploaded: UploadedVideo, fingerprint: bytes | None, 
     row.candidate_id = video.candidate_id
     row.object_key, row.poster_key = uploaded.object_key, uploaded.poster_key
     row.md5 = video.md5
-    row.width, row.height, row.bitrate = video.width, video.height, video.bitrate
-    row.file_size, row.duration = video.file_size, video.duration_seconds
+    # People are told about the file that they get, which is not always the one that was found.
+    shown = uploaded.shown or video
+    row.width, row.height, row.bitrate = shown.width, shown.height, shown.bitrate
+    row.file_size, row.duration = shown.file_size, shown.duration_seconds
     row.perceptual_hash = fingerprint
     row.timestamp_verified = video.timestamp_verified
     row.extracted_minute, row.timestamp_status = video.extracted_minute, video.timestamp_status

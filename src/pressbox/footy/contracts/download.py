@@ -38,6 +38,12 @@ class DownloadVideoInput(Contract):
     policy: FootyPolicy = FootyPolicy()
 
 
+class FramesRead(Contract):
+    """How far hashing is, as its heartbeat tells."""
+
+    frames: int
+
+
 class Video(Contract):
     """A downloaded file in scratch storage, and what is known of it so far.
 
@@ -58,6 +64,8 @@ class Video(Contract):
     extracted_minute: int | None = None
     timestamp_status: TimestampStatus = TimestampStatus.NOT_CHECKED
     fingerprint_key: str = ""
+    # Unknown for files that were measured before this was kept.
+    has_audio: bool | None = None
 
     @property
     def popularity(self) -> int:

@@ -98,12 +98,23 @@ class UploadVideoInput(Contract):
     video: Video
 
 
+class ShownFile(Contract):
+    """What the stored file holds, which may have been encoded again."""
+
+    duration_seconds: float
+    width: int
+    height: int
+    bitrate: int
+    file_size: int
+
+
 class UploadedVideo(Contract):
-    """The file and its poster under their final keys."""
+    """The file and its poster under their final keys. `video` is the file as it was found."""
 
     video: Video
     object_key: str
     poster_key: str
+    shown: ShownFile | None = None
 
 
 class SaveVideosInput(Contract):

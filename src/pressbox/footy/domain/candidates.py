@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from pressbox.footy.domain.policy import FootyPolicy
 
+# Sources round what they declare.
+_DECLARED_SLACK = 1.0
+
 
 class CandidateOutcome(StrEnum):
     """What became of a candidate. Everything but FOUND, CHOSEN and READY is final."""
@@ -66,9 +69,30 @@ class Probe:
         return self.width / self.height if self.height else 0.0
 
 
-def longest_first(videos: Sequence[FoundVideo], limit: int) -> tuple[FoundVideo, ...]:
-    """The longest videos; those of unknown length come last, in the order found."""
-    return tuple(sorted(videos, key=lambda video: -(video.duration_seconds or 0.0))[:limit])
+def longest_first(
+    videos: Sequence[FoundVideo], limit: int, policy: FootyPolicy | None = None
+) -> tuple[FoundVideo, ...]:
+    """The longest videos; those of unknown length come last, in the order found.
+
+    With a policy, videos whose declared length can be no clip of a goal come after all others.
+    """
+
+    def order(video: FoundVideo) -> tuple[bool, float]:
+        return policy is not None and find_declared_flaw(video, policy) is not None, -(video.duration_seconds or 0.0)
+
+    return tuple(sorted(videos, key=order)[:limit])
+
+
+def find_declared_flaw(video: FoundVideo, policy: FootyPolicy) -> tuple[CandidateOutcome, str] | None:
+    """Say why a video need not be downloaded, from the length that its source declares; None for an unknown one."""
+    declared = video.duration_seconds
+    if not declared:
+        return None
+    if declared > policy.longest + _DECLARED_SLACK:
+        return CandidateOutcome.TOO_LONG, f"{declared:.1f} s by its source, at most {policy.longest:g}"
+    if declared < policy.shortest - _DECLARED_SLACK:
+        return CandidateOutcome.TOO_SHORT, f"{declared:.1f} s by its source, at least {policy.shortest:g}"
+    return None
 
 
 def find_flaw(probe: Probe, policy: FootyPolicy) -> tuple[CandidateOutcome, str] | None:

@@ -1,8 +1,8 @@
 """Groups copies into scenes, and decides which copy is shown. Pure.
 
 The result depends on the set of copies only, never on the order in which they came. A scene is everything that is
-connected by matches. The copy to show is the largest file among those that are nearly as long as the longest. For two
-copies that is the document's rule; for more, it cannot run in circles.
+connected by matches. The copy to show is the largest file with sound among those that are nearly as long as the
+longest. For two copies that is the document's rule; for more, it cannot run in circles.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,10 +20,12 @@ class SceneCopy:
     clip_id: int | None = None
     shown: bool = False
     usable: bool = True
+    silent: bool = False
 
     @property
-    def weight(self) -> tuple[int, float, str]:
-        return self.file_size, self.duration_seconds, self.md5
+    def weight(self) -> tuple[bool, int, float, str]:
+        """A larger file without sound is no better copy."""
+        return not self.silent, self.file_size, self.duration_seconds, self.md5
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def arrange(copies: Sequence[SceneCopy], matches: Iterable[tuple[int, int]], sam
 
 
 def best_copy(copies: Sequence[SceneCopy], same_duration: float) -> SceneCopy | None:
-    """The largest file among those that are at most the fraction `same_duration` shorter than the longest."""
+    """The largest file with sound among those at most the fraction `same_duration` shorter than the longest."""
     return max(_long_enough(copies, same_duration), key=lambda copy: copy.weight, default=None)
 
 

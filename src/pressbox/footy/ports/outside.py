@@ -90,8 +90,11 @@ class Media(Protocol):
 
     async def probe(self, path: Path) -> Probe: ...
 
-    async def fingerprint(self, path: Path) -> bytes:
-        """Return the fingerprint in its stored form, which only the media processes understand."""
+    async def fingerprint(self, path: Path, progress: Path | None = None) -> bytes:
+        """Return the fingerprint in its stored form, which only the media processes understand.
+
+        The number of frames read so far is written to the file `progress`.
+        """
         ...
 
     async def find_same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:

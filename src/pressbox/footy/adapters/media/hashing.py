@@ -1,6 +1,6 @@
 """Makes fingerprints: samples frames as small grey pictures, finds their borders, and hashes their views."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import cv2
@@ -18,6 +18,7 @@ LONGEST_SECONDS = 120.0
 FLAT_SPREAD = 12.0
 # A sample whose frame is this much later is a hole in the clip.
 _HOLE_SECONDS = 0.5
+_FRAMES_PER_REPORT = 25
 _BORDER_SPREAD = 5.0
 _BORDER_DARK = 24
 # A border lasts; a dark line of half a second is none.
@@ -32,11 +33,20 @@ _CENTRES = ((0.9, 0.9), (0.8, 0.8), (0.7, 0.7), (0.6, 0.6), (0.316, 1.0))
 Box = tuple[int, int, int, int]
 
 
-def fingerprint(path: Path, phases: int = PHASES) -> Fingerprint:
+def fingerprint(path: Path, phases: int = PHASES, progress: Path | None = None) -> Fingerprint:
+    """Hash a clip. The number of frames read so far is written to `progress`, for those who wait."""
     with open_video(path) as (container, stream):
         decode_faster(stream)
-        small, holes = sample(read_frames(container, stream), phases)
+        frames = read_frames(container, stream)
+        small, holes = sample(frames if progress is None else _counted(frames, progress), phases)
     return hash_samples(small, holes, phases)
+
+
+def _counted(frames: Iterable[TimedFrame], progress: Path) -> Iterator[TimedFrame]:
+    for number, frame in enumerate(frames):
+        if number % _FRAMES_PER_REPORT == 0:
+            progress.write_text(str(number))
+        yield frame
 
 
 def sample(moving: Iterable[TimedFrame], phases: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:

@@ -2,7 +2,8 @@
 
 A file that is so already is kept. H.264 in another container, or with the index at the end, is rewrapped without loss.
 Everything else (HEVC, AV1, VP9, ten-bit pictures) is encoded again, at most 720 lines high: refusing a good clip for
-its codec would lose a goal, and a clip of a minute is encoded within seconds. Runs in the media child processes only.
+its codec would lose a goal, and a clip of a minute is encoded within seconds. Sound that not every browser plays is
+encoded again too. Runs in the media child processes only.
 """
 
 import os
@@ -21,6 +22,7 @@ from av.stream import Stream
 from av.video.stream import VideoStream
 
 from pressbox.footy.adapters.media.decoding import audio_kind, open_video, read_frames
+from pressbox.footy.adapters.media.sound import Sound, encoded_sound
 from pressbox.footy.domain.errors import NotAVideoError
 
 TALLEST = 720
@@ -37,10 +39,10 @@ def write_playable(path: Path, target: Path) -> None:
             if heard and "mp4" in container.format.name and index_is_in_front(path):
                 os.link(path, target)
             else:
-                _rewrap(container, stream, target)
+                _rewrap(path, container, stream, target)
             return
     with open_video(path) as (container, stream):
-        _encode(container, stream, target)
+        _encode(path, container, stream, target)
 
 
 def index_is_in_front(path: Path) -> bool:
@@ -60,18 +62,36 @@ def index_is_in_front(path: Path) -> bool:
     return False
 
 
-def _rewrap(container: InputContainer, stream: VideoStream, target: Path) -> None:
+def _rewrap(path: Path, container: InputContainer, stream: VideoStream, target: Path) -> None:
     with av.open(str(target), "w", format="mp4", options={"movflags": "+faststart"}) as output:
         streams: dict[int, VideoStream | AudioStream] = {stream.index: output.add_stream_from_template(stream)}
-        # Sound that not every browser plays is left out: it would keep the video from playing.
-        for audio in container.streams.audio[:1] if audio_kind(container) in ("aac", "mp3") else ():
+        if audio_kind(container) == "other":
+            with encoded_sound(path, output, _LONGEST_SECONDS) as sound:
+                _copy_packets(container, streams, output, sound)
+            return
+        for audio in container.streams.audio[:1]:
             streams[audio.index] = output.add_stream_from_template(audio)
-        wanted = [container.streams[index] for index in streams]
-        # Of a damaged file, keep what was readable.
-        with suppress(av.InvalidDataError):
-            for packet in _add_decoding_times(container.demux(wanted)):
-                packet.stream = streams[packet.stream.index]
-                output.mux(packet)
+        _copy_packets(container, streams, output)
+
+
+def _copy_packets(
+    container: InputContainer,
+    streams: dict[int, VideoStream | AudioStream],
+    output: OutputContainer,
+    sound: Sound | None = None,
+) -> None:
+    start: float | None = None
+    # Of a damaged file, keep what was readable.
+    with suppress(av.InvalidDataError):
+        for packet in _add_decoding_times(container.demux([container.streams[index] for index in streams])):
+            seconds = float(packet.dts * packet.time_base) if packet.dts is not None and packet.time_base else 0.0
+            start = seconds if start is None else start
+            packet.stream = streams[packet.stream.index]
+            output.mux(packet)
+            if sound:
+                sound.write(output, seconds - start)
+    if sound:
+        sound.write(output)
 
 
 def _add_decoding_times(packets: "Iterator[AnyPacket]") -> "Iterator[AnyPacket]":
@@ -91,21 +111,23 @@ def _add_decoding_times(packets: "Iterator[AnyPacket]") -> "Iterator[AnyPacket]"
         yield packet
 
 
-def _encode(container: InputContainer, stream: VideoStream, target: Path) -> None:
-    """Encode the picture only: sound that a browser cannot play is not worth a second encoder."""
+def _encode(path: Path, container: InputContainer, stream: VideoStream, target: Path) -> None:
     scale = min(1.0, TALLEST / stream.height)
     width, height = (max(2, round(length * scale / 2) * 2) for length in (stream.width, stream.height))
     written = 0
     with av.open(str(target), "w", format="mp4", options={"movflags": "+faststart"}) as output:
         picture = _picture_stream(output, stream, width, height)
-        for timed in read_frames(container, stream):
-            if timed.seconds > _LONGEST_SECONDS:
-                break
-            frame = timed.frame.reformat(width, height, "yuv420p")
-            frame.pts, frame.time_base = round(timed.seconds * 90_000), Fraction(1, 90_000)
-            output.mux(picture.encode(frame))
-            written += 1
-        output.mux(picture.encode(None))
+        with encoded_sound(path, output, _LONGEST_SECONDS) as sound:
+            for timed in read_frames(container, stream):
+                if timed.seconds > _LONGEST_SECONDS:
+                    break
+                frame = timed.frame.reformat(width, height, "yuv420p")
+                frame.pts, frame.time_base = round(timed.seconds * 90_000), Fraction(1, 90_000)
+                output.mux(picture.encode(frame))
+                sound.write(output, timed.seconds)
+                written += 1
+            output.mux(picture.encode(None))
+            sound.write(output)
     if written == 0:
         raise NotAVideoError("No frame of the video can be decoded.")
 

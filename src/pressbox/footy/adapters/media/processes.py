@@ -51,9 +51,9 @@ class MediaProcesses:
     async def probe(self, path: Path) -> Probe:
         return await self._run(tasks.probe, path)
 
-    async def fingerprint(self, path: Path, *, phases: int = PHASES) -> bytes:
+    async def fingerprint(self, path: Path, progress: Path | None = None, *, phases: int = PHASES) -> bytes:
         """Return the stored form, see `pressbox.footy.domain.fingerprints`. One phase is enough for a reference."""
-        return await self._run(tasks.fingerprint, path, phases)
+        return await self._run(tasks.fingerprint, path, phases, progress)
 
     async def find_same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
         """Find the references that show a scene of the query."""

@@ -23,10 +23,10 @@ def probe(path: Path) -> Probe:
     return probe_video(path)
 
 
-def fingerprint(path: Path, phases: int) -> bytes:
+def fingerprint(path: Path, phases: int, progress: Path | None) -> bytes:
     from pressbox.footy.adapters.media import hashing
 
-    return pack(hashing.fingerprint(path, phases))
+    return pack(hashing.fingerprint(path, phases, progress))
 
 
 def frames(path: Path, fractions: tuple[float, ...]) -> tuple[bytes, ...]:
