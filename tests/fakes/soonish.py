@@ -388,6 +388,24 @@ class FakeLinks:
         return f"https://events.example.org/unsubscribe/{subscription_id}"
 
 
+@dataclass(frozen=True)
+class FakeWording:
+    text: MessageText
+
+    def write(self, item: DueDelivery, now: datetime) -> MessageText:
+        return self.text
+
+    def list_links(self, item: DueDelivery) -> tuple[str, ...]:
+        return ()
+
+
+class FakeWordings:
+    """Everybody reads the text as it was accepted."""
+
+    async def load(self, notification_id: int, text: MessageText, due: Sequence[DueDelivery]) -> FakeWording:
+        return FakeWording(text)
+
+
 class FakeOutbox:
     def __init__(self) -> None:
         self.rows: list[tuple[int, EventSignal]] = []
@@ -442,7 +460,7 @@ class FakeWorld:
         self.broken = FakeBrokenChannels()
         self.outbox = FakeOutbox()
         self.workflows = FakeWorkflows()
-        self.dispatcher = Dispatcher(self.ledger, self.sender, FakeLinks(), self.clock)
+        self.dispatcher = Dispatcher(self.ledger, self.sender, FakeLinks(), FakeWordings(), self.clock)
         self.reminder_dispatcher = ReminderDispatcher(
             self.events, self.ledger, self.reminders, self.dispatcher, self.clock
         )

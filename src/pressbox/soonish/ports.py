@@ -94,6 +94,8 @@ class OutgoingMessage:
     why_url: str
     unsubscribe_url: str
     subscription_id: int | None = None
+    # What stands below the text, in the language of its reader: where to change, mute and leave.
+    footer: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -288,6 +290,22 @@ class ReminderSchedules(Protocol):
         ...
 
     async def delete(self, event_id: int, subscription_id: int, offset_seconds: int) -> None: ...
+
+
+class Wording(Protocol):
+    """One message, for whoever it is sent to."""
+
+    def write(self, item: DueDelivery, now: datetime) -> MessageText:
+        """The text in the language and the time zone of this recipient, true at this moment."""
+        ...
+
+    def list_links(self, item: DueDelivery) -> tuple[str, ...]:
+        """The lines below it: the event, how to change, why it came, how to leave."""
+        ...
+
+
+class Wordings(Protocol):
+    async def load(self, notification_id: int, text: MessageText, due: Sequence[DueDelivery]) -> Wording: ...
 
 
 class Links(Protocol):

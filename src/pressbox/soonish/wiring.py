@@ -25,6 +25,7 @@ from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminder_schedules import TemporalReminderSchedules
 from pressbox.soonish.adapters.reminders import SqlReminders
 from pressbox.soonish.adapters.routing_sender import build_apprise_sender, build_sender
+from pressbox.soonish.adapters.wordings import SqlWordings
 from pressbox.soonish.adapters.workflows import TemporalWorkflows
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.ids import QUEUE
@@ -52,7 +53,8 @@ def activities_on(resources: Resources, sender: Sender, schedules: ReminderSched
     """The activities with a sender and schedules of the caller's choice: benchmarks measure them."""
     events, ledger = SqlEvents(resources.database), SqlLedger(resources.database)
     reminders = SqlReminders(resources.database)
-    dispatcher = Dispatcher(ledger, sender, links(resources.settings))
+    signed = links(resources.settings)
+    dispatcher = Dispatcher(ledger, sender, signed, SqlWordings(resources.database, signed))
     reminder_dispatcher = ReminderDispatcher(events, ledger, reminders, dispatcher)
     of_events = EventActivities(events)
     deliveries = DeliveryActivities(ledger, reminders, dispatcher, reminder_dispatcher)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import select, update
 
 from pressbox.core.config import HttpSettings, Settings
 from pressbox.demo.simulators.behaviour import Kind
@@ -14,7 +15,8 @@ from pressbox.soonish.activities.dispatch import Dispatcher
 from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.routing_sender import build_sender
-from pressbox.soonish.adapters.rows import ContactRow, DeliveryRow, SubscriptionRow
+from pressbox.soonish.adapters.rows import ContactRow, DeliveryRow, EventRow, SubscriptionRow
+from pressbox.soonish.adapters.wordings import SqlWordings
 from pressbox.soonish.domain.delivery import Cause, Level
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.domain.messages import MessageText
@@ -52,7 +54,8 @@ class Mailing:
         self.ledger = SqlLedger(world.database)
         settings = Settings(http=HttpSettings(allow=(f"127.0.0.1:{target.port}", "127.0.0.1:1")))
         self.sender = build_sender(settings, world.database, self.vault.reveal)
-        self.post = Dispatcher(self.ledger, self.sender, SignedLinks("https://example.org", ["key"]), self.clock)
+        links = SignedLinks("https://example.org", ["key"])
+        self.post = Dispatcher(self.ledger, self.sender, links, SqlWordings(world.database, links), self.clock)
         self.names: dict[int, str] = {}
         self.notification_id = 0
 
@@ -177,3 +180,25 @@ async def test_a_slow_target_delays_nobody_else(world: World) -> None:
         await mailing.accept()
         await mailing.try_once()
         assert {row.state for row in (await mailing.rows()).values()} == {"sent"}
+
+
+async def test_every_message_has_its_links_in_the_language_of_its_reader(
+    world: World, target: NotificationTarget
+) -> None:
+    async with Mailing(world, target) as mailing:
+        await mailing.person("good")
+        async with world.database.unit_of_work() as work:
+            await work.session.execute(update(SubscriptionRow).values(language="de", timezone="Asia/Tokyo"))
+            slug = await work.session.scalar(select(EventRow.slug))
+        await mailing.accept()
+        await mailing.try_once()
+        [received] = target.of("good")
+        lines = received.body.split("\n")
+        assert lines[0] == "Room 12."
+        assert [line.rsplit(" ", 1)[0] for line in lines[2:]] == [
+            "Seite des Termins:",
+            "Anmeldung ändern:",
+            "Warum bekomme ich das? Hier stummschalten:",
+            "Abmelden:",
+        ]
+        assert lines[2].endswith(f"https://example.org/events/{slug}")

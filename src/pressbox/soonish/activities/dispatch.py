@@ -9,8 +9,16 @@ from temporalio import activity
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import TransientError
 from pressbox.soonish.domain.delivery import Level, judge_attempt
-from pressbox.soonish.domain.messages import MessageText, write_failing_since
-from pressbox.soonish.ports import DeliveryResult, DueDelivery, Ledger, Links, OutgoingMessage, Sender
+from pressbox.soonish.ports import (
+    DeliveryResult,
+    DueDelivery,
+    Ledger,
+    Links,
+    OutgoingMessage,
+    Sender,
+    Wording,
+    Wordings,
+)
 
 # How many tries are noted in one transaction. After a crash that many may be repeated without having been sent.
 NOTED_TOGETHER = 16
@@ -21,10 +29,11 @@ SendDelivery = Callable[[DueDelivery], Awaitable[DeliveryResult]]
 
 
 class Dispatcher:
-    def __init__(self, ledger: Ledger, sender: Sender, links: Links, now: Clock = utc_now) -> None:
+    def __init__(self, ledger: Ledger, sender: Sender, links: Links, wordings: Wordings, now: Clock = utc_now) -> None:
         self._ledger = ledger
         self._sender = sender
         self._links = links
+        self._wordings = wordings
         self._now = now
 
     async def send_due(self, notification_id: int, concurrency: int) -> int:
@@ -37,8 +46,9 @@ class Dispatcher:
         if not due:
             return 0
         text, level = await self._ledger.load_message(notification_id)
+        wording = await self._wordings.load(notification_id, text, due)
         round_ = _DispatchRound(self._ledger, self._now, due)
-        work = asyncio.create_task(round_.run(lambda item: self._send(item, text, level), concurrency))
+        work = asyncio.create_task(round_.run(lambda item: self._send(item, wording, level), concurrency))
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -47,17 +57,18 @@ class Dispatcher:
             raise
         return len(due)
 
-    async def _send(self, item: DueDelivery, text: MessageText, level: Level) -> DeliveryResult:
-        note = f"\n\n{write_failing_since(item.failing_since)}" if item.failing_since else ""
+    async def _send(self, item: DueDelivery, wording: Wording, level: Level) -> DeliveryResult:
+        text = wording.write(item, self._now())
         attempt = await self._sender.send(
             item.channel_key,
             OutgoingMessage(
                 title=text.title,
-                body=text.body + note,
+                body=text.body,
                 level=level,
                 why_url=self._links.why_url(item.delivery_id),
                 unsubscribe_url=self._links.unsubscribe_url(item.subscription_id),
                 subscription_id=item.subscription_id,
+                footer=wording.list_links(item),
             ),
         )
         own = attempt.is_own_fault

@@ -62,6 +62,7 @@ class SqlEvents:
                 Level.WARNING,
                 write_update(read_facts(row), changed),
                 messages.everybody(),
+                occasion={"from_version": from_version},
                 changes=[{"label": item.label, "old": item.old, "new": item.new} for item in changed],
             )
             work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))

@@ -1,6 +1,7 @@
 """Writes messages and fixes their recipients, inside a unit of work."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, any_, insert, literal, select
@@ -15,6 +16,7 @@ from pressbox.soonish.domain.reminders import SubscriptionState
 NOTIFICATION_CHANGED = "soonish.notification"
 EVENT_CHANGED = "soonish.event"
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 # Unconfirmed addresses and people who left get nothing. For muted ones the ledger records that they were skipped.
 RECIPIENT_STATES = (SubscriptionState.ACTIVE, SubscriptionState.MUTED)
 
@@ -29,6 +31,7 @@ async def accept_message(
     recipients: ColumnElement[bool],
     *,
     changes: Sequence[dict[str, Any]] = (),
+    occasion: Mapping[str, Any] = NOTHING,
     created_by: int | None = None,
 ) -> int:
     """Write a message and fix its recipients. The same (event, cause, version) again gives the same id."""
@@ -42,6 +45,7 @@ async def accept_message(
             title=text.title,
             body=text.body,
             changes=list(changes),
+            occasion=dict(occasion),
             created_by=created_by,
         )
         .on_conflict_do_nothing()

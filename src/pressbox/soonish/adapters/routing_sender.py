@@ -83,7 +83,9 @@ def build_sender(
 
 
 def add_links(message: OutgoingMessage) -> str:
-    """Add the two links that belong to every message; the test of a channel has none."""
+    """Add the links that belong to every message; the test of a channel has none."""
+    if message.footer:
+        return "\n\n".join((message.body, "\n".join(message.footer)))
     links = (("Why did I get this?", message.why_url), ("Unsubscribe:", message.unsubscribe_url))
     lines = "\n".join(f"{label} {url}" for label, url in links if url)
     return f"{message.body}\n\n{lines}" if lines else message.body

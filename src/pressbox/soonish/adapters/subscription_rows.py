@@ -75,6 +75,11 @@ async def save_subscription(
     return row, None if inserted is not None else SubscriptionState(row.state)
 
 
+def note_reader(row: SubscriptionRow, viewer: Viewer) -> None:
+    """Keep how this person reads, for the messages to them."""
+    row.language, row.timezone = viewer.language or row.language, viewer.timezone or row.timezone
+
+
 async def save_contact(session: AsyncSession, address: SealedAddress) -> int:
     """One contact per address, however often it is given. It counts as healthy again, since somebody wants it."""
     if address.older_targets:

@@ -83,14 +83,13 @@ def validate(facts: EventFacts) -> EventFacts:
 def list_changes(old: EventFacts, new: EventFacts) -> tuple[FieldChange, ...]:
     """What people must be told, old → new, with times in the zone of the new version."""
     return tuple(
-        FieldChange(
-            _LABELS[field.name],
-            _format_value(old, field.name, new.timezone),
-            _format_value(new, field.name, new.timezone),
-        )
-        for field in fields(EventFacts)
-        if getattr(old, field.name) != getattr(new, field.name)
+        FieldChange(_LABELS[name], _format_value(old, name, new.timezone), _format_value(new, name, new.timezone))
+        for name in list_changed_fields(old, new)
     )
+
+
+def list_changed_fields(old: EventFacts, new: EventFacts) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(EventFacts) if getattr(old, field.name) != getattr(new, field.name))
 
 
 _LABELS = {

@@ -46,6 +46,10 @@ class SignedLinks:
         """The calendar of one person, for programs that cannot sign in."""
         return self._url(Purpose.CALENDAR, user_id) + ".ics"
 
+    def page_url(self, path: str) -> str:
+        """A page that is not private, as it is reached from outside."""
+        return f"{self._base_url}{path}"
+
     def make_token(self, purpose: Purpose, number: int) -> str:
         return f"{number:x}.{_mac(self._keys[0], purpose, number)}"
 

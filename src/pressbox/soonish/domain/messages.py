@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from pressbox.soonish.domain.events import EventFacts, FieldChange
 from pressbox.soonish.domain.reminders import describe_start
@@ -46,24 +46,6 @@ def write_channel_broken(name: str, reason: str) -> MessageText:
         f"Several messages in a row could not be delivered over {name}, so it is no longer used.{why}\n\n"
         "Give it a new address on your channels page, or send a test there.",
     )
-
-
-def write_confirmation(event_name: str, url: str) -> MessageText:
-    body = (
-        f"Somebody, most likely you, wants to be told about {event_name}.\n\nConfirm it here:\n{url}\n\n"
-        "If it was not you, do nothing: you will get no other message."
-    )
-    return MessageText(f"Confirm: {event_name}", body)
-
-
-def write_manage_link(event_name: str, url: str) -> MessageText:
-    body = f"You are already subscribed to {event_name}.\n\nChange your subscription or leave:\n{url}"
-    return MessageText(f"Your subscription: {event_name}", body)
-
-
-def write_failing_since(since: datetime) -> str:
-    """For the first message that may arrive again at a place that was given up."""
-    return f"Earlier messages could not be delivered to you: something failed since {since:%Y-%m-%d %H:%M} UTC."
 
 
 def _where_and_when(event: EventFacts) -> str:

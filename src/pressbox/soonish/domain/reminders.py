@@ -186,6 +186,11 @@ def message_version(reminder: WantedReminder) -> str:
     return f"{reminder.subscription_id}-{reminder.key[1]}s-{reminder.start_date:%Y%m%dT%H%M%SZ}"
 
 
+def parse_offset(version: str) -> timedelta:
+    """The offset in the version of a reminder's message."""
+    return timedelta(seconds=int(version.split("-")[1].removesuffix("s")))
+
+
 def describe_start(offset: timedelta) -> str:
     """`is tomorrow`, `starts in 1 hour`, `starts in 25 minutes`."""
     return "is tomorrow" if offset == timedelta(days=1) else f"starts in {format_offset(offset)}"

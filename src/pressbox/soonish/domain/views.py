@@ -17,10 +17,12 @@ from pressbox.soonish.domain.reminders import SubscriptionState
 
 @dataclass(frozen=True)
 class Viewer:
-    """Who looks: somebody who is signed in, somebody with an invitation, both, or anybody."""
+    """Who looks: somebody who is signed in, somebody with an invitation, both, or anybody; and how they read."""
 
     user_id: int | None = None
     invitation: str | None = None
+    language: str = ""
+    timezone: str = ""
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,12 @@ from pressbox.soonish.adapters.mailer import NO_HEADERS, unsubscribe_headers
 from pressbox.soonish.adapters.rows import ContactRow, SubscriptionRow
 from pressbox.soonish.adapters.subscription_rows import load_held, load_open_event
 from pressbox.soonish.adapters.transaction import load_time
+from pressbox.soonish.adapters.wordings import write_confirmation, write_manage_link
 from pressbox.soonish.domain.channels import clean_url
 from pressbox.soonish.domain.delivery import AttemptResult, Level
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.links import SignedLinks
-from pressbox.soonish.domain.messages import MessageText, write_confirmation, write_manage_link
+from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState, validate_offsets
 from pressbox.soonish.domain.targets import Audience, normalise_mailbox
 from pressbox.soonish.domain.views import Holder, SubscriptionView, Viewer
@@ -148,9 +149,9 @@ class GuestService:
     async def _ask(self, viewer: Viewer, slug: str, event_name: str, guest: _Guest, offsets: Offsets) -> None:
         request = await self._request_confirmation(viewer, slug, guest.sealed, offsets)
         if request.state in (ACTIVE, MUTED):
-            await self._send_link(request, guest, event_name)
+            await self._send_link(viewer.language, request, guest, event_name)
         elif request.needs_message:
-            text = write_confirmation(event_name, self._links.confirm_url(request.subscription_id))
+            text = write_confirmation(viewer.language, event_name, self._links.confirm_url(request.subscription_id))
             try:
                 await self._limits.count_message(guest.place, guest.host)
                 await self._send(request.contact_id, guest, text)
@@ -170,6 +171,7 @@ class GuestService:
             now = await load_time(work.session)
             is_waiting = before is PENDING and row.confirm_until is not None and row.confirm_until > now
             row.state = PENDING
+            subscription_rows.note_reader(row, viewer)
             if not is_waiting:
                 row.confirm_until = self._now() + CONFIRMATION_LIFETIME
             await subscription_rows.replace_offsets(work.session, row, offsets)
@@ -197,7 +199,7 @@ class GuestService:
             await self._limits.check_contact(work.session, row.contact_id)
         return True
 
-    async def _send_link(self, request: _Request, guest: _Guest, event_name: str) -> None:
+    async def _send_link(self, language: str, request: _Request, guest: _Guest, event_name: str) -> None:
         """Send the private link again to an address that is already subscribed."""
         try:
             await self._limits.rates.count(LINK_PER_SUBSCRIPTION, f"{request.subscription_id}")
@@ -205,7 +207,7 @@ class GuestService:
         except RateLimitedError:
             # An error would tell a stranger that this address is subscribed.
             return
-        text = write_manage_link(event_name, self._links.manage_url(request.subscription_id))
+        text = write_manage_link(language, event_name, self._links.manage_url(request.subscription_id))
         headers = unsubscribe_headers(self._links.unsubscribe_url(request.subscription_id))
         await self._send(request.contact_id, guest, text, headers)
 

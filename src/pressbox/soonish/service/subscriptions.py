@@ -70,6 +70,7 @@ class SubscriptionService:
             # Whoever subscribes again has not asked to be unmuted.
             row.state = MUTED if before is MUTED else ACTIVE
             row.organiser_only = False
+            subscription_rows.note_reader(row, viewer)
             await subscription_rows.replace_selectors(work.session, row, preferences.channel_ids, preferences.tags)
             await subscription_rows.join(work, event, row, preferences.offsets, is_new=before in (None, LEFT))
             if before in (None, LEFT):

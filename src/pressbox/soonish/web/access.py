@@ -1,8 +1,10 @@
 """What the pages and the API of events ask of a request: the service, who looks, and from where."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
 from fastapi import Depends, Path, Query, Request
 from fastapi.responses import RedirectResponse
@@ -10,6 +12,8 @@ from fastapi.responses import RedirectResponse
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
 from pressbox.core.web.identity import Identity, client_of
+from pressbox.core.web.languages import choose_language
+from pressbox.core.web.times import ZONE_COOKIE
 from pressbox.soonish.domain.views import Viewer
 from pressbox.soonish.service.soonish import Soonish
 
@@ -32,6 +36,14 @@ Service = Annotated[Soonish, Depends(_get_service)]
 
 def make_viewer(identity: Identity | None, invitation: str = "") -> Viewer:
     return Viewer(identity.user_id if identity else None, invitation or None)
+
+
+def make_reader(request: Request, identity: Identity | None, invitation: str = "") -> Viewer:
+    """The viewer with the language and the time zone in which they read pages, for messages to them."""
+    zone = request.cookies.get(ZONE_COOKIE, "")
+    language = choose_language(identity.language if identity else None, request.headers.get("accept-language", ""))
+    timezone = zone if zone in available_timezones() else ""
+    return replace(make_viewer(identity, invitation), language=language, timezone=timezone)
 
 
 def client_address(request: Request) -> str:

@@ -22,6 +22,7 @@ from pressbox.soonish.web.access import (
     client_address,
     error_field,
     error_text,
+    make_reader,
     make_viewer,
     redirect,
 )
@@ -121,7 +122,7 @@ async def _subscribe(
     request: Request, service: Soonish, identity: Identity | None, slug: str, form: SubscribeForm
 ) -> str:
     """Subscribe in the way that was filled in; returns where to go next."""
-    viewer = make_viewer(identity, form.invitation)
+    viewer = make_reader(request, identity, form.invitation)
     offsets = form.reminders.to_offsets() if form.offsets_asked else None
     if identity is not None and (form.channel_ids or form.tags):
         preferences = Preferences(form.channel_ids, form.tags, offsets)

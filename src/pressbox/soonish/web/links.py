@@ -18,7 +18,10 @@ from pressbox.soonish.web.subscription_page import SubscriptionPage
 
 router = APIRouter(include_in_schema=False)
 
-MUTED = "Muted. Nothing about this event is sent to you."
+MESSAGES = {
+    "muted": "Muted. Nothing about this event is sent to you.",
+    "unmuted": "You will be told about it again.",
+}
 
 
 @router.get(f"{PATH}/confirm/{{token}}")
@@ -59,7 +62,7 @@ async def why_page(request: Request, service: Service, token: str, done: str = "
         "soonish/why.html",
         why=why,
         event_url=f"{PATH}/{why.event_slug}" if why.event_visible else None,
-        message=MUTED if done == "muted" else None,
+        message=MESSAGES.get(done),
     )
 
 
@@ -69,6 +72,14 @@ async def mute_from_message(service: Service, token: str) -> Response:
     if why.subscription_state is SubscriptionState.ACTIVE:
         await service.subscriptions.mute(Holder(why.subscription_id))
     return redirect(f"{PATH}/why/{token}?done=muted")
+
+
+@router.post(f"{PATH}/why/{{token}}/unmute")
+async def unmute_from_message(service: Service, token: str) -> Response:
+    why = await service.board.explain(service.links.read_token(Purpose.WHY, token))
+    if why.subscription_state is SubscriptionState.MUTED:
+        await service.subscriptions.unmute(Holder(why.subscription_id))
+    return redirect(f"{PATH}/why/{token}?done=unmuted")
 
 
 @router.get(f"{PATH}/calendar/{{token}}.ics")

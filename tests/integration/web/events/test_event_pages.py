@@ -1,19 +1,20 @@
 """Pages and API of events on the real application: what people see, what strangers do not, what links may do."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from icalendar import Calendar
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.demo.simulators.notification_target import NotificationTarget
-from pressbox.soonish.adapters.rows import EventRow
+from pressbox.soonish.adapters.ledger import SqlLedger
+from pressbox.soonish.adapters.rows import EventRow, NotificationRow, SubscriptionRow
 from pressbox.soonish.wiring import links
 from tests.integration.web.events.conftest import FORM, NEXT_WEEK, TARGET, join, new_event, state_of
 
@@ -362,3 +363,38 @@ async def test_the_feed_of_a_deleted_event_says_that_it_is_cancelled(
     for event in (hidden, draft):
         assert (await stranger.get(f"/events/{event}/calendar.ics")).status_code == 404
     assert (await stranger.get(f"/events/{slug}")).status_code == 404
+
+
+async def test_who_subscribes_is_written_to_in_their_language_and_time_zone(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient, inbox: NotificationTarget, resources: Resources
+) -> None:
+    slug = await new_event(organiser, location="https://meet.example.org/room?a=1")
+    stranger.headers["accept-language"] = "de-AT,de;q=0.9"
+    stranger.cookies.set("pressbox_zone", "Asia/Tokyo")
+    await join(stranger, inbox, slug)
+    assert inbox.of("inbox")[-1].title == "Bestätige: Summer party"
+    async with resources.database.unit_of_work() as work:
+        row = (await work.session.scalars(select(SubscriptionRow).where(SubscriptionRow.contact_id.is_not(None)))).one()
+        assert (row.language, row.timezone) == ("de", "Asia/Tokyo")
+    page = (await stranger.get(f"/events/{slug}")).text
+    assert '<a href="https://meet.example.org/room?a=1" rel=' in page
+
+
+async def test_the_page_that_says_why_mutes_and_unmutes(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient, inbox: NotificationTarget, resources: Resources
+) -> None:
+    slug = await new_event(organiser)
+    await join(stranger, inbox, slug)
+    await organiser.post(f"/events/{slug}/board", data={"text": "Hall 3.", "level": "info", "to": "all"})
+    ledger = SqlLedger(resources.database)
+    async with resources.database.unit_of_work() as work:
+        announced = NotificationRow.cause == "announcement"
+        number = (await work.session.scalars(select(NotificationRow.id).where(announced))).one()
+    await ledger.open_batch(number, 0, 10)
+    (due,) = await ledger.load_due(number, datetime.now(UTC))
+    path = httpx.URL(links(resources.settings).why_url(due.delivery_id)).path
+    assert (await stranger.post(f"{path}/mute")).status_code == 303
+    assert await state_of(organiser, slug) == ["muted"]
+    assert f'action="{path}/unmute"' in (await stranger.get(path)).text
+    assert (await stranger.post(f"{path}/unmute")).status_code == 303
+    assert await state_of(organiser, slug) == ["active"]
