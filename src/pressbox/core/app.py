@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pressbox.core.objects.store import ObjectStore
     from pressbox.core.quotas.quota import Quota
     from pressbox.core.spending.services import PaidService
+    from pressbox.core.stored_settings.sections import SettingsSection
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,13 @@ class Resources:
     http: GuardedClient
     # What applications opened with these resources, to be closed before them.
     exits: AsyncExitStack = field(default_factory=AsyncExitStack, compare=False)
+    # The settings before those were laid under them that were set on pages; None where nobody looked for any.
+    from_environment: Settings | None = None
+
+    @property
+    def environment(self) -> Settings:
+        """The settings as the environment alone gives them."""
+        return self.from_environment or self.settings
 
 
 class OpenResources(Protocol):
@@ -207,6 +215,8 @@ class AppManifest:
     package: str | None = None
     # Its settings are called PRESSBOX_NAME_….
     settings: Callable[[], type[Group]] | None = None
+    # Which of its settings an administrator may set on pages.
+    sections: Callable[[], Sequence[SettingsSection]] = lambda: ()
     queues: tuple[TaskQueue, ...] = ()
     workflows: Callable[[], WorkflowsByQueue] = lambda: {}
     activities: Callable[[Resources], ActivitiesByQueue] = lambda _: {}

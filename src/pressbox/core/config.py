@@ -198,9 +198,22 @@ class HttpSettings(Group):
         (), description="Private targets that an administrator allows: host:port or networks such as 10.0.0.0/24."
     )
     user_agent: str = Field("Pressbox/0.1 (self-hosted)", description="How we introduce ourselves.")
+    contact: str | None = Field(
+        None, description="Address or page by which operators of other servers reach you; sent with every request."
+    )
     timeout_seconds: float = Field(30.0, gt=0, le=600, description="Longest time for one whole exchange.")
     max_bytes: int = Field(20_000_000, ge=1, description="Largest answer, counted after decompression.")
     max_redirects: int = Field(5, ge=0, le=20, description="Redirects that are followed.")
+
+    @property
+    def introduction(self) -> str:
+        """The user agent, with the contact where one is set."""
+        contact = "".join(character for character in self.contact or "" if " " < character < "\x7f")
+        if not contact:
+            return self.user_agent
+        return (
+            f"{self.user_agent[:-1]}; {contact})" if self.user_agent.endswith(")") else f"{self.user_agent} ({contact})"
+        )
 
 
 class SpendingSettings(Group):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pressbox.core.config import Settings
     from pressbox.core.health import PartHealth
     from pressbox.core.quotas.quota import Quota
+    from pressbox.core.stored_settings.sections import SettingsSection
     from pressbox.curator.settings import CuratorSettings
 
 # Most of these wait for a page, a host's turn or a model; what computes is bounded by the adapters.
@@ -41,6 +42,12 @@ def settings() -> type[CuratorSettings]:
     from pressbox.curator.settings import CuratorSettings
 
     return CuratorSettings
+
+
+def sections() -> Sequence[SettingsSection]:
+    from pressbox.curator.models.section import MODEL
+
+    return (MODEL,)
 
 
 def workflows() -> WorkflowsByQueue:
@@ -150,6 +157,7 @@ APP = AppManifest(
     name="curator",
     package="pressbox.curator",
     settings=settings,
+    sections=sections,
     title="Reader",
     summary="Feeds, the articles behind them, their gist, and an answer to what you know about a subject.",
     queues=(TaskQueue(QUEUE), TaskQueue(HEAVY_QUEUE, HEAVY_AT_ONCE), TaskQueue(INDEX_QUEUE, 1)),

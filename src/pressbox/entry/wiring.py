@@ -20,6 +20,7 @@ from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.schedules import ScheduleOutcome, declared_schedules, reconcile
 from pressbox.embedded.home import Endpoints, Home
 from pressbox.entry.manifests import manifests
+from pressbox.entry.stored_settings import add_stored_settings
 
 
 def find_endpoints(settings: Settings) -> Endpoints:
@@ -69,8 +70,10 @@ async def open_resources(
     found = {"address": where.temporal_address, "ui_url": where.temporal_ui_url}
     known = settings.model_copy(update={"temporal": settings.temporal.model_copy(update=found)})
     try:
-        async with GuardedClient(settings.http) as http:
-            resources = Resources(known, database, temporal, open_store(settings.objects, home.objects), http)
+        used = await add_stored_settings(known, database)
+        async with GuardedClient(used.http) as http:
+            store = open_store(settings.objects, home.objects)
+            resources = Resources(used, database, temporal, store, http, from_environment=known)
             async with resources.exits:
                 yield resources
     finally:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from pressbox.core.config import Settings
     from pressbox.core.health import PartHealth
+    from pressbox.core.stored_settings.sections import SettingsSection
     from pressbox.footy.settings import FootySettings
 
 # More would only wait for a decoder or the judge, while their timeouts run.
@@ -50,6 +51,12 @@ def settings() -> type[FootySettings]:
     from pressbox.footy.settings import FootySettings
 
     return FootySettings
+
+
+def sections() -> Sequence[SettingsSection]:
+    from pressbox.footy.web.key_section import FOOTBALL
+
+    return (FOOTBALL,)
 
 
 def workflows() -> WorkflowsByQueue:
@@ -165,6 +172,7 @@ APP = AppManifest(
     name="footy",
     package="pressbox.footy",
     settings=settings,
+    sections=sections,
     title="Matches",
     summary="Live fixtures, confirmed goals and the best clip of each, while the match is on.",
     queues=(TaskQueue(QUEUE), TaskQueue(MEDIA_QUEUE, MEDIA_AT_ONCE)),

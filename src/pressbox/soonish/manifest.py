@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pressbox.core.audiences.members import AudienceKind
     from pressbox.core.config import Settings
     from pressbox.core.quotas.quota import Quota
+    from pressbox.core.stored_settings.sections import SettingsSection
     from pressbox.soonish.service.soonish import Soonish
     from pressbox.soonish.settings import SoonishSettings
 
@@ -37,6 +38,12 @@ def settings() -> type[SoonishSettings]:
     from pressbox.soonish.settings import SoonishSettings
 
     return SoonishSettings
+
+
+def sections() -> Sequence[SettingsSection]:
+    from pressbox.soonish.web.mail_section import MAIL
+
+    return (MAIL,)
 
 
 def service(resources: Resources) -> Soonish:
@@ -135,6 +142,7 @@ APP = AppManifest(
     name="soonish",
     package="pressbox.soonish",
     settings=settings,
+    sections=sections,
     title="Events",
     summary="Events, announcements to their subscribers, and reminders that move with the date.",
     queues=(TaskQueue(QUEUE),),

@@ -9,6 +9,8 @@ from jinja2.ext import babel_extract
 
 from pressbox.core.accounts.credentials import credential_kinds
 from pressbox.core.quotas.declared import declared_quotas
+from pressbox.core.stored_settings.sections import declared_sections
+from pressbox.core.stored_settings.service import CHANGED_MEANWHILE, ENTER_AGAIN, KEPT_BY_ENVIRONMENT
 from pressbox.core.web.account_mail import TEXTS
 from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 from pressbox.core.web.languages import LANGUAGES, choose_language, read_catalogs, translations
@@ -20,6 +22,7 @@ from pressbox.entry.manifests import APPLICATIONS
 
 PACKAGES = (CORE_PACKAGE, *(manifest.package for manifest in APPLICATIONS if manifest.package))
 Sentence = str | tuple[str, ...]
+SETTINGS_WORDS = (CHANGED_MEANWHILE, ENTER_AGAIN, KEPT_BY_ENVIRONMENT)
 KEYWORDS = ("_", "gettext", "ngettext")
 
 
@@ -28,10 +31,10 @@ def sentences_of_templates(package: str) -> Iterator[Sentence]:
     for template in sorted(templates):
         with template.open("rb") as source:
             for _, _, message, _ in babel_extract(source, KEYWORDS, (), {"silent": "false"}):
-                if isinstance(message, tuple):
-                    yield tuple(part for part in message if part)
-                elif message:
-                    yield message
+                # What is translated by a variable has no words of its own here.
+                words = tuple(part for part in message if part) if isinstance(message, tuple) else message
+                if words:
+                    yield words
 
 
 def sentences_of_code() -> Iterator[str]:
@@ -50,6 +53,13 @@ def sentences_of_code() -> Iterator[str]:
     for kind in credential_kinds(APPLICATIONS):
         yield kind.title
     yield from (quota.title for quota in declared_quotas(APPLICATIONS))
+    for section in declared_sections(APPLICATIONS):
+        yield from (section.title, section.summary)
+        for field in section.fields:
+            yield from (field.label, *field.choices.values())
+            if field.hint:
+                yield field.hint
+    yield from SETTINGS_WORDS
 
 
 def catalogs(language: str) -> list[Catalog]:

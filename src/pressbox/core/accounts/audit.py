@@ -50,6 +50,8 @@ class Action(StrEnum):
     ROLE_CHANGED = "role changed"
     DATA_EXPORTED = "data exported"
     QUOTA_CHANGED = "quota changed"
+    SETTINGS_CHANGED = "settings changed"
+    SETTINGS_TRIED = "settings tried"
     TEMPORAL_UI_OPENED = "Temporal UI opened"
     UNTRUSTED_PROXY = "untrusted proxy seen"
 

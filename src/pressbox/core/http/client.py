@@ -203,7 +203,7 @@ class GuardedClient:
     ) -> _Exchange:
         limit = timeout or timedelta(seconds=self._settings.timeout_seconds)
         try:
-            own = httpx.Headers({"User-Agent": self._settings.user_agent, "Accept": "*/*", **(headers or {})})
+            own = httpx.Headers({"User-Agent": self._settings.introduction, "Accept": "*/*", **(headers or {})})
         except UnicodeEncodeError as error:
             raise InvalidInputError("A request header has characters that HTTP cannot carry.") from error
         return _Exchange(

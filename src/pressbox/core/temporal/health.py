@@ -24,13 +24,20 @@ _PROBE = timedelta(seconds=5)
 
 
 class WorkerHealth:
-    def __init__(self, client: Client, workers: Sequence[Worker], sdk_metrics_url: str) -> None:
-        self._client = client
-        self._workers = workers
+    """What the port answers of the workers that are watched now; there are others after a change of settings."""
+
+    def __init__(self, sdk_metrics_url: str) -> None:
+        self._client: Client | None = None
+        self._workers: Sequence[Worker] = ()
         self._sdk_metrics_url = sdk_metrics_url
+
+    def watch(self, client: Client, workers: Sequence[Worker]) -> None:
+        self._client, self._workers = client, workers
 
     async def health(self, _: Request) -> Response:
         """Healthy means that this very process can reach its namespace."""
+        if self._client is None:
+            return JSONResponse({"status": "failed", "reason": "The worker is starting."}, 503)
         try:
             await self._client.workflow_service.describe_namespace(
                 DescribeNamespaceRequest(namespace=self._client.namespace), timeout=_PROBE
@@ -40,6 +47,8 @@ class WorkerHealth:
         return JSONResponse({"status": "ok", "namespace": self._client.namespace})
 
     async def ready(self, _: Request) -> Response:
+        if not self._workers:
+            return JSONResponse({"status": "failed", "reason": "The worker is starting."}, 503)
         idle = sorted(worker.task_queue for worker in self._workers if not worker.is_running)
         if idle:
             return JSONResponse({"status": "failed", "reason": f"Not polling: {', '.join(idle)}"}, 503)

@@ -32,6 +32,8 @@ class Place:
 PLACES = (
     Place("Activity", "/activity", "workflows running failed finished progress retry cancel"),
     Place("Status", "/status", "health parts versions schedules pause errors"),
+    Place("Settings", "/settings", "key football model mail smtp address contact configuration"),
+    Place("Users", "/users", "people invite role disable"),
     Place("Account", "/account", "password tokens sessions language sign out"),
     Place("API", "/api/docs", "openapi reference curl"),
     Place("Style guide", "/styleguide", "components colours type"),
