@@ -30,6 +30,9 @@ _FORMATTING_TAG = re.compile(
     r"(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
+_UNREADABLE = re.compile(r"<(script|style)\b[^<>]*>.*?</\1\s*>|<!--[^<>]*>", re.IGNORECASE | re.DOTALL)
+# Control characters that nobody means: their numbers are those of quotation marks and dashes in Windows-1252.
+_MEANT = {number: bytes([number]).decode("cp1252", errors="ignore") for number in range(0x80, 0xA0)}
 _PICTURE = re.compile(r"<img\b[^<>]*?\bsrc=\"(https?://[^\"]+)\"[^<>]*>", re.IGNORECASE)
 _TINY = re.compile(r"\b(?:width|height)=\"[012]\"", re.IGNORECASE)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
@@ -71,10 +74,11 @@ def _limit_texts(entries: Iterable[FeedEntry], counts: Counter[str]) -> Iterator
 def clean_title(text: RawText, limit: int = TITLE_LENGTH) -> str:
     value = text.value
     if text.html:
+        value = _UNREADABLE.sub("", value)
         value = _FORMATTING_TAG.sub(" " if "<br" in value.lower() else "", value)
         # Feeds escape titles once, twice or not at all; a title that really shows `&amp;` is rarer than that mistake.
         value = html.unescape(html.unescape(value))
-    line = " ".join(_CONTROL.sub("", value).split())
+    line = " ".join(_remove_controls(value).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
@@ -132,9 +136,13 @@ def clean_html(text: RawText, base: str) -> str:
     if not text.value.strip():
         return ""
     if text.html:
-        return sanitise(_CONTROL.sub("", text.value), absolute_url(text.base, base) or base).strip()
-    paragraphs = re.split(r"\n\s*\n", _CONTROL.sub("", text.value[:LONGEST_PLAIN_TEXT]).strip())
+        return sanitise(_remove_controls(text.value), absolute_url(text.base, base) or base).strip()
+    paragraphs = re.split(r"\n\s*\n", _remove_controls(text.value[:LONGEST_PLAIN_TEXT]).strip())
     return "\n".join(f"<p>{html.escape(part.strip()).replace(chr(10), '<br>')}</p>" for part in paragraphs)
+
+
+def _remove_controls(text: str) -> str:
+    return _CONTROL.sub("", text).translate(_MEANT)
 
 
 def _clean_date(text: str, now: datetime, counts: Counter[str]) -> datetime | None:

@@ -1,5 +1,6 @@
 """Finds the children of an XML element by short names, whatever prefix or namespace a feed uses."""
 
+import base64
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -118,12 +119,27 @@ def read_construct(element: "_Element | None") -> RawText:
     if element is None:
         return NO_TEXT
     kind, mode = attribute(element, "type").lower(), attribute(element, "mode").lower()
-    if mode == "base64" or element.get("src"):
+    if element.get("src"):
         return NO_TEXT
+    if mode == "base64" or _is_binary(kind):
+        return RawText(_decode_base64(element_text(element)), html=True, base=xml_base(element))
     if kind == "xhtml" or mode == "xml" or (len(element) and kind != "text"):
         return RawText(_inner_html(element), html=True, base=xml_base(element))
     value = element_text(element)
     return RawText(value, html="html" in kind or mode == "escaped", base=xml_base(element))
+
+
+def _is_binary(kind: str) -> bool:
+    """Whether Atom 1.0 wants a text of this type in base64."""
+    return "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "json", "html"))
+
+
+def _decode_base64(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=False).decode()
+    except ValueError:
+        # A picture, or what is not base64 at all.
+        return ""
 
 
 def read_body(element: "_Element | None") -> RawText:

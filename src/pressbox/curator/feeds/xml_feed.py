@@ -33,6 +33,9 @@ def read_xml_feed(root: "_Element", url: str) -> RawFeed | None:
     name = short_name(root.tag)
     if name in ("atom:feed", "feed"):
         return _atom(Children(root, "atom"), url)
+    if name == "other:feed":
+        # A draft of Atom under a namespace of its own.
+        return _atom(Children(root, "other"), url)
     if name in ("rss", "rdf:rdf", "channel"):
         return _rss(root, url)
     return None
@@ -51,7 +54,7 @@ def _rss(root: "_Element", url: str) -> RawFeed | None:
     return RawFeed(
         title=_title(channel),
         site_url=_site(channel, url),
-        description=read_markup(channel.first("description", "tagline", "itunes:summary")),
+        description=read_markup(channel.first("description", "tagline", "itunes:summary", "itunes:subtitle")),
         language=language,
         icon_url=absolute_url(channel.text("webfeeds:icon") or (image.text("url") if image else ""), url)
         or _itunes_image(channel, url),
@@ -74,7 +77,7 @@ def _item(item: Children, url: str) -> RawEntry:
         guid=element_text(guid) if guid is not None else _about(item),
         url=link,
         title=_title(item),
-        author=_person_name(item.text("dc:creator", "author", "itunes:author", "atom:author", "media:credit")),
+        author=_creators(item) or _person_name(item.text("author", "itunes:author", "atom:author", "media:credit")),
         published=item.text(
             "pubdate", "dc:date", "dcterms:issued", "dcterms:created", "atom:published", "published", "date"
         ),
@@ -85,6 +88,11 @@ def _item(item: Children, url: str) -> RawEntry:
         thumbnail_url=_thumbnail(item, url),
         files=_files(item, url),
     )
+
+
+def _creators(item: Children) -> str:
+    names = (_person_name(element_text(creator)) for creator in item.all("dc:creator"))
+    return ", ".join(dict.fromkeys(filter(None, names)))[:LONGEST_NAME]
 
 
 def _item_link(item: Children, guid: "_Element | None", base: str) -> str:
@@ -113,7 +121,7 @@ def _site(channel: Children, url: str) -> str:
 def _atom(feed: Children, url: str) -> RawFeed:
     base = xml_base(feed.element) or url
     author = _atom_author(feed)
-    entries = [_entry(Children(entry, "atom"), base, author) for entry in list(feed.all("entry"))[:MOST_ENTRIES]]
+    entries = [_entry(Children(entry, feed.own), base, author) for entry in list(feed.all("entry"))[:MOST_ENTRIES]]
     return RawFeed(
         title=read_construct(feed.first("title")),
         site_url=_atom_link(feed, base),
@@ -188,7 +196,7 @@ def _thumbnail(entry: Children, base: str) -> str:
 
 def _itunes_image(parent: Children, base: str) -> str:
     image = parent.first("itunes:image")
-    return "" if image is None else absolute_url(attribute(image, "href"), base)
+    return "" if image is None else absolute_url(attribute(image, "href") or attribute(image, "url"), base)
 
 
 def _is_picture(file: "_Element") -> bool:
