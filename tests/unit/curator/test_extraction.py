@@ -1,10 +1,11 @@
 """From pages to articles: real ones, ones with rules, and what comes along with the text."""
 
 from datetime import UTC, datetime
+from statistics import fmean
 
 import pytest
 
-from pressbox.bench.extract import Sample, demo_samples, f1, load_samples
+from pressbox.bench.extract import Sample, demo_samples, extract_alone, extract_ours, f1, load_samples
 from pressbox.core.errors import InvalidInputError, PermanentError
 from pressbox.curator.articles.extraction import extract_article, extract_feed_text
 from pressbox.curator.articles.ports import FetchedArticle
@@ -247,3 +248,29 @@ def test_the_text_of_a_feed_is_an_article_too() -> None:
 )
 def test_the_language_of_a_text_is_told_or_left_open(text: str, language: str) -> None:
     assert detect_language(text) == language
+
+
+def test_hidden_text_is_not_part_of_the_article_unless_there_is_nothing_else() -> None:
+    html = (
+        f"<html><body><article><p>{PROSE}</p><p>{MORE}</p><p style='display: none'>{SECRET}</p></article></body></html>"
+    )
+    assert SECRET not in extracted(html).text
+    shown_later = f"<html><body><article hidden><p>{PROSE}</p><p>{MORE}</p></article></body></html>"
+    assert MORE in extracted(shown_later).text
+
+
+SECRET = "Nobody who opens this page in a browser ever reads this sentence of it."
+
+
+def test_other_pages_are_read_at_least_as_well_as_by_the_extractor_alone() -> None:
+    """On other pages than those above. Fast and precise are the best of the extractor's modes there."""
+    folder = shared("providers")
+    if folder is None:
+        return
+    known = {path.name for path in (shared("articles") or folder).iterdir()}
+    samples = [one for one in load_samples(folder / "pages" / "readability") if one.name not in known]
+    ours = fmean(f1(extract_ours(one.html), one.expected) for one in samples)
+    alone = [
+        fmean(f1(extract_alone(mode, one.html), one.expected) for one in samples) for mode in ("fast", "precision")
+    ]
+    assert ours >= max(alone)

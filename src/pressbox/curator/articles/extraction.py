@@ -1,6 +1,8 @@
 """Finds the article on a page. The work on strangers' HTML runs in the parser pool."""
 
+import re
 from collections.abc import Sequence
+from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
@@ -27,6 +29,11 @@ SLOW_RULES_PAUSE = timedelta(hours=1)
 MOST_SLOW_RULES = 1_000
 # Three novels: what is longer is no article, and every later step would have to carry it.
 LONGEST_HTML = 2_000_000
+_HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+# Captions, code and tables may come along with the article, other articles may not.
+MOST_EXTRA, ALWAYS_EXTRA = 1.15, 300
+LEAST_CERTAIN = 800
+LEAST_SHOWN = 250
 _PAGE_FRAME = ("nav", "aside", "footer", "form", "header", "dialog", "menu")
 NOTHING_TO_READ = "The page has nothing to read. It may need scripts, or want people to sign in or to agree first."
 TOO_LONG = f"The article is longer than {LONGEST_HTML:,} characters, which is more than is kept."
@@ -87,6 +94,7 @@ def extract_article(html: str, url: str, rules: Sequence[ExtractionRule], now: d
     metadata = read_metadata(tree, base, now)
     heading = " ".join("".join(tree.xpath("//head/title[1]//text()")).split())
     _drop_scripts(tree)
+    _drop_hidden(tree)
     remove_unwanted(tree, rules)
     content, whole_page = _select_content(tree, url, rules)
     _drop_title(content, metadata.title)
@@ -96,7 +104,7 @@ def extract_article(html: str, url: str, rules: Sequence[ExtractionRule], now: d
     clean = sanitise(found, base)
     text = html_to_text(clean)
     by_rule = any(rule.keep for rule in rules) and not whole_page
-    if len(text) < (1 if by_rule else LEAST_TEXT) and "<img" not in clean:
+    if len(text) < (LEAST_TEXT if whole_page else 1) and "<img" not in clean:
         raise PermanentError(NOTHING_TO_READ)
     if not by_rule and (is_wall(text, metadata.title, url) or is_wall(text, heading, url)):
         raise PermanentError(WALL)
@@ -141,6 +149,21 @@ def _drop_scripts(tree: Any) -> None:
             remove(element)
 
 
+def _drop_hidden(tree: Any) -> None:
+    """Drop what no reader of the page sees, unless nothing else is there: some pages show their text by a script."""
+    hidden = [element for element in tree.iter() if isinstance(element.tag, str) and _is_hidden(element)]
+    sizes = sum(len(element.text_content()) for element in hidden)
+    if hidden and len(tree.text_content()) - sizes >= LEAST_SHOWN:
+        for element in hidden:
+            remove(element)
+
+
+def _is_hidden(element: Any) -> bool:
+    if element.tag in ("html", "body"):
+        return False
+    return element.get("hidden") is not None or _HIDDEN.search(element.get("style") or "") is not None
+
+
 def _select_content(tree: Any, url: str, rules: Sequence[ExtractionRule]) -> tuple[list[Any], bool]:
     chosen = select_wanted(tree, rules)
     if chosen:
@@ -154,17 +177,22 @@ def _select_content(tree: Any, url: str, rules: Sequence[ExtractionRule]) -> tup
 
 
 def _find_article(tree: Any, url: str) -> Any | None:
+    """The place of what the extractor finds, unless too much else is there: then the extractor's own markup."""
     from trafilatura import bare_extraction
     from trafilatura.settings import Document
 
     document = bare_extraction(tree, url=url, fast=True, include_comments=False)
     if not isinstance(document, Document) or not document.text:
         return None
-    place = find_place(tree, document.text)
+    wanted = len(squash(document.text))
+    place = find_place(deepcopy(tree), document.text)
     if place is not None:
-        return place
+        extra = len(squash(place.text_content())) - wanted
+        # An extractor that found next to nothing knows less about the page than its own structure.
+        if extra <= ALWAYS_EXTRA + (MOST_EXTRA - 1) * wanted or wanted < LEAST_CERTAIN:
+            return place
     # A single paragraph that stands nowhere is the extractor's last resort: all words of the page, unstructured.
-    return _extract_markup(tree, url) if len(document.body) > 1 else None
+    return _extract_markup(tree, url) if len(document.body) > 1 or place is not None else None
 
 
 def _extract_markup(tree: Any, url: str) -> Any | None:
