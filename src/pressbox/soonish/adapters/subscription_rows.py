@@ -142,6 +142,18 @@ async def record_change(
     work.changed(EVENT_CHANGED, event.slug)
 
 
+async def require_choice(
+    session: AsyncSession, row: SubscriptionRow, channel_ids: Sequence[int], tags: Sequence[str]
+) -> None:
+    """Refuse an empty choice of somebody who has channels: they would hear nothing and not know it."""
+    if channel_ids or tags or row.user_id is None:
+        return
+    if await session.scalar(select(ChannelRow.id).where(ChannelRow.user_id == row.user_id).limit(1)) is not None:
+        raise InvalidInputError(
+            "Choose at least one channel or tag. To hear nothing, mute the event or unsubscribe.", field="channel_ids"
+        )
+
+
 async def replace_selectors(
     session: AsyncSession, row: SubscriptionRow, channel_ids: Sequence[int], tags: Sequence[str]
 ) -> None:

@@ -17,6 +17,7 @@ from pressbox.soonish.adapters.outbox import add_signal
 from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
 from pressbox.soonish.adapters.transaction import load_time
 from pressbox.soonish.contracts import EventCancelled, EventUpdated, ParticipantAdded
+from pressbox.soonish.domain.agenda import sort_agenda
 from pressbox.soonish.domain.delivery import Cause, Level
 from pressbox.soonish.domain.events import DEFAULT_LENGTH, EventStatus, Visibility, list_changes
 from pressbox.soonish.domain.messages import write_cancellation, write_creation
@@ -172,16 +173,14 @@ class EventService:
             return await event_rows.load_view(work.session, row, organiser_id)
 
     async def list_organised(self, organiser_id: int) -> Sequence[EventView]:
-        """Latest start first; with drafts and past events."""
+        """What comes next first, past and cancelled events at the end; with drafts."""
         own = EventRow.organiser_id == organiser_id
-        return await self._load(
-            select_events(organiser_id).where(own).order_by(EventRow.start_date.desc()), organiser_id
-        )
+        return sort_agenda(await self._load(select_events(organiser_id).where(own), organiser_id), self._now())
 
     async def list_followed(self, user_id: int) -> Sequence[EventView]:
-        """Events to which somebody is subscribed, earliest start first."""
+        """Events to which somebody is subscribed, what comes next first."""
         follows = SubscriptionRow.id.is_not(None)
-        return await self._load(select_events(user_id).where(follows).order_by(EventRow.start_date), user_id)
+        return sort_agenda(await self._load(select_events(user_id).where(follows), user_id), self._now())
 
     async def list_public(self, limit: int = MAX_LISTED) -> Sequence[EventView]:
         """Public events that are not over, earliest start first."""

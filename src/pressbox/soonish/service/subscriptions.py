@@ -20,6 +20,7 @@ from pressbox.soonish.adapters import subscription_rows
 from pressbox.soonish.adapters.rows import EventRow, RequestedReminderRow, SubscriptionRow
 from pressbox.soonish.adapters.subscription_rows import load_held, load_open_event, record_change
 from pressbox.soonish.contracts import ParticipantChanged, ParticipantRemoved
+from pressbox.soonish.domain.agenda import sort_agenda
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import Holder, RequestedReminderView, SubscriptionView, Viewer
@@ -93,10 +94,12 @@ class SubscriptionService:
                 SubscriptionRow.state != LEFT,
                 EventRow.deleted_at.is_(None),
             )
-            .order_by(EventRow.start_date, SubscriptionRow.id)
+            .order_by(SubscriptionRow.id)
         )
         async with self._database.unit_of_work() as work:
-            return await subscription_rows.load_views(work.session, (await work.session.scalars(statement)).all())
+            found = await subscription_rows.load_views(work.session, (await work.session.scalars(statement)).all())
+        order = {event.id: place for place, event in enumerate(sort_agenda([v.event for v in found], self._now()))}
+        return sorted(found, key=lambda view: order[view.event.id])
 
     async def change(self, holder: Holder, stated: Preferences) -> SubscriptionView:
         preferences = stated.validate()
@@ -106,6 +109,7 @@ class SubscriptionService:
             _refuse_left(row)
             if row.contact_id is not None:
                 self._guest_limits.check_offsets(preferences.offsets)
+            await subscription_rows.require_choice(work.session, row, preferences.channel_ids, preferences.tags)
             await subscription_rows.replace_selectors(work.session, row, preferences.channel_ids, preferences.tags)
             await subscription_rows.replace_offsets(work.session, row, preferences.offsets)
             if row.state != PENDING:

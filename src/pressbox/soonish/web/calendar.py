@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
-from fastapi import Response
+from fastapi import Request, Response
 from icalendar import Calendar, Event
 
-from pressbox.soonish.domain.events import EventStatus
+from pressbox.soonish.domain.events import EventStatus, Visibility
 from pressbox.soonish.domain.texts import drop_controls
 from pressbox.soonish.domain.views import EventView
+from pressbox.soonish.ids import PATH
+from pressbox.soonish.web.access import base_url
 
 CALENDAR_NAME = "Pressbox"
 MEDIA_TYPE = "text/calendar; charset=utf-8"
@@ -31,6 +33,18 @@ def build_calendar(name: str, events: Iterable[EventView], base_url: str) -> byt
 def calendar_response(name: str, events: Iterable[EventView], base_url: str) -> Response:
     headers = {"Content-Disposition": 'inline; filename="events.ics"', "Cache-Control": "private, max-age=300"}
     return Response(build_calendar(name, events, base_url), media_type=MEDIA_TYPE, headers=headers)
+
+
+def to_webcal(url: str) -> str:
+    """The address with which programs subscribe to a calendar instead of importing a copy."""
+    return f"webcal://{url.partition('://')[2]}"
+
+
+def find_webcal(request: Request, event: EventView) -> str | None:
+    """None for a private event: a calendar program cannot sign in. It is in everybody's own calendar."""
+    if event.visibility is not Visibility.PUBLIC:
+        return None
+    return to_webcal(f"{base_url(request)}{PATH}/{event.slug}/calendar.ics")
 
 
 def _build_event(event: EventView, base_url: str) -> Event:

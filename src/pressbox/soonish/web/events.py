@@ -1,6 +1,7 @@
 """Pages of events: the list, and the shared page with its subscribe form."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -11,6 +12,7 @@ from pressbox.core.errors import InvalidInputError, PressboxError
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, MaybeIdentity, SignedInIdentity
 from pressbox.core.web.rendering import render
+from pressbox.soonish.domain.agenda import is_past
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.inputs import Preferences
@@ -26,7 +28,7 @@ from pressbox.soonish.web.access import (
     make_viewer,
     redirect,
 )
-from pressbox.soonish.web.calendar import calendar_response
+from pressbox.soonish.web.calendar import calendar_response, find_webcal, to_webcal
 from pressbox.soonish.web.forms import (
     Numbers,
     OffsetsForm,
@@ -54,6 +56,9 @@ async def index(request: Request, service: Service, identity: SignedInIdentity) 
     followed = await service.events.list_followed(identity.user_id)
     mine = await service.events.list_organised(identity.user_id)
     known = {event.id for event in (*followed, *mine)}
+    now = datetime.now(UTC)
+    # Whoever has the address can read for good: it is shown to whoever may make one.
+    calendar_url = await service.calendars.find_url(identity.user_id) if identity.proved_recently else None
     return render(
         request,
         "soonish/index.html",
@@ -61,8 +66,9 @@ async def index(request: Request, service: Service, identity: SignedInIdentity) 
         mine=mine,
         followed=followed,
         public=[event for event in await service.events.list_public() if event.id not in known],
-        # Whoever has the address can read for good: it is shown to whoever may make one.
-        calendar_url=await service.calendars.find_url(identity.user_id) if identity.proved_recently else None,
+        past={event.id for event in (*followed, *mine) if is_past(event, now)},
+        calendar_url=calendar_url,
+        webcal_url=to_webcal(calendar_url) if calendar_url else None,
         board_of=lambda event: f"{PATH}/{event.slug}/board",
         page_of=lambda event: f"{PATH}/{event.slug}",
     )
@@ -183,6 +189,7 @@ async def _page(
         tags=sorted({tag for channel in channels for tag in channel.tags}),
         invitation=invitation,
         calendar_url=f"{PATH}/{event.slug}/calendar.ics{query}",
+        webcal_url=find_webcal(request, event),
         values=values,
         message=message,
         error=error_text(error),

@@ -13,6 +13,7 @@ from pressbox.soonish.domain.views import Holder, Viewer
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.web.access import FORM_ERRORS, error_field, error_text, redirect
+from pressbox.soonish.web.calendar import find_webcal
 from pressbox.soonish.web.forms import PreferencesForm, offset_choices, offset_seconds, parse_duration
 
 MESSAGES = {
@@ -55,6 +56,7 @@ class SubscriptionPage:
             private_link=user is None,
             event_url=f"{PATH}/{found.event.slug}" if event_visible else None,
             calendar_url=f"{PATH}/{found.event.slug}/calendar.ics" if event_visible else None,
+            webcal_url=find_webcal(request, found.event) if event_visible else None,
             message=MESSAGES.get(done),
             error=error_text(error),
             field=error_field(error),
