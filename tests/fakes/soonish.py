@@ -194,6 +194,13 @@ class FakeLedger:
     ) -> int:
         return self.write(event_id, cause, version, subscription_ids, level, text)
 
+    async def find_open_message(self, event_id: int, cause: Cause, version: str) -> int | None:
+        found = self.find(event_id, cause, version)
+        return None if found is None or self.messages[found].finished else found
+
+    async def rewrite_message(self, notification_id: int, text: MessageText) -> None:
+        self.messages[notification_id].text = text
+
     async def open_batch(self, notification_id: int, after: int, limit: int) -> tuple[int | None, int]:
         message = self.messages[notification_id]
         if message.cancelled:
@@ -468,7 +475,13 @@ class FakeWorld:
         self.deliveries = DeliveryActivities(self.ledger, self.reminders, self.dispatcher, self.reminder_dispatcher)
         self.schedule_activities = ScheduleActivities(self.events, self.reminders, self.schedules, self.clock)
         self.sweeps = SweepActivities(
-            self.outbox, self.workflows, self.reminders, self.schedules, self.reminder_dispatcher, self.clock
+            self.outbox,
+            self.workflows,
+            self.reminders,
+            self.schedules,
+            self.reminder_dispatcher,
+            self.schedule_activities,
+            self.clock,
         )
 
         self.upkeep = UpkeepActivities(self.events, self.broken, self.sender, None, self.clock)

@@ -86,6 +86,8 @@ class EventWorkflowState(Contract):
     announced_version: int = 1
     announce_from: int | None = None
     announce_at: datetime | None = None
+    # Schedules were still being changed: the next run compares them all again.
+    replan: bool = False
 
 
 class EventWorkflowInput(Contract):
@@ -101,7 +103,9 @@ class EventProgress(Progress):
 
 
 class EventWorkflowResult(Contract):
-    status: EventStatus
+    """`status` is None when there is no such event any more."""
+
+    status: EventStatus | None
 
 
 class EventReference(Contract):

@@ -201,6 +201,14 @@ class Ledger(Protocol):
         """Write a message for these recipients. The same (event, cause, version) again gives the same id."""
         ...
 
+    async def find_open_message(self, event_id: int, cause: Cause, version: str) -> int | None:
+        """A message that was accepted and is not finished; None when there is none."""
+        ...
+
+    async def rewrite_message(self, notification_id: int, text: MessageText) -> None:
+        """Change the text for everybody who has not got it yet."""
+        ...
+
     async def open_batch(self, notification_id: int, after: int, limit: int) -> tuple[int | None, int]:
         """Write the deliveries of the next recipients.
 

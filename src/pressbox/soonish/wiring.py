@@ -61,7 +61,7 @@ def activities_on(resources: Resources, sender: Sender, schedules: ReminderSched
     of_schedules = ScheduleActivities(events, reminders, schedules)
     upkeep = UpkeepActivities(events, SqlBrokenChannels(resources.database), sender, mailer(resources.settings))
     outbox = SqlOutbox(resources.database)
-    sweeps = SweepActivities(outbox, workflows(resources), reminders, schedules, reminder_dispatcher)
+    sweeps = SweepActivities(outbox, workflows(resources), reminders, schedules, reminder_dispatcher, of_schedules)
     return (
         of_events.validate_event_exists,
         of_events.get_event_details,
@@ -86,8 +86,7 @@ def activities_on(resources: Resources, sender: Sender, schedules: ReminderSched
 def service(resources: Resources) -> Soonish:
     """All use cases, as pages, API and commands get them."""
     settings, database = resources.settings, resources.database
-    running = workflows(resources)
-    relay = WorkflowRelay(SqlOutbox(database), SqlReminders(database), running)
+    relay = WorkflowRelay(SqlOutbox(database), SqlReminders(database), workflows(resources))
     addresses, limits = build_apprise_sender(settings), RateLimits(database)
     signed, sealing = links(settings), vault(settings)
     sender = build_sender(settings, database, sealing.reveal, addresses)
@@ -96,9 +95,9 @@ def service(resources: Resources) -> Soonish:
         events=EventService(database, relay),
         invitations=InvitationService(database),
         channels=ChannelService(database, sealing, addresses, sender, limits),
-        subscriptions=SubscriptionService(database, guest_limits, relay, running),
+        subscriptions=SubscriptionService(database, guest_limits, relay),
         guests=GuestService(database, sealing, addresses, sender, mailer(settings), signed, guest_limits, relay),
-        board=BoardService(database, relay, running),
+        board=BoardService(database, relay),
         links=signed,
         calendars=CalendarLinks(database, signed),
     )

@@ -188,3 +188,23 @@ async def test_an_overdue_schedule_of_a_cancelled_event_is_removed_without_a_wor
     result = await environment.run(world.sweeps.sweep_reminders, SWEEP)
     assert (result.missed, result.deleted) == (0, 4)
     assert [item for item in world.ledger.deliveries.values() if item.subscription_id != 1] == []
+
+
+async def test_a_late_schedule_that_moves_while_the_sweep_looks_is_not_lost(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    await environment.run(world.schedule_activities.create_reminder_schedules, ScheduleInput(event_id=EVENT))
+    world.clock.ahead = from_now(START - timedelta(days=1) + timedelta(minutes=11))
+    later = START + timedelta(days=5)
+
+    async def move() -> None:
+        """The event moves, and its schedules with it, between the look of the sweep and its deletion."""
+        world.schedules.before_delete = None
+        world.events.edit(EVENT, start_date=later)
+        await environment.run(world.schedule_activities.create_reminder_schedules, ScheduleInput(event_id=EVENT))
+
+    world.schedules.before_delete = move
+    await environment.run(world.sweeps.sweep_reminders, SWEEP)
+    assert set(world.schedules.exist.values()) == {later}
+    assert len(world.schedules.exist) == 4
+    assert set(world.reminders.noted[EVENT].values()) == {later}

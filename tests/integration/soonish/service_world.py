@@ -40,13 +40,12 @@ BASE = "https://events.example.org"
 
 @dataclass
 class Temporal:
-    """Signals that workflows got; `away` as when the server is down, without `broadcasts_run` before one began."""
+    """Signals that workflows got; `away` as when the server is down."""
 
     signals: list[tuple[int, str]] = field(default_factory=list)
     reminders: list[int] = field(default_factory=list)
     cancelled: list[int] = field(default_factory=list)
     away: bool = False
-    broadcasts_run: bool = True
 
     async def signal_event(self, event_id: int, signals: Sequence[EventSignal]) -> None:
         self._answer()
@@ -63,7 +62,7 @@ class Temporal:
     async def cancel_broadcast(self, event_id: int, notification_id: int) -> bool:
         self._answer()
         self.cancelled.append(notification_id)
-        return self.broadcasts_run
+        return True
 
     def _answer(self) -> None:
         if self.away:
@@ -124,9 +123,9 @@ class House:
             events=EventService(database, relay),
             invitations=InvitationService(database),
             channels=ChannelService(database, vault, Schemes(), self.target, limits),
-            subscriptions=SubscriptionService(database, guest_limits, relay, self.temporal),
+            subscriptions=SubscriptionService(database, guest_limits, relay),
             guests=GuestService(database, vault, Schemes(), self.target, self.mailbox, self.links, guest_limits, relay),
-            board=BoardService(database, relay, self.temporal),
+            board=BoardService(database, relay),
             links=self.links,
             calendars=CalendarLinks(database, self.links),
         )

@@ -70,7 +70,7 @@ def test_every_message_names_the_event_and_its_local_time() -> None:
     for text in (
         write_creation(FAIR),
         write_cancellation(FAIR),
-        write_reminder(FAIR, HOUR),
+        write_reminder(FAIR, HOUR, FAIR.start_date - HOUR),
         write_requested_reminder(FAIR),
     ):
         assert "Summer fair" in text.title
@@ -91,8 +91,29 @@ def test_every_message_names_the_event_and_its_local_time() -> None:
     ],
 )
 def test_a_reminder_says_how_long_it_is_until_the_start(offset: timedelta, title: str) -> None:
-    assert write_reminder(FAIR, offset).title == title
+    assert write_reminder(FAIR, offset, FAIR.start_date - offset).title == title
 
 
 def test_only_cancelled_and_completed_events_are_over() -> None:
     assert [status.is_over for status in EventStatus] == [False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("offset", "left", "words"),
+    [
+        (timedelta(minutes=15), timedelta(minutes=6), "starts in 6 minutes"),
+        (timedelta(minutes=15), timedelta(minutes=14, seconds=40), "starts in 15 minutes"),
+        (timedelta(minutes=1), timedelta(seconds=20), "starts in 1 minute"),
+        (timedelta(hours=1), timedelta(minutes=50, seconds=2), "starts in 50 minutes"),
+        (timedelta(days=1), timedelta(hours=23, minutes=52), "is tomorrow"),
+        (timedelta(days=1), timedelta(hours=3), "starts in 3 hours"),
+    ],
+)
+def test_a_late_reminder_says_how_much_time_is_really_left(offset: timedelta, left: timedelta, words: str) -> None:
+    assert write_reminder(FAIR, offset, FAIR.start_date - left).title == f"{FAIR.name} {words}"
+
+
+def test_a_day_of_25_hours_makes_no_tomorrow_of_today() -> None:
+    late = replace(FAIR, start_date=datetime(2026, 10, 25, 22, 30, tzinfo=UTC), end_date=None)
+    text = write_reminder(late, timedelta(days=1), late.start_date - timedelta(days=1))
+    assert text.title.endswith("starts in 1 day"), "it is 00:30 of the same day in Berlin"

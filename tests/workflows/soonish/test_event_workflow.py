@@ -7,7 +7,7 @@ from typing import Any
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 
-from pressbox.core.errors import PermanentError
+from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.soonish.contracts import (
     EventCancelled,
@@ -99,16 +99,35 @@ async def test_a_cancellation_drops_a_pending_update_and_ends_the_event(stage: S
     assert stage.reports[-1].state is ProgressState.COMPLETED
 
 
-async def test_schedules_are_gone_before_the_cancellation_is_sent(stage: Stage) -> None:
+async def test_people_hear_of_a_cancellation_while_schedules_cannot_be_deleted(stage: Stage) -> None:
     stage.world.events.subscribe(stage.event_id, 2)
     await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
     await until(lambda: len(stage.world.schedules.exist) == 2, "the schedules")
-    stage.world.sender.hold, stage.world.sender.arrived = asyncio.Event(), asyncio.Event()
-    handle = await stage.tell(cancel(stage, 2))
-    await asyncio.wait_for(stage.world.sender.arrived.wait(), 10)
-    assert stage.world.schedules.exist == {}
-    stage.world.sender.hold.set()
-    await handle.result()
+    released = asyncio.Event()
+
+    async def wait_for_release() -> None:
+        await released.wait()
+
+    stage.world.schedules.before_delete = wait_for_release
+    try:
+        handle = await stage.tell(cancel(stage, 2))
+        await until(lambda: stage.world.sender.to(2) == ["cancelled 1"], "the cancellation")
+        assert len(stage.world.schedules.exist) == 2, "people first"
+    finally:
+        released.set()
+    assert (await handle.result()).status is EventStatus.CANCELLED
+    assert stage.world.schedules.exist == {}, "and none is left at the end"
+
+
+async def test_schedules_that_cannot_be_changed_hold_up_no_message(stage: Stage) -> None:
+    async def never(*_: object) -> None:
+        raise TransientError("Temporal does not answer.")
+
+    stage.world.events.subscribe(stage.event_id, 2)
+    stage.world.schedules.create = never  # type: ignore[assignment, method-assign]
+    await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+    await stage.tell(edit(stage, location="Hall 1"), announce(stage, "a", 2))
+    await until(lambda: sorted(stage.world.sender.to(2)) == ["announcement a", "updated 1→2"], "both messages")
 
 
 async def test_a_repeated_signal_is_ignored(stage: Stage) -> None:
@@ -266,7 +285,7 @@ async def test_an_event_that_does_not_exist_ends_and_leaves_no_schedules(stage: 
     stage.world.schedules.exist[key] = in_two_days().start_date
     stage.world.reminders.noted[stage.event_id] = {(2, HOUR): in_two_days().start_date}
     handle = await stage.tell(ParticipantRemoved(outbox_id=stage.number, subscription_id=2))
-    assert (await handle.result()).status is EventStatus.CANCELLED
+    assert (await handle.result()).status is None, "nobody cancelled it"
     assert stage.world.schedules.exist == {}
 
 

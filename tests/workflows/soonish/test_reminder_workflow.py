@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
+from pressbox.core.errors import RateLimitedError
 from pressbox.soonish.contracts import ReminderWorkflowInput, ReminderWorkflowResult
 from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level
 from pressbox.soonish.domain.events import EventStatus
@@ -169,6 +170,30 @@ async def test_muting_between_two_tries_ends_the_reminder(stage: Stage, due: Rem
     assert (await handle.result()).outcome is ReminderOutcome.MUTED
     (delivery,) = [item for item in stage.world.ledger.deliveries.values() if item.subscription_id == 2]
     assert (delivery.state, delivery.reason) == (DeliveryState.SKIPPED, ReminderOutcome.MUTED)
+
+
+async def test_a_mail_server_that_asks_for_minutes_gets_them_and_the_text_stays_true(
+    stage: Stage, due: ReminderWorkflowInput
+) -> None:
+    stage.world.sender.answers(2, AttemptResult.UNAVAILABLE, retry_after=timedelta(minutes=20))
+    handle = await start(stage, due)
+    await until(lambda: stage.world.sender.sent)
+    # The second try is that of a later round of attempts, long after the catch-up window.
+    stage.world.clock.ahead = timedelta(minutes=30)
+    await stage.world.reminder_dispatcher.send(due)
+    assert stage.world.sender.to(2) == ["Concert starts in 1 hour", "Concert starts in 30 minutes"]
+    await handle.terminate()
+
+
+async def test_a_later_round_closes_a_reminder_that_is_no_longer_due(stage: Stage, due: ReminderWorkflowInput) -> None:
+    stage.world.sender.answers(2, AttemptResult.UNAVAILABLE, retry_after=timedelta(minutes=20))
+    with pytest.raises(RateLimitedError):
+        await stage.world.reminder_dispatcher.send(due)
+    left(stage)
+    assert await stage.world.reminder_dispatcher.send(due) is ReminderOutcome.LEFT
+    number = stage.world.ledger.find(stage.event_id, Cause.REMINDER)
+    assert number is not None
+    assert stage.world.ledger.messages[number].finished
 
 
 def asked(due: ReminderWorkflowInput, after: timedelta) -> ReminderWorkflowInput:

@@ -21,7 +21,7 @@ from pressbox.soonish.contracts import (
 from pressbox.soonish.ports import Ledger, Reminders
 
 SEND_BATCH = ActivityConfig(
-    start_to_close_timeout=timedelta(minutes=30),
+    start_to_close_timeout=timedelta(minutes=5),
     heartbeat_timeout=HEARTBEAT_TIMEOUT,
     # Messages that are being sent when somebody stops a broadcast are waited for and recorded.
     cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -69,7 +69,7 @@ class DeliveryActivities:
     async def send_reminder_notification(self, input: ReminderWorkflowInput) -> SendReminderResult:
         """Read event and subscription again, then send to this subscription only."""
         async with heartbeat():
-            outcome = await self._reminder_dispatcher.send(input, is_retry=activity.info().attempt > 1)
+            outcome = await self._reminder_dispatcher.send(input)
         if input.reminder_id is not None:
             await self._reminders.record_request_outcome(input.reminder_id, outcome)
         return SendReminderResult(outcome=outcome)

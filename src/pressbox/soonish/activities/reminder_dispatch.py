@@ -35,14 +35,16 @@ class ReminderDispatcher:
         self._dispatcher = dispatcher
         self._now = now
 
-    async def send(self, input: ReminderWorkflowInput, *, is_retry: bool) -> ReminderOutcome:
-        """An earlier attempt may have written the message, so a retry also closes one that is no longer due."""
+    async def send(self, input: ReminderWorkflowInput) -> ReminderOutcome:
+        """An earlier try, perhaps hours ago, may have written the message: it is sent on, or closed."""
+        begun = await self._ledger.find_open_message(input.event_id, *_identify(input))
         refusal = await self._find_refusal(input)
-        if refusal is not None:
-            if is_retry or refusal in UNEXPECTED:
+        # Whoever was tried in time is tried again until the event starts: mail servers ask for many minutes.
+        if refusal is not None and not (begun and refusal is ReminderOutcome.MISSED):
+            if begun or refusal in UNEXPECTED:
                 await self.skip(input, refusal)
             return refusal
-        notification_id = await self._accept_message(input)
+        notification_id = await self._accept_message(input, rewrite=begun is not None)
         if notification_id is None:
             return ReminderOutcome.EVENT_GONE
         await self._ledger.open_batch(notification_id, 0, 1)
@@ -68,20 +70,29 @@ class ReminderDispatcher:
         circumstances = await self._reminders.load_circumstances(input.event_id, input.subscription_id)
         return _judge(input, circumstances, self._now())
 
-    async def _accept_message(self, input: ReminderWorkflowInput) -> int | None:
+    async def _accept_message(self, input: ReminderWorkflowInput, *, rewrite: bool = False) -> int | None:
+        """With `rewrite`, the text of an earlier try becomes true again: less time is left until the start."""
         facts = await self._events.load_facts(input.event_id)
         if facts is None:
             return None
-        reminder = wanted_reminder(input)
-        requested = input.reminder_id is not None
-        return await self._ledger.accept_message(
-            input.event_id,
-            Cause.ADHOC if requested else Cause.REMINDER,
-            f"asked-{input.reminder_id}" if requested else message_version(reminder),
-            Level.WARNING,
-            write_requested_reminder(facts) if requested else write_reminder(facts, reminder.offset),
-            [input.subscription_id],
+        if input.reminder_id is not None:
+            text = write_requested_reminder(facts)
+        else:
+            text = write_reminder(facts, wanted_reminder(input).offset, self._now())
+        cause, version = _identify(input)
+        notification_id = await self._ledger.accept_message(
+            input.event_id, cause, version, Level.WARNING, text, [input.subscription_id]
         )
+        if rewrite:
+            await self._ledger.rewrite_message(notification_id, text)
+        return notification_id
+
+
+def _identify(input: ReminderWorkflowInput) -> tuple[Cause, str]:
+    """Cause and version: the same for every try of one reminder."""
+    if input.reminder_id is not None:
+        return Cause.ADHOC, f"asked-{input.reminder_id}"
+    return Cause.REMINDER, message_version(wanted_reminder(input))
 
 
 def wanted_reminder(input: ReminderWorkflowInput) -> WantedReminder:

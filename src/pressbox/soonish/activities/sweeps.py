@@ -10,6 +10,7 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.options import LONG
 from pressbox.soonish.activities.heartbeats import heartbeat
 from pressbox.soonish.activities.reminder_dispatch import UNEXPECTED, ReminderDispatcher
+from pressbox.soonish.activities.schedules import ScheduleActivities
 from pressbox.soonish.contracts import EventSignal, ReminderWorkflowInput, SweepInput, SweepResult
 from pressbox.soonish.domain.reminders import CATCH_UP_WINDOW, WantedReminder, find_refusal
 from pressbox.soonish.ports import Outbox, Reminders, ReminderSchedules, Workflows
@@ -23,6 +24,7 @@ class SweepActivities:
         reminders: Reminders,
         schedules: ReminderSchedules,
         reminder_dispatcher: ReminderDispatcher,
+        schedule_activities: ScheduleActivities,
         now: Clock = utc_now,
     ) -> None:
         self._outbox = outbox
@@ -30,6 +32,7 @@ class SweepActivities:
         self._reminders = reminders
         self._schedules = schedules
         self._reminder_dispatcher = reminder_dispatcher
+        self._schedule_activities = schedule_activities
         self._now = now
 
     @activity.defn
@@ -79,8 +82,8 @@ class SweepActivities:
         if missed and reason is not None:
             await self._reminder_dispatcher.skip(_workflow_input(event_id, reminder), reason)
             activity.logger.warning("Reminder %s of event %s could not be sent in time", reminder.key, event_id)
-        await self._schedules.delete(event_id, *reminder.key)
-        await self._reminders.forget_schedules([reminder.key])
+        # Not simply deleted: the event may move at this moment, and its schedule with it.
+        await self._schedule_activities.remove_fired_schedule(_workflow_input(event_id, reminder))
         return missed
 
 

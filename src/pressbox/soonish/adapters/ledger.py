@@ -89,6 +89,18 @@ class SqlLedger:
             work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
         return notification_id
 
+    async def find_open_message(self, event_id: int, cause: Cause, version: str) -> int | None:
+        row = NotificationRow
+        mine = (row.event_id == event_id, row.cause == cause, row.version == version, row.finished_at.is_(None))
+        async with self._database.unit_of_work() as work:
+            found: int | None = await work.session.scalar(select(row.id).where(*mine))
+            return found
+
+    async def rewrite_message(self, notification_id: int, text: MessageText) -> None:
+        statement = update(NotificationRow).where(NotificationRow.id == notification_id)
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(statement.values(title=text.title, body=text.body))
+
     async def open_batch(self, notification_id: int, after: int, limit: int) -> tuple[int | None, int]:
         async with self._database.unit_of_work() as work:
             message = await _load_notification(work.session, notification_id, lock=True)

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pressbox.soonish.domain.events import EventFacts, FieldChange
 from pressbox.soonish.domain.reminders import describe_start
-from pressbox.soonish.domain.times import format_time
+from pressbox.soonish.domain.times import format_time, load_zone
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ def write_cancellation(event: EventFacts) -> MessageText:
     )
 
 
-def write_reminder(event: EventFacts, offset: timedelta) -> MessageText:
-    sentence = f"{event.name} {describe_start(offset)}"
+def write_reminder(event: EventFacts, offset: timedelta, now: datetime) -> MessageText:
+    sentence = f"{event.name} {describe_start(offset, event.start_date, now, load_zone(event.timezone))}"
     return MessageText(sentence, f"{sentence}.\n\n{_where_and_when(event)}")
 
 

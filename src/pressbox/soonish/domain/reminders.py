@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from pressbox.core.errors import InvalidInputError
@@ -15,6 +15,8 @@ MAX_OFFSET = timedelta(days=365)
 MAX_OFFSETS = 20
 # A reminder that could not be sent at its time is still sent for this long.
 CATCH_UP_WINDOW = timedelta(minutes=10)
+# A reminder that is sent within this time of its moment is on time.
+ON_TIME = timedelta(minutes=1)
 
 
 class SubscriptionState(StrEnum):
@@ -191,6 +193,16 @@ def parse_offset(version: str) -> timedelta:
     return timedelta(seconds=int(version.split("-")[1].removesuffix("s")))
 
 
-def describe_start(offset: timedelta) -> str:
-    """`is tomorrow`, `starts in 1 hour`, `starts in 25 minutes`."""
-    return "is tomorrow" if offset == timedelta(days=1) else f"starts in {format_offset(offset)}"
+def describe_start(offset: timedelta, start: datetime, now: datetime, zone: tzinfo) -> str:
+    """`is tomorrow`, `starts in 1 hour`, `starts in 6 minutes` when the reminder is late: what is true at this moment.
+
+    Within a minute of its time the words are those of the offset, because seconds interest nobody.
+    """
+    left = start - now
+    if abs(offset - left) < ON_TIME:
+        left = offset
+    days = (start.astimezone(zone).date() - now.astimezone(zone).date()).days
+    if offset == timedelta(days=1) and days == 1:
+        return "is tomorrow"
+    whole_minutes = timedelta(minutes=max(1, round(left / timedelta(minutes=1))))
+    return f"starts in {format_offset(left if left == offset else whole_minutes)}"

@@ -19,7 +19,6 @@ from pressbox.soonish.contracts import ManualNotificationSent
 from pressbox.soonish.domain.delivery import Cause, DeliveryState
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.views import DeliveryView, MessageView, Reach, SubscriberView, WhyView
-from pressbox.soonish.ports import Workflows
 from pressbox.soonish.service.inputs import Announcement
 from pressbox.soonish.service.quotas import MESSAGES
 from pressbox.soonish.service.relay import WorkflowRelay
@@ -30,10 +29,9 @@ MAX_LISTED = 500
 
 
 class BoardService:
-    def __init__(self, database: Database, relay: WorkflowRelay, workflows: Workflows) -> None:
+    def __init__(self, database: Database, relay: WorkflowRelay) -> None:
         self._database = database
         self._relay = relay
-        self._workflows = workflows
 
     async def announce(self, organiser_id: int, slug: str, stated: Announcement) -> MessageView:
         version = stated.request_key or secrets.token_hex(8)
@@ -75,9 +73,9 @@ class BoardService:
         message = await self.get_message(organiser_id, notification_id)
         if message.finished_at is not None:
             raise ConflictError("This message has already been sent to everybody.", notification_id=notification_id)
-        if not await self._workflows.cancel_broadcast(message.event_id, notification_id):
-            # It has not begun: when it does, it finds that nobody is left.
-            await SqlLedger(self._database).cancel(notification_id)
+        # The ledger decides, so that it works without Temporal too: no more tries begin from here on.
+        await SqlLedger(self._database).cancel(notification_id)
+        await self._relay.cancel_broadcast(message.event_id, notification_id)
         log.info("message_stopped", msg="A message was stopped", notification_id=notification_id)
 
     async def preview_reach(

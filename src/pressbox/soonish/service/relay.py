@@ -25,6 +25,14 @@ class WorkflowRelay:
     async def start_reminder(self, reminder: RequestedReminder) -> None:
         await self._attempt(self._start_reminder(reminder), reminder.event_id)
 
+    async def cancel_reminder(self, event_id: int, subscription_id: int, reminder_id: int) -> None:
+        """End its workflow; one that is not told ends by itself, because it reads the request when it wakes."""
+        await self._attempt(self._workflows.cancel_reminder(subscription_id, reminder_id), event_id)
+
+    async def cancel_broadcast(self, event_id: int, notification_id: int) -> None:
+        """End its workflow; one that is not told finds nobody left to send to."""
+        await self._attempt(self._workflows.cancel_broadcast(event_id, notification_id), event_id)
+
     async def _send_signals(self, event_id: int) -> None:
         signals = [signal for _, signal in await self._outbox.load_unsent(event_id)]
         if signals:
@@ -35,7 +43,7 @@ class WorkflowRelay:
         await self._workflows.start_reminder(reminder)
         await self._reminders.mark_request_started(reminder.reminder_id)
 
-    async def _attempt(self, work: Awaitable[None], event_id: int) -> None:
+    async def _attempt(self, work: Awaitable[object], event_id: int) -> None:
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 await work

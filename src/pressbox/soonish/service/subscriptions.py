@@ -24,7 +24,7 @@ from pressbox.soonish.domain.agenda import sort_agenda
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import Holder, RequestedReminderView, SubscriptionView, Viewer
-from pressbox.soonish.ports import RequestedReminder, Workflows
+from pressbox.soonish.ports import RequestedReminder
 from pressbox.soonish.service.guest_limits import GuestLimits
 from pressbox.soonish.service.inputs import Preferences, validate_delay
 from pressbox.soonish.service.quotas import REMINDERS, REMINDERS_SET, SUBSCRIPTIONS
@@ -51,13 +51,11 @@ class SubscriptionService:
         database: Database,
         guest_limits: GuestLimits,
         relay: WorkflowRelay,
-        workflows: Workflows,
         now: Clock = utc_now,
     ) -> None:
         self._database = database
         self._guest_limits = guest_limits
         self._relay = relay
-        self._workflows = workflows
         self._now = now
 
     async def subscribe(self, viewer: Viewer, slug: str, stated: Preferences) -> SubscriptionView:
@@ -162,16 +160,16 @@ class SubscriptionService:
         return RequestedReminderView(reminder.id, fire_at, "")
 
     async def cancel_reminder(self, holder: Holder, reminder_id: int) -> None:
-        """Cancel it in Temporal first, then here: no reminder is called cancelled that could still be sent."""
+        """Its workflow asks here before it sends anything, so it works without Temporal too."""
         view = await self.get(holder)
         if reminder_id not in {reminder.id for reminder in view.reminders}:
             raise NotFoundError("There is no such reminder.")
-        await self._workflows.cancel_reminder(holder.subscription_id, reminder_id)
         row = RequestedReminderRow
         async with self._database.unit_of_work() as work:
             await work.session.execute(
                 update(row).where(row.id == reminder_id, row.cancelled_at.is_(None)).values(cancelled_at=func.now())
             )
+        await self._relay.cancel_reminder(view.event.id, holder.subscription_id, reminder_id)
 
     async def _signal(self, holder: Holder) -> SubscriptionView:
         view = await self.get(holder)

@@ -1,6 +1,5 @@
 """EventWorkflow: one event from its creation to its end."""
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from temporalio import workflow
@@ -9,7 +8,6 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call, call_until_success
     from pressbox.soonish.activities.events import EventActivities
-    from pressbox.soonish.activities.schedules import ScheduleActivities
     from pressbox.soonish.contracts import (
         AcceptUpdateInput,
         EventCancelled,
@@ -24,19 +22,17 @@ with workflow.unsafe.imports_passed_through():
         ParticipantAdded,
         ParticipantChanged,
         ParticipantRemoved,
-        ScheduleChange,
         ScheduleInput,
     )
     from pressbox.soonish.domain.audiences import organiser_of
-    from pressbox.soonish.domain.events import EventStatus
     from pressbox.soonish.domain.lifecycle import PendingUpdate, next_wake_time
     from pressbox.soonish.workflows.children import cancel_unsent, run_broadcast
+    from pressbox.soonish.workflows.housekeeping import DELETE, PLAN_ALL, PLAN_ONE, Housekeeping, ScheduleActivity
     from pressbox.soonish.workflows.mailbox import Mailbox
     from pressbox.soonish.workflows.retries import PAUSES
 
-ScheduleActivity = Callable[[ScheduleActivities, ScheduleInput], Awaitable[ScheduleChange]]
-PLAN_ALL = ScheduleActivities.create_reminder_schedules
-PLAN_ONE = ScheduleActivities.create_reminder_schedules_for_subscription
+# Runs that began before it change schedules in the middle of their messages, as their histories say.
+PEOPLE_FIRST = "people-first"
 
 
 @workflow.defn
@@ -44,9 +40,10 @@ class EventWorkflow:
     """Sends the messages of one event in order, and keeps its reminder schedules in step with its dates.
 
     Id `event-{event_id}`; started by the service after its commit, or by the sweep, always together with a signal.
-    Signals are only queued; one loop handles them. Ends when the event is cancelled or over, with its schedules
-    deleted; a signal after that starts a short run of its own. Continues as new between two messages, with queue and
-    state. A broadcast that fails is counted and never fails the event.
+    Signals are only queued; one loop handles them. Schedules are changed beside it: no message waits for them, and
+    those of a cancelled event are deleted after its people were told. Ends when the event is cancelled, over or gone,
+    with its schedules deleted; a signal after that starts a short run of its own. Continues as new between two
+    messages, with queue and state. A broadcast that fails is counted and never fails the event.
     """
 
     @workflow.init
@@ -58,6 +55,8 @@ class EventWorkflow:
         )
         self._event: EventDetails | None = None
         self._over = False
+        self._house = Housekeeping(input.event_id)
+        self._people_first = False
 
     @workflow.signal
     def participant_added(self, signal: ParticipantAdded) -> None:
@@ -89,6 +88,7 @@ class EventWorkflow:
 
     @workflow.run
     async def run(self, input: EventWorkflowInput) -> EventWorkflowResult:
+        self._people_first = workflow.patched(PEOPLE_FIRST)
         await self._begin()
         while self._mailbox or not self._over:
             await self._wait_for_work()
@@ -100,9 +100,10 @@ class EventWorkflow:
             else:
                 await self._complete_when_ended()
             if self._run_is_long():
-                state = self._mailbox.state(started=True, notifications=self._progress.done)
+                state = self._mailbox.state(started=True, notifications=self._progress.done, replan=self._house.is_busy)
                 workflow.continue_as_new(input.model_copy(update={"state": state}))
-        return EventWorkflowResult(status=self._event.status if self._event else EventStatus.CANCELLED)
+        await self._house.finish()
+        return EventWorkflowResult(status=self._event.status if self._event else None)
 
     async def _begin(self) -> None:
         found = await call(EventActivities.validate_event_exists, self._reference())
@@ -111,10 +112,12 @@ class EventWorkflow:
         if self._over:
             if created is not None:
                 await cancel_unsent(created)
-            await self._delete_schedules()
+            await self._schedule(DELETE)
         elif not self._input.state.started:
             if created is not None:
                 await self._broadcast(created)
+            await self._schedule(PLAN_ALL)
+        elif self._input.state.replan:
             await self._schedule(PLAN_ALL)
 
     async def _wait_for_work(self) -> None:
@@ -132,7 +135,7 @@ class EventWorkflow:
             case ParticipantAdded() | ParticipantChanged():
                 await self._schedule(PLAN_ONE, signal.subscription_id)
             case ParticipantRemoved():
-                await self._delete_schedules(signal.subscription_id)
+                await self._schedule(DELETE, signal.subscription_id)
             case EventUpdated():
                 await self._read()
                 await self._schedule(PLAN_ALL)
@@ -141,10 +144,13 @@ class EventWorkflow:
                 await self._broadcast(signal.notification_id)
             case EventCancelled():
                 self._mailbox.pending = None
-                await self._delete_schedules()
+                if not self._people_first:
+                    await self._schedule(DELETE)
                 await self._broadcast(signal.notification_id)
                 await self._read()
                 self._over = True
+                if self._people_first:
+                    await self._schedule(DELETE)
 
     async def _announce(self, pending: PendingUpdate) -> None:
         accepted = await call(
@@ -164,7 +170,7 @@ class EventWorkflow:
                 await self._announce(self._mailbox.pending)
             await call(EventActivities.complete_event, self._reference())
             await self._read()
-        await self._delete_schedules()
+        await self._schedule(DELETE)
         self._over = True
 
     async def _read(self) -> None:
@@ -177,10 +183,10 @@ class EventWorkflow:
         self._progress = self._progress.model_copy(update={"done": self._progress.done + 1, "failed": failed})
         report(self._progress)
 
-    async def _delete_schedules(self, subscription_id: int | None = None) -> None:
-        await self._schedule(ScheduleActivities.delete_reminder_schedules, subscription_id)
-
     async def _schedule(self, activity: ScheduleActivity, subscription_id: int | None = None) -> None:
+        if self._people_first:
+            self._house.add(activity, subscription_id)
+            return
         input = ScheduleInput(event_id=self._input.event_id, subscription_id=subscription_id)
         await call_until_success(activity, input, pauses=PAUSES)
 

@@ -35,7 +35,7 @@ class Mailbox:
     def note_announced(self, version: int) -> None:
         self.pending, self._announced = None, version
 
-    def state(self, *, started: bool, notifications: int) -> EventWorkflowState:
+    def state(self, *, started: bool, notifications: int, replan: bool) -> EventWorkflowState:
         return EventWorkflowState(
             started=started,
             queue=tuple(self._queue),
@@ -44,4 +44,5 @@ class Mailbox:
             announced_version=self._announced,
             announce_from=self.pending.from_version if self.pending else None,
             announce_at=self.pending.at if self.pending else None,
+            replan=replan,
         )

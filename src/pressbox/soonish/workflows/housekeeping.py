@@ -1,0 +1,54 @@
+"""Keeps an event's reminder schedules in step beside its messages: people hear of a change first."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+from pressbox.core.temporal.calls import call_until_success, failure_reason
+from pressbox.soonish.activities.schedules import ScheduleActivities
+from pressbox.soonish.contracts import ScheduleChange, ScheduleInput
+from pressbox.soonish.workflows.retries import PAUSES
+
+ScheduleActivity = Callable[[ScheduleActivities, ScheduleInput], Awaitable[ScheduleChange]]
+PLAN_ALL = ScheduleActivities.create_reminder_schedules
+PLAN_ONE = ScheduleActivities.create_reminder_schedules_for_subscription
+DELETE = ScheduleActivities.delete_reminder_schedules
+# About an hour and a half. A schedule that is left over reminds nobody: its workflow reads the event again.
+ROUNDS = 20
+
+
+class Housekeeping:
+    """Changes schedules one job after the other, in a task of its own that no message waits for."""
+
+    def __init__(self, event_id: int) -> None:
+        self._event_id = event_id
+        self._jobs: deque[tuple[ScheduleActivity, int | None]] = deque()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._jobs) or (self._task is not None and not self._task.done())
+
+    def add(self, activity: ScheduleActivity, subscription_id: int | None = None) -> None:
+        job = (activity, subscription_id)
+        if job not in self._jobs:
+            self._jobs.append(job)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._work())
+
+    async def finish(self) -> None:
+        await workflow.wait_condition(lambda: not self.is_busy)
+
+    async def _work(self) -> None:
+        while self._jobs:
+            activity, subscription_id = self._jobs.popleft()
+            input = ScheduleInput(event_id=self._event_id, subscription_id=subscription_id)
+            try:
+                await call_until_success(activity, input, rounds=ROUNDS, pauses=PAUSES)
+            except ActivityError as error:
+                if is_cancelled_exception(error):
+                    raise
+                workflow.logger.warning("Schedules stay as they are: %s", failure_reason(error))
