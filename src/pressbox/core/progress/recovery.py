@@ -118,11 +118,7 @@ async def _ask(client: Client, run: WorkflowExecution) -> Progress:
         return Progress(title=title_of(run.workflow_type), audience=NOBODY)
     except RPCError as error:
         # Its worker is away or does not know the type any more; that it exists is still worth a line.
-        if error.status not in (
-            RPCStatusCode.DEADLINE_EXCEEDED,
-            RPCStatusCode.FAILED_PRECONDITION,
-            RPCStatusCode.NOT_FOUND,
-        ):
+        if error.status not in _CANNOT_ANSWER:
             raise
         return Progress(title=title_of(run.workflow_type), audience=NOBODY)
     return progress
