@@ -28,6 +28,7 @@ test: $(VENV)/.ready browser ## Run all tests (make test ARGS="tests/unit -x")
 
 soak: $(VENV)/.ready ## Kill everything again and again, then fuzz for an hour (wants a quiet machine)
 	$(BIN)/pytest -p no:randomly $(or $(ARGS),tests/soak)
+	$(BIN)/pytest -p no:randomly -n 2 --hypothesis-profile=search tests/unit
 	$(BIN)/pytest -p no:randomly --timeout=0 -n 2 tests/fuzz --fuzz-seconds=3600
 
 check: $(VENV)/.ready ## Format, lint, templates, types, imports, dependencies

@@ -38,7 +38,9 @@ structlog.configure(
 )
 
 # How long one example takes says how busy the machine is.
-hypothesis.settings.register_profile("tests", hypothesis.settings(), deadline=None)
+# A run of the suite tells about a change and not about luck; `make soak` searches with new examples each time.
+hypothesis.settings.register_profile("tests", hypothesis.settings(), deadline=None, derandomize=True)
+hypothesis.settings.register_profile("search", hypothesis.settings(), deadline=None, max_examples=1_000)
 hypothesis.settings.load_profile("tests")
 
 # As entry points make sure that there is one.

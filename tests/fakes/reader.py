@@ -92,10 +92,17 @@ class Index:
     asked: list[tuple[str, tuple[int, ...], bool]] = field(default_factory=list)
 
     async def search(
-        self, query: str, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
+        self,
+        query: str,
+        feed_ids: Sequence[int] | None,
+        limit: int,
+        offset: int,
+        newest_first: bool,
+        entry_ids: Sequence[int] | None = None,
     ) -> tuple[Sequence[Hit], int]:
         self.asked.append((query, tuple(feed_ids or ()), newest_first))
-        found = [Hit(number, 1.0, f"<mark>{query}</mark>", "…") for number in self.hits]
+        hits = [number for number in self.hits if entry_ids is None or number in entry_ids]
+        found = [Hit(number, 1.0, f"<mark>{query}</mark>", "…") for number in hits]
         return found[offset : offset + limit], len(found)
 
 

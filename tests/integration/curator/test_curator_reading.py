@@ -253,3 +253,23 @@ async def test_a_cursor_that_is_none_is_refused(library: Library, cursor: str) -
     for selection in (Selection(), Selection(sort=Sort.RECOMMENDED), Selection(query="fire")):
         with pytest.raises(InvalidInputError):
             await library.service.reading.load_entries(anna, selection, after=cursor)
+
+
+async def test_a_search_inside_a_list_counts_what_it_shows(library: Library) -> None:
+    anna = await library.person()
+    feed = await library.feed(anna)
+    made = [await library.entry(feed) for _ in range(5)]
+    states, reading = library.service.states, library.service.reading
+    (label,) = await states.set_labels(anna, made[0], ["Later"])
+    await states.star(anna, made[1])
+    await states.mark_read(anna, made[:3], read=True)
+    library.index.hits = made
+    for selection, expected in [
+        (Selection(ListKind.LABEL, label.id, query="word"), made[:1]),
+        (Selection(ListKind.STARRED, query="word"), [made[1]]),
+        (Selection(ListKind.ALL, unread_only=True, query="word"), made[3:]),
+        (Selection(ListKind.FEED, feed, query="word"), made),
+    ]:
+        page = await reading.load_entries(anna, selection, limit=1)
+        assert (page.total, ids(page)) == (len(expected), expected[:1])
+        assert await whole(library, anna, selection, 2) == expected

@@ -192,6 +192,19 @@ async def test_only_due_feeds_with_readers_are_listed_page_by_page(rows: Rows) -
     assert (await rows.feeds.list_due(0, 10, due, only_due=False)).feed_ids == (new, soon, later)
 
 
+async def test_the_newest_entry_of_a_crawl_has_the_highest_id(rows: Rows) -> None:
+    """Reader apps ask for the newest twenty by their ids."""
+    dated = await rows.feed(await rows.user())
+    entries = [replace(entry(number), published_at=NOW - timedelta(hours=number)) for number in (2, 1, 3)]
+    await rows.crawl(dated, read(*entries))
+    stored = await rows.all(select(EntryRow.guid).where(EntryRow.feed_id == dated).order_by(EntryRow.id))
+    assert list(stored) == [entry(3).guid, entry(2).guid, entry(1).guid]
+    undated = await rows.feed(await rows.user())
+    await rows.crawl(undated, read(*(replace(entry(number), published_at=None) for number in (1, 2, 3))))
+    stored = await rows.all(select(EntryRow.guid).where(EntryRow.feed_id == undated).order_by(EntryRow.id))
+    assert list(stored) == [entry(3).guid, entry(2).guid, entry(1).guid], "the document begins with the newest"
+
+
 async def test_the_same_guid_twice_is_one_entry_and_does_not_flicker(rows: Rows) -> None:
     feed = await rows.feed(await rows.user())
     twice = read(entry(1, title="First"), entry(1, title="Second"))
@@ -432,7 +445,7 @@ async def distil(rows: Rows, *entry_ids: int) -> None:
     answers = [
         Distilled(one.entry_id, "In short.", 0, 0, "en", "model", "1", content_hash=one.content_hash) for one in waiting
     ]
-    assert await rows.summaries.save_distilled(answers, NOW) == list(entry_ids)
+    assert await rows.summaries.save_distilled(answers, NOW) == sorted(entry_ids)
     documents = await rows.documents.load_documents(entry_ids)
     await rows.documents.mark_indexed({document.entry_id: document.shown_hash for document in documents})
 

@@ -310,3 +310,13 @@ _PIECES = st.sampled_from(_TAGS + _PARTS)
 def test_no_pattern_of_tags_grows_without_end(opening: list[str], repeated: list[str], times: int) -> None:
     html = "".join(opening) * 20 + "".join(repeated) * times
     assert len(sanitise(html, "https://example.org/")) <= MOST_GROWTH * len(html) + LARGEST_EXTRA
+
+
+def test_a_link_inside_a_link_is_separated_for_good() -> None:
+    inside = (
+        '<div><table><tbody><tr><td>1</td></tr></tbody></table><p><a href="https://b.example.org/">in</a></p></div>'
+    )
+    clean = sanitise(f'<a href="https://a.example.org/">{inside}out</a>', "https://example.org/")
+    assert clean.count("<a ") == 1
+    assert "https://b.example.org/" in clean
+    assert sanitise(clean, "https://example.org/") == clean

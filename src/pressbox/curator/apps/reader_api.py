@@ -6,7 +6,7 @@ from http import HTTPStatus
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
-from pressbox.core.errors import InvalidInputError, NotSignedInError, TransientError
+from pressbox.core.errors import InvalidInputError, NotFoundError, NotSignedInError, PermanentError, TransientError
 from pressbox.core.web.identity import client_of
 from pressbox.curator.apps.domain import FEED, LABEL, STARRED, StreamKind, microseconds
 from pressbox.curator.apps.formats import Json
@@ -128,7 +128,7 @@ async def quick_add(app: Asking) -> Response:
     address = app.values.one("quickadd").removeprefix(FEED)
     try:
         feed = await app.sources.add(app.user_id, address)
-    except (InvalidInputError, TransientError) as error:
+    except (InvalidInputError, NotFoundError, PermanentError, TransientError) as error:
         return said(app, {"query": address, "numResults": 0, "error": error.message})
     told: dict[str, Json] = {
         "query": address,

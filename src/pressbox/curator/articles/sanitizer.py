@@ -80,6 +80,7 @@ def sanitise(html: str, base_url: str) -> str:
     _simplify(root)
     _lower_headings(root)
     _resolve_links(root, base_url)
+    _separate_links(root)
     _close_paragraphs(root)
     _limit_formatting(root)
     simple = serialise(root)
@@ -124,6 +125,22 @@ def _close_paragraphs(root: Any) -> None:
             open_paragraphs.append(element)
     for element in with_blocks:
         element.tag = "div"
+
+
+def _separate_links(root: Any) -> None:
+    """Unwrap links with links inside: parsers do not agree where the outer one ends."""
+    from lxml import etree
+
+    current, outer = None, []
+    for event, element in etree.iterwalk(root, events=("start", "end"), tag="a"):
+        if event == "end":
+            current = None if element is current else current
+            continue
+        if current is not None:
+            outer.append(current)
+        current = element
+    for element in outer:
+        unwrap(element)
 
 
 def _limit_formatting(root: Any) -> None:

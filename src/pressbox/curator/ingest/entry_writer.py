@@ -100,7 +100,7 @@ async def _insert(
 ) -> None:
     texts = {guid: to_plain_text(_feed_html(entry)) for guid, entry in entries.items()}
     values = []
-    for guid, entry in entries.items():
+    for guid, entry in _order_by_age(entries, now):
         row = _entry_values(entry) | _initial_state(entry, texts[guid], full_text=feed.full_text)
         address = str(row["canonical_url"])
         summary, feed_content = "", _feed_html(entry)
@@ -124,6 +124,11 @@ async def _insert(
     ]
     await session.execute(insert(EntryBodyRow), bodies)
     await inherit_read_state(session, EntryRow.id.in_(ids.values()))
+
+
+def _order_by_age(entries: dict[str, FeedEntry], now: datetime) -> list[tuple[str, FeedEntry]]:
+    """Oldest first, as reader apps take the highest id for the newest. Feeds without dates begin with the newest."""
+    return sorted(reversed(entries.items()), key=lambda item: item[1].published_at or now)
 
 
 def _entry_values(entry: FeedEntry) -> dict[str, object]:

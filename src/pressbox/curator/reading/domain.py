@@ -65,6 +65,11 @@ class Selection:
     def wants_unread(self) -> bool:
         return self.unread_only or self.kind is ListKind.UNREAD
 
+    @property
+    def is_made_of_feeds(self) -> bool:
+        """Whether every entry of certain feeds is in this list, whatever the person did with it."""
+        return not self.wants_unread and self.kind in (ListKind.ALL, ListKind.CATEGORY, ListKind.FEED)
+
 
 @dataclass(frozen=True)
 class Label:

@@ -96,13 +96,12 @@ class ReadingService:
         return await self._ingest.reprocess([entry_id], fetch=True, distill=True)
 
     async def _search_entries(self, user_id: int, selection: Selection, after: str | None, limit: int) -> EntryPage:
-        feed_ids = await self._lists.load_feed_ids(user_id, selection)
+        feed_ids, entry_ids = await self._lists.load_search_scope(user_id, selection)
         offset = _offset(after)
-        if not feed_ids:
+        if not feed_ids and not entry_ids:
             return replace(NO_ENTRIES, total=0)
-        hits, total = await self._search.search(
-            selection.query, feed_ids, limit, offset, newest_first=selection.sort is not Sort.RELEVANCE
-        )
+        newest_first = selection.sort is not Sort.RELEVANCE
+        hits, total = await self._search.search(selection.query, feed_ids, limit, offset, newest_first, entry_ids)
         marked = {hit.entry_id: hit for hit in hits}
         items = [
             replace(item, title_html=marked[item.id].title_html, snippet_html=marked[item.id].snippet_html)

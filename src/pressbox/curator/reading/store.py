@@ -49,6 +49,9 @@ _ARTICLE_COLUMNS = tuple(
     field.name for field in fields(ArticleView) if hasattr(EntryRow, field.name) and field.name not in _ITEM_COLUMNS
 )
 
+# Of a list that feeds do not make, such as a label, the newest so many are searched.
+MOST_SEARCHED = 20_000
+
 
 class SqlReadingLists:
     def __init__(self, database: Database) -> None:
@@ -101,9 +104,16 @@ class SqlReadingLists:
             seen = set(await work.session.scalars(visible))
             return await load_items(work.session, user_id, [number for number in entry_ids if number in seen], scope)
 
-    async def load_feed_ids(self, user_id: int, selection: Selection) -> Sequence[int]:
+    async def load_search_scope(
+        self, user_id: int, selection: Selection
+    ) -> tuple[Sequence[int] | None, Sequence[int] | None]:
+        """Return the feeds that a search of this list covers, or its newest entries when feeds do not make the list."""
         async with self._database.unit_of_work() as work:
-            return (await load_scope(work.session, user_id, selection)).feed_ids
+            scope = await load_scope(work.session, user_id, selection)
+            if selection.is_made_of_feeds:
+                return scope.feed_ids, None
+            listed = select_listed(user_id, selection, scope, every_copy=True).order_by(EntryRow.id.desc())
+            return None, (await work.session.scalars(listed.limit(MOST_SEARCHED))).all()
 
     async def load_article(self, user_id: int, entry_id: int, selection: Selection | None = None) -> ArticleView:
         article, _ = await self._open(user_id, entry_id, selection, None, 0)

@@ -65,7 +65,13 @@ class Hit:
 
 class SearchReader(Protocol):
     async def search(
-        self, query: str, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
+        self,
+        query: str,
+        feed_ids: Sequence[int] | None,
+        limit: int,
+        offset: int,
+        newest_first: bool,
+        entry_ids: Sequence[int] | None = None,
     ) -> tuple[Sequence[Hit], int]: ...
 
 

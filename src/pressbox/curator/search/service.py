@@ -30,11 +30,17 @@ class ArticleSearch:
         self._request_check = request_check
 
     async def search(
-        self, query: str, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
+        self,
+        query: str,
+        feed_ids: Sequence[int] | None,
+        limit: int,
+        offset: int,
+        newest_first: bool,
+        entry_ids: Sequence[int] | None = None,
     ) -> tuple[Sequence[Hit], int]:
         """Return a page of hits and their number; raise TransientError where "nothing" might not be true."""
         try:
-            hits, total = await self._reader.search(query, feed_ids, limit, offset, newest_first)
+            hits, total = await self._reader.search(query, feed_ids, limit, offset, newest_first, entry_ids)
         except DamagedIndexError:
             await self._doubt_index()
             raise

@@ -17,7 +17,7 @@ from pressbox.curator.search.domain.query import (
     allows_prefix_typo,
     allows_typo,
 )
-from pressbox.curator.search.index.schema import AUTHOR, CONTENT, FEED, FEED_CONTENT, SUMMARY, TITLE, WORDS
+from pressbox.curator.search.index.schema import AUTHOR, CONTENT, FEED, FEED_CONTENT, ID, SUMMARY, TITLE, WORDS
 from pressbox.curator.text.words import Word, split_pairs
 
 if TYPE_CHECKING:
@@ -48,9 +48,11 @@ class Tolerance(IntEnum):
 class QueryBuilder:
     """Builds queries for the schema of one index."""
 
-    def __init__(self, schema: "tantivy.Schema", feed_ids: Sequence[int] | None) -> None:
+    def __init__(
+        self, schema: "tantivy.Schema", feed_ids: Sequence[int] | None, entry_ids: Sequence[int] | None = None
+    ) -> None:
         self._schema = schema
-        self._feed_ids = feed_ids
+        self._among = {FEED: feed_ids, ID: entry_ids}
 
     def build(self, query: SearchQuery, tolerance: Tolerance) -> "tantivy.Query":
         return self._restrict(query, self._all([self._clause(clause, tolerance) for clause in query.included]))
@@ -77,9 +79,10 @@ class QueryBuilder:
         parts = [(tantivy.Occur.Must, wanted)]
         parts += [(tantivy.Occur.Should, one) for one in self._phrases(query)]
         parts += [(tantivy.Occur.MustNot, self._exact(clause)) for clause in query.excluded]
-        if self._feed_ids is not None:
-            feeds = tantivy.Query.term_set_query(self._schema, FEED, list(self._feed_ids))
-            parts.append((tantivy.Occur.Must, self._tier(feeds, 0.0)))
+        for field, numbers in self._among.items():
+            if numbers is not None:
+                among = tantivy.Query.term_set_query(self._schema, field, list(numbers))
+                parts.append((tantivy.Occur.Must, self._tier(among, 0.0)))
         return tantivy.Query.boolean_query(parts)
 
     def _phrases(self, query: SearchQuery) -> "Sequence[tantivy.Query]":

@@ -50,13 +50,21 @@ class TantivyReader:
         self._opened: _OpenIndex | None = None
 
     async def search(
-        self, query: str, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
+        self,
+        query: str,
+        feed_ids: Sequence[int] | None,
+        limit: int,
+        offset: int,
+        newest_first: bool,
+        entry_ids: Sequence[int] | None = None,
     ) -> tuple[Sequence[Hit], int]:
-        """Return a page of hits and the number of all hits. Without `feed_ids` all feeds are searched."""
+        """Return a page of hits and the number of all hits, among these feeds or entries when they are given."""
         parsed = parse_query(query)
-        if not parsed.clauses or (feed_ids is not None and not feed_ids):
+        if not parsed.clauses or any(numbers is not None and not numbers for numbers in (feed_ids, entry_ids)):
             return NO_HITS
-        return await asyncio.to_thread(self._search, parsed, feed_ids, max(1, limit), max(0, offset), newest_first)
+        return await asyncio.to_thread(
+            self._search, parsed, feed_ids, entry_ids, max(1, limit), max(0, offset), newest_first
+        )
 
     async def search_any(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
         """Return entries that have some of these terms, best first. For questions, which are not typed as queries."""
@@ -78,14 +86,21 @@ class TantivyReader:
             return [int(searcher.doc(address).get_first(ID) or 0) for _, address in found.hits]
 
     def _search(
-        self, query: SearchQuery, feed_ids: Sequence[int] | None, limit: int, offset: int, newest_first: bool
+        self,
+        query: SearchQuery,
+        feed_ids: Sequence[int] | None,
+        entry_ids: Sequence[int] | None,
+        limit: int,
+        offset: int,
+        newest_first: bool,
     ) -> tuple[Sequence[Hit], int]:
         index = self._open_newest()
         if index is None:
             return NO_HITS
         with map_errors():
             searcher = index.searcher()
-            found = _search_page(searcher, QueryBuilder(index.schema, feed_ids), query, limit, offset, newest_first)
+            builder = QueryBuilder(index.schema, feed_ids, entry_ids)
+            found = _search_page(searcher, builder, query, limit, offset, newest_first)
             highlighter = Highlighter(query, typos=found.tolerance >= Tolerance.TYPOS)
             return [_hit(searcher, address, score, highlighter) for score, address in found.hits], found.total
 
