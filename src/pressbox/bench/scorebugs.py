@@ -38,6 +38,9 @@ _TEAMS = (
     "KOR",
 )
 _BOARDS = ("PRESSBOX", "OPEN 24 HOURS", "SINCE 1904", "FLY 2026", "ORDER NOW", "MATCH DAY", "BANK 9", "+49 30 1234")
+_SECOND_HALVES = ("2T", "2. HZ", "2.HZ", "2 MT", "2T", "ST", "II T", "2. YARI", "2ND HALF")
+_ANNOUNCEMENTS = ("KICK-OFF", "KICK OFF", "ANPFIFF", "TONIGHT", "INICIO")
+_KICK_OFFS = ("20:45", "21:00", "18:30", "15:30", "20:00", "12:30", "17:15")
 # Part of OpenCV since version 5: name, weight and stretch.
 _OUTLINE_FONTS = {
     "sans": ("sans", 400, 1.0),
@@ -59,6 +62,11 @@ class Notation(StrEnum):
     ANNOUNCED = "clock with announced stoppage time"
     MARKED = "restarted clock with its half"
     MINUTE = "minute only"
+    FOREIGN = "restarted clock with its half in another language"
+    GLUED = "45:00+2"
+    KICK_OFF = "kick-off announced"
+    TIME_OF_DAY = "time of day alone"
+    MIRRORED = "mirrored picture"
     NO_CLOCK = "scorebug without a clock"
     NO_SCOREBUG = "no scorebug"
 
@@ -174,6 +182,11 @@ def _make_texts(notation: Notation, chance: random.Random) -> tuple[tuple[str, .
         Notation.ANNOUNCED: ((f"{end + extra - 1}:{second:02}", f"+{extra}"), end + extra - 1),
         Notation.MARKED: (("2H", f"{early:02}:{second:02}"), 45 + early),
         Notation.MINUTE: ((f"{early + 10}'",), early + 10),
+        Notation.FOREIGN: ((chance.choice(_SECOND_HALVES), f"{early:02}:{second:02}"), 45 + early),
+        Notation.GLUED: ((f"{end}:00+{extra}",), end + extra),
+        Notation.KICK_OFF: ((chance.choice(_ANNOUNCEMENTS), chance.choice(_KICK_OFFS)), None),
+        Notation.TIME_OF_DAY: ((chance.choice(_KICK_OFFS),), None),
+        Notation.MIRRORED: ((f"{end - 45 + early:02}:{second:02}",), end - 45 + early),
     }
     return shown.get(notation, ((), None))
 
@@ -183,6 +196,8 @@ def draw(bug: Scorebug) -> Sample:
     picture = _draw_pitch(chance)
     if bug.notation is not Notation.NO_SCOREBUG:
         _draw_scorebug(picture, bug, chance)
+    if bug.notation is Notation.MIRRORED:
+        picture = np.ascontiguousarray(picture[:, ::-1])
     height, quality = _HEIGHT_AND_JPEG[bug.quality]
     small = cv2.resize(picture, (height * 16 // 9 // 2 * 2, height), interpolation=cv2.INTER_AREA)
     _, crushed = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, quality])
@@ -231,7 +246,8 @@ def _draw_boards(picture: Picture, horizon: int, chance: random.Random) -> None:
 def _draw_scorebug(picture: Picture, bug: Scorebug, chance: random.Random) -> None:
     letters = 20 if bug.quality is Quality.TINY else chance.randrange(28, 40)
     background, ink, opacity = _CONTRASTS[bug.contrast]
-    score = f"{chance.randrange(4)}{chance.choice('-–')}{chance.randrange(4)}"
+    is_before = bug.notation in (Notation.KICK_OFF, Notation.TIME_OF_DAY)
+    score = "V" if is_before else f"{chance.randrange(4)}{chance.choice('-–')}{chance.randrange(4)}"
     teams = chance.sample(_TEAMS, 2)
     cells = [(teams[0], ink), (score, ink), (teams[1], ink)]
     clock = [(text, ink) for text in bug.texts]

@@ -27,6 +27,11 @@ class ScriptedReader:
     def text(self, picture: Picture) -> str:
         return self._texts.pop(0)
 
+    def certainty(self, picture: Picture) -> float:
+        """Surest where the left half is the brighter one."""
+        half = picture.shape[1] // 2
+        return float(picture[:, :half].mean() >= picture[:, half:].mean())
+
 
 CORNER, EDGES, WHOLE = (640, 108), (1280, 317), (960, 540)
 
@@ -51,6 +56,12 @@ def test_a_clock_that_moved_is_searched_again() -> None:
     reader = ScriptedReader({CORNER: [Line("67:12", BOX)]}, ["67:12", "", "67:12"])
     assert ScorebugReader(reader).read(pictures(2)) == [ScorebugTexts("67:12"), ScorebugTexts("67:12")]
     assert reader.searched == [CORNER, CORNER]
+
+
+def test_a_clock_that_is_surer_in_a_mirror_is_no_clock() -> None:
+    reader = ScriptedReader({CORNER: [Line("15:51", BOX)], EDGES: [Line("15:51", BOX)]}, ["15:51"] * 3)
+    mirrored = np.tile(np.linspace(0, 255, 640).astype(np.uint8)[None, :, None], (360, 1, 3))
+    assert ScorebugReader(reader).read([mirrored]) == [NOTHING]
 
 
 def test_what_reads_differently_a_second_time_is_no_clock() -> None:

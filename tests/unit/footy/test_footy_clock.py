@@ -185,3 +185,17 @@ def test_whatever_was_read_has_a_defined_result(shown: list[tuple[float, str]], 
 
 def test_no_time_lies_beyond_the_longest_match() -> None:
     assert all(time.minute <= 135 for time in possible_times(ClockReading("?9:12")))
+
+
+def test_a_time_of_day_that_stands_still_is_no_minute() -> None:
+    still = [ClockReading("20:45", second=5.0), ClockReading("20:45", second=15.0)]
+    assert validate_timestamp(still, 21) == TimestampCheck(False, None, TimestampStatus.UNCLEAR)
+    running = [ClockReading("20:45", second=5.0), ClockReading("20:55", second=15.0)]
+    assert validate_timestamp(running, 21).verified
+    assert validate_timestamp([ClockReading("2T 20:45", second=1.0), ClockReading("2T 20:45", second=9.0)], 66).verified
+
+
+def test_a_clock_that_stopped_with_stoppage_time_beside_it_verifies_nothing() -> None:
+    check = validate_timestamp([ClockReading("45:00+2")], 45, 2)
+    assert (check.verified, check.status) == (False, TimestampStatus.STOPPED)
+    assert validate_timestamp([ClockReading("45:00+2")], 30).rejected

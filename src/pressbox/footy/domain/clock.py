@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pressbox.footy.domain.scorebug import Period, Shown, shown_time
+from pressbox.footy.domain.period_marks import Period, looks_like_kick_off
+from pressbox.footy.domain.scorebug import Shown, shown_time
 
 DEFAULT_TOLERANCE = 3
 MINUTE = 60
@@ -25,6 +26,7 @@ SKIPPED_SECONDS = 60
 BACKWARD_SECONDS = 2
 # How far two frames can be apart when their places are unknown.
 LONGEST_CLIP_SECONDS = 60
+_STANDS_STILL_SECONDS = 3
 
 
 class TimestampStatus(StrEnum):
@@ -132,12 +134,27 @@ def agreed_times(readings: Sequence[ClockReading]) -> tuple[MatchTime, ...] | No
     read = [(reading.second, times) for reading in readings if (times := possible_times(reading))]
     if not read:
         return None
+    if _shows_time_of_day(readings):
+        return ()
     enough = max(1, len(read) // 2 + 1)
     for size in range(len(read), enough - 1, -1):
         found = [time for chosen in itertools.combinations(read, size) for time in _explanations(chosen)]
         if found:
             return tuple(sorted(set(found), key=lambda time: (_LEAST_DOUBT_FIRST.index(time.doubt), time.earliest)))
     return ()
+
+
+def _shows_time_of_day(readings: Sequence[ClockReading]) -> bool:
+    """Whether a time such as 20:45 stands still while the clip runs: that of the kick-off, not of the match."""
+    shown = [
+        (reading.second, time.minutes, time.seconds)
+        for reading in readings
+        if reading.second is not None and (time := shown_time(reading.clock)) is not None and time.period is None
+    ]
+    if len({(minutes, seconds) for _, minutes, seconds in shown}) != 1:
+        return False
+    places = [second for second, _, _ in shown]
+    return max(places) - min(places) >= _STANDS_STILL_SECONDS and looks_like_kick_off(*shown[0][1:])
 
 
 def readings_agree(readings: Sequence[ClockReading]) -> bool:
@@ -226,8 +243,10 @@ def _unmarked(shown: Shown) -> Iterator[MatchTime]:
 def _with_stoppage(shown: Shown, start: int) -> Iterator[MatchTime]:
     """Yield the time itself and, where the clock may have stopped, the time that may have passed since."""
     direct = _time(shown, start)
-    yield direct
-    if shown.stoppage_known or direct.earliest % MINUTE or direct.minute not in PERIOD_ENDS:
+    is_stopped = not (shown.stoppage_known or direct.earliest % MINUTE or direct.minute not in PERIOD_ENDS)
+    if not is_stopped or shown.added is None:
+        yield direct
+    if not is_stopped:
         return
     most = MOST_STOPPAGE if shown.added is None else min(shown.added + 2, MOST_STOPPAGE)
     yield MatchTime(direct.earliest, direct.earliest + most * MINUTE, Doubt.STOPPED)

@@ -7,18 +7,22 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+
+from pressbox.footy.domain.period_marks import (
+    BREAK,
+    GOALS,
+    KICK_OFF,
+    PERIODS,
+    SCORE,
+    TIME_OF_DAY,
+    Period,
+    looks_like_kick_off,
+)
 
 LONGEST_TEXT = 60
 MOST_STOPPAGE_SHOWN = 15
 LAST_MINUTE_SHOWN = 140
 _PERIOD_ENDS = (45, 90, 105, 120)
-
-
-class Period(StrEnum):
-    FIRST_HALF = "1H"
-    SECOND_HALF = "2H"
-    EXTRA_TIME = "ET"
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,6 @@ class ScorebugTexts:
     stoppage_clock: str = ""
 
 
-_PERIODS: tuple[tuple[re.Pattern[str], Period], ...] = (
-    (re.compile(r"(?<![A-Z\d])(?:1H|H1|1ST(?: HALF)?)(?![A-Z])(?! ?LEG)"), Period.FIRST_HALF),
-    (re.compile(r"(?<![A-Z\d])(?:2H|H2|2ND(?: HALF)?)(?![A-Z])(?! ?LEG)"), Period.SECOND_HALF),
-    (re.compile(r"(?<![A-Z\d])(?:A?ET(?:[12](?!\d))?|[12] ?ET|OT)(?![A-Z])"), Period.EXTRA_TIME),
-)
-_BREAK = re.compile(r"(?<![A-Z])(?:HT|FT|HALF[ -]?TIME|FULL[ -]?TIME)(?![A-Z])")
 # Also the abbreviation of a club, so it counts only where a shoot-out is possible.
 _SHOOT_OUT = re.compile(r"(?<![A-Z])(?:PENS?|PSO)(?![A-Z])")
 _SHOOT_OUT_FROM = 120
@@ -82,9 +80,9 @@ _STROKES = "|/I"
 def shown_time(clock: str, added: str = "", stoppage_clock: str = "") -> Shown | None:
     """Parse the texts of a clock; None for no clock, a break, a shoot-out, or an impossible time."""
     text = normalise(clock)
-    if _BREAK.search(text):
-        return None
     time = _without_marks(text)
+    if BREAK.search(time) or TIME_OF_DAY.search(time):
+        return None
     shown = _compact(time) or _running(time) or _minute_only(time)
     if shown is None or shown.minutes > LAST_MINUTE_SHOWN:
         return None
@@ -108,6 +106,8 @@ def normalise(text: str) -> str:
 def find_clock(texts: Sequence[str]) -> ScorebugTexts:
     """Choose the clock among the texts of one part of a picture. Two different clocks count as none."""
     parts = [normalise(text) for text in texts]
+    if any(KICK_OFF.fullmatch(part) for part in parts):
+        return ScorebugTexts()
     marks = [part for part in parts if _is_mark(part)]
     beside = [found.group() for part in parts if part.startswith("+") and (found := _TIMER.match(part))]
     clocks = list(dict.fromkeys(found for part in parts for found in _clocks_in(part)))
@@ -115,6 +115,8 @@ def find_clock(texts: Sequence[str]) -> ScorebugTexts:
         clocks, beside = _stopped_first(clocks)
     if len(clocks) != 1:
         return ScorebugTexts(clock="" if clocks else " ".join(marks))
+    if not marks and _is_kick_off(clocks[0], parts):
+        return ScorebugTexts()
     added = next((found.group() for part in parts if (found := _ADDED.fullmatch(part))), "")
     return ScorebugTexts(
         clock=" ".join((*marks, clocks[0])),
@@ -123,13 +125,22 @@ def find_clock(texts: Sequence[str]) -> ScorebugTexts:
     )
 
 
+def _is_kick_off(clock: str, parts: Sequence[str]) -> bool:
+    """A time such as 20:45 is the clock of a match only beside a score; before the match there is none."""
+    shown = _running(_without_marks(clock))
+    if shown is None or _period(clock) is not None or not looks_like_kick_off(shown.minutes, shown.seconds):
+        return False
+    others = [_RUNNING.sub(" ", part) for part in parts]
+    return not any(SCORE.search(other) for other in others) and sum(bool(GOALS.fullmatch(o)) for o in others) < 2
+
+
 def _is_mark(part: str) -> bool:
-    patterns = (_BREAK, _SHOOT_OUT, *(pattern for pattern, _ in _PERIODS))
+    patterns = (BREAK, _SHOOT_OUT, *(pattern for pattern, _ in PERIODS))
     return any(pattern.fullmatch(part) for pattern in patterns)
 
 
 def _without_marks(text: str) -> str:
-    for pattern, _ in _PERIODS:
+    for pattern, _ in PERIODS:
         text = pattern.sub(" ", text)
     return " ".join(text.split())
 
@@ -137,6 +148,8 @@ def _without_marks(text: str) -> str:
 def _clocks_in(part: str) -> list[str]:
     """Each clock in a text, with the mark of its period and its stoppage time."""
     time, period = _without_marks(part), _period(part)
+    if TIME_OF_DAY.search(time):
+        return []
     mark = "" if period is None else f"{period} "
     compact = _COMPACT.search(time)
     if compact:
@@ -206,7 +219,7 @@ def _minute_only(text: str) -> Shown | None:
 
 
 def _period(text: str) -> Period | None:
-    return next((period for pattern, period in _PERIODS if pattern.search(text)), None)
+    return next((period for pattern, period in PERIODS if pattern.search(text)), None)
 
 
 def _added(added: str, clock: str) -> int | None:

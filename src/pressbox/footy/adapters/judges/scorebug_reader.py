@@ -69,6 +69,10 @@ class TextReader(Protocol):
         """Read a picture of one line."""
         ...
 
+    def certainty(self, picture: Picture) -> float:
+        """How sure the reading of one line is, from 0 to 1."""
+        ...
+
 
 class RapidReader:
     """RapidOCR with the models of its package. Loading takes a second and 200 MB."""
@@ -91,6 +95,10 @@ class RapidReader:
         read = self._engine(picture, use_det=False, use_rec=True)
         texts, scores = getattr(read, "txts", None), getattr(read, "scores", None)
         return str(texts[0]) if texts and scores and scores[0] >= _LEAST_SCORE else ""
+
+    def certainty(self, picture: Picture) -> float:
+        scores = getattr(self._engine(picture, use_det=False, use_rec=True), "scores", None)
+        return float(scores[0]) if scores else 0.0
 
 
 class ScorebugReader:
@@ -148,9 +156,19 @@ class ScorebugReader:
             line for line in lines if find_clock([other.text for other in lines if other is not line]) != texts
         )
         second = find_clock([self._reader.text(_cut(picture, line.box, wider=True)) for line in used])
-        return (
-            ClockFinding(texts, used) if _minutes(_times(second)) == _minutes(times) else ClockFinding(ScorebugTexts())
-        )
+        if _minutes(_times(second)) != _minutes(times) or self._is_mirrored(picture, used):
+            return ClockFinding(ScorebugTexts())
+        return ClockFinding(texts, used)
+
+    def _is_mirrored(self, picture: Picture, lines: Sequence[Line]) -> bool:
+        """Whether the clock is surer when read in a mirror: copies are mirrored to hide what they are.
+
+        Digits in a mirror still look like digits, so that a mirrored clock shows another time.
+        """
+        strips = [_cut(picture, line.box, wider=True) for line in lines]
+        seen = sum(self._reader.certainty(strip) for strip in strips)
+        mirrored = sum(self._reader.certainty(np.ascontiguousarray(strip[:, ::-1])) for strip in strips)
+        return mirrored > seen
 
 
 def _times(texts: ScorebugTexts) -> tuple[MatchTime, ...]:
