@@ -407,7 +407,9 @@ class FakeGoals:
 
     async def complete_if_ready(self, event_id: str, policy: FootyPolicy, now: datetime) -> CompletionResult:
         item, count = self.all[event_id], await self.count_downloads(event_id)
-        over = item.ended is SearchEnd.EXHAUSTED and count.finished >= count.registered
+        over = item.ended is SearchEnd.NO_SOURCE or (
+            item.ended is SearchEnd.EXHAUSTED and count.finished >= count.registered
+        )
         item.complete = item.complete or item.removed or over or count.finished >= policy.downloads_wanted
         return CompletionResult(complete=item.complete)
 

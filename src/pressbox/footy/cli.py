@@ -208,11 +208,14 @@ def _audit_lines(audit: "AuditView") -> list[str]:
         f"{len(audit.misses)} misses, {len(audit.downloads)} downloads",
     ]
     lines += [f"  {note.at:%H:%M:%S} {note.what} {note.before} → {note.after}".rstrip(" →") for note in audit.notes]
-    for search in audit.searches:
-        answer = f"failed: {search.failure}" if search.failure else f"{search.found} found"
-        lines.append(f"  attempt {search.attempt} {search.source}: {answer}  {search.query}")
-    for run in audit.downloads:
-        lines.append(f"  {run.workflow_id}: {run.outcome or 'running'}")
+    from pressbox.footy.domain.trail import Step, build_rows
+
+    for row in build_rows(audit):
+        if row.step is Step.SEARCH:
+            answer = f"failed: {row.reason}" if row.failed else f"{row.count} found  {row.reason}"
+            lines.append(f"  {row.at:%H:%M:%S} searched {row.subject} {row.times}×: {answer}")
+        elif row.step is Step.DOWNLOAD:
+            lines.append(f"  {row.at:%H:%M:%S} downloads {row.times}×: {row.result}")
     for item in audit.candidates.items:
         reason = f" ({item.reason})" if item.reason else ""
         lines.append(f"  {item.source} {item.video_page_url}: {item.outcome}{reason}")

@@ -258,3 +258,14 @@ async def test_a_search_that_died_may_end_in_another_way_but_not_after_that(worl
         await world.goals.end_search(event_id, ended, world.now)
     audit = await world.reader.load_audit(event_id)
     assert (audit.search_ended, audit.search_ended_at) == (SearchEnd.EXHAUSTED, world.now)
+
+
+async def test_one_post_under_two_addresses_is_one_candidate(world: World) -> None:
+    await world.ingest(match(1))
+    await world.poll(with_goals(1, goal(9)), times=3)
+    event_id = (await world.matches.load_fixture(1)).goals[0].event_id
+    first = FoundVideo("x-browser", "https://x.com/fan/status/1/video/1")
+    again = FoundVideo("x-api", "https://twitter.com/i/status/1/video/1")
+    both = await world.candidates.save(event_id, 1, [first, again], world.now)
+    later = await world.candidates.save(event_id, 2, [again], world.now)
+    assert len({*both, *later}) == 1

@@ -161,3 +161,12 @@ async def test_an_outage_fails_the_search_for_names(stage: Stage) -> None:
     with pytest.raises(WorkflowFailureError):
         await stage.run(RAGWorkflow, RAGWorkflowInput(team_id=LIVERPOOL, policy=stage.policy))
     assert stage.world.teams.cache == {}
+
+
+async def test_a_goal_without_any_source_says_so_at_once(stage: Stage) -> None:
+    stage.world.sources.clear()
+    found = await search(stage)
+    assert (found["attempts"], found["ended"]) == (1, SearchEnd.NO_SOURCE)
+    goal = stage.world.goals.all[stage.event_id]
+    assert goal.downloads == {}
+    assert goal.complete

@@ -31,6 +31,7 @@ from pressbox.footy.contracts.search import (
 from pressbox.footy.domain.candidates import FoundVideo, find_declared_flaw, longest_first
 from pressbox.footy.domain.names import build_query
 from pressbox.footy.domain.player_names import extract_player_search_names
+from pressbox.footy.domain.posts import merge_same_posts
 from pressbox.footy.domain.search_window import search_age
 from pressbox.footy.domain.team_names import derive_aliases
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
@@ -95,6 +96,7 @@ class SearchActivities:
             max_age=age,
             max_results=input.policy.search_results,
             since=now - age,
+            sources=len(self._sources),
         )
 
     @activity.defn
@@ -112,9 +114,9 @@ class SearchActivities:
         async with Heartbeat():
             found, answers = await search_all(self._sources, request, self._source_time)
         await self._candidates.record_search(search.event_id, search.attempt, search.query, answers, begun)
-        new = {video.video_page_url: video for video in found if video.video_page_url not in request.exclude_urls}
+        new = merge_same_posts(found, request.exclude_urls)
         return SearchResult(
-            videos=tuple(_to_contract(video) for video in longest_first(list(new.values()), MOST_FOUND, input.policy)),
+            videos=tuple(_to_contract(video) for video in longest_first(new, MOST_FOUND, input.policy)),
             failures=tuple(SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure),
         )
 

@@ -12,6 +12,7 @@ from pressbox.footy.adapters.changes import publish_goal
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipSearchRow
 from pressbox.footy.contracts.download import SettledCandidate
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo, longest_first
+from pressbox.footy.domain.posts import merge_same_posts, post_key
 from pressbox.footy.ports.storage import Candidate, SourceAnswer
 
 # Posts can be long, and a trail shows many.
@@ -66,16 +67,19 @@ class SqlCandidates:
     async def save(self, event_id: str, attempt: int, videos: Sequence[FoundVideo], now: datetime) -> Sequence[int]:
         if not videos:
             return []
-        distinct = {video.video_page_url: video for video in reversed(videos)}
-        rows = [_new_row(event_id, attempt, distinct[url], now) for url in sorted(distinct)]
-        urls = select(ClipCandidateRow.video_page_url, ClipCandidateRow.id).where(
-            ClipCandidateRow.event_id == event_id, ClipCandidateRow.video_page_url.in_(distinct)
+        known = select(ClipCandidateRow.video_page_url, ClipCandidateRow.id).where(
+            ClipCandidateRow.event_id == event_id
         )
         async with self._database.unit_of_work() as work:
-            await work.session.execute(insert(ClipCandidateRow).on_conflict_do_nothing(), rows)
-            ids = {url: number for url, number in (await work.session.execute(urls)).tuples()}
+            before = [url for url, _ in (await work.session.execute(known)).tuples()]
+            new = merge_same_posts(videos, before)
+            rows = [_new_row(event_id, attempt, video, now) for video in new]
+            if rows:
+                rows.sort(key=lambda row: str(row["video_page_url"]))
+                await work.session.execute(insert(ClipCandidateRow).on_conflict_do_nothing(), rows)
+            ids = {post_key(url): number for url, number in (await work.session.execute(known)).tuples()}
             publish_goal(work, event_id)
-        return [ids[video.video_page_url] for video in videos]
+        return [ids[post_key(video.video_page_url)] for video in videos]
 
     async def choose(self, event_id: str, attempt: int, limit: int) -> Sequence[int]:
         of_goal = ClipCandidateRow.event_id == event_id

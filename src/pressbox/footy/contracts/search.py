@@ -65,6 +65,8 @@ class SearchData(Contract):
     max_age: timedelta
     max_results: int
     since: datetime | None = None
+    # How many sources there are; None in searches from before this was told.
+    sources: int | None = None
 
 
 class FoundClip(Contract):

@@ -26,6 +26,8 @@ def find_completion(work: GoalProgress, policy: FootyPolicy, now: datetime) -> C
         return CompletionReason.REMOVED
     if work.finished >= policy.downloads_wanted:
         return CompletionReason.DOWNLOADS
+    if work.search_ended is SearchEnd.NO_SOURCE:
+        return CompletionReason.NO_SOURCE
     if work.search_ended is SearchEnd.EXHAUSTED and work.finished >= work.registered:
         return CompletionReason.EXHAUSTED
     # An unconfirmed goal, mostly one without a scorer, can be confirmed as long as the match is polled.

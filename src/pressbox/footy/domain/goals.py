@@ -141,6 +141,7 @@ class SearchEnd(StrEnum):
     EXHAUSTED = "attempts exhausted"
     GONE = "the goal is gone"
     FAILED = "the search failed"
+    NO_SOURCE = "no source is set up; add one"
 
 
 class CompletionReason(StrEnum):
@@ -149,4 +150,5 @@ class CompletionReason(StrEnum):
     DOWNLOADS = "all downloads finished"
     EXHAUSTED = "attempts exhausted, every download finished"
     REMOVED = "removed"
+    NO_SOURCE = "no source is set up; add one"
     DEADLINE = "the deadline passed while something was stuck"

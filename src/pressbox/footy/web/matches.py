@@ -12,10 +12,10 @@ from pressbox.core.web.rendering import render
 from pressbox.footy.adapters.goal_reader import GoalReader
 from pressbox.footy.adapters.match_reader import MatchReader
 from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.trail import build_rows
 from pressbox.footy.domain.views import AuditView, FixtureView, GoalState, GoalView
 from pressbox.footy.ids import FIXTURE_TOPIC, GOAL_TOPIC, PATH
 from pressbox.footy.web.access import EventId, FixtureId, Goals, Matches, Reader, cursor, zone
-from pressbox.footy.web.trail import build_rows
 
 router = APIRouter(include_in_schema=False)
 

@@ -97,17 +97,21 @@ class TwitterWorkflow:
             if not (await call_until_success(SearchActivities.check_event_exists, self._goal)).exists:
                 return SearchEnd.GONE
             started = workflow.now()
-            await self._attempt(self._progress.attempt + 1)
+            if not await self._attempt(self._progress.attempt + 1):
+                return SearchEnd.NO_SOURCE
             # Also after the last attempt: its download needs time to register, so that it is counted.
             await workflow.sleep(pause_after(policy, started, workflow.now()))
 
-    async def _attempt(self, attempt: int) -> None:
+    async def _attempt(self, attempt: int) -> bool:
+        """Search once and start the download of what was found. False when there is no source to search."""
         policy, event_id = self._input.policy, self._goal.event_id
         self._show(attempt=attempt, message=f"Attempt {attempt} of {policy.attempts}")
         search = await call_until_success(
             SearchActivities.get_twitter_search_data,
             SearchDataInput(event_id=event_id, attempt=attempt, aliases=self._aliases, policy=policy),
         )
+        if search.sources == 0:
+            return False
         found = await self._search_sources(ExecuteSearchInput(search=search, policy=policy))
         saved = await call_until_success(
             SearchActivities.save_discovered_videos,
@@ -115,6 +119,7 @@ class TwitterWorkflow:
         )
         self._show(found=self._progress.found + saved.saved, done=attempt)
         await self._download(attempt, saved.chosen)
+        return True
 
     async def _search_sources(self, search: ExecuteSearchInput) -> SearchResult:
         """The activity records failing sources. If it fails itself, the next attempt looks further back."""

@@ -18,6 +18,7 @@ from pressbox.core.spending.till import Till, UnbilledError
 from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.names import LONGEST_QUERY
+from pressbox.footy.domain.posts import post_key
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.settings import FootySettings
 
@@ -151,12 +152,12 @@ class XApiSource:
 
     def _videos(self, page: Page, request: SearchRequest) -> list[FoundVideo]:
         media = {item.media_key: item for item in page.includes.media if item.type == "video"}
-        videos = []
+        known, videos = {post_key(url) for url in request.exclude_urls}, []
         for post in self._client.parse_each(page.data, Post):
             keys = [key for key in post.attachments.media_keys if key in media]
             for number, key in enumerate(keys, start=1):
                 video = _found_video(post, media[key], number)
-                if not request.exclude_urls & {video.video_page_url, video.post_url}:
+                if post_key(video.video_page_url) not in known:
                     videos.append(video)
         return videos
 

@@ -1,11 +1,15 @@
-"""The trail of a goal as one table, in the order in which things happened."""
+"""The trail of a goal as a table of decisions, in the order in which things happened. Pure.
 
+What happened many times in the same way is one row with a count: polls, searches with the same query, downloads.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from pressbox.footy.domain.views import AuditView, CandidateView
+from pressbox.footy.domain.views import AuditView, CandidateView, RunView, SearchView
 
 
 class Step(StrEnum):
@@ -23,7 +27,10 @@ class Step(StrEnum):
 
 @dataclass(frozen=True)
 class TrailRow:
-    """`result` is a word that the page translates; `count` is a number of clips; `reason` is as recorded."""
+    """`result` is a word that the page translates; `count` is a number of clips; `reason` is as recorded.
+
+    `times` says how often it happened, the last time `until`.
+    """
 
     at: datetime
     step: Step
@@ -33,6 +40,8 @@ class TrailRow:
     count: int | None = None
     failed: bool = False
     candidate: CandidateView | None = None
+    times: int = 1
+    until: datetime | None = None
 
 
 def build_rows(audit: AuditView) -> list[TrailRow]:
@@ -42,11 +51,13 @@ def build_rows(audit: AuditView) -> list[TrailRow]:
 
 
 def _sightings(audit: AuditView) -> Iterator[TrailRow]:
-    for number, run in enumerate(audit.sightings):
-        step = Step.SEEN if number else Step.FIRST_SEEN
-        yield TrailRow(run.registered_at, step, subject=run.workflow_id)
-    for run in audit.misses:
-        yield TrailRow(run.registered_at, Step.MISSED, subject=run.workflow_id, failed=True)
+    first, *others = audit.sightings or (None,)
+    if first is not None:
+        yield TrailRow(first.registered_at, Step.FIRST_SEEN)
+    for step, runs in ((Step.SEEN, others), (Step.MISSED, audit.misses)):
+        times = [run.registered_at for run in runs if run is not None]
+        if times:
+            yield TrailRow(min(times), step, times=len(times), until=max(times), failed=step is Step.MISSED)
     if audit.goal.confirmed_at is not None:
         yield TrailRow(audit.goal.confirmed_at, Step.CONFIRMED)
 
@@ -54,19 +65,26 @@ def _sightings(audit: AuditView) -> Iterator[TrailRow]:
 def _notes(audit: AuditView) -> Iterator[TrailRow]:
     for note in audit.notes:
         change = " → ".join(part for part in (note.before, note.after) if part)
-        yield TrailRow(note.at, Step.NOTE, note.what, change, note.run_id)
+        yield TrailRow(note.at, Step.NOTE, note.what, change)
 
 
 def _searches(audit: AuditView) -> Iterator[TrailRow]:
+    """One row for each source with the same query and the same failure."""
+    same: dict[tuple[str, str, str], list[SearchView]] = defaultdict(list)
     for search in audit.searches:
+        same[search.source, search.query, search.failure].append(search)
+    for (source, query, failure), searches in same.items():
+        times = [search.searched_at for search in searches]
         yield TrailRow(
-            search.searched_at,
+            min(times),
             Step.SEARCH,
-            "failed" if search.failure else "",
-            search.failure or search.query,
-            f"{search.attempt} · {search.source}",
-            None if search.failure else search.found,
-            bool(search.failure),
+            "failed" if failure else "",
+            failure or query,
+            source,
+            None if failure else sum(search.found for search in searches),
+            bool(failure),
+            times=len(searches),
+            until=max(times),
         )
 
 
@@ -79,9 +97,12 @@ def _candidates(audit: AuditView) -> Iterator[TrailRow]:
 
 
 def _downloads(audit: AuditView) -> Iterator[TrailRow]:
+    same: dict[str, list[RunView]] = defaultdict(list)
     for run in audit.downloads:
-        result = run.outcome or ("finished" if run.finished_at else "running")
-        yield TrailRow(run.finished_at or run.registered_at, Step.DOWNLOAD, result, subject=run.workflow_id)
+        same[run.outcome or ("finished" if run.finished_at else "running")].append(run)
+    for result, runs in same.items():
+        times = [run.finished_at or run.registered_at for run in runs]
+        yield TrailRow(min(times), Step.DOWNLOAD, result, times=len(runs), until=max(times))
 
 
 def _ends(audit: AuditView) -> Iterator[TrailRow]:
