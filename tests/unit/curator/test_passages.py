@@ -18,6 +18,7 @@ from pressbox.curator.search.domain.passages import (
     preselect_excerpts,
     rank_excerpts,
     score_excerpts,
+    search_weights,
     split_into_windows,
     stem,
 )
@@ -126,3 +127,17 @@ def test_the_title_speaks_for_its_passages() -> None:
     ]
     first, second = score_excerpts(("bridge",), ones)
     assert first.words > second.words == 0
+
+
+def test_words_decide_where_articles_have_the_words_of_the_question() -> None:
+    terms = ("ferry", "departs", "bergen")
+    weights = search_weights(terms, ["The ferry to Bergen departs at noon.", "Cakes."])
+    rankings = {FoundBy.FULL_TEXT: [1, 2], FoundBy.VECTORS: [9, 8, 2]}
+    assert [one.entry_id for one in fuse_rankings(rankings, weights=weights)][:2] == [2, 1]
+    assert [one.entry_id for one in fuse_rankings({**rankings, FoundBy.VECTORS: [9, 8]}, weights=weights)][:2] == [1, 2]
+
+
+def test_meaning_counts_in_full_where_the_words_are_not_there() -> None:
+    """As for a question in another language."""
+    assert search_weights(("fähre", "abfahrt", "bergen"), ["The ferry to Bergen departs at noon."]) == {}
+    assert search_weights(("fähre",), []) == {}

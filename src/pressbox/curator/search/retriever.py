@@ -26,6 +26,7 @@ from pressbox.curator.search.domain.passages import (
     preselect_excerpts,
     rank_excerpts,
     score_excerpts,
+    search_weights,
     split_into_windows,
 )
 from pressbox.curator.search.domain.query import LONGEST_QUESTION, content_terms
@@ -37,6 +38,9 @@ log = get_logger(__name__)
 # How many entries each search returns, and how many of the best are read for passages.
 ENTRIES_PER_SEARCH = 50
 ENTRIES_READ = 12
+# How many of the best by words tell whether words are enough, and how much of each is looked at.
+ENTRIES_WEIGHED = 3
+WEIGHED_TEXT = 20_000
 # An embedding takes milliseconds: only passages that may be chosen get one.
 EXCERPTS_COMPARED = 40
 # Of a book only the beginning is read.
@@ -107,7 +111,10 @@ class HybridRetriever:
         if FoundBy.GRAPH in searches and self._graph is not None:
             running[FoundBy.GRAPH] = self._graph.entries_near(user_id, question, ENTRIES_PER_SEARCH)
         results = await asyncio.gather(*(_search(name, search, errors) for name, search in running.items()))
-        candidates = fuse_rankings(dict(zip(running, results, strict=True)))
+        rankings = dict(zip(running, results, strict=True))
+        best = await self._articles.load(user_id, rankings.get(FoundBy.FULL_TEXT, ())[:ENTRIES_WEIGHED])
+        texts = [f"{one.title}\n{one.summary}\n{one.text[:WEIGHED_TEXT]}" for one in best]
+        candidates = fuse_rankings(rankings, weights=search_weights(content_terms(question), texts))
         if errors and not candidates:
             raise errors[0]
         return candidates

@@ -30,6 +30,10 @@ _SATURATION = 1.2
 
 # What each is worth: the words of the passage, its meaning, and the score of its entry.
 WORDS_WEIGHT, MEANING_WEIGHT, ENTRY_WEIGHT = 0.45, 0.4, 0.15
+# Where an article has so many of the question's words, words decide and meaning only settles ties: small models of
+# meaning push good results down then. Without the words, as in another language, meaning is all there is.
+SHARED_WORDS = 0.5
+TIE_WEIGHT = 0.1
 # How fast a rank loses worth: with 60, the first is worth about twice the fiftieth.
 RANK_CONSTANT = 60
 
@@ -95,16 +99,28 @@ class Excerpt:
     words: float = 0.0
 
 
-def fuse_rankings(rankings: Mapping[FoundBy, Sequence[int]], constant: int = RANK_CONSTANT) -> list[Candidate]:
+def fuse_rankings(
+    rankings: Mapping[FoundBy, Sequence[int]],
+    constant: int = RANK_CONSTANT,
+    weights: Mapping[FoundBy, float] | None = None,
+) -> list[Candidate]:
     """Join rankings by reciprocal rank fusion: what several searches find comes first, and no scores are compared."""
+    weights = weights or {}
     scores: dict[int, float] = {}
     found: dict[int, list[FoundBy]] = {}
     for search, ranking in rankings.items():
         for rank, entry_id in enumerate(dict.fromkeys(ranking), start=1):
-            scores[entry_id] = scores.get(entry_id, 0.0) + 1 / (constant + rank)
+            scores[entry_id] = scores.get(entry_id, 0.0) + weights.get(search, 1.0) / (constant + rank)
             found.setdefault(entry_id, []).append(search)
     order = sorted(scores, key=lambda entry_id: (-scores[entry_id], entry_id))
     return [Candidate(entry_id, scores[entry_id], tuple(found[entry_id])) for entry_id in order]
+
+
+def search_weights(terms: Sequence[str], texts: Sequence[str]) -> dict[FoundBy, float]:
+    """What each search is worth, by how much of the question stands in the best texts that its words found."""
+    counts = [_TermCounts.of(text) for text in texts]
+    share = max((sum(one.count(term) > 0 for term in terms) for one in counts), default=0) / max(1, len(terms))
+    return {FoundBy.VECTORS: TIE_WEIGHT} if share >= SHARED_WORDS else {}
 
 
 def split_into_windows(text: str) -> list[Window]:
@@ -154,12 +170,13 @@ def rank_excerpts(
     if question is not None and vectors is not None:
         meanings = [max(0.0, cosine(question, vector)) for vector in vectors]
     best_words = max((one.words for one in excerpts), default=0.0) or 1.0
+    meaning_weight = TIE_WEIGHT if best_words >= SHARED_WORDS and any(one.words for one in excerpts) else MEANING_WEIGHT
     best_meaning = max(meanings, default=0.0) or 1.0
     scored = [
         (
             one,
             WORDS_WEIGHT * one.words / best_words
-            + MEANING_WEIGHT * meaning / best_meaning
+            + meaning_weight * meaning / best_meaning
             + ENTRY_WEIGHT * one.entry_score,
         )
         for one, meaning in zip(excerpts, meanings, strict=True)
