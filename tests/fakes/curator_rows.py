@@ -39,7 +39,7 @@ def entry(number: int, **changes: Any) -> FeedEntry:
         "guid": f"guid-{number}",
         "url": f"https://news.example.org/article/{number}",
         "title": f"Article {number}",
-        "published_at": NOW - timedelta(hours=1) + timedelta(seconds=number),
+        "published_at": NOW - timedelta(hours=number),
         "content": f"<p>What the feed says of the article with the name {'abcdefghij'[number % 10]}{number}.</p>",
     }
     return FeedEntry(**(values | changes))

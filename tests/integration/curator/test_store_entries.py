@@ -12,6 +12,7 @@ from pressbox.core.spending.domain import PaidAnswer, PaidCall
 from pressbox.core.spending.ledger import SqlLedger
 from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.curator.articles.ports import FetchedArticle
+from pressbox.curator.feeds.domain import FeedEntry
 from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState, shown_hash
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import EntryEmbeddingRow, EntryLabelRow, EntryRow, SeenGuidRow, StoryRow
@@ -29,8 +30,13 @@ def rows(database: Database) -> Rows:
 
 async def crawled(rows: Rows, *numbers: int, **values: object) -> list[int]:
     feed = await rows.feed(await rows.user(), **values)
-    await rows.crawl(feed, read(*(entry(number) for number in numbers)))
+    await rows.crawl(feed, read(*map(dated, numbers)))
     return await rows.ids(feed)
+
+
+def dated(number: int) -> FeedEntry:
+    """Of an age that gives entries ids in the order of their numbers."""
+    return entry(number, published_at=NOW - timedelta(hours=20 - number))
 
 
 def answer(entry_id: int, content_hash: str = "", lines: tuple[int, int] = (0, 0)) -> Distilled:
@@ -255,7 +261,7 @@ async def test_each_model_has_an_index_of_its_own_that_its_searches_use(rows: Ro
 async def test_cleanup_takes_only_what_every_subscriber_read_and_nobody_kept(rows: Rows) -> None:
     anna, ben, former = await rows.user(), await rows.user(), await rows.user()
     feed = await rows.feed(anna, ben)
-    await rows.crawl(feed, read(*(entry(number) for number in range(1, 9))))
+    await rows.crawl(feed, read(*map(dated, range(1, 9))))
     numbers = await rows.ids(feed)
     old, by_one, starred, up, noted, labelled, down, kept_by_former = numbers
     everybody = [number for number in numbers if number != by_one]
