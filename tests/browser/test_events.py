@@ -175,7 +175,7 @@ async def test_an_organisers_day_from_creation_to_cancellation(open_page: OpenPa
 async def subscribe_with_channel(page: Page, world: World, slug: str) -> None:
     """With an account: a channel, a test that answers in place, chips, and both zones."""
     site = world.site
-    await sign_in(page, site, "grace@example.org", "/events/channels")
+    await sign_in(page, site, "grace@example.org", "/events/channels?service=apprise")
     await page.get_by_label("Apprise address").fill(world.target.apprise_url("grace"))
     await page.get_by_label("Name").fill("phone")
     await page.get_by_label("Tags").fill("urgent")
@@ -258,7 +258,7 @@ async def test_pages_of_events_stand_in_both_schemes_and_widths(
     await first.get_by_role("button", name="Create an invitation").click()
     invitation = await first.locator("[data-invitation]").text_content()
     assert invitation is not None
-    await first.goto(f"{site.url}/events/channels")
+    await first.goto(f"{site.url}/events/channels?service=apprise")
     await first.get_by_label("Apprise address").fill(world.target.apprise_url("ada"))
     await first.get_by_label("Name").fill("phone")
     await first.get_by_role("button", name="Add channel").click()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from pressbox.core.audiences.members import AudienceKind
     from pressbox.core.config import Settings
+    from pressbox.core.health import PartHealth
     from pressbox.core.quotas.quota import Quota
     from pressbox.core.stored_settings.sections import SettingsSection
     from pressbox.soonish.service.soonish import Soonish
@@ -120,6 +121,12 @@ def credentials() -> Sequence[CredentialKind]:
     return credentials()
 
 
+async def health(resources: Resources) -> Sequence[PartHealth]:
+    from pressbox.soonish.web.health import check_links
+
+    return check_links(resources.settings)
+
+
 def mailer(settings: Settings) -> Mailer | None:
     from pressbox.soonish.wiring import mailer
 
@@ -154,6 +161,7 @@ APP = AppManifest(
     personal_data=personal_data,
     seal_again=rotate_keys,
     mailer=mailer,
+    health=health,
     topics=topics,
     quotas=quotas,
     audiences=audiences,

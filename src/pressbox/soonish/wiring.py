@@ -94,7 +94,7 @@ def service(resources: Resources) -> Soonish:
     return Soonish(
         events=EventService(database, relay),
         invitations=InvitationService(database),
-        channels=ChannelService(database, sealing, addresses, sender, limits),
+        channels=ChannelService(database, sealing, addresses, sender, limits, sends_mail=mailer(settings) is not None),
         subscriptions=SubscriptionService(database, guest_limits, relay),
         guests=GuestService(database, sealing, addresses, sender, mailer(settings), signed, guest_limits, relay),
         board=BoardService(database, relay),

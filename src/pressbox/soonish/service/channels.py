@@ -9,13 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.accounts.limits import Limit, RateLimits
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
-from pressbox.core.errors import InvalidInputError, NotFoundError
+from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 from pressbox.core.logs import get_logger
 from pressbox.core.quotas.store import demand
 from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.rows import ChannelRow
 from pressbox.soonish.domain.channels import ChannelInput, ChannelView
 from pressbox.soonish.domain.delivery import AttemptResult, Level
+from pressbox.soonish.domain.services import EMAIL
 from pressbox.soonish.domain.targets import Audience
 from pressbox.soonish.ports import AddressCheck, Attempt, OutgoingMessage, SealedAddress, Sender
 from pressbox.soonish.service.quotas import CHANNELS
@@ -27,8 +28,16 @@ TESTS_PER_USER = Limit("soonish-channel-test", 20, timedelta(minutes=10))
 
 class ChannelService:
     def __init__(
-        self, database: Database, vault: AddressVault, addresses: AddressCheck, sender: Sender, limits: RateLimits
+        self,
+        database: Database,
+        vault: AddressVault,
+        addresses: AddressCheck,
+        sender: Sender,
+        limits: RateLimits,
+        *,
+        sends_mail: bool = False,
     ) -> None:
+        self.sends_mail = sends_mail
         self._database = database
         self._vault = vault
         self._addresses = addresses
@@ -39,7 +48,19 @@ class ChannelService:
         channel = stated.validate()
         if channel.url is None:
             raise InvalidInputError("An Apprise address is missing, such as ntfy://ntfy.sh/topic.", field="url")
-        row, address = ChannelRow(user_id=user_id), await self._seal(channel.url)
+        return await self._insert(user_id, channel, await self._seal(channel.url))
+
+    async def add_email(self, user_id: int, stated: ChannelInput) -> ChannelView:
+        """Add the address of the account itself: it is theirs already, so nothing is confirmed again."""
+        channel = stated.validate()
+        if not self.sends_mail:
+            raise ConflictError("This Pressbox sends no e-mail. Choose another service.")
+        async with self._database.unit_of_work() as work:
+            email = (await work.session.get_one(UserRow, user_id)).email
+        return await self._insert(user_id, channel, self._vault.seal(email, EMAIL, ""))
+
+    async def _insert(self, user_id: int, channel: ChannelInput, address: SealedAddress) -> ChannelView:
+        row = ChannelRow(user_id=user_id)
         _write(row, channel, address)
         async with self._database.unit_of_work() as work:
             # One after the other: of two clicks the second finds the channel of the first.

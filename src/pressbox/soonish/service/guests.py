@@ -107,6 +107,10 @@ class GuestService:
         self._relay = relay
         self._now = now
 
+    @property
+    def takes_email(self) -> bool:
+        return self._mailer is not None
+
     async def subscribe_by_url(self, viewer: Viewer, slug: str, url: str, offsets: Offsets, client: str) -> None:
         """Subscribe an Apprise address: it gets one message with a link, and nothing else before."""
         await self._limits.count_attempt(client, slug)

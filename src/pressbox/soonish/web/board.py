@@ -240,6 +240,8 @@ async def _board(
         subscribers_total=everybody.people + everybody.unreachable,
         invitations=await service.invitations.list(user, slug),
         invitation_url=invitation_url,
+        takes_email=service.guests.takes_email,
+        has_address=request.app.state.settings.web.public_url is not None,
         public_url=f"{base_url(request)}{PATH}/{slug}",
         values=values,
         key=values.key or secrets.token_hex(8),

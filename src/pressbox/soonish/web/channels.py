@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from pressbox.core.errors import PressboxError
@@ -12,6 +12,7 @@ from pressbox.core.web.identity import Identity, SignedInIdentity
 from pressbox.core.web.rendering import render
 from pressbox.soonish.domain.channels import ChannelInput, ChannelView
 from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.soonish.domain.services import APPRISE, EMAIL, NAMES, SERVICES, build_address
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.web.access import FORM_ERRORS, RowId, Service, error_field, error_text, redirect
@@ -39,9 +40,15 @@ class ChannelForm:
     url: Text = ""
     is_active: Text = ""
     remove: Text = ""
+    service: Text = APPRISE
+    one: Text = ""
+    two: Text = ""
+    three: Text = ""
 
     def to_input(self, *, is_new: bool) -> ChannelInput:
         url = self.url.strip() or None
+        if is_new and self.service not in (APPRISE, EMAIL):
+            url = build_address(self.service, (self.one, self.two, self.three))
         return ChannelInput(self.name, url, split_tags(self.tags), is_active=is_new or bool(self.is_active))
 
     @classmethod
@@ -60,8 +67,15 @@ class ChannelTest:
 
 
 @router.get(CHANNELS)
-async def channels(request: Request, service: Service, identity: SignedInIdentity, done: str = "") -> Response:
-    return await _render_channels(request, service, identity, ChannelForm(), message=MESSAGES.get(done))
+async def channels(
+    request: Request,
+    service: Service,
+    identity: SignedInIdentity,
+    done: str = "",
+    chosen: Annotated[str, Query(alias="service")] = "",
+) -> Response:
+    values = ChannelForm(service=chosen if chosen in SERVICES else "")
+    return await _render_channels(request, service, identity, values, message=MESSAGES.get(done))
 
 
 @router.post(CHANNELS)
@@ -69,7 +83,10 @@ async def add_channel(
     request: Request, service: Service, identity: SignedInIdentity, form: Annotated[ChannelForm, Depends()]
 ) -> Response:
     try:
-        await service.channels.add(identity.user_id, form.to_input(is_new=True))
+        if form.service == EMAIL:
+            await service.channels.add_email(identity.user_id, form.to_input(is_new=True))
+        else:
+            await service.channels.add(identity.user_id, form.to_input(is_new=True))
     except FORM_ERRORS as error:
         return await _render_channels(request, service, identity, form, error=error)
     return redirect(f"{CHANNELS}?done=added")
@@ -129,7 +146,7 @@ async def send_test(
     except FORM_ERRORS as error:
         tested = ChannelTest(channel_id, False, "", error.message)
     if not hx_request:
-        return await _render_channels(request, service, identity, ChannelForm(), tested=tested)
+        return await _render_channels(request, service, identity, ChannelForm(service=""), tested=tested)
     channel = await service.channels.get(identity.user_id, channel_id)
     return render(request, "soonish/_channel.html", identity=identity, channel=channel, answer=tested)
 
@@ -172,6 +189,8 @@ async def _render_channels(
         identity=identity,
         channels=await service.channels.list(identity.user_id),
         values=values,
+        services={key: item for key, item in SERVICES.items() if key != EMAIL or service.channels.sends_mail},
+        field_names=NAMES,
         edited=edited.id if edited else None,
         tested=tested,
         message=message,

@@ -143,6 +143,8 @@ async def _subscribe(
     has_channels = identity is not None and await service.channels.list(identity.user_id)
     if has_channels:
         raise InvalidInputError("Choose at least one channel or tag.", field="channel_ids")
+    if not service.guests.takes_email:
+        raise InvalidInputError("Give the address of a channel.", field="url")
     raise InvalidInputError("Give an e-mail address, or another channel.", field="email")
 
 
@@ -190,6 +192,7 @@ async def _page(
         invitation=invitation,
         calendar_url=f"{PATH}/{event.slug}/calendar.ics{query}",
         webcal_url=find_webcal(request, event),
+        takes_email=service.guests.takes_email,
         values=values,
         message=message,
         error=error_text(error),
