@@ -111,7 +111,15 @@ class World:
                 item.version,
                 FixtureDecision(
                     observed[item.fixture_id],
-                    compare(item.goals, item.sequences, observed[item.fixture_id], run_id, self.now, self.policy),
+                    compare(
+                        item.goals,
+                        item.sequences,
+                        observed[item.fixture_id],
+                        run_id,
+                        self.now,
+                        self.policy,
+                        item.looked,
+                    ),
                 ),
             )
             for item in await self.comparisons.load_uncompared(run_id, 1_000)

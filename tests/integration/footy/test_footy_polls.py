@@ -5,9 +5,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import event, select
 from structlog.testing import capture_logs
 
+from pressbox.core.errors import GoneError
 from pressbox.footy.adapters.request_budgets import MATCH_TIME, SqlRequestBudget
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow
 from pressbox.footy.contracts.download import SettledCandidate
@@ -241,10 +243,10 @@ async def test_a_poll_that_changes_nothing_tells_nobody(world: World) -> None:
     assert await world.changes() == [("footy.fixture", "1"), ("footy.day", "2026-10-03")]
 
 
-async def test_a_fixture_is_archived_when_its_goals_are_complete_and_three_polls_said_it_is_over(world: World) -> None:
+async def test_a_fixture_is_archived_when_its_goals_are_complete_and_enough_polls_said_it_is_over(world: World) -> None:
     event_id = await world.confirmed_goal()
     over = with_goals(1, goal(23), status=FixtureStatus.FULL_TIME, elapsed=90)
-    run_id = await world.poll(over, times=3)
+    run_id = await world.poll(over, times=world.policy.polls_to_end)
     assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == ()
     for number in range(world.policy.downloads_wanted):
         await world.goals.finish_download(event_id, f"download{number}", "done", world.now)
@@ -255,22 +257,51 @@ async def test_a_fixture_is_archived_when_its_goals_are_complete_and_three_polls
     assert (await world.matches.load_fixture(1)).stage is Stage.COMPLETED
 
 
-async def test_a_winner_ends_a_match_at_once_and_without_one_it_takes_three_polls(world: World) -> None:
-    await world.ingest(match(1), match(2))
-    won = match(1, status=FixtureStatus.AFTER_PENALTIES, winner_id=AWAY.id)
-    drawn = match(2, status=FixtureStatus.FULL_TIME)
-    run_id = await world.poll(won, drawn)
+async def test_a_match_stays_open_for_a_goal_that_is_listed_after_the_whistle(world: World) -> None:
+    await world.ingest(match())
+    for late in range(1, world.policy.polls_to_end):
+        run_id = await world.poll(match(status=FixtureStatus.FULL_TIME, winner_id=AWAY.id))
+        assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == (), late
+    await world.poll(with_goals(1, goal(90), status=FixtureStatus.FULL_TIME), times=3)
+    assert [one.state for one in (await world.matches.load_fixture(1)).goals] == [GoalState.SEARCHING]
+
+
+async def test_a_match_stays_open_while_its_goals_are_not_those_of_the_score(world: World) -> None:
+    event_id = await world.confirmed_goal()
+    for number in range(world.policy.downloads_wanted):
+        await world.goals.finish_download(event_id, f"download{number}", "done", world.now)
+    taken_back = match(status=FixtureStatus.FULL_TIME, winner_id=AWAY.id)
+    run_id = await world.poll(match())
+    run_id = await world.poll(taken_back)
+    assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == ()
+    run_id = await world.poll(taken_back, times=world.policy.polls_to_end)
     assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == (1,)
-    await world.poll(drawn)
-    assert (await row_of(world, 2)).terminal_polls == 2
-    run_id = await world.poll(drawn)
-    assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == (2,)
+    assert (await world.matches.load_fixture(1)).goals == ()
+
+
+async def test_a_match_whose_list_never_agrees_with_its_score_ends_too(world: World) -> None:
+    await world.ingest(match())
+    over = match(status=FixtureStatus.FULL_TIME, home_goals=1)
+    run_id = await world.poll(over, times=world.policy.polls_to_end)
+    assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == ()
+    run_id = await world.poll(over, times=world.policy.polls_to_agree - world.policy.polls_to_end)
+    assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == (1,)
+
+
+async def test_a_goal_that_is_restored_after_its_deadline_is_searched_again(world: World) -> None:
+    event_id = await world.confirmed_goal()
+    await world.poll(match(), times=3)
+    await world.goals.end_search(event_id, SearchEnd.GONE, world.now)
+    world.now += world.policy.completion_deadline
+    run_id = await world.poll(with_goals(1, goal(23)))
+    assert (await world.archive.archive_finished(run_id, world.policy, world.now)).overdue_goals == 0
+    assert [one.event_id for one in await world.goals.claim_searches(world.policy, 10, freeze)] == [event_id]
 
 
 async def test_a_goal_that_was_never_confirmed_does_not_keep_a_match_open_for_ever(world: World) -> None:
     await world.ingest(match())
     over = with_goals(1, goal(90, None), status=FixtureStatus.FULL_TIME)
-    run_id = await world.poll(over, times=3)
+    run_id = await world.poll(over, times=world.policy.polls_to_end)
     assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == ()
     late = world.now + world.policy.completion_deadline
     done = await world.archive.archive_finished(run_id, world.policy, late)
@@ -279,6 +310,9 @@ async def test_a_goal_that_was_never_confirmed_does_not_keep_a_match_open_for_ev
 
 async def test_a_removed_goal_is_purged_after_its_grace_and_keeps_its_tombstone(world: World) -> None:
     event_id = await world.confirmed_goal()
+    [candidate] = await world.found(event_id, 1, "a")
+    await world.clips.add(event_id, uploaded(video(candidate)), b"print", world.now)
+    [share_id] = [clip.share_id for clip in (await world.reader.load_goal(event_id)).clips]
     await world.poll(match(), times=3)
     assert await world.archive.find_expired(world.policy, world.now, 10) == ([], [])
     later = world.now + world.policy.removal_grace + timedelta(seconds=1)
@@ -286,6 +320,8 @@ async def test_a_removed_goal_is_purged_after_its_grace_and_keeps_its_tombstone(
     assert (await world.archive.delete([], [event_id])).goals == 1
     assert await world.archive.find_expired(world.policy, later, 10) == ([], [])
     assert (await world.reader.load_audit(event_id)).goal.state is GoalState.REMOVED
+    with pytest.raises(GoneError):
+        await world.files.find(share_id)
     # A goal of the same player is another one: sequence numbers are never given twice.
     world.now = later
     await world.poll(with_goals(1, goal(60)))

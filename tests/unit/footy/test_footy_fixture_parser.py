@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pressbox.footy.domain.evidence import drop_excess, merge_repeats
 from pressbox.footy.domain.fixture_parser import MalformedAnswerError, parse_fixture
 from pressbox.footy.domain.fixtures import FixtureStatus
 from pressbox.footy.domain.goals import GoalDetail
@@ -43,9 +44,10 @@ def answer(home: int | None, away: int | None, *events: Any, status: str = "2H")
 
 
 def minutes(raw: dict[str, Any]) -> list[int]:
-    events = parse_fixture(raw).events
-    assert events is not None
-    return [one.minute for one in events]
+    """The minutes of what counts when nothing is known yet."""
+    fixture = parse_fixture(raw)
+    counted = drop_excess(fixture, merge_repeats(fixture), {}, None)
+    return [one.minute for one in counted]
 
 
 @pytest.mark.parametrize("raw", [recorded(SHOOT_OUTS)[0], shoot_out()], ids=["recorded", "ours"])
@@ -103,22 +105,33 @@ def test_a_scorer_without_a_name_is_unknown(name: str | None) -> None:
     assert (events[0].player_id, events[0].player_name) == (None, None)
 
 
-def test_the_same_event_twice_is_one_goal_if_the_score_has_no_place_for_two() -> None:
+def test_a_scorer_has_one_goal_in_a_minute_whatever_the_score_says() -> None:
     assert minutes(answer(1, 0, goal(10), goal(10))) == [10]
     assert minutes(answer(None, None, goal(10), goal(10))) == [10]
-    assert minutes(answer(2, 0, goal(10), goal(10), goal(10))) == [10, 10]
+    assert minutes(answer(2, 0, goal(10), goal(10), goal(10))) == [10]
 
 
-def test_different_events_count_whatever_the_score_says() -> None:
-    assert minutes(answer(1, 0, goal(10), goal(10, 8), goal(50))) == [10, 10, 50]
+def test_as_many_entries_count_as_the_score_has_goals() -> None:
+    assert minutes(answer(2, 0, goal(10), goal(10, 8), goal(50))) == [10, 50]
     assert minutes(answer(4, 0, goal(10))) == [10]
+    assert minutes(answer(None, None, goal(10), goal(10, 8), goal(50))) == [10, 10, 50]
+
+
+def test_a_goal_that_is_listed_for_the_wrong_side_counts() -> None:
+    assert minutes(answer(0, 1, goal(10))) == [10]
+
+
+def test_an_awarded_score_says_nothing_of_the_goals() -> None:
+    assert minutes(answer(0, 3, goal(10), goal(20), goal(30, team=AWAY), status="AWD")) == [10, 20, 30]
 
 
 def test_a_late_penalty_counts_if_the_score_needs_it_and_is_of_the_shoot_out_otherwise() -> None:
     late = goal(120, detail="Penalty", extra=1)
     assert minutes(answer(1, 0, goal(10), late, status="PEN")) == [10]
     assert minutes(answer(2, 0, goal(10), late, status="PEN")) == [10, 121]
-    assert minutes(answer(0, 0, late, status="ET")) == [121]
+    assert minutes(answer(0, 0, late, status="ET")) == []
+    kicks = [goal(90, player, detail="Penalty", extra=player) for player in range(1, 6)]
+    assert minutes(answer(1, 0, goal(10), *kicks, status="P")) == [10]
 
 
 @pytest.mark.parametrize("wording", ["Goal Disallowed - offside", "Goal cancelled", "Goal Disallowed - handball"])
@@ -126,7 +139,8 @@ def test_a_goal_that_the_video_referee_took_away_counts_only_if_the_score_still_
     decision = {**goal(12), "type": "Var", "detail": wording}
     assert minutes(answer(1, 0, goal(10), goal(60), decision)) == [60]
     assert minutes(answer(2, 0, goal(10), goal(60), decision)) == [10, 60]
-    assert minutes(answer(0, 0, goal(10), {**decision, "detail": "Goal confirmed"})) == [10]
+    assert minutes(answer(1, 0, goal(10), {**decision, "detail": "Goal confirmed"})) == [10]
+    assert minutes(answer(1, 0, goal(4), goal(10), {**goal(17), "type": "Var", "detail": wording})) == [4]
 
 
 def test_a_bad_event_is_named_and_the_rest_counts() -> None:

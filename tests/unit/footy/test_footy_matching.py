@@ -61,8 +61,8 @@ def stored(
     )
 
 
-def poll(known: list[StoredGoal], fixture: ObservedFixture, **changes: object) -> Comparison:
-    return compare(known, {}, fixture, "run", NOW, POLICY.model_copy(update=changes))
+def poll(known: list[StoredGoal], fixture: ObservedFixture, looked: int | None = None) -> Comparison:
+    return compare(known, {}, fixture, "run", NOW, POLICY, looked)
 
 
 def sightings(result: Comparison) -> dict[str, Sighting]:
@@ -111,7 +111,7 @@ def test_another_scorer_at_the_same_minute_and_score_is_the_same_goal() -> None:
 
 def test_another_scorer_some_minutes_off_at_another_score_is_another_goal() -> None:
     known = [stored("a", observation(10), (1, 0)), stored("b", observation(12, 8), (2, 0))]
-    result = poll(known, observed(observation(12, 8), observation(14, 5)))
+    result = poll(known, observed(observation(12, 8), observation(14, 5)), looked=13)
     assert [one.event_id for one in result.missed] == ["a"]
     assert [one.observation.player_id for one in result.created] == [5]
 
@@ -122,9 +122,29 @@ def test_a_minute_within_the_tolerance_is_a_correction(minute: int, extra: int |
     assert sightings(result) == {"g": Sighting.CORRECTED}
 
 
-def test_a_minute_beyond_the_tolerance_is_another_goal() -> None:
-    result = poll([stored("g", observation(10))], observed(observation(13)))
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [((10, None), (13, None)), ((90, 6), (90, 3)), ((90, 1), (90, 4)), ((45, 3), (48, None)), ((17, None), (71, None))],
+)
+@pytest.mark.parametrize("player", [9, 4])
+def test_a_minute_that_moved_far_is_a_correction_if_the_score_has_room_for_one(
+    before: tuple[int, int | None], after: tuple[int, int | None], player: int
+) -> None:
+    known = stored("g", observation(before[0], extra=before[1]))
+    result = poll([known], observed(observation(after[0], player, extra=after[1])), looked=92)
+    assert [one.event_id for one in result.seen] == ["g"]
+    assert (result.missed, result.created) == ((), ())
+
+
+def test_a_goal_of_a_minute_after_the_last_look_is_another_goal() -> None:
+    result = poll([stored("g", observation(10))], observed(observation(31)), looked=12)
     assert ([one.event_id for one in result.missed], len(result.created)) == (["g"], 1)
+
+
+def test_a_goal_after_the_score_fell_is_another_goal_even_in_the_next_minute() -> None:
+    for player in (9, 4):
+        result = poll([stored("g", observation(10), drops=1)], observed(observation(11, player)), looked=11)
+        assert ([one.event_id for one in result.missed], len(result.created)) == (["g"], 1)
 
 
 def test_stoppage_time_that_is_added_later_is_a_correction() -> None:
@@ -133,8 +153,8 @@ def test_stoppage_time_that_is_added_later_is_a_correction() -> None:
 
 
 def test_the_end_of_a_half_lies_between_stoppage_time_and_the_next_minutes() -> None:
-    result = poll([stored("g", observation(45, extra=3))], observed(observation(47)))
-    assert ([one.event_id for one in result.missed], len(result.created)) == (["g"], 1)
+    result = poll([stored("g", observation(45, extra=3))], observed(observation(47), score=(2, 0)))
+    assert (result.missed, len(result.created)) == ((), 1)
 
 
 @pytest.mark.parametrize("gap", [1, 2, 3, 30])
@@ -149,14 +169,14 @@ def test_of_two_goals_by_one_player_the_disallowed_one_is_missed(gap: int) -> No
 
 def test_a_chain_of_goals_is_not_shifted_when_the_first_goes_and_another_comes() -> None:
     known = [stored("a", observation(50), (1, 0)), stored("b", observation(52), (2, 0))]
-    result = poll(known, observed(observation(52), observation(54)))
+    result = poll(known, observed(observation(52), observation(54)), looked=53)
     assert [one.event_id for one in result.seen] == ["b"]
     assert [one.event_id for one in result.missed] == ["a"]
     assert [one.observation.minute for one in result.created] == [54]
 
 
 def test_the_player_says_more_than_the_minute() -> None:
-    result = poll([stored("g", observation(50))], observed(observation(50, 4), observation(51, 9)))
+    result = poll([stored("g", observation(50))], observed(observation(50, 4), observation(51, 9), score=(2, 0)))
     assert sightings(result) == {"g": Sighting.CORRECTED}
     assert [one.observation.player_id for one in result.created] == [4]
 
@@ -198,7 +218,7 @@ def test_two_goals_of_one_minute_keep_their_order_when_the_list_is_turned() -> N
 
 def test_a_new_goal_comes_after_one_of_the_same_minute_that_the_answer_lacks() -> None:
     first, equaliser = stored("a", observation(5)), stored("b", observation(11, 4, AWAY), (1, 1))
-    result = poll([first, equaliser], observed(observation(11)))
+    result = poll([first, equaliser], observed(observation(11), score=(2, 1)))
     assert [one.score for one in result.created] == [Score(2, 1)]
 
 
@@ -244,9 +264,15 @@ def test_an_empty_list_at_nil_nil_is_believed() -> None:
     assert ([one.event_id for one in result.missed], result.distrusted) == (["g"], "")
 
 
-def test_a_list_that_disagrees_with_the_score_is_believed() -> None:
+def test_a_goal_that_the_score_counts_is_not_missed() -> None:
+    known = [stored("a", observation(10), (1, 0), drops=2), stored("b", observation(60, 5), (2, 0))]
+    result = poll(known, observed(observation(60, 5), score=(2, 0)))
+    assert (result.missed, result.distrusted) == ((), "The score counts a goal that is not listed.")
+
+
+def test_a_list_that_says_too_little_loses_only_what_the_score_lost() -> None:
     known = [stored("a", observation(10), (1, 0)), stored("b", observation(60, 5), (2, 0))]
-    assert [one.event_id for one in poll(known, observed(observation(60, 5), score=(2, 0))).missed] == ["a"]
+    assert [one.event_id for one in poll(known, observed(score=(1, 0))).missed] == ["b"]
 
 
 def test_a_correction_of_the_assist_is_told_when_it_is_known() -> None:

@@ -21,12 +21,12 @@ class AliasActivities:
         self._now = now
 
     @activity.defn
-    @call_with(limits(30, attempts=3, first_pause=2))
+    @call_with(limits(10, attempts=2))
     async def get_cached_team_aliases(self, input: TeamReference) -> TeamAliases:
         return await self._teams.load_aliases(input.team_id, input.policy.alias_age, self._now())
 
     @activity.defn
-    @call_with(limits(90, attempts=3, first_pause=5))
+    @call_with(limits(60, attempts=2))
     async def get_team_aliases(self, input: TeamReference) -> TeamAliases:
         team = await self._teams.load_team(input.team_id)
         found = await self._source.find_aliases(team)
@@ -37,6 +37,6 @@ class AliasActivities:
         )
 
     @activity.defn
-    @call_with(limits(30, attempts=2))
+    @call_with(limits(10, attempts=2))
     async def save_team_aliases(self, input: TeamAliases) -> None:
         await self._teams.save_aliases(input.team_id, input.aliases, input.source, self._now())

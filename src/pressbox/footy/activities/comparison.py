@@ -115,7 +115,7 @@ class ComparisonActivities:
 def decide(item: UncomparedFixture, run: RunReference, now: datetime) -> FixtureDecision:
     try:
         observed = parse_fixture(item.raw)
-        comparison = compare(item.goals, item.sequences, observed, run.run_id, now, run.policy)
+        comparison = compare(item.goals, item.sequences, observed, run.run_id, now, run.policy, item.looked)
     except MalformedAnswerError as error:
         return FixtureDecision(None, Comparison(), error.message)
     # Anything else is a bug of ours, which must not stop the other fixtures.

@@ -101,7 +101,7 @@ class SqlComparisons:
 
     async def load_uncompared(self, run_id: str, limit: int) -> Sequence[UncomparedFixture]:
         statement = (
-            select(FixtureRow.id, FixtureRow.version, FixtureSnapshotRow.raw)
+            select(FixtureRow.id, FixtureRow.version, FixtureRow.elapsed, FixtureSnapshotRow.raw)
             .join(FixtureSnapshotRow, FixtureSnapshotRow.fixture_id == FixtureRow.id)
             .where(
                 FixtureRow.stage == Stage.ACTIVE,
@@ -115,7 +115,7 @@ class SqlComparisons:
             # One database snapshot for both statements: goals newer than the version would hide a conflict.
             await work.session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             found = (await work.session.execute(statement)).tuples().all()
-            goals = await _load_goals(work.session, [number for number, _, _ in found])
+            goals = await _load_goals(work.session, [number for number, _, _, _ in found])
         return [
             UncomparedFixture(
                 fixture_id=number,
@@ -123,8 +123,9 @@ class SqlComparisons:
                 raw=raw,
                 goals=[goal for _, goal in goals[number]],
                 sequences=_highest_sequences(row for row, _ in goals[number]),
+                looked=looked,
             )
-            for number, version, raw in found
+            for number, version, looked, raw in found
         ]
 
     async def load_snapshots(self, run_id: str, after: int, limit: int) -> Sequence[tuple[int, RawFixture]]:

@@ -1,6 +1,6 @@
 """The end of fixtures in PostgreSQL: archives those that are over, deletes those that are too old."""
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -60,7 +60,10 @@ class SqlFixtureArchive:
         still_removed = gone & GoalRow.removed_at.is_not(None)
         async with self._database.unit_of_work() as work:
             removed = select(GoalRow.event_id).where(still_removed)
-            await work.session.execute(delete(ClipRow).where(ClipRow.event_id.in_(removed)))
+            # The rows stay, so that the links of the clips answer "disallowed" too.
+            await work.session.execute(
+                update(ClipRow).where(ClipRow.event_id.in_(removed)).values(perceptual_hash=None)
+            )
             purged = await work.session.scalars(
                 update(GoalRow).where(still_removed).values(purged_at=func.now()).returning(GoalRow.event_id)
             )
@@ -86,18 +89,21 @@ async def _archive_fixtures(session: AsyncSession, run_id: str, policy: FootyPol
     rows = list(await session.scalars(over.order_by(FixtureRow.id).with_for_update()))
     if not rows:
         return
-    open_goals = select(GoalRow.fixture_id, GoalRow.event_id).where(
-        GoalRow.fixture_id == one_of([row.id for row in rows]),
-        GoalRow.completed_at.is_(None),
-        GoalRow.removed_at.is_(None),
+    goals = select(GoalRow.fixture_id, GoalRow.team_id, GoalRow.completed_at).where(
+        GoalRow.fixture_id == one_of([row.id for row in rows]), GoalRow.removed_at.is_(None)
     )
-    at_work: dict[int, list[str]] = defaultdict(list)
-    for number, event_id in (await session.execute(open_goals)).tuples():
-        at_work[number].append(event_id)
+    standing: Counter[tuple[int, int]] = Counter()
+    at_work: Counter[int] = Counter()
+    for number, team, completed_at in (await session.execute(goals)).tuples():
+        standing[number, team] += 1
+        at_work[number] += completed_at is None
     for row in rows:
-        decided = row.winner_id is not None
-        if can_archive(FixtureStatus(row.status), row.terminal_polls, decided, at_work[row.id], policy.polls_to_end):
+        status = FixtureStatus(row.status)
+        score = (standing[row.id, row.home_id], standing[row.id, row.away_id])
+        agrees = not status.scored_on_the_pitch or score == (row.home_goals or 0, row.away_goals or 0)
+        if can_archive(status, row.terminal_polls, agrees, at_work[row.id], policy):
             row.stage, row.completed_at, row.changed_by = Stage.COMPLETED, now, run_id
+            row.trouble, row.trouble_since = "", None
             row.version += 1
             row.last_activity = max(row.last_activity or now, now)
     await session.flush()

@@ -87,7 +87,7 @@ class _GoalWriter:
         _fill_row(row, goal.observation, goal.score)
         row.last_activity = max(row.last_activity, self._now)
         if goal.sighting is Sighting.RESTORED:
-            _restore(row)
+            _restore(row, self._now)
             self._restored.append(row.event_id)
         self.note(goal.event_id, goal.sighting, before, _describe(row))
 
@@ -237,8 +237,10 @@ def _reopen(event_ids: Sequence[str]) -> Update:
     )
 
 
-def _restore(row: GoalRow) -> None:
+def _restore(row: GoalRow, now: datetime) -> None:
+    """The deadline begins again: it may have passed while the goal was gone."""
     row.removed_at = row.purged_at = None
+    row.confirmed_at = now if row.confirmed_at else None
     if row.search_ended == SearchEnd.GONE:
         # Its search has ended: the next poll requests another.
         row.monitor_complete = False

@@ -1,29 +1,21 @@
 """Parses one element of API-Football's `response` into an `ObservedFixture`. Pure.
 
 The API repeats events, lists the penalties of a shoot-out as goals, and sometimes keeps a goal that VAR disallowed.
-Such entries are doubtful and count only as far as the score of their side needs them. So an event that is listed twice
-is one goal, unless the score has room for a second one. All other entries count whatever the score says: score and
-list disagree in about one answer of a hundred.
+All of that is kept as it is listed; which entries count is decided in `evidence`, where the known goals are known too.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from pressbox.core.errors import PermanentError
 from pressbox.footy.domain.fixtures import FixtureStatus, League, ObservedFixture, Team
-from pressbox.footy.domain.goals import GOAL_TYPE, GoalDetail, Observation
+from pressbox.footy.domain.goals import GOAL_TYPE, Cancellation, GoalDetail, Observation
 
 SHOOT_OUT = "penalty shootout"
 MISSED_PENALTY = "missed penalty"
 NO_NAMES = frozenset({"", "unknown", "tbd", "null", "none", "n/a"})
-LAST_MINUTE = 120
-# At most this long after a goal the video referee disallows it.
-REVIEW_MINUTES = 6
 _DETAILS = {detail.value.lower(): detail for detail in GoalDetail}
-_SHOOT_OUT_STATUSES = frozenset({FixtureStatus.PENALTIES, FixtureStatus.AFTER_PENALTIES})
 
 
 class MalformedAnswerError(PermanentError):
@@ -31,14 +23,6 @@ class MalformedAnswerError(PermanentError):
 
     code = "malformed_answer"
     status = 502
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """A goal of the list, and whether it may belong to the shoot-out."""
-
-    goal: Observation
-    in_shoot_out: bool = False
 
 
 def fixture_id_of(raw: Mapping[str, Any]) -> int | None:
@@ -55,8 +39,7 @@ def parse_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
     state = _object_in(fixture, "status")
     status = _parse_status(fixture_id, state.get("short"))
     home, away = _parse_team(fixture_id, raw, "home"), _parse_team(fixture_id, raw, "away")
-    scored = {home.id: _count(goals.get("home")), away.id: _count(goals.get("away"))}
-    events, problems = _parse_events(raw, status, scored)
+    events, problems = _parse_events(raw, frozenset({home.id, away.id}))
     return ObservedFixture(
         fixture_id=fixture_id,
         kickoff=_parse_kickoff(fixture_id, fixture),
@@ -66,12 +49,13 @@ def parse_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
         away=away,
         elapsed=_count(state.get("elapsed")),
         extra=_count(state.get("extra")),
-        home_goals=scored[home.id],
-        away_goals=scored[away.id],
+        home_goals=_count(goals.get("home")),
+        away_goals=_count(goals.get("away")),
         penalties=_parse_penalties(raw),
         winner_id=_parse_winner(raw, home, away),
         venue=_text(_object_in(fixture, "venue").get("name")),
         events=events,
+        cancellations=_find_cancellations(raw.get("events")),
         problems=problems,
     )
 
@@ -89,33 +73,26 @@ def parse_fixtures(raw: Mapping[int, Mapping[str, Any]]) -> tuple[list[ObservedF
 
 
 def _parse_events(
-    raw: Mapping[str, Any], status: FixtureStatus, scored: Mapping[int, int | None]
+    raw: Mapping[str, Any], teams: frozenset[int]
 ) -> tuple[tuple[Observation, ...] | None, tuple[str, ...]]:
     listed = raw.get("events")
     if listed is None:
         return None, ()
     if not isinstance(listed, list):
         return None, ("The events are not a list.",)
-    entries: list[_Entry] = []
+    goals: list[Observation] = []
     problems: list[str] = []
     for place, event in enumerate(listed, start=1):
         if not isinstance(event, Mapping):
             problems.append(f"Event {place} is not an object.")
         elif _word(event, "type") == GOAL_TYPE.lower():
-            _parse_goal(place, event, status, scored, entries, problems)
-    cancelled = _find_cancellations(listed)
-    goals = [goal for team in scored for goal in _goals_of_side(team, entries, cancelled, scored[team])]
+            _parse_goal(place, event, teams, goals, problems)
     goals.sort(key=lambda goal: (goal.elapsed, goal.extra or 0))
     return tuple(goals), tuple(problems)
 
 
 def _parse_goal(
-    place: int,
-    event: Mapping[str, Any],
-    status: FixtureStatus,
-    teams: Mapping[int, int | None],
-    entries: list[_Entry],
-    problems: list[str],
+    place: int, event: Mapping[str, Any], teams: frozenset[int], goals: list[Observation], problems: list[str]
 ) -> None:
     detail = _word(event, "detail")
     comment = _word(event, "comments")
@@ -128,8 +105,7 @@ def _parse_goal(
     if goal is None or goal.team_id not in teams:
         problems.append(f"Event {place} is a goal without a usable team or minute.")
         return
-    late = goal.detail is GoalDetail.PENALTY and goal.elapsed >= LAST_MINUTE and status in _SHOOT_OUT_STATUSES
-    entries.append(_Entry(goal, in_shoot_out=late))
+    goals.append(goal)
 
 
 def _parse_observation(event: Mapping[str, Any], detail: GoalDetail) -> Observation | None:
@@ -151,42 +127,27 @@ def _parse_observation(event: Mapping[str, Any], detail: GoalDetail) -> Observat
     )
 
 
-def _goals_of_side(
-    team_id: int, entries: Sequence[_Entry], cancelled: Counter[tuple[int, int, int]], score: int | None
-) -> list[Observation]:
-    """The goals of one side: the certain ones, and as many doubtful ones as the score has room for."""
-    certain: list[Observation] = []
-    doubtful: list[Observation] = []
-    for entry in entries:
-        if entry.goal.team_id == team_id:
-            doubted = entry.in_shoot_out or entry.goal in certain or _is_cancelled(entry.goal, cancelled)
-            (doubtful if doubted else certain).append(entry.goal)
-    doubtful.sort(key=lambda goal: (goal.elapsed, goal.extra or 0))
-    room = 0 if score is None else max(score - len(certain), 0)
-    return certain + doubtful[:room]
-
-
-def _find_cancellations(listed: Sequence[Any]) -> Counter[tuple[int, int, int]]:
-    """Count decisions that disallow a goal, by team, player and minute. The API changed their wording twice."""
-    found: Counter[tuple[int, int, int]] = Counter()
-    for event in listed:
+def _find_cancellations(listed: object) -> tuple[Cancellation, ...]:
+    """Decisions of the video referee that disallow a goal. The API changed their wording twice."""
+    found: list[Cancellation] = []
+    for event in listed if isinstance(listed, Sequence) else ():
         if not isinstance(event, Mapping) or _word(event, "type") != "var":
             continue
         detail, time = _word(event, "detail"), _object_in(event, "time")
-        team, elapsed = _number(_object_in(event, "team").get("id")), _count(time.get("elapsed"))
-        if "goal" in detail and ("disallowed" in detail or "cancel" in detail) and team and elapsed is not None:
-            player = _number(_object_in(event, "player").get("id")) or 0
-            found[team, player, elapsed + (_count(time.get("extra")) or 0)] += 1
-    return found
-
-
-def _is_cancelled(goal: Observation, cancelled: Counter[tuple[int, int, int]]) -> bool:
-    for (team, player, minute), left in cancelled.items():
-        same = team == goal.team_id and (not player or player == goal.player_id)
-        if left and same and goal.minute <= minute <= goal.minute + REVIEW_MINUTES:
-            cancelled[team, player, minute] -= 1
-            return True
-    return False
+        team, elapsed = _object_in(event, "team"), _count(time.get("elapsed"))
+        number = _number(team.get("id"))
+        if "goal" in detail and ("disallowed" in detail or "cancel" in detail) and number and elapsed is not None:
+            player = _object_in(event, "player")
+            found.append(
+                Cancellation(
+                    team_id=number,
+                    player_id=_number(player.get("id")),
+                    player_name=_name(player.get("name")),
+                    elapsed=elapsed,
+                    extra=_count(time.get("extra")) or None,
+                )
+            )
+    return tuple(found)
 
 
 def _parse_status(fixture_id: int, short: object) -> FixtureStatus:

@@ -1,11 +1,11 @@
 """Fixtures: their status and stage, and what one answer of the API says of them. Pure."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from pressbox.footy.domain.goals import Observation
+from pressbox.footy.domain.goals import Cancellation, Observation
+from pressbox.footy.domain.policy import FootyPolicy
 
 
 class Stage(StrEnum):
@@ -53,6 +53,11 @@ class FixtureStatus(StrEnum):
     def live(self) -> bool:
         return self.stage is Stage.ACTIVE
 
+    @property
+    def scored_on_the_pitch(self) -> bool:
+        """Whether the score counts goals; an awarded one is set at a desk."""
+        return self not in (FixtureStatus.AWARDED, FixtureStatus.WALK_OVER)
+
 
 _WAITING = frozenset({FixtureStatus.TO_BE_DEFINED, FixtureStatus.NOT_STARTED, FixtureStatus.POSTPONED})
 _TERMINAL = frozenset(
@@ -86,7 +91,8 @@ class League:
 class ObservedFixture:
     """One fixture as one answer states it.
 
-    `events` is None when the answer has no list of events (the lists by date), which says nothing of the goals.
+    `events` has every goal of the list, also those that do not count. It is None when the
+    answer has no list of events (the lists by date), which says nothing of the goals.
     `problems` names what could not be used; the rest counts.
     """
 
@@ -104,7 +110,14 @@ class ObservedFixture:
     winner_id: int | None = None
     venue: str = ""
     events: tuple[Observation, ...] | None = None
+    cancellations: tuple[Cancellation, ...] = ()
     problems: tuple[str, ...] = ()
+
+    def score_of(self, team_id: int) -> int | None:
+        """How many goals the score gives to a side; None when it says nothing of goals, as an awarded one."""
+        if not self.status.scored_on_the_pitch:
+            return None
+        return self.home_goals if team_id == self.home.id else self.away_goals
 
 
 @dataclass(frozen=True)
@@ -131,8 +144,12 @@ def should_activate(kickoff: datetime, status: FixtureStatus, now: datetime, ahe
     return status.live or status.terminal or kickoff <= now + ahead
 
 
-def can_archive(
-    status: FixtureStatus, terminal_polls: int, winner_known: bool, goals_open: Collection[str], polls: int
-) -> bool:
-    """Whether a fixture is over (with a winner, or seen so in enough polls) and no goal is open."""
-    return status.terminal and not goals_open and (winner_known or terminal_polls >= polls)
+def can_archive(status: FixtureStatus, terminal_polls: int, agrees: bool, goals_open: int, policy: FootyPolicy) -> bool:
+    """Whether a fixture was seen to be over long enough and no goal is open.
+
+    The last goal is often listed some polls after the whistle, so a few more follow it; many more while the goals that
+    stand are not those of the score.
+    """
+    if not status.terminal or goals_open:
+        return False
+    return terminal_polls >= (policy.polls_to_end if agrees else policy.polls_to_agree)

@@ -39,6 +39,21 @@ class Observation:
 
 
 @dataclass(frozen=True)
+class Cancellation:
+    """A decision of the video referee against a goal. The goal itself may be listed still, or never have been."""
+
+    team_id: int
+    player_id: int | None
+    player_name: str | None
+    elapsed: int
+    extra: int | None = None
+
+    @property
+    def minute(self) -> int:
+        return self.elapsed + (self.extra or 0)
+
+
+@dataclass(frozen=True)
 class Score:
     """The score after a goal, counted along the list of goals."""
 

@@ -4,6 +4,10 @@ The API gives events no ids, reorders them, and corrects scorers and minutes. So
 goals at the least total cost. A goal that is listed exactly as stored is that goal. For the rest, a pair costs less
 than leaving both unpaired, but more than half of that. So a removed goal never shifts all later goals by one: of two
 goals by one player, the one that is no longer listed is missed, whichever came first.
+
+The score decides what the list leaves open. Where it has no room for a known goal and a new entry, the two are one goal
+that was corrected. While it still counts a goal that is not listed, that goal is not missed. A goal that list and score
+both took away returns only as it was: anything else is another goal.
 """
 
 from collections import Counter
@@ -12,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pressbox.footy.domain.assignment import cheapest_pairs
+from pressbox.footy.domain.evidence import drop_excess, merge_repeats, same_scorer
 from pressbox.footy.domain.fixtures import ObservedFixture, Stage
 from pressbox.footy.domain.goals import (
     UNKNOWN_PLAYER,
@@ -60,22 +65,29 @@ def compare(
     run_id: str,
     now: datetime,
     policy: FootyPolicy,
+    looked: int | None = None,
 ) -> Comparison:
-    """Comparing the same answer twice in a run changes nothing: registers are sets of run ids."""
+    """Comparing the same answer twice in a run changes nothing: registers are sets of run ids.
+
+    `looked` is the minute of the match when it was looked at last: a goal of a later minute was not known then.
+    """
     present = [goal for goal in stored if goal.removed_at is None]
     if observed.events is None:
         return Comparison(distrusted="The answer has no list of events.", problems=observed.problems)
     returning = [
         goal for goal in stored if goal.removed_at is not None and now - goal.removed_at <= policy.removal_grace
     ]
-    seen = _count_scores(observed, observed.events)
-    pairs = _pair([*present, *returning], seen, policy.minute_tolerance)
+    seen, pairs = _weigh(observed, [*present, *returning], looked, policy.minute_tolerance)
+    pairs += _pair_corrected(observed, present, seen, pairs, looked)
     taken = {found.place for _, found in pairs}
     paired = {goal.event_id for goal, _ in pairs}
     unseen = [goal for goal in present if goal.event_id not in paired]
-    distrusted = _why_incomplete(observed, present) if unseen else ""
+    distrusted = _why_incomplete(observed) if unseen else ""
+    lost = [] if distrusted else _find_lost(observed, unseen, seen)
+    if unseen and not lost:
+        distrusted = distrusted or "The score counts a goal that is not listed."
     # A run that saw a goal once cannot miss it in a second comparison.
-    missed = [] if distrusted else [_miss(goal, run_id, policy) for goal in unseen if run_id not in goal.monitor_runs]
+    missed = [_miss(goal, run_id, policy) for goal in lost if run_id not in goal.monitor_runs]
     gone = {miss.event_id for miss in missed if miss.removes}
     standing = [goal for goal in unseen if goal.event_id not in gone]
     scores = _scores_among_all(observed, seen, pairs, standing)
@@ -97,13 +109,87 @@ def minutes_apart(stored: StoredGoal, goal: Observation) -> int:
     return later[0] + later[1] - earlier[0] + (earlier[1] if earlier[0] in PERIOD_ENDS else -earlier[1])
 
 
-def same_player(stored: StoredGoal, goal: Observation) -> bool:
-    """Compare by id, or by name where an answer has no id."""
-    if not stored.player_name or not goal.player_name:
-        return False
-    if stored.player_id and goal.player_id:
-        return stored.player_id == goal.player_id
-    return stored.player_name.casefold() == goal.player_name.casefold()
+def _weigh(
+    observed: ObservedFixture, goals: Sequence[StoredGoal], looked: int | None, tolerance: int
+) -> tuple[list[_Seen], list[tuple[StoredGoal, _Seen]]]:
+    """The entries that count, and the goals that they are."""
+    seen = _count_scores(observed, merge_repeats(observed))
+    pairs = _pair(goals, seen, tolerance)
+    known = {found.place: goal for goal, found in pairs}
+    rows = [found.goal for found in seen]
+    counted = drop_excess(observed, rows, known, looked)
+    if len(counted) == len(rows):
+        return seen, pairs
+    seen = _count_scores(observed, counted)
+    return seen, _pair(goals, seen, tolerance)
+
+
+def _pair_corrected(
+    observed: ObservedFixture,
+    present: Sequence[StoredGoal],
+    seen: Sequence[_Seen],
+    pairs: Sequence[tuple[StoredGoal, _Seen]],
+    looked: int | None,
+) -> list[tuple[StoredGoal, _Seen]]:
+    """Pair what is left where the score has no room for both, however far the minute moved."""
+    paired = {goal.event_id for goal, _ in pairs}
+    taken = {found.place for _, found in pairs}
+    corrected: list[tuple[StoredGoal, _Seen]] = []
+    for team in (observed.home, observed.away):
+        score = observed.score_of(team.id)
+        goals = [
+            goal for goal in present if goal.team_id == team.id and goal.event_id not in paired and not goal.drop_runs
+        ]
+        rest = [one for one in seen if one.goal.team_id == team.id and one.place not in taken]
+        if score is None or not goals or not rest:
+            continue
+        room = score - sum(one.goal.team_id == team.id and one.place in taken for one in seen)
+        costs = sorted(
+            (_distance(goal, one.goal), goals.index(goal), one.place)
+            for goal in goals
+            for one in rest
+            if not _is_later(one.goal, looked)
+        )
+        corrected += _take_cheapest(costs, goals, {one.place: one for one in rest}, len(goals) + len(rest) - room)
+    return corrected
+
+
+def _take_cheapest(
+    costs: Sequence[tuple[tuple[bool, int], int, int]],
+    goals: Sequence[StoredGoal],
+    rest: Mapping[int, _Seen],
+    wanted: int,
+) -> list[tuple[StoredGoal, _Seen]]:
+    used: set[int] = set()
+    places: set[int] = set()
+    found: list[tuple[StoredGoal, _Seen]] = []
+    for _, number, place in costs:
+        if len(found) < wanted and number not in used and place not in places:
+            used.add(number)
+            places.add(place)
+            found.append((goals[number], rest[place]))
+    return found
+
+
+def _distance(stored: StoredGoal, goal: Observation) -> tuple[bool, int]:
+    return _differ(stored, goal), abs(stored.minute - goal.minute)
+
+
+def _is_later(goal: Observation, looked: int | None) -> bool:
+    """Whether it was scored after the last look, so that no goal that was known then can be it."""
+    return looked is not None and goal.elapsed > looked
+
+
+def _find_lost(observed: ObservedFixture, unseen: Sequence[StoredGoal], seen: Sequence[_Seen]) -> list[StoredGoal]:
+    """The goals that neither the list nor the score has any more; of several the ones that came last."""
+    lost: list[StoredGoal] = []
+    for team in (observed.home, observed.away):
+        score = observed.score_of(team.id)
+        missing = [goal for goal in unseen if goal.team_id == team.id]
+        missing.sort(key=lambda goal: (not goal.drop_runs, -goal.elapsed, -(goal.extra or 0)))
+        unlisted = 0 if score is None else max(score - sum(one.goal.team_id == team.id for one in seen), 0)
+        lost += missing[: max(len(missing) - unlisted, 0)]
+    return lost
 
 
 def _pair(stored: Sequence[StoredGoal], seen: Sequence[_Seen], tolerance: int) -> list[tuple[StoredGoal, _Seen]]:
@@ -134,19 +220,25 @@ def _pair_exactly(stored: Sequence[StoredGoal], seen: Sequence[_Seen]) -> list[t
 def _cost(stored: StoredGoal, found: _Seen, tolerance: int) -> float | None:
     """What it costs to pair this observation with that goal; None when it is impossible."""
     apart = minutes_apart(stored, found.goal)
+    if same_scorer(stored, found.goal) and stored.minute == found.goal.minute:
+        # 45+3 is written as 48 now and then.
+        apart = 0
     same_score = stored.score == found.score
     small = (0.0 if same_score else OTHER_SCORE) + (0.0 if stored.detail is found.goal.detail else OTHER_DETAIL)
     if stored.removed_at is not None:
         return _cost_of_return(stored, found, apart, small)
+    if stored.drop_runs and apart:
+        # The score fell: an entry of another minute is another goal.
+        return None
     if stored.team_id != found.goal.team_id:
-        return OTHER_TEAM + small / 2 if same_player(stored, found.goal) and apart == 0 else None
+        return OTHER_TEAM + small / 2 if same_scorer(stored, found.goal) and apart == 0 else None
     if apart > tolerance and not _stoppage_added(stored, found.goal):
         return None
     apart = min(apart, tolerance)
     if _differ(stored, found.goal):
         # Another scorer is the same goal only at the same minute, or at the same score close by.
         return OTHER_PLAYER + apart * OTHER_PLAYER_PER_MINUTE + small if apart == 0 or same_score else None
-    named = 0.0 if same_player(stored, found.goal) else NAMED
+    named = 0.0 if same_scorer(stored, found.goal) else NAMED
     return (MOVED + apart * MOVED_PER_MINUTE if apart else 0.0) + named + small
 
 
@@ -160,7 +252,7 @@ def _cost_of_return(stored: StoredGoal, found: _Seen, apart: int, small: float) 
 
 
 def _differ(stored: StoredGoal, goal: Observation) -> bool:
-    return bool(stored.player_name) and bool(goal.player_name) and not same_player(stored, goal)
+    return bool(stored.player_name) and bool(goal.player_name) and not same_scorer(stored, goal)
 
 
 def _stoppage_added(stored: StoredGoal, goal: Observation) -> bool:
@@ -169,28 +261,14 @@ def _stoppage_added(stored: StoredGoal, goal: Observation) -> bool:
     return at_the_end and stored.extra is None and goal.extra is not None and not _differ(stored, goal)
 
 
-def _why_incomplete(observed: ObservedFixture, present: Sequence[StoredGoal]) -> str:
-    """Why an answer that lacks a goal must be incomplete, or empty.
-
-    A list that is only shorter than the score is trusted: the two disagree now and then, and three polls must agree to
-    remove a goal.
-    """
+def _why_incomplete(observed: ObservedFixture) -> str:
+    """Why an answer that lacks a goal must be incomplete, or empty."""
     if observed.status.stage is Stage.STAGING:
         return f"The status went back to {observed.status}, but goals are known."
     if observed.events:
-        if observed.problems and any(_is_short_of(observed, goal.team_id) for goal in present):
-            return "A part of the list could not be read, and the score says that it holds a goal."
         return ""
-    if observed.home_goals is None or observed.away_goals is None:
-        return "The list of events is empty and there is no score."
-    if observed.home_goals + observed.away_goals:
-        return f"The list of events is empty, but the score is {observed.home_goals}–{observed.away_goals}."
-    return ""
-
-
-def _is_short_of(observed: ObservedFixture, team_id: int) -> bool:
-    score = observed.home_goals if team_id == observed.home.id else observed.away_goals
-    return score is not None and score > sum(goal.team_id == team_id for goal in observed.events or ())
+    unknown = observed.score_of(observed.home.id) is None or observed.score_of(observed.away.id) is None
+    return "The list of events is empty and there is no score." if unknown else ""
 
 
 def _miss(goal: StoredGoal, run_id: str, policy: FootyPolicy) -> MissedGoal:
@@ -214,7 +292,7 @@ def _see(stored: StoredGoal, goal: Observation, score: Score) -> SeenGoal:
     if stored.player_name and not goal.player_name:
         # A known name stays known when one answer lacks it.
         goal = replace(goal, player_id=stored.player_id or None, player_name=stored.player_name)
-    elif not goal.player_id and same_player(stored, goal):
+    elif not goal.player_id and same_scorer(stored, goal):
         goal = replace(goal, player_id=stored.player_id or None)
     return SeenGoal(stored.event_id, _sighting(stored, goal, score), goal, score, registers=not stored.monitor_complete)
 

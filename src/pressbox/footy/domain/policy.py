@@ -22,7 +22,10 @@ class FootyPolicy(Contract):
     api_batch: int = 20
     runs_to_confirm: int = 3
     runs_to_remove: int = 3
-    polls_to_end: int = 3
+    # The document has 3, or one with a winner; but the last goal is listed up to four polls after the whistle.
+    polls_to_end: int = 6
+    # Half an hour, while list and score disagree after the whistle.
+    polls_to_agree: int = 60
     minute_tolerance: int = 2
     removal_grace: timedelta = timedelta(hours=24)
     completion_deadline: timedelta = timedelta(minutes=45)

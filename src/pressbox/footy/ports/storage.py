@@ -31,6 +31,8 @@ class UncomparedFixture:
     goals: Sequence[StoredGoal]
     # The highest sequence number ever given per (team, player); it is never reused, not even after a removal.
     sequences: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    # The minute of the match at the last look.
+    looked: int | None = None
 
 
 @dataclass(frozen=True)

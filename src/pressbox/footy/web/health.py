@@ -39,7 +39,8 @@ def fixtures_part(readiness: Readiness, polls: Sequence[PollView], budget: Reque
         return PartHealth("fixtures", HealthState.OK, f"No poll yet. {requests}".strip())
     last = polls[0]
     if last.failed:
-        detail = f"{last.failed} of {last.fixtures} fixtures got no answer in the last poll."
+        # `fixtures` counts the answered ones.
+        detail = f"{last.failed} of {last.fixtures + last.failed} fixtures got no answer in the last poll."
         fix = "The pages of those matches say why. Check the key and its daily limit at api-football.com."
         return PartHealth("fixtures", HealthState.WARNING, detail, fix, since=last.started_at)
     detail = f"{last.fixtures} fixtures in the last poll. {requests}".strip()

@@ -1,0 +1,170 @@
+"""Decides which entries of a list of goals count. Pure.
+
+The API lists a goal twice while it corrects it, keeps goals that were disallowed, and lists the kicks of a shoot-out.
+The score is what it gets right first. So of the entries of a side as many count as the score has goals; the entries
+that are left out are those with the weakest evidence. Without a score everything counts that is not plainly a repeat.
+"""
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from enum import IntEnum
+
+from pressbox.footy.domain.fixtures import FixtureStatus, ObservedFixture
+from pressbox.footy.domain.goals import Cancellation, GoalDetail, Observation, StoredGoal
+
+# At most so far apart are two entries of one goal while the API corrects it.
+REPEAT_MINUTES = 3
+# So long after a goal the video referee may decide; the score tells whether he did.
+LONGEST_REVIEW = 15
+# A decision of the minutes before the last look can be new; an older one was weighed then.
+FRESH_MINUTES = 2
+END_OF_PLAY, END_OF_EXTRA_TIME = 90, 120
+_SHOOT_OUT = frozenset({FixtureStatus.PENALTIES, FixtureStatus.AFTER_PENALTIES})
+
+
+class _Doubt(IntEnum):
+    """Why an entry may not count, the strongest reason first."""
+
+    KICK = 0
+    REMOVED_BEFORE = 1
+    MISSED_BEFORE = 2
+    DISALLOWED = 3
+    REPEATED = 4
+    NEW = 5
+    DISALLOWED_EARLIER = 6
+    LATEST = 7
+
+
+def same_scorer(one: StoredGoal | Observation | Cancellation, other: StoredGoal | Observation) -> bool:
+    """Compare by id, or by family name where one has no id: the API shortens given names now and then."""
+    if not one.player_name or not other.player_name:
+        return False
+    if one.player_id and other.player_id:
+        return one.player_id == other.player_id
+    return one.player_name.casefold().split()[-1] == other.player_name.casefold().split()[-1]
+
+
+def merge_repeats(observed: ObservedFixture) -> list[Observation]:
+    """Leave one entry per scorer and minute. An unknown scorer gives way to a known one if the score wants fewer."""
+    merged: list[Observation] = []
+    for goal in observed.events or ():
+        place = next((index for index, kept in enumerate(merged) if _is_same_entry(kept, goal)), None)
+        if place is None:
+            merged.append(goal)
+        elif _fullness(goal) > _fullness(merged[place]):
+            merged[place] = goal
+    for goal in [goal for goal in merged if not goal.player_name]:
+        team_score = observed.score_of(goal.team_id)
+        reach = 0 if team_score is None else 1
+        full = team_score is None or sum(one.team_id == goal.team_id for one in merged) > team_score
+        if full and any(_is_near(goal, one, reach) and one.player_name for one in merged):
+            merged.remove(goal)
+    return merged
+
+
+def drop_excess(
+    observed: ObservedFixture, rows: Sequence[Observation], known: Mapping[int, StoredGoal], looked: int | None
+) -> list[Observation]:
+    """Leave out the weakest entries of a side that has more of them than goals.
+
+    `known` has the stored goal of an entry by its place; `looked` is the minute of the match at the last look.
+    While the other side lacks as many, a goal was most likely listed for the wrong side, and stays.
+    """
+    scores = {team.id: observed.score_of(team.id) for team in (observed.home, observed.away)}
+    listed = {team: sum(goal.team_id == team for goal in rows) for team in scores}
+    lacking = sum(max((score or 0) - listed[team], 0) for team, score in scores.items())
+    cancelled = _find_cancelled(observed, rows)
+    dropped: set[int] = set()
+    for team, score in scores.items():
+        places = [place for place, goal in enumerate(rows) if goal.team_id == team]
+        if score is None:
+            dropped |= {place for place in places if _is_kick(rows[place], observed) and place not in known}
+            continue
+        # One after the other: without its repeat an entry is no repeat any more.
+        for _ in range(len(places) - score - lacking):
+            rank = _weakness(observed, rows, known, cancelled, looked, dropped)
+            dropped.add(min((place for place in places if place not in dropped), key=rank))
+    return [goal for place, goal in enumerate(rows) if place not in dropped]
+
+
+def _weakness(
+    observed: ObservedFixture,
+    rows: Sequence[Observation],
+    known: Mapping[int, StoredGoal],
+    cancelled: Mapping[int, Cancellation],
+    looked: int | None,
+    dropped: Set[int],
+) -> Callable[[int], tuple[int, int, int]]:
+    def weigh(place: int) -> tuple[int, int, int]:
+        repeated = any(
+            _is_repeat(rows[place], goal, index in known)
+            for index, goal in enumerate(rows)
+            if index not in dropped and index != place
+        )
+        doubt = _doubt(rows[place], observed, repeated, known.get(place), cancelled.get(place), looked)
+        return doubt, -rows[place].elapsed, -(rows[place].extra or 0)
+
+    return weigh
+
+
+def _doubt(
+    goal: Observation,
+    observed: ObservedFixture,
+    repeated: bool,
+    stored: StoredGoal | None,
+    decision: Cancellation | None,
+    looked: int | None,
+) -> _Doubt:
+    if stored is None and _is_kick(goal, observed):
+        return _Doubt.KICK
+    if stored is not None and stored.removed_at is not None:
+        return _Doubt.REMOVED_BEFORE
+    if stored is not None and stored.drop_runs:
+        return _Doubt.MISSED_BEFORE
+    if decision is not None and (looked is None or decision.minute >= looked - FRESH_MINUTES):
+        return _Doubt.DISALLOWED
+    if stored is None:
+        return _Doubt.REPEATED if repeated else _Doubt.NEW
+    return _Doubt.DISALLOWED_EARLIER if decision is not None else _Doubt.LATEST
+
+
+def _find_cancelled(observed: ObservedFixture, rows: Sequence[Observation]) -> dict[int, Cancellation]:
+    """The entry that each decision is about: the last one of that scorer before it."""
+    found: dict[int, Cancellation] = {}
+    for decision in observed.cancellations:
+        about = [
+            place
+            for place, goal in enumerate(rows)
+            if goal.team_id == decision.team_id
+            and (not decision.player_name or same_scorer(decision, goal))
+            and 0 <= decision.minute - goal.minute <= LONGEST_REVIEW
+            and place not in found
+        ]
+        if about:
+            found[max(about, key=lambda place: rows[place].minute)] = decision
+    return found
+
+
+def _is_same_entry(one: Observation, other: Observation) -> bool:
+    same_minute = (one.elapsed, one.extra or 0) == (other.elapsed, other.extra or 0)
+    return one == other or (one.team_id == other.team_id and same_minute and same_scorer(one, other))
+
+
+def _is_near(one: Observation, other: Observation, minutes: int) -> bool:
+    return one is not other and one.team_id == other.team_id and abs(one.minute - other.minute) <= minutes
+
+
+def _is_repeat(goal: Observation, other: Observation, other_is_known: bool) -> bool:
+    """Whether a new entry may be about the goal of another one."""
+    if not _is_near(goal, other, REPEAT_MINUTES):
+        return False
+    return other_is_known or goal.minute == other.minute or same_scorer(goal, other)
+
+
+def _fullness(goal: Observation) -> int:
+    return 2 * bool(goal.player_id) + bool(goal.assist_name)
+
+
+def _is_kick(goal: Observation, observed: ObservedFixture) -> bool:
+    """Whether it can be a kick of the shoot-out that is not marked as one."""
+    begins = END_OF_PLAY if observed.status in _SHOOT_OUT else END_OF_EXTRA_TIME
+    return goal.detail is GoalDetail.PENALTY and goal.elapsed >= begins
