@@ -311,7 +311,7 @@ def test_one_goal_of_a_recorded_match_is_one_goal_whatever_goes_wrong(raw: Raw, 
         check(match, follow(match))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, derandomize=True)
 @given(
     st.sampled_from(MATCHES),
     st.lists(st.tuples(st.sampled_from(sorted(FAULTS)), st.integers(0, 20)), min_size=1, max_size=1),

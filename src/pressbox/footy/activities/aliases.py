@@ -21,7 +21,7 @@ class AliasActivities:
         self._now = now
 
     @activity.defn
-    @call_with(limits(10, attempts=2))
+    @call_with(limits(30, attempts=3, first_pause=2))
     async def get_cached_team_aliases(self, input: TeamReference) -> TeamAliases:
         return await self._teams.load_aliases(input.team_id, input.policy.alias_age, self._now())
 

@@ -8,6 +8,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call
     from pressbox.footy.activities.aliases import AliasActivities
+    from pressbox.footy.activities.limits import limits
     from pressbox.footy.contracts.aliases import RAGWorkflowInput, RAGWorkflowResult, TeamReference
 
 
@@ -30,7 +31,7 @@ class RAGWorkflow:
     @workflow.run
     async def run(self, input: RAGWorkflowInput) -> RAGWorkflowResult:
         team = TeamReference(team_id=input.team_id, policy=input.policy)
-        found = await call(AliasActivities.get_cached_team_aliases, team)
+        found = await call(AliasActivities.get_cached_team_aliases, team, limits(10, attempts=2))
         self._step(f"Names of {found.team_name}" if found.team_name else "")
         if input.refresh or not found.fresh:
             found = await call(AliasActivities.get_team_aliases, team)
