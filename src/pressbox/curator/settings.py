@@ -59,6 +59,12 @@ class CuratorSettings(Group):
         10, ge=1, le=500, description="Feeds with news that are worked on at the same time."
     )
     entries_per_crawl: int = Field(200, ge=1, le=10_000, description="Most new entries taken from one crawl of a feed.")
+    unread_at_start: int = Field(
+        10,
+        ge=0,
+        le=10_000,
+        description="Unread entries of a feed that is new to somebody; the others count as read.",
+    )
     full_text: bool = Field(True, description="Fetch the pages of articles; 0 uses what the feeds hold.")
     auto_distill: bool = Field(True, description="Summarise new entries at once; 0 waits until somebody asks.")
     host_delay_seconds: float = Field(
@@ -148,6 +154,7 @@ def policy(settings: Settings) -> CuratorPolicy:
         shortest_interval=timedelta(minutes=curator.shortest_interval_minutes),
         longest_interval=timedelta(hours=curator.longest_interval_hours),
         entries_per_crawl=curator.entries_per_crawl,
+        unread_at_start=curator.unread_at_start,
         host_delay=timedelta(seconds=curator.host_delay_seconds),
         target_language=curator.target_language,
         keep_days=curator.keep_days,

@@ -12,7 +12,7 @@ from temporalio.api.history.v1 import History
 from temporalio.client import WorkflowHistory
 from temporalio.testing import ActivityEnvironment
 
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import RateLimitedError, TransientError
 from pressbox.core.models.completions import Said
 from pressbox.core.spending.domain import next_day_start
 from pressbox.core.spending.till import BUDGET_PAUSE
@@ -107,6 +107,24 @@ async def test_a_host_that_wants_a_long_pause_is_not_waited_for_and_not_asked(wo
     wanted = FetchContentInput(entry_id=entry.entry_id, policy=policy)
     result = await run(world, "fetch_single_content")(wanted)
     assert (result.fetched, entry.next_fetch_at, world.pages.read_urls) == (False, until, [])
+
+
+async def test_a_host_that_asks_for_fewer_requests_is_left_alone_with_all_its_feeds(world: FakeWorld) -> None:
+    feed = world.feed("a.example.org")
+    feed.outcome = CrawlOutcome.RATE_LIMITED
+    await run(world, "probe_feeds")(ProbeFeedsInput(feed_ids=(feed.feed_id,), policy=POLICY))
+    (until,) = world.rate_limits.paused.values()
+    assert datetime.now(UTC) < until <= datetime.now(UTC) + POLICY.longest_feed_pause
+
+
+async def test_one_page_cannot_block_all_feeds_of_its_host_for_a_day(world: FakeWorld) -> None:
+    entry = world.enter(world.feed(), "https://a.example.org/1")
+    world.pages.broken[entry.url] = RateLimitedError("Later.", retry_after=timedelta(days=1))
+    await run(world, "fetch_single_content")(FetchContentInput(entry_id=entry.entry_id, policy=POLICY))
+    now = datetime.now(UTC)
+    assert world.rate_limits.paused["a.example.org"] <= now + POLICY.longest_page_pause
+    assert entry.next_fetch_at is not None
+    assert entry.next_fetch_at > now + timedelta(hours=23)
 
 
 async def test_a_page_that_stays_away_is_given_up_after_its_tries(world: FakeWorld) -> None:

@@ -149,11 +149,15 @@ async def test_every_status_has_an_outcome_with_a_reason(
         ("429 Too Many Requests", "Sun, 01 Mar 2026 13:00:00 GMT", 3600),
         ("429 Too Many Requests", "soon", None),
         ("429 Too Many Requests", "-5", None),
+        ("429 Too Many Requests", "99999999999999", 31 * 86400),
+        ("429 Too Many Requests", "inf", None),
+        ("429 Too Many Requests", "1e400", None),
+        ("429 Too Many Requests", "7.5", 7.5),
         ("404 Not Found", "120", None),
     ],
 )
 async def test_retry_after_is_obeyed(
-    server: LoopbackServer, crawler: FeedCrawler, status: str, stated: str, seconds: int | None
+    server: LoopbackServer, crawler: FeedCrawler, status: str, stated: str, seconds: float | None
 ) -> None:
     server.answers("/feed", status, Retry_After=stated)
     crawl = await crawler.crawl(feed(server))
@@ -294,3 +298,14 @@ async def test_a_parser_that_does_not_start_is_our_fault_and_not_the_feeds(
     server.answers("/feed", body=FEED)
     with pytest.raises(ChildNotStartedError):
         await crawler.crawl(feed(server))
+
+
+@pytest.mark.parametrize(("days", "conditional"), [(1, True), (4, False)])
+async def test_after_some_days_of_not_modified_the_whole_feed_is_asked_for(
+    server: LoopbackServer, crawler: FeedCrawler, days: int, conditional: bool
+) -> None:
+    server.answers("/feed", "304 Not Modified")
+    known = replace(feed(server, validators=Validators("tag", "then", "")), last_read_at=NOW - timedelta(days=days))
+    crawl = await crawler.crawl(known)
+    # A server that says so without being asked has a fault, which people see.
+    assert crawl.outcome is (CrawlOutcome.UNCHANGED if conditional else CrawlOutcome.SERVER_ERROR)

@@ -17,12 +17,14 @@ from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import MIGRATIONS, upgrade
 from pressbox.core.errors import NotFoundError
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, Validators
+from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.feeds.parser import parse_feed
 from pressbox.curator.ingest.feed_store import ERRORS_KEPT
 from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome, Enclosure
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.rows import EntryRow, FeedErrorRow, FeedRow, SeenGuidRow, StoryRow
+from pressbox.curator.sources.store import SqlSubscriptions
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 
 LATER = NOW + timedelta(hours=1)
@@ -189,7 +191,10 @@ async def test_only_due_feeds_with_readers_are_listed_page_by_page(rows: Rows) -
     assert (page.feed_ids, page.total, page.more) == ((new,), 2, True)
     page = await rows.feeds.list_due(new, 1, due, only_due=True)
     assert (page.feed_ids, page.more) == ((soon,), False)
-    assert (await rows.feeds.list_due(0, 10, due, only_due=False)).feed_ids == (new, soon, later)
+    # Who refreshes all does not disturb a site that asked for a pause; when that is over, it is asked again.
+    assert (await rows.feeds.list_due(0, 10, due, only_due=False)).feed_ids == (new, soon)
+    after = due + timedelta(days=3)
+    assert (await rows.feeds.list_due(0, 10, after, only_due=False)).feed_ids == (new, soon, later)
 
 
 async def test_the_newest_entry_of_a_crawl_has_the_highest_id(rows: Rows) -> None:
@@ -406,7 +411,7 @@ async def test_a_hundred_unchanged_feeds_cost_few_statements(rows: Rows) -> None
 
 async def test_a_hundred_new_and_edited_entries_cost_as_few_statements_as_two(rows: Rows) -> None:
     feed = await rows.feed(await rows.user())
-    await rows.crawl(feed, read(*(entry(number) for number in range(102))))
+    await rows.crawl(feed, read(*(entry(number) for number in range(102))), policy=CuratorPolicy(unread_at_start=200))
     costs = []
     for known, new, number in ((0, 200, 2), (2, 300, 100)):
         changed = [entry(one, title="Edited") for one in range(known, known + number)]
@@ -437,7 +442,7 @@ async def test_two_crawls_of_one_feed_at_the_same_time_store_its_entries_once(ro
     found = read(*(entry(number) for number in range(20)))
     stored = await asyncio.gather(*(rows.feeds.store_crawl(asked, found, POLICY, NOW) for _ in range(3)))
     assert sum(one.created for one in stored) == 20
-    assert await rows.unread(anna, feed) == 20
+    assert await rows.unread(anna, feed) == POLICY.unread_at_start
 
 
 async def distil(rows: Rows, *entry_ids: int) -> None:
@@ -536,3 +541,42 @@ async def test_notes_that_older_versions_took_for_one_story_are_parted(rows: Row
     assert [row.canonical_url for row in found[:2]] == [f"{NOTES}#May_04", f"{NOTES}#May_05"]
     assert [row.story_id is None for row in found] == [True, True, False]
     assert await rows.one(StoryRow, story.id) is None
+
+
+async def test_of_a_new_feed_the_newest_are_unread_and_fetched_and_the_backlog_is_not(rows: Rows) -> None:
+    anna = await rows.user()
+    feed = await rows.feed(anna)
+    await rows.crawl(feed, read(*(entry(number) for number in range(1, 31))))
+    assert await rows.unread(anna, feed) == POLICY.unread_at_start
+    waiting = {row.title for row in await rows.of_feed(feed) if row.fetch_state == FetchState.WAITING}
+    assert waiting == {f"Article {number}" for number in range(1, 11)}
+    await rows.crawl(feed, read(*(entry(number, published_at=LATER) for number in range(31, 51))), LATER)
+    assert await rows.unread(anna, feed) == POLICY.unread_at_start + 20
+
+
+async def test_a_new_reader_of_an_old_feed_gets_its_newest_entries_unread(rows: Rows) -> None:
+    anna, ben = await rows.user(), await rows.user()
+    feed = await rows.feed(anna, url="https://old.example.org/feed")
+    await rows.crawl(feed, read(entry(100)))
+    await rows.crawl(feed, read(*(entry(number) for number in range(1, 31))))
+    await SqlSubscriptions(rows.database, 3).subscribe(ben, OutlineFeed("https://old.example.org/feed"), None, NOW)
+    assert (await rows.unread(anna, feed), await rows.unread(ben, feed)) == (31, 3)
+
+
+async def test_not_modified_does_not_count_as_reading_the_feed(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1)))
+    asked = await rows.to_crawl(feed)
+    same = Crawl(CrawlOutcome.UNCHANGED, validators=asked.validators, status=304)
+    await rows.feeds.store_unchanged([(asked, same)], POLICY, LATER)
+    assert (await rows.to_crawl(feed)).last_read_at == NOW
+    await rows.feeds.store_unchanged([(asked, replace(same, status=200))], POLICY, LATER)
+    assert (await rows.to_crawl(feed)).last_read_at == LATER
+
+
+async def test_refresh_asks_for_the_whole_feed(rows: Rows) -> None:
+    anna = await rows.user()
+    feed = await rows.feed(anna)
+    await rows.crawl(feed, read(entry(1)))
+    await SqlSubscriptions(rows.database).make_due(anna, feed, LATER)
+    assert (await rows.to_crawl(feed)).validators == Validators()

@@ -186,7 +186,7 @@ async def test_an_article_that_cannot_be_had_keeps_its_reason_and_the_others_go_
 
 async def test_a_host_that_says_when_to_come_back_is_left_alone_until_then(stage: Stage) -> None:
     feed = stage.world.feed("a.example.org")
-    stage.world.pages.broken["https://a.example.org/0"] = RateLimitedError("429", retry_after=timedelta(hours=1))
+    stage.world.pages.broken["https://a.example.org/0"] = RateLimitedError("429", retry_after=timedelta(minutes=10))
     await ingest(stage, feed)
     assert "a.example.org" in stage.world.rate_limits.paused
     assert entries_of(stage, feed)[0].next_fetch_at == stage.world.rate_limits.paused["a.example.org"]

@@ -7,10 +7,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
+import httpx
+
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, PressboxError, RefusedAddressError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.decoding import AnswerTooLargeError, UnreadableAnswerError
+from pressbox.core.http.pauses import pause
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
 from pressbox.curator.feeds.parser import FeedParser, LoginPageError, NotAFeedError
 from pressbox.curator.library.domain.feeds import CrawlOutcome
@@ -49,15 +52,22 @@ class FeedCrawler:
         self._now = now
 
     async def crawl(self, feed: FeedToCrawl) -> Crawl:
+        validators = self._choose_validators(feed)
         try:
             answer = await self._client.get(
-                feed.url, headers=_request_headers(feed.validators), max_bytes=self._policy.feed_bytes
+                feed.url, headers=_request_headers(validators), max_bytes=self._policy.feed_bytes
             )
         except PressboxError as error:
             return _failure(error)
-        crawl = await self._interpret(feed, answer)
+        crawl = await self._interpret(replace(feed, validators=validators), answer)
         # The target of a redirect that failed says nothing about the feed.
         return crawl if crawl.outcome.failed or not answer.moved_to else _move(crawl, answer.moved_to)
+
+    def _choose_validators(self, feed: FeedToCrawl) -> Validators:
+        """Now and then ask for the whole feed: some servers say for ever that nothing changed."""
+        read_at = feed.last_read_at
+        trusted = read_at is None or self._now() - read_at < self._policy.trust_in_validators
+        return feed.validators if trusted else Validators(content_hash=feed.validators.content_hash)
 
     async def _interpret(self, feed: FeedToCrawl, answer: Response) -> Crawl:
         asked_if_changed = bool(feed.validators.etag or feed.validators.last_modified)
@@ -100,7 +110,7 @@ class FeedCrawler:
         return retry_after(answer.headers, self._now())
 
     def _limit(self, feed: FeedToCrawl) -> int:
-        return min(feed.entry_limit or self._policy.entries_per_crawl, self._policy.entries_per_crawl)
+        return feed.entry_limit or self._policy.entries_per_crawl
 
 
 def _move(crawl: Crawl, address: str) -> Crawl:
@@ -178,13 +188,10 @@ def fresh_until(headers: Mapping[str, str], now: datetime) -> datetime | None:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> datetime | None:
-    """The time of Retry-After, which is given in seconds or as a date."""
-    stated = headers.get("retry-after", "")
-    wait = _seconds(stated)
-    if wait is not None:
-        return _later(now, wait)
-    date = _date(stated)
-    return None if date is None else _later(now, date - (_date(headers.get("date", "")) or now))
+    """The time of Retry-After, which is given in seconds or as a date, or of another header that means the same."""
+    # A date is relative to the site's own clock, which need not be right.
+    wait = pause(httpx.Headers(headers), _date(headers.get("date", "")) or now)
+    return None if wait is None else _later(now, wait)
 
 
 def _later(now: datetime, wait: timedelta) -> datetime | None:

@@ -119,3 +119,4 @@ class FeedToCrawl:
     validators: Validators
     interval: timedelta | None = None
     entry_limit: int | None = None
+    last_read_at: datetime | None = None

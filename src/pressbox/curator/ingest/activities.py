@@ -50,6 +50,9 @@ LONGEST_REASON = 500
 UNSTORABLE = "The feed holds something that cannot be stored, such as a text that is too long."
 # More would only wait for connections of the database, and time out in the end.
 STORES_AT_ONCE = 4
+# For a host that asks for fewer requests and does not say for how long.
+UNSTATED_PAUSE = timedelta(minutes=1)
+_OVERLOADED = 503
 
 
 class CrawlActivities:
@@ -166,7 +169,9 @@ class CrawlActivities:
             return Crawl(CrawlOutcome.RATE_LIMITED, reason=reason, not_before=not_before)
         try:
             async with at_once or asyncio.Semaphore():
-                return await self._crawler.crawl(feed)
+                crawl = await self._crawler.crawl(feed)
+            await self._pause_host(feed, crawl, policy)
+            return crawl
         # Our own parts are away: that is no outcome of this feed.
         except (TransientError, ConfigurationError):
             raise
@@ -174,6 +179,13 @@ class CrawlActivities:
         except Exception as error:  # noqa: BLE001
             activity.logger.exception("Feed %s broke the crawler", feed.feed_id)
             return Crawl(CrawlOutcome.NOT_A_FEED, reason=f"The feed could not be read ({type(error).__name__}).")
+
+    async def _pause_host(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy) -> None:
+        """Leave the other feeds of a host alone that asks for it, for a while: it may mean this address only."""
+        if crawl.outcome is CrawlOutcome.RATE_LIMITED or crawl.status == _OVERLOADED:
+            now = self._now()
+            asked = crawl.not_before or now + UNSTATED_PAUSE
+            await self._rate_limiter.pause(feed.url, min(asked, now + policy.longest_feed_pause))
 
 
 class LeftoverActivities:
@@ -345,7 +357,7 @@ class FetchActivities:
         """Return when to try again: later each time, and at last never."""
         if isinstance(error, RateLimitedError) and error.retry_after is not None:
             until = self._now() + error.retry_after
-            await self._rate_limiter.pause(url, until)
+            await self._rate_limiter.pause(url, min(until, self._now() + policy.longest_page_pause))
             return until
         return self._now() + FIRST_RETRY * 4**tries if tries + 1 < policy.fetch_tries else None
 

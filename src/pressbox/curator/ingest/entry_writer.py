@@ -35,9 +35,12 @@ class WrittenEntries:
 
 
 async def write_entries(
-    session: AsyncSession, feed: FeedRow, found: Sequence[FeedEntry], limit: int, now: datetime
+    session: AsyncSession, feed: FeedRow, found: Sequence[FeedEntry], limit: int, now: datetime, full_texts: int
 ) -> WrittenEntries:
-    """Insert new entries and update edited ones, in a few statements; a single read when nothing is new."""
+    """Insert new entries and update edited ones, in a few statements; a single read when nothing is new.
+
+    The pages of at most the newest `full_texts` of the new ones are fetched; for the others the feed's words do.
+    """
     wanted = _keep_newest(found, limit)
     known = match_entries(wanted, await _load_stored(session, feed.id, wanted))
     changed = {known[guid].id: entry for guid, entry in wanted.items() if _is_edited(known.get(guid), entry)}
@@ -48,7 +51,7 @@ async def write_entries(
     await _rename(session, find_renamed(known, wanted))
     if missing:
         stories = await _upsert_stories(session, feed.id, list(missing.values()), found)
-        await _insert(session, feed, missing, stories, now)
+        await _insert(session, feed, missing, stories, now, _keep_newest(list(missing.values()), full_texts))
     if changed:
         await _update(session, feed, changed, now)
     return WrittenEntries(len(missing), tuple(changed))
@@ -96,12 +99,17 @@ async def _rename(session: AsyncSession, guids: Mapping[int, str]) -> None:
 
 
 async def _insert(
-    session: AsyncSession, feed: FeedRow, entries: dict[str, FeedEntry], stories: Mapping[str, int], now: datetime
+    session: AsyncSession,
+    feed: FeedRow,
+    entries: dict[str, FeedEntry],
+    stories: Mapping[str, int],
+    now: datetime,
+    fetched: Mapping[str, FeedEntry],
 ) -> None:
     texts = {guid: to_plain_text(_feed_html(entry)) for guid, entry in entries.items()}
     values = []
     for guid, entry in _order_by_age(entries, now):
-        row = _entry_values(entry) | _initial_state(entry, texts[guid], full_text=feed.full_text)
+        row = _entry_values(entry) | _initial_state(entry, texts[guid], full_text=feed.full_text and guid in fetched)
         address = str(row["canonical_url"])
         summary, feed_content = "", _feed_html(entry)
         row |= {

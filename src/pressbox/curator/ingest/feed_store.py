@@ -22,6 +22,7 @@ from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import site_name
 from pressbox.curator.library.rows import EntryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
+from pressbox.curator.library.store import mark_backlog_read
 from pressbox.curator.text.plain_text import make_storable
 
 log = get_logger(__name__)
@@ -33,6 +34,7 @@ _LONGEST_REASON = 500
 _STORE_UNCHANGED = text("""
     UPDATE curator.feed_state AS s SET
         last_crawl_at = :now, last_success_at = :now, outcome = :outcome, failures = 0, reason = '',
+        last_read_at = CASE WHEN n.status = 304 THEN s.last_read_at ELSE :now END,
         status = n.status, next_crawl_at = n.next_crawl_at, interval_seconds = n.interval_seconds,
         etag = CASE WHEN n.etag <> '' AND s.content_hash = n.asked_hash THEN n.etag ELSE s.etag END,
         last_modified = CASE
@@ -74,6 +76,7 @@ class SqlFeeds:
             FeedStateRow.etag,
             FeedStateRow.last_modified,
             FeedStateRow.content_hash,
+            FeedStateRow.last_read_at,
         )
         statement = statement.outerjoin(FeedStateRow).where(FeedRow.id.in_(feed_ids)).order_by(FeedRow.id)
         async with self._database.unit_of_work() as work:
@@ -83,10 +86,11 @@ class SqlFeeds:
                 feed_id=feed_id,
                 url=url,
                 validators=Validators(etag or "", last_modified or "", content_hash or ""),
+                last_read_at=last_read_at,
                 interval=None if seconds is None else timedelta(seconds=seconds),
                 entry_limit=entry_limit,
             )
-            for feed_id, url, seconds, entry_limit, etag, last_modified, content_hash in rows
+            for feed_id, url, seconds, entry_limit, etag, last_modified, content_hash, last_read_at in rows
         ]
 
     async def store_crawl(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> ProbedFeed:
@@ -153,8 +157,14 @@ class SqlFeeds:
 def _is_crawlable(due_at: datetime, only_due: bool) -> ColumnElement[bool]:
     subscribed = exists().where(SubscriptionRow.feed_id == FeedRow.id)
     # Without a state the feed was never crawled. A feed that is gone has no next time until somebody makes it due.
-    due = FeedStateRow.next_crawl_at <= due_at if only_due else FeedStateRow.next_crawl_at.is_not(None)
+    # Who asks for all feeds does not ask for those whose sites want to be left alone for now.
+    wanted = and_(FeedStateRow.next_crawl_at.is_not(None), ~_asked_for_a_pause())
+    due = FeedStateRow.next_crawl_at <= due_at if only_due else or_(FeedStateRow.next_crawl_at <= due_at, wanted)
     return and_(FeedRow.paused_at.is_(None), or_(FeedStateRow.feed_id.is_(None), due), subscribed)
+
+
+def _asked_for_a_pause() -> ColumnElement[bool]:
+    return or_(FeedStateRow.outcome == CrawlOutcome.RATE_LIMITED, func.coalesce(FeedStateRow.status, 0) == 503)
 
 
 def _waits_for_fetch(now: datetime) -> ColumnElement[bool]:
@@ -194,7 +204,11 @@ async def _store_crawl(
     if crawl.outcome is CrawlOutcome.NEW and crawl.parsed is not None:
         _update_description(row, crawl.parsed)
         limit = row.entry_limit or policy.entries_per_crawl
-        written = await write_entries(work.session, row, crawl.parsed.entries, limit, now)
+        first = state.last_success_at is None
+        full_texts = policy.unread_at_start if first else limit
+        written = await write_entries(work.session, row, crawl.parsed.entries, limit, now, full_texts)
+        if first:
+            await mark_backlog_read(work.session, [row.id], policy.unread_at_start)
     _record_crawl(state, feed, crawl, written, now)
     if not crawl.outcome.failed:
         row.moved_to_id = None
@@ -229,6 +243,8 @@ def _record_crawl(state: FeedStateRow, feed: FeedToCrawl, crawl: Crawl, written:
     state.last_success_at = now
     if crawl.parsed is not None and crawl.parsed.problems:
         state.reason = make_storable(" ".join(crawl.parsed.problems[:_PROBLEMS_SHOWN]))[:_LONGEST_REASON]
+    if crawl.status != 304:
+        state.last_read_at = now
     if written.created:
         state.last_new_at = now
     asked, answered = feed.validators, crawl.validators

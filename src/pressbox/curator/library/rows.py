@@ -64,6 +64,8 @@ class FeedStateRow(Base):
     interval_seconds: Mapped[int] = mapped_column(Integer, server_default="3600")
     last_crawl_at: Mapped[datetime | None]
     last_success_at: Mapped[datetime | None]
+    # When the whole feed last came, and not only the word that nothing changed.
+    last_read_at: Mapped[datetime | None]
     last_new_at: Mapped[datetime | None]
     outcome: Mapped[str] = mapped_column(Text, server_default="")
     failures: Mapped[int] = mapped_column(Integer, server_default="0")

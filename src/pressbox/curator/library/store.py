@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, delete, exists, func, literal, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, delete, exists, func, literal, select, text, update
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -54,6 +54,27 @@ async def inherit_read_state(session: AsyncSession, copies: ColumnElement[bool],
         read = read.where(EntryStateRow.user_id == user_id)
     statement = insert(EntryStateRow).from_select(["user_id", "entry_id", "read_at"], read)
     await session.execute(statement.on_conflict_do_nothing())
+
+
+_MARK_BACKLOG = text("""
+    INSERT INTO curator.entry_states (user_id, entry_id, read_at)
+    SELECT subscription.user_id, entry.id, subscription.created_at
+    FROM curator.subscriptions AS subscription
+    JOIN (
+        SELECT id, feed_id, row_number() OVER (PARTITION BY feed_id ORDER BY published_at DESC, id) AS place
+        FROM curator.entries WHERE feed_id = ANY(:feeds)
+    ) AS entry ON entry.feed_id = subscription.feed_id
+    WHERE entry.place > :unread AND (:user_id = 0 OR subscription.user_id = :user_id)
+    ORDER BY subscription.user_id, entry.id
+    ON CONFLICT DO NOTHING
+""").bindparams(bindparam("feeds", type_=ARRAY(BigInteger)))
+
+
+async def mark_backlog_read(
+    session: AsyncSession, feed_ids: Sequence[int], unread: int, user_id: int | None = None
+) -> None:
+    """Mark all but the newest entries of feeds as read for their subscribers, or for one who is new to them."""
+    await session.execute(_MARK_BACKLOG, {"feeds": list(feed_ids), "unread": unread, "user_id": user_id or 0})
 
 
 async def abandon_feed(session: AsyncSession, feed_id: int, now: datetime) -> bool:

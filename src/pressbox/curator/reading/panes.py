@@ -35,7 +35,7 @@ from pressbox.curator.settings import CuratorSettings
 # As many as fit a small page; more come while scrolling.
 ENTRIES_SHOWN = 15
 # With more sources than this the pane shows those with news; the page of sources has all.
-SOURCES_SHOWN = 30
+SOURCES_SHOWN = 500
 WORDS_PER_MINUTE = 230
 
 
@@ -128,6 +128,18 @@ class Panes:
     @property
     def unnamed(self) -> int:
         return len(self.sources.feeds) - sum(len(group.feeds) for group in self.groups)
+
+    @property
+    def unreadable(self) -> Sequence[SourceLine]:
+        """The sources of an empty list, when none of them can be read: then "all read" would not be true."""
+        asked = [self.feed] if self.feed else list(self.sources.feeds)
+        return asked if asked and all(feed.failing for feed in asked) else ()
+
+    @property
+    def is_first_reading(self) -> bool:
+        """Whether none of the sources of an empty list has been read yet."""
+        asked = [self.feed] if self.feed else list(self.sources.feeds)
+        return bool(asked) and all(feed.outcome is None for feed in asked)
 
     @property
     def person(self) -> str:

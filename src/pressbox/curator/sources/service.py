@@ -14,6 +14,7 @@ from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.feeds.ports import Discovery
 from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.domain.urls import LONGEST_FEED_ADDRESS, is_too_long, site_name
 from pressbox.curator.library.quotas import LOOKED_UP_SITES, PREVIEWS, REFRESHES
 from pressbox.curator.reading.domain import CategoryView, SourcesView, check_length, check_name
@@ -25,7 +26,7 @@ log = get_logger(__name__)
 ERRORS_SHOWN = 20
 LONGEST_RULE = 2000
 MOST_RULES = 50
-SHORTEST_INTERVAL = timedelta(minutes=5)
+SHORTEST_INTERVAL = CuratorPolicy().shortest_interval
 LONGEST_INTERVAL = timedelta(days=30)
 MOST_ENTRIES = 1000
 MOST_LOOKUPS_AT_ONCE = 4
@@ -48,6 +49,7 @@ class SourceService:
         now: Clock = utc_now,
         *,
         quotas: QuotaUses,
+        shortest_interval: timedelta = SHORTEST_INTERVAL,
     ) -> None:
         self._subscriptions = subscriptions
         self._categories = categories
@@ -56,6 +58,7 @@ class SourceService:
         self._objects = objects
         self._now = now
         self._quotas = quotas
+        self._shortest_interval = shortest_interval
         # Each waits for somebody else's server.
         self._lookups = AtOnce(MOST_LOOKUPS_AT_ONCE, "Sites looked at for feeds")
 
@@ -124,7 +127,9 @@ class SourceService:
     ) -> FeedView:
         """Full text, rules, interval and limit, for all subscribers."""
         await self._demand_common(user_id, feed_id, administrator)
-        await self._subscriptions.change(user_id, feed_id, checked_settings(settings), self._now())
+        await self._subscriptions.change(
+            user_id, feed_id, checked_settings(settings, self._shortest_interval), self._now()
+        )
         return await self._subscriptions.feed(user_id, feed_id)
 
     async def pause(self, user_id: int, feed_id: int, *, administrator: bool = False) -> FeedView:
@@ -212,10 +217,15 @@ def checked_address(address: str) -> str:
     return text
 
 
-def checked_settings(settings: FeedSettings) -> FeedSettings:
+def checked_settings(settings: FeedSettings, shortest: timedelta) -> FeedSettings:
     interval, limit = settings.interval, settings.entry_limit
-    if interval is not None and not SHORTEST_INTERVAL <= interval <= LONGEST_INTERVAL:
-        raise InvalidInputError("An interval lies between 5 minutes and 30 days.", field="interval")
+    if interval is not None and not shortest <= interval <= LONGEST_INTERVAL:
+        minutes = f"{shortest / timedelta(minutes=1):g}"
+        raise InvalidInputError(
+            f"An interval lies between {minutes} minutes and 30 days. Whoever runs this Pressbox may allow shorter "
+            "ones with PRESSBOX_CURATOR_SHORTEST_INTERVAL_MINUTES.",
+            field="interval",
+        )
     if limit is not None and not 1 <= limit <= MOST_ENTRIES:
         raise InvalidInputError(f"A limit lies between 1 and {MOST_ENTRIES} entries.", field="entry_limit")
     checked_rules(settings.rules)

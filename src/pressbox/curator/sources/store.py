@@ -16,6 +16,7 @@ from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.library.quotas import CATEGORIES, FEEDS, FEEDS_ADDED
 from pressbox.curator.library.rows import (
     CategoryRow,
@@ -26,13 +27,14 @@ from pressbox.curator.library.rows import (
     FeedStateRow,
     SubscriptionRow,
 )
-from pressbox.curator.library.store import abandon_feed, inherit_read_state
+from pressbox.curator.library.store import abandon_feed, inherit_read_state, mark_backlog_read
 from pressbox.curator.library.visibility import kept_by
 from pressbox.curator.reading.domain import CategoryView, SourcesView
 from pressbox.curator.reading.sidebar import group_feeds
 from pressbox.curator.sources.domain import EntryFailure, FeedDetail, FeedErrorView, FeedSettings, FeedView
 from pressbox.curator.sources.feed_views import all_feeds, feed_views
 
+UNREAD_AT_START = CuratorPolicy().unread_at_start
 _FAILURES_SHOWN = 20
 _RETRIED_AT_ONCE = 500
 _NO_CATEGORY = "There is no such category."
@@ -57,15 +59,16 @@ class Followed:
 
 
 class SqlSubscriptions:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, unread_at_start: int = UNREAD_AT_START) -> None:
         self._database = database
+        self._unread_at_start = unread_at_start
 
     async def subscribe(self, user_id: int, feed: OutlineFeed, category_id: int | None, now: datetime) -> Following:
         async with self._database.unit_of_work() as work:
             await _demand_category(work.session, user_id, category_id)
             feed_ids = await _feeds(work.session, [feed], now)
             values = [_subscription(user_id, feed_ids[feed.url], category_id, feed.title, now)]
-            added = await _subscribe(work, user_id, values)
+            added = await _subscribe(work, user_id, values, self._unread_at_start)
             return Following(feed_ids[feed.url], bool(added))
 
     async def subscribe_many(self, user_id: int, feeds: Sequence[OutlineFeed], now: datetime) -> Followed:
@@ -80,7 +83,7 @@ class SqlSubscriptions:
                 _subscription(user_id, feed_ids[url], categories.get(feed.category), feed.title, now)
                 for url, feed in wanted.items()
             ]
-            added = await _subscribe(work, user_id, values)
+            added = await _subscribe(work, user_id, values, self._unread_at_start)
         return Followed(now, tuple(added), len(wanted) - len(added))
 
     async def unsubscribe(self, user_id: int, feed_id: int, now: datetime) -> bool:
@@ -201,6 +204,12 @@ class SqlSubscriptions:
         async with self._database.unit_of_work() as work:
             await _demand_subscribed(work.session, user_id, feed_id)
             await _make_due(work.session, feed_id, now)
+            # Somebody doubts what we have, so the whole feed is asked for, whatever the server remembers of us.
+            await work.session.execute(
+                update(FeedStateRow)
+                .where(FeedStateRow.feed_id == feed_id)
+                .values(etag="", last_modified="", content_hash="")
+            )
 
     async def retry_entries(self, user_id: int, feed_id: int) -> Sequence[int]:
         failed = or_(EntryRow.fetch_state == FetchState.FAILED, EntryRow.distil_state == DistilState.FAILED)
@@ -283,7 +292,9 @@ async def _revive(session: AsyncSession, feed_ids: Sequence[int], now: datetime)
         await _make_due(session, feed_id, now)
 
 
-async def _subscribe(work: UnitOfWork, user_id: int, values: Sequence[dict[str, object]]) -> list[int]:
+async def _subscribe(
+    work: UnitOfWork, user_id: int, values: Sequence[dict[str, object]], unread_at_start: int
+) -> list[int]:
     if not values:
         return []
     statement = insert(SubscriptionRow).on_conflict_do_nothing(index_elements=["user_id", "feed_id"])
@@ -293,6 +304,7 @@ async def _subscribe(work: UnitOfWork, user_id: int, values: Sequence[dict[str, 
         await demand(work.session, FEEDS, user_id)
         await demand(work.session, FEEDS_ADDED, user_id, len(added))
         await inherit_read_state(work.session, EntryRow.feed_id.in_(added), user_id)
+        await mark_backlog_read(work.session, added, unread_at_start, user_id)
         work.changed(PERSON_CHANGED, str(user_id))
     return added
 

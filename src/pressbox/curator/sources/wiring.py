@@ -18,19 +18,21 @@ from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
 
 def source_service(resources: Resources) -> SourceService:
     database = resources.database
-    discovery = FeedDiscovery(resources.http, parser_pool(resources), policy(resources.settings).feed_bytes)
+    limits = policy(resources.settings)
+    discovery = FeedDiscovery(resources.http, parser_pool(resources), limits.feed_bytes)
     return SourceService(
-        SqlSubscriptions(database),
+        SqlSubscriptions(database, limits.unread_at_start),
         SqlCategories(database),
         discovery,
         ingest_starter(resources),
         resources.objects,
         quotas=QuotaUses(database),
+        shortest_interval=limits.shortest_interval,
     )
 
 
 def outline_service(resources: Resources) -> OutlineService:
-    subscriptions = SqlSubscriptions(resources.database)
+    subscriptions = SqlSubscriptions(resources.database, policy(resources.settings).unread_at_start)
     return OutlineService(subscriptions, resources.objects, ingest_starter(resources), parser_pool(resources))
 
 
