@@ -27,8 +27,8 @@ def check_readiness(settings: FootySettings) -> Readiness:
         advised.append(
             MissingSetting(
                 "PRESSBOX_FOOTY_SOURCES",
-                "No clip source is set up, so goals have no clips. Set PRESSBOX_FOOTY_SOURCES=bluesky, or one of the "
-                "others that docs/footy.md describes.",
+                "No clip source is set up, so goals have no clips. Set PRESSBOX_FOOTY_BLUESKY_HANDLE and "
+                "PRESSBOX_FOOTY_BLUESKY_APP_PASSWORD, or one of the others that docs/footy.md describes.",
             )
         )
     return Readiness(tuple(missing), tuple(advised))

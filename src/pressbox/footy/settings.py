@@ -51,6 +51,7 @@ class FootySettings(Group):
     x_page_url: str = Field("https://x.com", description="Where `pressbox x serve` searches.")
     x_serve_host: str = Field("127.0.0.1", description="Address on which `pressbox x serve` listens.")
     x_serve_port: Port = Field(8031, description="Port on which `pressbox x serve` listens.")
+    x_searches: int = Field(45, ge=1, le=10_000, description="Searches that the account at X makes in 15 minutes.")
     x_chromium: str | None = Field(None, description="Path of the browser; otherwise the system's Chromium.")
     x_api_url: str = Field("https://api.x.com", description="Address of the official API of X.")
     x_api_token: SecretStr | None = Field(None, description="Bearer token of the official API of X.")

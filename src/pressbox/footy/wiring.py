@@ -40,7 +40,7 @@ from pressbox.footy.adapters.polls import SqlPolls
 from pressbox.footy.adapters.request_budgets import open_budget
 from pressbox.footy.adapters.source_health import SqlSourceHealth
 from pressbox.footy.adapters.sources.folder import archive_directory
-from pressbox.footy.adapters.sources.registry import configured_sources
+from pressbox.footy.adapters.sources.registry import BILLING, configured_sources
 from pressbox.footy.adapters.team_store import SqlTeamStore
 from pressbox.footy.adapters.workflows import TemporalWorkflows
 from pressbox.footy.domain.match_rule import BETTER, DOCUMENT
@@ -48,6 +48,7 @@ from pressbox.footy.ids import MEDIA_QUEUE, QUEUE
 from pressbox.footy.ports.outside import AliasSource, FixturesApi, Judge
 from pressbox.footy.ports.workflows import Workflows
 from pressbox.footy.settings import AliasKind, DuplicateRule, FootySettings, JudgeKind
+from pressbox.footy.x.session import open_session
 
 Functions = Sequence[Callable[..., Any]]
 NO_KEY = (
@@ -85,13 +86,17 @@ def clip_activities(resources: Resources, workflows: Workflows) -> Functions:
     goals, candidates = SqlGoals(database), SqlCandidates(database)
     footy = settings.group(FootySettings)
     sources = configured_sources(footy, resources.http, till(resources))
-    downloader = ClipDownloader(resources.http, GuardedProxy(settings.http), archive_directory(footy))
+    downloader = ClipDownloader(
+        resources.http, GuardedProxy(settings.http), archive_directory(footy), open_session(settings)
+    )
+    # The canary of a source that bills would cost every hour: its searches for goals tell how it is.
+    canaries = [source for source in sources if source.name not in BILLING]
     return activity_methods(
         AliasActivities(SqlTeamStore(database), alias_source(footy, resources.http)),
-        SearchActivities(goals, candidates, sources),
+        SearchActivities(goals, candidates, sources, SqlSourceHealth(database)),
         DownloadActivities(goals, candidates, downloader, media(settings), objects, workflows),
         UploadActivities(SqlClips(database), candidates, objects),
-        CanaryActivities(sources, SqlSourceHealth(database)),
+        CanaryActivities(canaries, SqlSourceHealth(database)),
     )
 
 

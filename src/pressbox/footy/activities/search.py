@@ -35,7 +35,7 @@ from pressbox.footy.domain.posts import merge_same_posts
 from pressbox.footy.domain.search_window import search_age
 from pressbox.footy.domain.team_names import derive_aliases
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
-from pressbox.footy.ports.storage import Candidates, Goals, SourceAnswer
+from pressbox.footy.ports.storage import Candidates, Goals, SourceAnswer, SourceHealth
 
 # Shorter than the timeout of the activity: a source that hangs must not lose what the others found.
 SOURCE_TIME = timedelta(seconds=45)
@@ -52,12 +52,14 @@ class SearchActivities:
         goals: Goals,
         candidates: Candidates,
         sources: Sequence[ClipSource],
+        health: SourceHealth | None = None,
         now: Clock = utc_now,
         source_time: timedelta = SOURCE_TIME,
     ) -> None:
         self._goals = goals
         self._candidates = candidates
         self._sources = sources
+        self._health = health
         self._now = now
         self._source_time = source_time
 
@@ -114,6 +116,8 @@ class SearchActivities:
         async with Heartbeat():
             found, answers = await search_all(self._sources, request, self._source_time)
         await self._candidates.record_search(search.event_id, search.attempt, search.query, answers, begun)
+        if self._health is not None:
+            await self._health.record(answers, begun)
         new = merge_same_posts(found, request.exclude_urls)
         return SearchResult(
             videos=tuple(_to_contract(video) for video in longest_first(new, MOST_FOUND, input.policy)),

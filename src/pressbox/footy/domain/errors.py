@@ -8,6 +8,7 @@ ConfigurationError
 └── DateRefusedError       the plan of the fixtures API has no access to a day
 PermanentError
 ├── SourceLoginError       a source needs a login or a key
+│   └── SourceBlockedError a web page of a source blocks us, with or without a login
 ├── SourceRefusedError     a source rejects the request
 ├── ClipGoneError          the clip is gone or not public
 ├── TooLargeError          the file is larger than a clip may be
@@ -32,6 +33,10 @@ class SourceBusyError(RateLimitedError):
 class SourceLoginError(PermanentError):
     code = "source_login"
     status = 503
+
+
+class SourceBlockedError(SourceLoginError):
+    code = "source_blocked"
 
 
 class SourceRefusedError(PermanentError):

@@ -17,7 +17,18 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.proxy import GuardedProxy, Lease
 from pressbox.core.logs import get_logger
 from pressbox.footy.x.contracts import FoundOnX, SearchQuery, SearchResponse, SearchStatus
-from pressbox.footy.x.results import EMPTY, LOGIN, LOGIN_PATH, POST, READ_POSTS, TROUBLE, SeenPost, select_posts
+from pressbox.footy.x.pace import SearchPace
+from pressbox.footy.x.results import (
+    EMPTY,
+    LOGIN,
+    LOGIN_PATH,
+    LOGIN_PATHS,
+    POST,
+    READ_POSTS,
+    TROUBLE,
+    SeenPost,
+    select_posts,
+)
 from pressbox.footy.x.session import Cookie, StoredSession, is_logged_in
 
 log = get_logger(__name__)
@@ -27,11 +38,27 @@ PAGE_SECONDS = 15.0
 SEARCH_TIME = timedelta(seconds=38)
 MOST_BYTES = 50_000_000
 LOGIN_TIME = timedelta(minutes=10)
+_TOO_MANY = 429
 _SCROLLS = 4
 _SCROLL_WAIT_MILLISECONDS = 700
 _NEVER_LOADED = frozenset({"image", "media", "font"})
 # Hosts that the pages of X need. Cookies are sent to X itself only.
 _HOSTS_OF_X = ("x.com", "twitter.com", "twimg.com")
+# Hosts that signing in needs besides: captchas, and accounts of others. Only the login window opens them.
+_HOSTS_OF_LOGIN = (
+    "arkoselabs.com",
+    "funcaptcha.com",
+    "hcaptcha.com",
+    "recaptcha.net",
+    "challenges.cloudflare.com",
+    "google.com",
+    "gstatic.com",
+    "googleapis.com",
+    "googleusercontent.com",
+    "apple.com",
+    "cdn-apple.com",
+)
+SEARCHES_PER_WINDOW = 45
 _ONLY_VIDEOS = " filter:native_video"
 
 
@@ -39,8 +66,14 @@ class XBrowser:
     """One browser for the life of the service; a fresh context for every search."""
 
     def __init__(
-        self, base_url: str, session: StoredSession, proxy: GuardedProxy, executable: str | None = None
+        self,
+        base_url: str,
+        session: StoredSession,
+        proxy: GuardedProxy,
+        executable: str | None = None,
+        pace: SearchPace | None = None,
     ) -> None:
+        self._pace = pace or SearchPace(SEARCHES_PER_WINDOW)
         self._base_url = base_url.rstrip("/")
         self._session = session
         self._proxy = proxy
@@ -71,6 +104,8 @@ class XBrowser:
         cookies = self._session.load()
         if not is_logged_in(cookies):
             return _login_needed()
+        if (wait := self._pace.take()) is not None:
+            return _busy(wait, "The searches of this account are used up for now.")
         async with self._gate, self._proxy.lease(MOST_BYTES, SEARCH_TIME) as lease:
             try:
                 async with self._context(lease, cookies) as context:
@@ -122,7 +157,8 @@ class XBrowser:
             await context.close()
 
     async def _route_all(self, route: Route) -> None:
-        await (route.continue_() if self._is_of_x(route.request.url) else route.abort())
+        url = route.request.url
+        await (route.continue_() if self._is_of_x(url) or _is_at(url, _HOSTS_OF_LOGIN) else route.abort())
 
     async def _route_light(self, route: Route) -> None:
         wanted = self._is_of_x(route.request.url) and route.request.resource_type not in _NEVER_LOADED
@@ -131,19 +167,25 @@ class XBrowser:
     def _is_of_x(self, url: str) -> bool:
         host = (urlsplit(url).hostname or "").lower()
         own = (urlsplit(self._base_url).hostname or "").lower()
-        return host == own or any(host == known or host.endswith(f".{known}") for known in _HOSTS_OF_X)
+        return host == own or _is_at(url, _HOSTS_OF_X)
 
     async def _search_page(self, page: Page, question: SearchQuery) -> SearchResponse:
+        refused: list[int] = []
+        page.on("response", lambda answer: refused.append(answer.status) if answer.status == _TOO_MANY else None)
         query = urlencode({"q": question.search_query + _ONLY_VIDEOS, "src": "typed_query", "f": "live"})
         await page.goto(f"{self._base_url}/search?{query}", wait_until="domcontentloaded", timeout=PAGE_SECONDS * 1000)
         await page.wait_for_selector(
             f"{POST}, {EMPTY}, {LOGIN}, {TROUBLE}", state="attached", timeout=PAGE_SECONDS * 1000
         )
-        if LOGIN_PATH in page.url or await page.query_selector(LOGIN) is not None:
+        if LOGIN_PATHS.search(urlsplit(page.url).path) or await page.query_selector(LOGIN) is not None:
             log.warning("x_login_expired", msg="X asks for a login; run `pressbox x login`")
             return _login_needed()
+        if refused:
+            return _busy(self._pace.back_off(), "X refuses further searches of this account for a while.")
         if await page.query_selector(TROUBLE) is not None:
-            return SearchResponse(status=SearchStatus.FAILED, message="X says that something went wrong.")
+            # X shows the same words for a limit and for a fault; a pause helps against both.
+            return _busy(self._pace.back_off(), "X says that something went wrong.")
+        self._pace.succeed()
         return SearchResponse(status=SearchStatus.SUCCESS, videos=tuple(await self._collect_posts(page, question)))
 
     async def _collect_posts(self, page: Page, question: SearchQuery) -> Sequence[FoundOnX]:
@@ -162,8 +204,17 @@ class XBrowser:
         return select_posts(seen.values(), question, datetime.now(UTC))
 
 
+def _is_at(url: str, hosts: Sequence[str]) -> bool:
+    host = (urlsplit(url).hostname or "").lower()
+    return any(host == known or host.endswith(f".{known}") for known in hosts)
+
+
+def _busy(wait: timedelta, message: str) -> SearchResponse:
+    return SearchResponse(status=SearchStatus.BUSY, message=message, retry_after_seconds=wait.total_seconds())
+
+
 def _login_needed() -> SearchResponse:
     return SearchResponse(
         status=SearchStatus.AUTHENTICATION_REQUIRED,
-        message="X asks for a login. Run `pressbox x login` on this machine.",
+        message="X asks for a login. Run `pressbox x login` or `pressbox x import-cookies` on this machine.",
     )

@@ -6,7 +6,7 @@ It may run on a machine of its own, so it needs settings and a home, and no runn
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -43,6 +43,21 @@ def login(context: typer.Context) -> None:
     if not asyncio.run(_login(settings)):
         raise ConfigurationError("Nobody logged in within ten minutes. Nothing was kept; try again.")
     typer.echo("The login is kept. Start the service with `pressbox x serve`.")
+
+
+@commands.command("import-cookies")
+def import_cookies(
+    context: typer.Context,
+    file: Annotated[typer.FileText, typer.Argument(help="cookies.txt or an extension's JSON; - reads standard input.")],
+) -> None:
+    """Take over a login from another browser, for a server without a screen; it is kept encrypted."""
+    from pressbox.core.clock import utc_now
+    from pressbox.footy.x.cookies import LARGEST_EXPORT, read_export
+    from pressbox.footy.x.session import open_session
+
+    cookies = read_export(file.read(LARGEST_EXPORT), utc_now())
+    open_session(_settings(context)).save(cookies)
+    typer.echo("The login is kept. Delete the exported file: whoever has it is logged in. Then run `pressbox x serve`.")
 
 
 def _settings(context: typer.Context) -> Settings:
@@ -85,6 +100,7 @@ async def _login(settings: Settings) -> bool:
 
 def _browser(settings: Settings, proxy: GuardedProxy) -> XBrowser:
     from pressbox.footy.settings import FootySettings
+    from pressbox.footy.x.pace import SearchPace
     from pressbox.footy.x.session import open_session
 
     try:
@@ -95,4 +111,5 @@ def _browser(settings: Settings, proxy: GuardedProxy) -> XBrowser:
             " (`playwright install chromium`, or the package of your system)."
         ) from error
     footy = settings.group(FootySettings)
-    return XBrowser(footy.x_page_url, open_session(settings), proxy, footy.x_chromium)
+    pace = SearchPace(footy.x_searches)
+    return XBrowser(footy.x_page_url, open_session(settings), proxy, footy.x_chromium, pace)

@@ -39,3 +39,5 @@ class SearchResponse(BaseModel):
     status: SearchStatus
     videos: tuple[FoundOnX, ...] = ()
     message: str = ""
+    # With BUSY: when to come back.
+    retry_after_seconds: float | None = None

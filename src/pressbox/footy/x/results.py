@@ -14,6 +14,8 @@ EMPTY = '[data-testid="emptyState"]'
 LOGIN = 'input[autocomplete="username"], [data-testid="loginButton"], [data-testid="google_sign_in_container"]'
 TROUBLE = '[data-testid="error-detail"]'
 LOGIN_PATH = "/i/flow/login"
+# Other pages on which X asks who is there, or for a captcha.
+LOGIN_PATHS = re.compile(r"/(login|account/(access|login)|i/flow/(login|signup|single_sign_on)|i/jf/\w+|logout)\b")
 PUBLIC_URL = "https://x.com"
 
 READ_POSTS = """

@@ -1,6 +1,7 @@
 """The HTTP service of the browser search: `POST /search` with a token, `GET /health` without."""
 
 import hmac
+import math
 from http import HTTPStatus
 from typing import Protocol
 
@@ -61,7 +62,9 @@ def build_service(searcher: Searcher, token: str) -> FastAPI:
             fields = ", ".join(sorted({str(item["loc"][0]) for item in error.errors() if item["loc"]})) or "JSON"
             return _answer(HTTPStatus.UNPROCESSABLE_ENTITY, SearchStatus.FAILED, f"Invalid: {fields}.")
         answer = await searcher.search(question)
-        return JSONResponse(answer.model_dump(mode="json"), _STATUS[answer.status])
+        wait = answer.retry_after_seconds
+        headers = {} if wait is None else {"Retry-After": str(max(1, math.ceil(wait)))}
+        return JSONResponse(answer.model_dump(mode="json"), _STATUS[answer.status], headers)
 
     return app
 

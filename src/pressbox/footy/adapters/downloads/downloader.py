@@ -7,23 +7,39 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
+from pressbox.core.logs import get_logger
 from pressbox.footy.adapters.downloads.direct import PlaylistError, copy_file, fetch_file
 from pressbox.footy.adapters.downloads.files import VIDEO_FILE, remove_on_failure
 from pressbox.footy.adapters.downloads.pages import fetch_from_page
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
+from pressbox.footy.x.cookies import write_netscape
+from pressbox.footy.x.session import StoredSession
+
+log = get_logger(__name__)
 
 PAGES_AT_ONCE = 3
+_HOSTS_OF_X = ("x.com", "twitter.com")
 
 
 class ClipDownloader:
-    """`archive` is the folder of the `folder` source, the only place on this machine that is read."""
+    """`archive` is the folder of the `folder` source, the only place on this machine that is read.
 
-    def __init__(self, http: GuardedClient, proxy: GuardedProxy, archive: Path | None = None) -> None:
+    `session` is the login at X, which pages of X get.
+    """
+
+    def __init__(
+        self,
+        http: GuardedClient,
+        proxy: GuardedProxy,
+        archive: Path | None = None,
+        session: StoredSession | None = None,
+    ) -> None:
+        self._session = session
         self._http = http
         self._proxy = proxy
         self._archive = archive
@@ -61,9 +77,22 @@ class ClipDownloader:
             raise TransientError("Other downloads used up the time for this clip.") from error
         try:
             rest = replace(limits, time=timedelta(seconds=_seconds_left(deadline)))
-            return await fetch_from_page(self._proxy, url, target, rest)
+            cookies = await asyncio.to_thread(self.load_cookies, url)
+            return await fetch_from_page(self._proxy, url, target, rest, cookies)
         finally:
             self._pages.release()
+
+    def load_cookies(self, url: str) -> str:
+        """The login at X, for pages of X: many posts are shown to members only."""
+        host = (urlsplit(url).hostname or "").lower()
+        if self._session is None or not any(host == own or host.endswith(f".{own}") for own in _HOSTS_OF_X):
+            return ""
+        try:
+            cookies = self._session.load()
+        except ConfigurationError as error:
+            log.warning("x_session_unreadable", msg=error.message)
+            return ""
+        return write_netscape(cookies) if cookies else ""
 
 
 def _seconds_left(deadline: float) -> float:

@@ -1,7 +1,8 @@
 """A program that downloads the video of one page with yt-dlp: the job comes on stdin, the result goes to stdout.
 
 It is a process of its own because yt-dlp cannot be stopped, and because limits of a process hold whatever a page makes
-it do. It gets no environment, configuration or cookies, and no network but the proxy that the job names.
+it do. It gets no environment and no configuration, the cookies of one host at most, and no network but the proxy that
+the job names.
 """
 
 import json
@@ -52,6 +53,8 @@ class Job:
     folder: str
     largest_bytes: int
     seconds: float
+    # In the form of cookies.txt, for the host of the page only.
+    cookies: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,15 @@ class SilentLogger:
         pass
 
 
+def _write_cookies(job: Job) -> str | None:
+    """The folder is deleted with everything in it when the download ends."""
+    if not job.cookies:
+        return None
+    file = Path(job.folder) / "cookies.txt"
+    file.write_text(job.cookies)
+    return str(file)
+
+
 def options(job: Job) -> dict[str, Any]:
     deadline = time.monotonic() + job.seconds
 
@@ -101,6 +113,7 @@ def options(job: Job) -> dict[str, Any]:
 
     return {
         "proxy": job.proxy,
+        "cookiefile": _write_cookies(job),
         "paths": {"home": job.folder, "temp": job.folder},
         "outtmpl": {"default": f"{STEM}.%(ext)s"},
         # One file with picture and sound: joining two would need ffmpeg.

@@ -27,7 +27,9 @@ _LARGEST_RESULT = 64 * 1024
 _GRACE_SECONDS = 3.0
 
 
-async def fetch_from_page(proxy: GuardedProxy, url: str, target: Path, limits: DownloadLimits) -> DownloadedFile:
+async def fetch_from_page(
+    proxy: GuardedProxy, url: str, target: Path, limits: DownloadLimits, cookies: str = ""
+) -> DownloadedFile:
     """The program writes into a folder of its own beside the target, which is deleted at the end."""
     check_url(url)
     check_space(target.parent, limits)
@@ -35,7 +37,7 @@ async def fetch_from_page(proxy: GuardedProxy, url: str, target: Path, limits: D
     budget = int(limits.largest_bytes * _SHARE_BESIDES) + _BYTES_BESIDES
     try:
         async with proxy.lease(budget, limits.time) as lease:
-            job = Job(url, lease.url, str(folder), limits.largest_bytes, limits.time.total_seconds())
+            job = Job(url, lease.url, str(folder), limits.largest_bytes, limits.time.total_seconds(), cookies)
             result = await _run(job)
             if result.end is not PageEnd.FILE:
                 raise _download_error(result, lease, limits)

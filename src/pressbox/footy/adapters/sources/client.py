@@ -12,7 +12,13 @@ from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.pauses import number, pause
 from pressbox.core.logs import get_logger
-from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
+from pressbox.footy.domain.errors import (
+    SourceBlockedError,
+    SourceBusyError,
+    SourceError,
+    SourceLoginError,
+    SourceRefusedError,
+)
 
 log = get_logger(__name__)
 
@@ -123,6 +129,10 @@ class SourceClient:
             wait = min(pause(answer.headers, self.now()) or DEFAULT_PAUSE, LONGEST_PAUSE)
             self._not_before = self.now() + wait
             raise self._busy(wait)
+        if status == httpx.codes.FORBIDDEN and answer.body.lstrip()[:1] == b"<":
+            raise SourceBlockedError(
+                f"{self.source}: a web page blocks us (403), maybe because of our network address; no key mends that."
+            )
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             raise SourceLoginError(f"{self.source}: access refused ({status}). Check its login or key.")
         if status >= httpx.codes.INTERNAL_SERVER_ERROR:

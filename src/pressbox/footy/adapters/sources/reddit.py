@@ -17,7 +17,7 @@ from pressbox.core.http.client import GuardedClient
 from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
 from pressbox.footy.adapters.sources.selection import select_matching
 from pressbox.footy.domain.candidates import FoundVideo
-from pressbox.footy.domain.errors import SourceLoginError
+from pressbox.footy.domain.errors import SourceBlockedError, SourceLoginError
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.settings import FootySettings
 
@@ -143,6 +143,8 @@ class RedditSource:
             listing = await self._client.get(f"{where}?{_QUERY}", Listing, headers=headers)
         except SourceLoginError as error:
             self._token = None
+            if headers and isinstance(error, SourceBlockedError):
+                raise
             advice = "login expired" if headers else "rejects requests without credentials; set a client id and secret"
             raise SourceLoginError(f"{NAME}: {advice}.") from error
         posts = [child.data for child in self._client.parse_each(listing.data.children, Child)]

@@ -42,6 +42,10 @@ SOURCES = (
 )
 
 
+# Their canary would cost something every hour.
+BILLING = frozenset({x_api.NAME})
+
+
 def has_source(settings: FootySettings) -> bool:
     return bool(_wanted(settings))
 

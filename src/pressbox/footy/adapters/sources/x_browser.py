@@ -71,8 +71,11 @@ def _parse(answer: httpx.Response) -> SearchResponse:
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         raise SourceLoginError(f"{NAME}: the search service rejects our token; it must be the same on both sides.")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
+        wait = pause(answer.headers, utc_now()) or DEFAULT_PAUSE
+        seconds = max(1, round(wait.total_seconds()))
         raise SourceBusyError(
-            f"{NAME}: X asks us to slow down.", retry_after=pause(answer.headers, utc_now()) or DEFAULT_PAUSE
+            f"{NAME}: the searches of this account are used up for now; the next one is possible in {seconds} s.",
+            retry_after=wait,
         )
     try:
         parsed = SearchResponse.model_validate_json(answer.content)
