@@ -27,6 +27,10 @@ _AWAY = {
     RPCStatusCode.DEADLINE_EXCEEDED,
     RPCStatusCode.RESOURCE_EXHAUSTED,
     RPCStatusCode.CANCELLED,
+    # What a server under load says when its database is behind.
+    RPCStatusCode.ABORTED,
+    RPCStatusCode.INTERNAL,
+    RPCStatusCode.UNKNOWN,
 }
 
 

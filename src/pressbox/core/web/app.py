@@ -17,6 +17,7 @@ from pressbox.core.live.slots import StreamLimits, StreamSlots
 from pressbox.core.web import assets, operations, stream
 from pressbox.core.web.account_mail import find_mailer
 from pressbox.core.web.addresses import own_addresses
+from pressbox.core.web.compression import Compression, HeadAnswer
 from pressbox.core.web.connection import Connect, connected, keep_connected
 from pressbox.core.web.errors import ErrorResponse, install_error_handlers
 from pressbox.core.web.identity import refuse_open_beyond_loopback
@@ -76,6 +77,8 @@ def _shell(settings: Settings, manifests: Sequence[AppManifest]) -> list[Middlew
     cookieless = tuple(path for manifest in manifests for path in manifest.cookieless)
     return [
         Middleware(RequestContext, settings=settings),
+        Middleware(HeadAnswer),
+        Middleware(Compression),
         Middleware(ErrorBoundary),
         Middleware(HostCheck, own=own),
         Middleware(EarlyRefusal),

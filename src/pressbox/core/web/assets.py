@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,6 +19,9 @@ from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 STATIC_PATH = "/static"
 HTMX = "htmx.min.js"
 PREFETCH_RULES = "speculation.json"
+# Modules of the frame, each after those it imports. Browsers get them as one file.
+FRAME = ("times.js", "pulse.js", "keyboard.js", "live.js", "frame.js", "follow.js")
+BUNDLE = "core.js"
 
 router = APIRouter(prefix=STATIC_PATH, include_in_schema=False)
 
@@ -48,7 +51,7 @@ class StaticFiles:
         self._paths[path.name] = path
 
     def load(self, name: str) -> Asset:
-        if name not in self._paths:
+        if name not in self._paths and name != BUNDLE:
             raise NotFoundError("There is no such file.", name=name)
         if name not in self._assets:
             body = self._read(name)
@@ -57,12 +60,18 @@ class StaticFiles:
 
     def url(self, name: str) -> str:
         """Address of a file in this version of it: a browser may keep it for ever."""
+        name = BUNDLE if name in FRAME else name
         return f"{STATIC_PATH}/{name}?v={self.load(name).digest}"
 
     def _read(self, name: str) -> bytes:
+        if name == BUNDLE:
+            return bundle({module: self._paths[module].read_text() for module in FRAME}).encode()
         body = self._paths[name].read_bytes()
         if name == PREFETCH_RULES:
             return _forbid_prefetch(body, self._never_prefetched)
+        if name.endswith(".js") and name not in FRAME:
+            # A second copy of a module would have a state of its own.
+            return _FRAME_IMPORT.sub(f'from "{self.url(BUNDLE)}"', body.decode()).encode()
         return _minify(body) if name.endswith(".css") else body
 
 
@@ -73,6 +82,24 @@ def static_files(manifests: Sequence[AppManifest]) -> StaticFiles:
 
 # The files of an installation do not change while it runs.
 _collect = cache(StaticFiles)
+
+
+_FRAME_IMPORT = re.compile(rf'from "\./(?:{"|".join(map(re.escape, FRAME))})"')
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
+
+
+def bundle(modules: Mapping[str, str]) -> str:
+    """One module of several, each in a scope of its own, in the given order."""
+    parts, exports = [], []
+    for file, text in modules.items():
+        name = file.removesuffix(".js")
+        names = ", ".join(match[2] for match in _EXPORT.finditer(text))
+        inside = _EXPORT.sub(r"\1 \2", _IMPORT.sub(r"const {\1} = \2Module;", text))
+        parts.append(f"const {name}Module = (() => {{\n{inside}\nreturn {{ {names} }};\n}})();")
+        if names:
+            exports.append(f"export const {{ {names} }} = {name}Module;")
+    return "\n".join([*parts, *exports])
 
 
 @router.get("/{name}")
