@@ -43,7 +43,7 @@ async def test_from_the_set_up_link_to_the_status_page(page: Page, closed_site: 
     await expect(page.get_by_label("Password")).to_have_value("")
     await page.get_by_label("Password").fill(PASSWORD)
     await page.get_by_role("button", name="Create account").click()
-    await expect(page.get_by_role("heading", level=1)).to_have_text("All quiet")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Today")
     await page.get_by_role("link", name="Activity", exact=True).first.click()
     await expect(page.get_by_text("Nothing is running right now.")).to_be_visible()
     await page.get_by_role("link", name="Status").click()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
     from pressbox.core.audiences.contracts import Audience
-    from pressbox.core.audiences.members import AudienceKind
+    from pressbox.core.audiences.members import AudienceKind, Viewer
     from pressbox.core.config import Group, Settings
     from pressbox.core.contracts import Contract
     from pressbox.core.db.database import Database, UnitOfWork
@@ -165,6 +165,22 @@ class Mailer(Protocol):
 
 
 @dataclass(frozen=True)
+class FoundThing:
+    """Something of an application that a person may see, as a line with a link: an article, a match, an event."""
+
+    title: str
+    path: str
+    detail: str = ""
+    at: datetime | None = None
+
+
+# What a person may see and these words name, best first, and at most so many.
+FindThings = Callable[["Resources", "Viewer", str, int], Awaitable[Sequence[FoundThing]]]
+# What is next or new for a person, at most so many.
+ListNews = Callable[["Resources", "Viewer", int], Awaitable[Sequence[FoundThing]]]
+
+
+@dataclass(frozen=True)
 class NavigationEntry:
     """A place in the top line: `key` is the letter that follows `g`, `search` a page that takes words as `q`."""
 
@@ -230,6 +246,9 @@ class AppManifest:
     quotas: Callable[[], Sequence[Quota]] = lambda: ()
     router: Callable[[], APIRouter] | None = None
     navigation: NavigationEntry | None = None
+    # What the field in the top line finds in it, and what it shows of itself on the first page.
+    find: FindThings | None = None
+    news: ListNews | None = None
     commands: tuple[CommandWord, ...] = ()
     # Parts of its own for the status page, such as outside services that it asks.
     health: Callable[[Resources], Awaitable[Sequence[PartHealth]]] | None = None
@@ -245,5 +264,7 @@ class AppManifest:
     paid: tuple[PaidService, ...] = ()
     # Beginnings of paths that no cookie opens, because whoever asks there need not be a page of ours.
     cookieless: tuple[str, ...] = ()
+    # Patterns of paths whose answers carry something lasting and secret: their length must not tell of it.
+    secret_paths: tuple[str, ...] = ()
     # Patterns of paths that a browser must not load before somebody opens them.
     never_prefetched: tuple[str, ...] = ()

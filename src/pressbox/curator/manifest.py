@@ -13,6 +13,7 @@ from pressbox.core.app import (
     Command,
     CommandWord,
     CredentialKind,
+    FoundThing,
     LiveTopic,
     NavigationEntry,
     PersonalData,
@@ -27,7 +28,7 @@ from pressbox.curator.names import COOKIELESS, HEAVY_QUEUE, INDEX_QUEUE, PATH, Q
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-    from pressbox.core.audiences.members import AudienceKind
+    from pressbox.core.audiences.members import AudienceKind, Viewer
     from pressbox.core.config import Settings
     from pressbox.core.health import PartHealth
     from pressbox.core.quotas.quota import Quota
@@ -42,6 +43,18 @@ def settings() -> type[CuratorSettings]:
     from pressbox.curator.settings import CuratorSettings
 
     return CuratorSettings
+
+
+async def find(resources: Resources, viewer: Viewer, words: str, limit: int) -> Sequence[FoundThing]:
+    from pressbox.curator.reading.finding import find_things
+
+    return await find_things(resources, viewer, words, limit)
+
+
+async def news(resources: Resources, viewer: Viewer, limit: int) -> Sequence[FoundThing]:
+    from pressbox.curator.reading.finding import list_news
+
+    return await list_news(resources, viewer, limit)
 
 
 def sections() -> Sequence[SettingsSection]:
@@ -158,6 +171,9 @@ APP = AppManifest(
     package="pressbox.curator",
     settings=settings,
     sections=sections,
+    find=find,
+    news=news,
+    secret_paths=(rf"{PATH}/apps", r"/accounts/ClientLogin", r".*/token$"),
     title="Reader",
     summary="Feeds, the articles behind them, their gist, and an answer to what you know about a subject.",
     queues=(TaskQueue(QUEUE), TaskQueue(HEAVY_QUEUE, HEAVY_AT_ONCE), TaskQueue(INDEX_QUEUE, 1)),

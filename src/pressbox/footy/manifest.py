@@ -10,6 +10,7 @@ from pressbox.core.app import (
     ActivitiesByQueue,
     AppManifest,
     CommandWord,
+    FoundThing,
     LiveTopic,
     NavigationEntry,
     Resources,
@@ -37,6 +38,7 @@ from pressbox.footy.ids import (
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
+    from pressbox.core.audiences.members import Viewer
     from pressbox.core.config import Settings
     from pressbox.core.health import PartHealth
     from pressbox.core.stored_settings.sections import SettingsSection
@@ -51,6 +53,18 @@ def settings() -> type[FootySettings]:
     from pressbox.footy.settings import FootySettings
 
     return FootySettings
+
+
+async def find(resources: Resources, viewer: Viewer, words: str, limit: int) -> Sequence[FoundThing]:
+    from pressbox.footy.web.finding import find_things
+
+    return await find_things(resources, viewer, words, limit)
+
+
+async def news(resources: Resources, viewer: Viewer, limit: int) -> Sequence[FoundThing]:
+    from pressbox.footy.web.finding import list_news
+
+    return await list_news(resources, viewer, limit)
 
 
 def sections() -> Sequence[SettingsSection]:
@@ -173,6 +187,8 @@ APP = AppManifest(
     package="pressbox.footy",
     settings=settings,
     sections=sections,
+    find=find,
+    news=news,
     title="Matches",
     summary="Live fixtures, confirmed goals and the best clip of each, while the match is on.",
     queues=(TaskQueue(QUEUE), TaskQueue(MEDIA_QUEUE, MEDIA_AT_ONCE)),

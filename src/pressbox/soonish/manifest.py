@@ -12,6 +12,7 @@ from pressbox.core.app import (
     Command,
     CommandWord,
     CredentialKind,
+    FoundThing,
     LiveTopic,
     Mailer,
     NavigationEntry,
@@ -26,7 +27,7 @@ from pressbox.soonish.ids import PATH, QUEUE, RECONCILE, RECONCILE_SCHEDULE, REC
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-    from pressbox.core.audiences.members import AudienceKind
+    from pressbox.core.audiences.members import AudienceKind, Viewer
     from pressbox.core.config import Settings
     from pressbox.core.health import PartHealth
     from pressbox.core.quotas.quota import Quota
@@ -39,6 +40,18 @@ def settings() -> type[SoonishSettings]:
     from pressbox.soonish.settings import SoonishSettings
 
     return SoonishSettings
+
+
+async def find(resources: Resources, viewer: Viewer, words: str, limit: int) -> Sequence[FoundThing]:
+    from pressbox.soonish.web.finding import find_events
+
+    return await find_events(service(resources), viewer, words, limit)
+
+
+async def news(resources: Resources, viewer: Viewer, limit: int) -> Sequence[FoundThing]:
+    from pressbox.soonish.web.finding import list_coming
+
+    return await list_coming(service(resources), viewer, limit)
 
 
 def sections() -> Sequence[SettingsSection]:
@@ -150,6 +163,13 @@ APP = AppManifest(
     package="pressbox.soonish",
     settings=settings,
     sections=sections,
+    find=find,
+    news=news,
+    secret_paths=(
+        rf"{PATH}/?$",
+        rf"{PATH}/(subscriptions|confirm|unsubscribe|why|calendar|manage)",
+        r"/api/.*calendar",
+    ),
     title="Events",
     summary="Events, announcements to their subscribers, and reminders that move with the date.",
     queues=(TaskQueue(QUEUE),),

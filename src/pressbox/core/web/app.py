@@ -75,10 +75,11 @@ def _shell(settings: Settings, manifests: Sequence[AppManifest]) -> list[Middlew
     """Outermost first: what refuses a request stands inside of what turns the refusal into an answer."""
     own = own_addresses(settings.web)
     cookieless = tuple(path for manifest in manifests for path in manifest.cookieless)
+    secret = tuple(path for manifest in manifests for path in manifest.secret_paths)
     return [
         Middleware(RequestContext, settings=settings),
         Middleware(HeadAnswer),
-        Middleware(Compression),
+        Middleware(Compression, secret_paths=secret),
         Middleware(ErrorBoundary),
         Middleware(HostCheck, own=own),
         Middleware(EarlyRefusal),

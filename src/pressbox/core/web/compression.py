@@ -7,6 +7,7 @@ secret are left alone, since their length would tell of it to whoever can have w
 
 import gzip
 import re
+from collections.abc import Sequence
 from http import HTTPStatus
 
 import brotli  # type: ignore[import-untyped]
@@ -17,10 +18,9 @@ SMALLEST = 600
 GZIP_LEVEL = 5
 BROTLI_QUALITY = 4
 COMPRESSIBLE = re.compile(r"(text/(?!event-stream)|application/(json|javascript|[\w.-]+\+(json|xml))|image/svg\+xml)")
-# Pages that show a lasting secret, or are reached by one.
-SECRET_PATHS = re.compile(
-    r"/(account|sign-in|set-up|choose-password|forgotten|users|settings|temporal|api/account|api/users)\b"
-    r"|.*(calendar|confirm|manage|subscriptions|unsubscribe|token|/apps|/out/|/why/|ClientLogin)"
+# Pages of the core that show a lasting secret, or are reached by one. Applications name theirs in their manifests.
+OWN_SECRET_PATHS = (
+    r"/(account|sign-in|set-up|choose-password|forgotten|confirm-email|users|settings|temporal|api/account|api/users)\b",
 )
 # What answers for ever is asked for with GET only.
 ENDLESS = "/api/stream"
@@ -61,11 +61,12 @@ def _without_body(send: Send) -> Send:
 
 
 class Compression:
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, secret_paths: Sequence[str] = ()) -> None:
         self._app = app
+        self._secret = re.compile("|".join((*OWN_SECRET_PATHS, *secret_paths)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "GET" or SECRET_PATHS.match(scope["path"]):
+        if scope["type"] != "http" or scope["method"] != "GET" or self._secret.match(scope["path"]):
             await self._app(scope, receive, send)
             return
         encoding = choose_encoding(Headers(scope=scope).get("accept-encoding", ""))
