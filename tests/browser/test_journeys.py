@@ -34,7 +34,7 @@ async def test_from_the_set_up_link_to_the_status_page(page: Page, closed_site: 
     await expect(page).to_have_url(f"{site.url}/sign-in?next=/activity")
     link = await site.accounts.create_setup_link()
     await page.goto(f"{site.url}/set-up?token={link}")
-    await expect(page.get_by_role("heading", level=2)).to_have_text(["Your account", "What to follow", "See the demo"])
+    await expect(page.get_by_role("heading", level=2)).to_have_text(["Your account", "What to follow", "Keys and mail"])
     await page.get_by_label("E-mail").fill("ada@example.org")
     await page.get_by_label("Password").fill("aaaaaaaaaaaa")
     await page.get_by_role("button", name="Create account").click()

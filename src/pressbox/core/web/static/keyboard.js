@@ -24,8 +24,8 @@ export function isTyping(target) {
 function goTo(letter) {
   if (letter === "h") return location.assign("/");
   const places = [...document.querySelectorAll(`a[data-key="${CSS.escape(letter)}"]`)];
-  // A page's own places come before those of the frame.
-  (places.find((place) => place.closest("main")) ?? places[0])?.click();
+  // A letter of the frame means the same on every page.
+  (places.find((place) => !place.closest("main")) ?? places[0])?.click();
 }
 
 /** Whether the key that is pressed now belongs to a `g` before it. */
