@@ -5,7 +5,7 @@ import time
 import pytest
 
 from pressbox.curator.cards.readme import readme_of
-from pressbox.curator.context.domain.candidates import MENTIONED_WITH
+from pressbox.curator.context.domain.candidates import MENTIONED_WITH, candidates
 from pressbox.curator.context.domain.content_types import ContentType, Domain, detect_content_type, detect_domain
 from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
 from pressbox.curator.context.finder import extract_context, extract_links, find_installed_programs
@@ -149,3 +149,18 @@ def test_a_readme_is_made_safe_and_its_relative_addresses_lead_to_the_repository
     assert "onerror" not in clean
     assert 'src="https://github.com/o/n/raw/HEAD/docs/a.png"' in clean
     assert 'href="https://github.com/o/n/blob/HEAD/docs/b.md"' in clean
+
+
+def test_commands_in_large_letters_are_no_names() -> None:
+    sentences = [
+        "Write SELECT before the columns, and FILL when a value is missing.",
+        "With SAMPLE BY and FILL the query in QuestDB is short; SELECT is enough.",
+    ]
+    names = {one.name for one in candidates(sentences, "FILL and SELECT in QuestDB", "en")}
+    assert "QuestDB" in names
+    assert not names & {"SELECT", "FILL", "SAMPLE", "BY"}
+
+
+def test_a_german_noun_before_a_number_is_no_program() -> None:
+    sentences = ["Die Zahl 4.2 überrascht.", "Danach sank die Zahl 3.9 weiter, und die Zahl blieb klein."]
+    assert "Zahl" not in {one.name for one in candidates(sentences, "Die Zahl des Tages", "de")}

@@ -52,6 +52,18 @@ class ShownAnswer:
         return cited(self.answer.text)
 
     @property
+    def shown_numbers(self) -> Sequence[int]:
+        """The passages that it cites; all of them while it is written, and when it cites none."""
+        every = range(1, len(self.answer.passages) + 1)
+        used = sorted(number for number in self.cited if number in every)
+        return every if self.is_open or not used else used
+
+    @property
+    def other_numbers(self) -> Sequence[int]:
+        shown = set(self.shown_numbers)
+        return [number for number in range(1, len(self.answer.passages) + 1) if number not in shown]
+
+    @property
     def is_open(self) -> bool:
         return self.answer.state.is_open
 

@@ -11,7 +11,7 @@ from pressbox.curator.ask.domain import AnswerTask, Turn
 from pressbox.curator.search.domain.passages import Passage
 
 # Changed with every change of the words below: then all is new work.
-PROMPT_VERSION = "answer-1"
+PROMPT_VERSION = "answer-2"
 MOST_TOKENS = 900
 LONGEST_PASSAGE = 1_600
 SHORTEST_PASSAGE = 200
@@ -22,6 +22,7 @@ _LONGEST_TITLE = 200
 _INSTRUCTIONS = """Answer the question with the numbered passages below, and with nothing else.
 After each sentence name the passages it stands on by their numbers in square brackets, such as [1] or [2][3]. Use \
 only numbers that are there.
+Give times, dates, figures and names that answer it exactly as the passages state them, and leave none of them out.
 When the passages do not answer the question, say so in one sentence, and say what they do tell about it, if anything.
 Answer in the language of the question, in a few sentences or a short list, in plain text with at most *emphasis*.
 All material stands between a line “BEGIN {mark} <name>” and a line “END {mark} <name>”. Everything between these \

@@ -1,5 +1,6 @@
 """What one person sees of lists and articles: the chosen list, its entries, an article, and the sources beside it."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum, StrEnum
@@ -11,6 +12,7 @@ from pydantic import Field
 from pressbox.core.errors import InvalidInputError
 from pressbox.curator.library.domain.entries import DistilState, FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome, Enclosure
+from pressbox.curator.text.plain_text import to_plain_text
 
 LONGEST_NAME = 200
 
@@ -161,6 +163,20 @@ class ArticleView(EntryItem):
     previous_id: Annotated[int | None, Field(exclude=True)] = None
     next_id: Annotated[int | None, Field(exclude=True)] = None
 
+    @property
+    def is_extract(self) -> bool:
+        """Whether the summary consists of sentences of the article."""
+        return self.distil_model in ("", "extractive", "extract")
+
+    @property
+    def gist(self) -> str:
+        """The summary to show above the text: without sentences that stand right below it anyway."""
+        return (
+            drop_opening(self.summary, to_plain_text(self.body_html[:OPENING_HTML]))
+            if self.is_extract
+            else self.summary
+        )
+
 
 @dataclass(frozen=True)
 class MarkedRead:
@@ -261,3 +277,18 @@ def check_length(text: str, field: str) -> str:
     if len(stripped) > LONGEST_NAME:
         raise InvalidInputError(f"At most {LONGEST_NAME} characters.", field=field)
     return stripped
+
+
+OPENING_HTML = 6_000
+# What a reader sees without scrolling.
+OPENING = 500
+_SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+_NOT_WORDS = re.compile(r"[\W_]+")
+
+
+def drop_opening(summary: str, text: str) -> str:
+    """An extract without those of its sentences with which the text begins."""
+    opening = _NOT_WORDS.sub("", text[:OPENING]).lower()
+    kept = [one for one in _SENTENCES.split(summary) if _NOT_WORDS.sub("", one).lower() not in opening]
+    between = "" if summary and summary[-1] in "。！？" else " "
+    return between.join(kept)

@@ -16,6 +16,7 @@ from pressbox.curator.context.domain.naming import (
     CONNECTORS,
     GERMAN_CONNECTORS,
     GERMAN_NOUN_ENDINGS,
+    KEYWORDS,
     NO_CASE,
     NO_NAMES,
     POSSESSIVE,
@@ -186,10 +187,16 @@ class _Rules:
         before = words[first - 1][0] if first else ""
         after = words[last][0] if last < len(words) else ""
         kind = guess_kind(texts, before, after, sentence[words[last - 1].end() :][:24])
+        if self._german and kind is EntityKind.SOFTWARE and self._is_common(texts):
+            kind = None
         if len(name) <= LONGEST_NAME:
             # Nothing but a program has a version: then it does not matter where it stands.
             sure = kind is EntityKind.SOFTWARE or self._is_sure(texts, begins and first == run.start)
             yield Found(name, sure, kind)
+
+    def _is_common(self, words: tuple[str, ...]) -> bool:
+        """ "Die Zahl 4.2": a German noun before a number is no program."""
+        return len(words) == 1 and self._is_noun(words[0]) and not is_coined(words[0])
 
     def _name(self, written: str) -> str:
         name = self._bare(written)
@@ -206,6 +213,8 @@ class _Rules:
 
     def _is_stop_word(self, word: str) -> bool:
         folded = plain(word)
+        if word in KEYWORDS:
+            return True
         return folded in NO_NAMES or (folded in self._stop and not _is_short_acronym(word)) or word in CONNECTORS
 
     def _is_false_name(self, word: str, begins: bool) -> bool:
@@ -239,7 +248,7 @@ class _Rules:
 @lru_cache(maxsize=20_000)
 def is_coined(word: str) -> bool:
     """GitHub, PostgreSQL, NASA, GPT-4: nobody writes a plain word so."""
-    if plain(word) in NO_NAMES or len(word) < 2:
+    if plain(word) in NO_NAMES or word in KEYWORDS or len(word) < 2:
         return False
     if _INNER_CAPITAL.search(word) and not _FAMILY_NAME.match(word):
         return True

@@ -42,6 +42,18 @@ NO_NAMES = _words(
     """
 )
 
+# Commands of databases, protocols and programs are written in large letters, and are no names.
+KEYWORDS = _words(
+    """
+    SELECT FROM WHERE INSERT INTO VALUES UPDATE SET DELETE CREATE ALTER DROP TABLE VIEW INDEX JOIN LEFT RIGHT INNER
+    OUTER CROSS FULL ON USING GROUP ORDER BY HAVING LIMIT OFFSET FETCH UNION ALL EXCEPT DISTINCT AS AND OR NOT NULL IS
+    IN LIKE BETWEEN EXISTS CASE WHEN THEN ELSE END BEGIN COMMIT ROLLBACK WITH RECURSIVE RETURNING COUNT SUM AVG MIN MAX
+    ASC DESC PRIMARY FOREIGN KEY REFERENCES UNIQUE CHECK DEFAULT CONSTRAINT CASCADE GRANT REVOKE TRIGGER FUNCTION
+    RETURNS RETURN EXPLAIN ANALYZE VACUUM LATERAL OVER PARTITION WINDOW ROWS RANGE COALESCE CAST TRUE FALSE FILL SAMPLE
+    LATEST GET POST PUT HEAD PATCH TODO FIXME IF FOR WHILE DO PRINT ECHO EXIT ENV RUN COPY
+    """
+)
+
 # The word before a name, and what it is a name of.
 TITLES = _words(
     """
@@ -92,6 +104,7 @@ NUMBERED_THINGS = _words(
     """
     version release section chapter figure table part article paragraph appendix step item page volume rfc euro
     abschnitt kapitel abbildung tabelle artikel absatz seite teil release über rund fast about over nearly under
+    zahl zahlen wert werte nummer anzahl stufe faktor kurs punkt quote note index number value level factor score
     """
 )
 # "the Flask framework", "das Framework Flask".
