@@ -1,9 +1,11 @@
 """Hand-written doubles of soonish's ports: one small world in memory, with a clock that a test can set."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from pressbox.soonish.activities.deliveries import DeliveryActivities
 from pressbox.soonish.activities.dispatch import Dispatcher
@@ -31,6 +33,7 @@ from pressbox.soonish.ports import (
     DueDelivery,
     OutgoingMessage,
     RequestedReminder,
+    SendNow,
 )
 
 ORGANISER = 1
@@ -368,6 +371,8 @@ class FakeSender:
         self.scripts: dict[str, list[Attempt]] = {}
         self.seconds = 0.0
         self.hold: asyncio.Event | None = None
+        # Targets that never get a turn.
+        self.stuck: set[str] = set()
         self.arrived = asyncio.Event()
 
     def answers(self, subscription_id: int, *results: AttemptResult, retry_after: timedelta | None = None) -> None:
@@ -375,6 +380,12 @@ class FakeSender:
 
     def to(self, subscription_id: int) -> list[str]:
         return [message.title for key, message in self.sent if key == f"channel:{subscription_id}"]
+
+    @asynccontextmanager
+    async def turn(self, channel_key: str) -> AsyncIterator[SendNow]:
+        if channel_key in self.stuck:
+            await asyncio.Event().wait()
+        yield partial(self.send, channel_key)
 
     async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         self.arrived.set()

@@ -27,7 +27,7 @@ from pressbox.embedded.ports import free_port
 from pressbox.soonish.contracts import ScheduleChange, ScheduleInput
 from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.domain.reminders import WantedReminder
-from pressbox.soonish.ports import Attempt, OutgoingMessage, ReminderSchedules
+from pressbox.soonish.ports import Attempt, OutgoingMessage, ReminderSchedules, SendNow
 from pressbox.soonish.wiring import activities_on, reminder_schedules
 
 # Ids far from those of the instance, because this event has no workflow.
@@ -108,6 +108,10 @@ class CountedSchedules:
 
 class SilentSender:
     """The activities need a sender, although schedules send nothing."""
+
+    @asynccontextmanager
+    async def turn(self, channel_key: str) -> AsyncIterator[SendNow]:
+        yield partial(self.send, channel_key)
 
     async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         return Attempt(AttemptResult.REFUSED, "Benchmarks of schedules send nothing.")

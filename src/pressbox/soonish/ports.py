@@ -1,6 +1,7 @@
 """What the activities of soonish need from outside. Times are aware UTC; a part that is down is a TransientError."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -108,10 +109,19 @@ class Attempt:
     is_own_fault: bool = False
 
 
+SendNow = Callable[[OutgoingMessage], Awaitable[Attempt]]
+
+
 class Sender(Protocol):
     """Sends one message to one target. Whatever the other side does is an Attempt, never an exception."""
 
-    async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt: ...
+    async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
+        """Wait for a turn, then send."""
+        ...
+
+    def turn(self, channel_key: str) -> AbstractAsyncContextManager[SendNow]:
+        """Wait until a message may leave for this target; waiting holds up no other target."""
+        ...
 
 
 class Mailer(Protocol):

@@ -127,6 +127,22 @@ async def test_stopping_a_batch_lets_nothing_more_leave_and_records_what_had_lef
     assert not any(item.trying for item in world.ledger.of(number)), "no result was thrown away"
 
 
+async def test_targets_without_a_turn_hold_up_nobody_and_stay_untried(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    number = world.ledger.write(EVENT, Cause.ANNOUNCEMENT, "a", range(10, 210))
+    world.sender.stuck = {f"channel:{person}" for person in range(10, 110)}
+    input = SendNotificationInput(notification_id=number, limit=200, concurrency=4)
+    running = asyncio.create_task(environment.run(world.deliveries.send_notification, input))
+    await until(lambda: len(world.sender.sent) == 100)
+    environment.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    untried = [item for item in world.ledger.of(number) if item.state is DeliveryState.PENDING]
+    assert {item.channel_key for item in untried} == world.sender.stuck
+    assert not any(item.tries or item.trying for item in untried), "nothing of them was begun"
+
+
 async def test_a_try_that_was_cut_off_is_repeated_and_marked(
     world: FakeWorld, environment: ActivityEnvironment
 ) -> None:

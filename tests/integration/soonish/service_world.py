@@ -1,9 +1,11 @@
 """The use cases of soonish on a real database; Temporal, mail and targets are stand-ins that remember."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from pressbox.core.accounts.limits import RateLimits
 from pressbox.core.accounts.rows import UserRow
@@ -21,7 +23,7 @@ from pressbox.soonish.domain.events import Visibility
 from pressbox.soonish.domain.links import Purpose, SignedLinks
 from pressbox.soonish.domain.targets import Audience, normalise_target
 from pressbox.soonish.domain.views import EventView, Holder, Viewer
-from pressbox.soonish.ports import AddressFacts, Attempt, OutgoingMessage, RequestedReminder
+from pressbox.soonish.ports import AddressFacts, Attempt, OutgoingMessage, RequestedReminder, SendNow
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.channels import ChannelService
 from pressbox.soonish.service.events import EventService
@@ -100,6 +102,10 @@ class Target:
     def link(self, purpose: str) -> str:
         """The token of the last link of this purpose."""
         return self.sent[-1][1].body.split(f"{BASE}/events/{purpose}/")[1].split()[0]
+
+    @asynccontextmanager
+    async def turn(self, channel_key: str) -> AsyncIterator[SendNow]:
+        yield partial(self.send, channel_key)
 
     async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         self.sent.append((channel_key, message))

@@ -366,3 +366,19 @@ async def test_levels_become_the_types_of_apprise(sender: AppriseSender, target:
     for level, expected in ((Level.INFO, "info"), (Level.WARNING, "warning"), (Level.CRITICAL, "failure")):
         await send(sender, target.apprise_url(level), f"channel:{level}", level)
         assert target.of(level)[0].kind == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "most"),
+    [
+        ("discord://webhook/token", 2000),
+        ("tgram://123456789:abcdefg_hijklmnop/12315544", 4096),
+        ("pover://user@token", 1024),
+        ("ntfy://topic", 4096),
+        ("json://127.0.0.1/x", 32768),
+    ],
+)
+async def test_each_service_has_the_limit_of_its_own(sender: AppriseSender, url: str, most: int) -> None:
+    limit = await sender.find_limit(url, "Room change")
+    assert limit is not None
+    assert most - 100 < limit < most

@@ -3,8 +3,10 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from pydantic import SecretStr
@@ -23,7 +25,7 @@ from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.domain.views import Holder, Viewer
 from pressbox.soonish.ids import QUEUE, event_workflow_id, reminder_schedule_id
 from pressbox.soonish.manifest import APP
-from pressbox.soonish.ports import Attempt, OutgoingMessage
+from pressbox.soonish.ports import Attempt, OutgoingMessage, SendNow
 from pressbox.soonish.service.inputs import Announcement, EventInput, Preferences
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.settings import SoonishSettings
@@ -41,6 +43,10 @@ class Watcher:
         self.sent: list[tuple[str, OutgoingMessage]] = []
         self.transactions: list[int] = []
         self._database = database
+
+    @asynccontextmanager
+    async def turn(self, channel_key: str) -> AsyncIterator[SendNow]:
+        yield partial(self.send, channel_key)
 
     async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
         await asyncio.sleep(0.05)

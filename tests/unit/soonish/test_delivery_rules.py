@@ -14,6 +14,7 @@ from pressbox.soonish.domain.delivery import (
     DeliveryState,
     Verdict,
     judge_attempt,
+    summarise_counts,
 )
 
 CHANNELS = st.lists(
@@ -96,3 +97,17 @@ def test_a_state_without_deliveries_counts_as_zero() -> None:
     counts = DeliveryCounts.from_states({"sent": 2, "failed": 1})
     assert counts == DeliveryCounts(sent=2, pending=0, uncertain=0, failed=1, skipped=0)
     assert counts.total == 3
+
+
+def test_a_summary_never_leaves_out_what_went_wrong() -> None:
+    assert summarise_counts(DeliveryCounts(sent=12, pending=0, uncertain=0, failed=0, skipped=3)) == "12 sent"
+    assert summarise_counts(DeliveryCounts(sent=0, pending=0, uncertain=1, failed=2, skipped=0)) == (
+        "0 sent, 2 failed, 1 uncertain"
+    )
+
+
+def test_a_target_that_says_when_to_come_back_is_tried_for_longer_than_one_that_fails() -> None:
+    asked = judge_attempt(AttemptResult.UNAVAILABLE, 3, timedelta(seconds=35))
+    assert (asked.state, asked.pause) == (DeliveryState.PENDING, timedelta(seconds=35))
+    assert judge_attempt(AttemptResult.UNAVAILABLE, 3).state is DeliveryState.FAILED
+    assert judge_attempt(AttemptResult.UNAVAILABLE, 20, timedelta(seconds=35)).state is DeliveryState.FAILED

@@ -1,24 +1,39 @@
 """Rate and concurrency limits of sending."""
 
 import asyncio
-import time
 from datetime import timedelta
 
 from pressbox.soonish.adapters.send_limits import ConcurrencyLimit, RateLimit
-
-
-async def test_calls_with_one_key_are_kept_apart_and_others_do_not_wait() -> None:
-    limit = RateLimit()
-    began = time.monotonic()
-    await asyncio.gather(
-        *(limit.wait_turn("one", 0.05) for _ in range(4)), *(limit.wait_turn(f"other-{n}", 5) for n in range(20))
-    )
-    assert 0.15 <= time.monotonic() - began < 1.0
+from pressbox.soonish.domain.pacing import Pace
 
 
 async def test_without_spacing_nobody_waits() -> None:
     limit = RateLimit()
-    await asyncio.wait_for(asyncio.gather(*(limit.wait_turn("one", 0) for _ in range(1000))), 1)
+    await asyncio.wait_for(asyncio.gather(*(limit.wait_turn("one", Pace(0.0)) for _ in range(1000))), 60)
+
+
+async def test_whoever_stops_waiting_gives_the_turn_back() -> None:
+    limit, hour = RateLimit(), Pace(3600.0)
+    await limit.wait_turn("one", hour)
+    waiting = [asyncio.create_task(limit.wait_turn("one", hour)) for _ in range(20)]
+    await limit.wait_turn("other", hour)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    now = asyncio.get_running_loop().time()
+    assert limit._free_at["one"] <= now + 3600, "nobody has to wait for those who went away"
+
+
+async def test_a_host_that_never_answers_is_left_alone_until_it_answers() -> None:
+    limit = RateLimit()
+    for _ in range(2):
+        limit.note_miss("one")
+    limit.note_answer("one")
+    limit.note_miss("one")
+    assert limit.blocked_for("one") == timedelta()
+    for _ in range(2):
+        limit.note_miss("one")
+    assert limit.blocked_for("one") > timedelta()
 
 
 async def test_a_block_is_never_shortened() -> None:

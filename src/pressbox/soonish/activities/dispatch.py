@@ -1,7 +1,6 @@
 """Sends the deliveries that are due: many at once, each noted before it is sent and recorded when it is answered."""
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
 from temporalio import activity
@@ -16,16 +15,18 @@ from pressbox.soonish.ports import (
     Links,
     OutgoingMessage,
     Sender,
+    SendNow,
     Wording,
     Wordings,
 )
 
-# How many tries are noted in one transaction. After a crash that many may be repeated without having been sent.
-NOTED_TOGETHER = 16
+# After this time nothing more begins; the rest goes with the next batch or round. A few targets that do not answer, or
+# are sent to slowly, must not hold up the next recipients.
+ROUND_SECONDS = 15.0
 RECORD_ATTEMPTS = 20
 RECORD_PAUSE_SECONDS = 1.0
 
-SendDelivery = Callable[[DueDelivery], Awaitable[DeliveryResult]]
+SendDelivery = Callable[[DueDelivery, SendNow], Awaitable[DeliveryResult]]
 
 
 class Dispatcher:
@@ -37,18 +38,21 @@ class Dispatcher:
         self._now = now
 
     async def send_due(self, notification_id: int, concurrency: int) -> int:
-        """Try every delivery that is due, once, and return how many were tried.
+        """Try the deliveries that are due, at most once each; return how many were due.
 
-        After a cancellation nothing more is sent, but what is already under way is waited for and recorded: a result
-        that is thrown away would become a second copy later.
+        Those whose target has no turn within the time of a round stay due: others do not wait for them. After a
+        cancellation nothing more is sent, but what is already under way is waited for and recorded: a result that is
+        thrown away would become a second copy later.
         """
         due = await self._ledger.load_due(notification_id, self._now())
         if not due:
             return 0
         text, level = await self._ledger.load_message(notification_id)
         wording = await self._wordings.load(notification_id, text, due)
-        round_ = _DispatchRound(self._ledger, self._now, due)
-        work = asyncio.create_task(round_.run(lambda item: self._send(item, wording, level), concurrency))
+        round_ = _DispatchRound(self._ledger, self._sender, self._now)
+        work = asyncio.create_task(
+            round_.run(due, lambda item, send: self._send(item, send, wording, level), concurrency)
+        )
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -57,10 +61,9 @@ class Dispatcher:
             raise
         return len(due)
 
-    async def _send(self, item: DueDelivery, wording: Wording, level: Level) -> DeliveryResult:
+    async def _send(self, item: DueDelivery, send: SendNow, wording: Wording, level: Level) -> DeliveryResult:
         text = wording.write(item, self._now())
-        attempt = await self._sender.send(
-            item.channel_key,
+        attempt = await send(
             OutgoingMessage(
                 title=text.title,
                 body=text.body,
@@ -77,46 +80,53 @@ class Dispatcher:
 
 
 class _DispatchRound:
-    """One round over what is due: several tasks send, one task records the results in groups."""
+    """One round over what is due: a task per delivery waits for its turn and sends, one records results in groups."""
 
-    def __init__(self, ledger: Ledger, now: Clock, due: Sequence[DueDelivery]) -> None:
+    def __init__(self, ledger: Ledger, sender: Sender, now: Clock) -> None:
         self._ledger = ledger
+        self._sender = sender
         self._now = now
-        self._waiting = deque(due)
-        self._ready: deque[DueDelivery] = deque()
-        self._lock = asyncio.Lock()
+        self._waiting: set[asyncio.Task[None]] = set()
+        self._unnoted: list[int] = []
+        self._wanted: set[int] = set()
+        self._noting = asyncio.Lock()
         self._results: asyncio.Queue[DeliveryResult | None] = asyncio.Queue()
 
     def stop(self) -> None:
-        """Send no more."""
-        self._waiting.clear()
+        """Begin no more; what has begun goes on to its end."""
+        for task in self._waiting:
+            task.cancel()
 
-    async def run(self, send: SendDelivery, concurrency: int) -> None:
+    async def run(self, due: Sequence[DueDelivery], send: SendDelivery, concurrency: int) -> None:
         recording = asyncio.create_task(self._record_results())
-        senders = [self._send_ready(send) for _ in range(min(concurrency, len(self._waiting)))]
-        outcomes = await asyncio.gather(*senders, return_exceptions=True)
+        limit = asyncio.Semaphore(concurrency)
+        tasks = [asyncio.create_task(self._deliver(item, send, limit)) for item in due]
+        self._waiting.update(tasks)
+        await asyncio.wait(tasks, timeout=ROUND_SECONDS, return_when=asyncio.FIRST_EXCEPTION)
+        self.stop()
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         self._results.put_nowait(None)
         await recording
         for outcome in outcomes:
-            if isinstance(outcome, BaseException):
+            if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
                 raise outcome
 
-    async def _send_ready(self, send: SendDelivery) -> None:
-        try:
-            while item := await self._next():
-                self._results.put_nowait(await send(item))
-        # `run` raises it when every sender has ended; until then nothing more is sent.
-        except BaseException:
-            self.stop()
-            raise
+    async def _deliver(self, item: DueDelivery, send: SendDelivery, limit: asyncio.Semaphore) -> None:
+        async with self._sender.turn(item.channel_key) as send_now, limit:
+            task = asyncio.current_task()
+            assert task is not None
+            self._waiting.discard(task)
+            if await self._note(item.delivery_id):
+                self._results.put_nowait(await send(item, send_now))
 
-    async def _next(self) -> DueDelivery | None:
-        async with self._lock:
-            while not self._ready and self._waiting:
-                group = [self._waiting.popleft() for _ in range(min(NOTED_TOGETHER, len(self._waiting)))]
-                wanted = await self._ledger.note_tries([item.delivery_id for item in group], self._now())
-                self._ready.extend(item for item in group if item.delivery_id in wanted)
-        return self._ready.popleft() if self._ready else None
+    async def _note(self, delivery_id: int) -> bool:
+        """Note that it is about to be tried. Whoever comes first notes all that gathered meanwhile."""
+        self._unnoted.append(delivery_id)
+        async with self._noting:
+            group, self._unnoted = self._unnoted, []
+            if group:
+                self._wanted |= set(await self._ledger.note_tries(group, self._now()))
+        return delivery_id in self._wanted
 
     async def _record_results(self) -> None:
         """Write results in groups: while one group is being written, the next one gathers. None ends it."""

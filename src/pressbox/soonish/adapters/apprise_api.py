@@ -62,7 +62,8 @@ def judge_response(response: httpx.Response) -> Attempt:
         return Attempt(AttemptResult.UNAVAILABLE, "The Apprise server could not deliver it.")
     if status in _RETRYABLE or status >= 500:
         wait = parse_retry_after(response.headers.get("Retry-After"))
-        return Attempt(AttemptResult.UNAVAILABLE, f"The Apprise server answered {status}.", wait)
+        # It is the administrator's own server: nothing is known of the target.
+        return Attempt(AttemptResult.UNAVAILABLE, f"The Apprise server answered {status}.", wait, is_own_fault=True)
     return Attempt(AttemptResult.REFUSED, f"The Apprise server answered {status}.")
 
 

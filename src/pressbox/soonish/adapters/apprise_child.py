@@ -32,15 +32,21 @@ if TYPE_CHECKING:
     from apprise.plugins.base import NotifyBase
 
 MAX_URL_LENGTH = 4_000
+DEFAULT_BODY_LIMIT = 4_000
 
 
 class Service(BaseModel):
-    """What is known of all addresses of one scheme: whether they name a host, and the pause between two messages."""
+    """What is known of all addresses of one scheme: whether they name a host, the pause between two messages, and how
+    long a message can be.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     names_host: bool
     spacing: float
+    body_limit: int
+    # Its titles are put above the body and count as a part of it.
+    title_in_body: bool
 
 
 class SendJob(BaseModel):
@@ -80,9 +86,26 @@ def list_services() -> dict[str, Service]:
     manager: Any = cast(Any, NotificationManager)()
     for plugin in manager.plugins():
         names_host = "host" in plugin.template_tokens
-        service = Service(names_host=names_host, spacing=float(plugin.request_rate_per_sec))
-        found.update(dict.fromkeys(manager.schemas([plugin]), service))
+        service = Service(
+            names_host=names_host,
+            spacing=float(plugin.request_rate_per_sec),
+            body_limit=_number(plugin.body_maxlen, DEFAULT_BODY_LIMIT),
+            title_in_body=_number(plugin.title_maxlen, 0) <= 0,
+        )
+        found.update(dict.fromkeys(_schemes(plugin), service))
     return found
+
+
+def _schemes(plugin: Any) -> frozenset[str]:
+    """Those of this plugin alone: the manager gives out those of all."""
+    named = (plugin.protocol, plugin.secure_protocol)
+    groups = ((name,) if isinstance(name, str) else name or () for name in named)
+    return frozenset(scheme for group in groups for scheme in group)
+
+
+def _number(value: object, default: int) -> int:
+    """A few plugins compute their limits from an address, which is not known here."""
+    return value if isinstance(value, int) else default
 
 
 def describe_target(url: str, audience: Audience, allowed_schemes: frozenset[str]) -> AddressFacts:

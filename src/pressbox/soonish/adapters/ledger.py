@@ -298,7 +298,8 @@ async def _update_health(session: AsyncSession, recorded: Sequence[tuple[str, st
     for prefix, statement in (("channel:", _CHANNEL_HEALTH), ("contact:", _CONTACT_HEALTH)):
         outcomes: dict[int, tuple[bool, int, str]] = {}
         for key, state, reason in recorded:
-            if key.startswith(prefix) and state in (DeliveryState.SENT, DeliveryState.FAILED):
+            # A place that never answers is as doubtful as one that refuses.
+            if key.startswith(prefix) and state in (DeliveryState.SENT, DeliveryState.FAILED, DeliveryState.UNCERTAIN):
                 place = int(key.removeprefix(prefix))
                 worked, failed, error = outcomes.get(place, (False, 0, ""))
                 sent = state == DeliveryState.SENT

@@ -1,19 +1,26 @@
 """The Sender port: finds the address behind a channel key and sends the message by mail or through Apprise."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import InvalidInputError, RefusedAddressError
 from pressbox.core.http.proxy import GuardedProxy
-from pressbox.soonish.adapters.address_book import EMAIL, AddressBook, Reveal, UnwantedError
+from pressbox.soonish.adapters.address_book import EMAIL, AddressBook, Destination, Reveal, UnwantedError
+from pressbox.soonish.adapters.apprise_api import AT_ONCE as CALLS_AT_ONCE
 from pressbox.soonish.adapters.apprise_api import AppriseApi
 from pressbox.soonish.adapters.apprise_sender import AppriseSender
+from pressbox.soonish.adapters.mailer import AT_ONCE as MAILS_AT_ONCE
 from pressbox.soonish.adapters.mailer import NO_HEADERS, SmtpMailer, unsubscribe_headers
 from pressbox.soonish.adapters.send_limits import SendLimits
 from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.soonish.domain.fitting import fit_body
 from pressbox.soonish.domain.targets import Audience
-from pressbox.soonish.ports import Attempt, OutgoingMessage
+from pressbox.soonish.ports import Attempt, OutgoingMessage, SendNow
 from pressbox.soonish.settings import SoonishSettings
 
 
@@ -27,22 +34,49 @@ class RoutingSender:
         self._apprise = apprise
         self._mail = mail
         self._api = api
+        self._mails = asyncio.Semaphore(MAILS_AT_ONCE)
+        self._api_calls = asyncio.Semaphore(CALLS_AT_ONCE)
 
     async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
-        try:
-            destination = await self._addresses.find(channel_key, message.subscription_id)
-        except UnwantedError as error:
-            return Attempt(AttemptResult.UNWANTED, error.reason)
+        async with self.turn(channel_key) as send:
+            return await send(message)
+
+    @asynccontextmanager
+    async def turn(self, channel_key: str) -> AsyncIterator[SendNow]:
+        destination = await self._addresses.find(channel_key)
+        send = partial(self._send, channel_key, destination)
+        if destination is None:
+            yield send
+        elif destination.kind == EMAIL:
+            async with self._mails:
+                yield send
+        elif self._api is not None:
+            async with self._api_calls:
+                yield send
+        else:
+            async with self._apprise.turn(channel_key, destination.address):
+                yield send
+
+    async def _send(self, channel_key: str, found: Destination | None, message: OutgoingMessage) -> Attempt:
+        destination = found
+        if message.subscription_id is not None:
+            # Whoever left while this waited for its turn gets nothing any more.
+            try:
+                destination = await self._addresses.find(channel_key, message.subscription_id)
+            except UnwantedError as error:
+                return Attempt(AttemptResult.UNWANTED, error.reason)
         if destination is None:
             return Attempt(AttemptResult.REFUSED, "The channel was removed or switched off.")
-        signed = replace(message, body=add_links(message))
         if destination.kind == EMAIL:
+            signed = replace(message, body=fit_body(message.body, list_links(message), None))
             headers = unsubscribe_headers(message.unsubscribe_url) if message.unsubscribe_url else NO_HEADERS
             return await self._mail.attempt(destination.address, signed.title, signed.body, headers)
+        limit = await self._apprise.find_limit(destination.address, message.title)
+        signed = replace(message, body=fit_body(message.body, list_links(message), limit))
         audience = Audience.MEMBER if channel_key.startswith("channel:") else Audience.ANYBODY
         if self._api is not None:
             return await self._send_by_api(self._api, destination.address, signed, audience)
-        return await self._apprise.send(channel_key, destination.address, signed, audience)
+        return await self._apprise.send_now(channel_key, destination.address, signed, audience)
 
     async def close(self) -> None:
         await self._apprise.close()
@@ -65,8 +99,8 @@ def build_apprise_sender(settings: Settings) -> AppriseSender:
     at_once = soonish.concurrent_deliveries
     limits = SendLimits(
         at_once=at_once,
-        # A quarter is always left for the other hosts.
-        at_once_per_host=max(1, at_once * 3 // 4),
+        # Three hosts that hang leave a quarter for all others.
+        at_once_per_host=max(1, at_once // 4),
         per_host_per_second=soonish.deliveries_per_host_per_second,
     )
     return AppriseSender(GuardedProxy(settings.http), limits, frozenset(soonish.allow_local_schemes))
@@ -82,10 +116,9 @@ def build_sender(
     )
 
 
-def add_links(message: OutgoingMessage) -> str:
-    """Add the links that belong to every message; the test of a channel has none."""
+def list_links(message: OutgoingMessage) -> tuple[str, ...]:
+    """The links that belong to every message; the test of a channel has none."""
     if message.footer:
-        return "\n\n".join((message.body, "\n".join(message.footer)))
+        return message.footer
     links = (("Why did I get this?", message.why_url), ("Unsubscribe:", message.unsubscribe_url))
-    lines = "\n".join(f"{label} {url}" for label, url in links if url)
-    return f"{message.body}\n\n{lines}" if lines else message.body
+    return tuple(f"{label} {url}" for label, url in links if url)

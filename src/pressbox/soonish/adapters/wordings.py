@@ -20,6 +20,7 @@ from pressbox.soonish.adapters.recipients import one_of
 from pressbox.soonish.adapters.rows import EventRow, EventVersionRow, NotificationRow, SubscriptionRow
 from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventFacts, Visibility, list_changed_fields
+from pressbox.soonish.domain.fitting import show_difference
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import parse_offset
@@ -222,14 +223,13 @@ def _say_start(words: _Words, occasion: Occasion, zone_name: str, now: datetime)
 
 def _say_changes(words: _Words, old: EventFacts, new: EventFacts) -> list[str]:
     def say(value: object) -> str:
-        if isinstance(value, datetime):
-            return words.say_time(value, new.timezone)
-        return str(value or "") or words(NONE)
+        return words.say_time(value, new.timezone) if isinstance(value, datetime) else str(value or "")
 
-    return [
-        f"• {words(LABELS[name])}: {say(getattr(old, name))} → {say(getattr(new, name))}"
-        for name in list_changed_fields(old, new)
-    ]
+    lines = []
+    for name in list_changed_fields(old, new):
+        before, after = show_difference(say(getattr(old, name)), say(getattr(new, name)))
+        lines.append(f"• {words(LABELS[name])}: {before or words(NONE)} → {after or words(NONE)}")
+    return lines
 
 
 def _offset_at(moment: datetime, zone_name: str) -> timedelta | None:

@@ -67,6 +67,12 @@ class DeliveryCounts:
         return cls(**{state.value: counts.get(state, 0) for state in DeliveryState})
 
 
+def summarise_counts(counts: DeliveryCounts) -> str:
+    """`12 sent`, `10 sent, 2 failed`: whatever went wrong is never left out."""
+    wrong = (("failed", counts.failed), ("uncertain", counts.uncertain))
+    return ", ".join((f"{counts.sent} sent", *(f"{count} {word}" for word, count in wrong if count)))
+
+
 class AttemptResult(StrEnum):
     """The result of one try. The API gives out the values.
 
@@ -113,7 +119,8 @@ def judge_attempt(
         case AttemptResult.UNWANTED:
             return Verdict(DeliveryState.SKIPPED)
         case AttemptResult.UNAVAILABLE:
-            if tries >= (MAX_OWN_TRIES if is_own_fault else MAX_TRIES):
+            # A target that says when to come back is not broken: it gets the same patience as our own server.
+            if tries >= (MAX_OWN_TRIES if is_own_fault or retry_after else MAX_TRIES):
                 return Verdict(DeliveryState.FAILED)
             return Verdict(DeliveryState.PENDING, retry_after or _pause_after(tries, is_own_fault=is_own_fault))
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pressbox.core.errors import InvalidInputError
+from pressbox.soonish.domain.fitting import show_difference
 from pressbox.soonish.domain.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
 from pressbox.soonish.domain.times import format_time, load_zone
 
@@ -83,7 +84,10 @@ def validate(facts: EventFacts) -> EventFacts:
 def list_changes(old: EventFacts, new: EventFacts) -> tuple[FieldChange, ...]:
     """What people must be told, old → new, with times in the zone of the new version."""
     return tuple(
-        FieldChange(_LABELS[name], _format_value(old, name, new.timezone), _format_value(new, name, new.timezone))
+        FieldChange(
+            _LABELS[name],
+            *show_difference(_format_value(old, name, new.timezone), _format_value(new, name, new.timezone)),
+        )
         for name in list_changed_fields(old, new)
     )
 

@@ -19,7 +19,7 @@ with workflow.unsafe.imports_passed_through():
         SendNotificationResult,
     )
     from pressbox.soonish.domain.audiences import sender_of
-    from pressbox.soonish.domain.delivery import DeliveryCounts
+    from pressbox.soonish.domain.delivery import DeliveryCounts, summarise_counts
     from pressbox.soonish.workflows.retries import PAUSES
 
 MIN_PAUSE = timedelta(seconds=1)
@@ -106,7 +106,7 @@ class BroadcastWorkflow:
                 "done": final,
                 # One person can have several channels, and a batch is opened before it is counted.
                 "total": max(self._recipients, final + counts.pending),
-                "message": message or f"{counts.sent} sent",
+                "message": message or summarise_counts(counts),
                 "sent": counts.sent,
                 "waiting": counts.pending,
                 "uncertain": counts.uncertain,
