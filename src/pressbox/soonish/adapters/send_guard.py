@@ -104,6 +104,8 @@ class SendGuard:
         def send_and_note(adapter: HTTPAdapter, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
             # An Apprise URL can set other limits; ours apply.
             kwargs |= {"timeout": (min(CONNECT_SECONDS, self._seconds_left), self._seconds_left), "stream": True}
+            # The proxy takes one request per connection: after a redirect a kept one may be closing at this moment.
+            adapter.close()
             try:
                 response: requests.Response = send(adapter, request, **kwargs)
             except requests.RequestException as error:
