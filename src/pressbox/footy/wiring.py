@@ -93,7 +93,7 @@ def clip_activities(resources: Resources, workflows: Workflows) -> Functions:
     canaries = [source for source in sources if source.name not in BILLING]
     return activity_methods(
         AliasActivities(SqlTeamStore(database), alias_source(footy, resources.http)),
-        SearchActivities(goals, candidates, sources, SqlSourceHealth(database)),
+        SearchActivities(goals, candidates, sources, SqlSourceHealth(database), open_budget(database, footy)),
         DownloadActivities(goals, candidates, downloader, media(settings), objects, workflows),
         UploadActivities(SqlClips(database), candidates, objects),
         CanaryActivities(canaries, SqlSourceHealth(database)),

@@ -8,6 +8,7 @@ from pressbox.footy.activities.search import SearchActivities
 from pressbox.footy.contracts.search import ExecuteSearchInput, FoundClip, SaveDiscoveredInput, SearchDataInput
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo, longest_first
 from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.request_budget import RequestBudget
 from tests.fakes.footy import FakeSource, FakeWorld
 
 EVENT = "7_40_234_Goal_1"
@@ -54,3 +55,14 @@ def test_of_many_finds_those_that_can_be_clips_are_kept() -> None:
     found = [FoundVideo("fake", f"https://clips.test/{number}", duration_seconds=200.0) for number in range(40)]
     clip = FoundVideo("fake", "https://clips.test/clip", duration_seconds=20.0)
     assert longest_first([*found, clip], 40, FootyPolicy())[0] == clip
+
+
+async def test_a_fast_clock_looks_back_further_so_that_new_posts_are_not_too_old() -> None:
+    world, source = FakeWorld(), FakeSource()
+    world.goals.plant(EVENT, 7)
+    world.budget.known = RequestBudget(clock_ahead_seconds=300)
+    search = SearchActivities(world.goals, world.candidates, [source], budget=world.budget, now=lambda: NOON)
+    asked = SearchDataInput(event_id=EVENT, attempt=1, aliases=("Liverpool",), policy=FootyPolicy())
+    data = await ActivityEnvironment().run(search.get_twitter_search_data, asked)
+    await ActivityEnvironment().run(search.execute_twitter_search, ExecuteSearchInput(search=data))
+    assert source.requests[0].max_age >= data.max_age + timedelta(minutes=5)

@@ -4,16 +4,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from pressbox.core.health import HealthState
 from pressbox.footy.domain.request_budget import (
     RequestBudget,
     Seen,
     decide_poll,
     note_answer,
+    note_clock,
     note_refused_ids,
     note_status,
     poll_interval,
     reserve_slot,
 )
+from pressbox.footy.web.health import clock_parts
 
 NOON = datetime(2026, 11, 14, 12, 0, tzinfo=UTC)
 NORMAL = timedelta(seconds=30)
@@ -97,3 +100,21 @@ def test_a_larger_plan_is_noticed() -> None:
     budget = note_refused_ids(note_status(RequestBudget(), "Free", 90, 100, NOON), NOON)
     larger = note_status(budget, "Pro", 90, 7_500, NOON)
     assert (larger.refuses_ids(NOON), larger.day_left, larger.plan) == (False, 7_410, "Pro")
+
+
+@pytest.mark.parametrize(
+    ("header", "ahead"),
+    [
+        ("Sat, 14 Nov 2026 12:00:02 GMT", 0),
+        ("Sat, 14 Nov 2026 11:56:00 GMT", 240),
+        ("Sat, 14 Nov 2026 11:56:00 UTC", 240),
+        ("Sat, 14 Nov 2026 12:10:00 GMT", -600),
+        ("soon", 0),
+        ("", 0),
+    ],
+)
+def test_a_wrong_clock_is_noticed_by_the_time_of_an_answer(header: str, ahead: float) -> None:
+    budget = note_clock(RequestBudget(), header, NOON)
+    assert budget.clock_ahead == timedelta(seconds=ahead)
+    states = [part.state for part in clock_parts(budget)]
+    assert states in ([], [HealthState.WARNING if ahead else HealthState.OK])

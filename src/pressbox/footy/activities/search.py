@@ -35,7 +35,7 @@ from pressbox.footy.domain.posts import merge_same_posts
 from pressbox.footy.domain.search_window import search_age
 from pressbox.footy.domain.team_names import derive_aliases
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
-from pressbox.footy.ports.storage import Candidates, Goals, SourceAnswer, SourceHealth
+from pressbox.footy.ports.storage import BudgetStore, Candidates, Goals, SourceAnswer, SourceHealth
 
 # Shorter than the timeout of the activity: a source that hangs must not lose what the others found.
 SOURCE_TIME = timedelta(seconds=45)
@@ -53,6 +53,7 @@ class SearchActivities:
         candidates: Candidates,
         sources: Sequence[ClipSource],
         health: SourceHealth | None = None,
+        budget: BudgetStore | None = None,
         now: Clock = utc_now,
         source_time: timedelta = SOURCE_TIME,
     ) -> None:
@@ -60,6 +61,7 @@ class SearchActivities:
         self._candidates = candidates
         self._sources = sources
         self._health = health
+        self._budget = budget
         self._now = now
         self._source_time = source_time
 
@@ -105,12 +107,14 @@ class SearchActivities:
     @call_with(limits(60, attempts=3, first_pause=10, factor=1.5, heartbeat=15))
     async def execute_twitter_search(self, input: ExecuteSearchInput) -> SearchResult:
         search, begun = input.search, self._now()
+        ahead = await self._load_clock_ahead()
         request = SearchRequest(
             query=search.query,
             player_names=search.player_names,
             team_aliases=search.team_aliases,
             max_results=search.max_results,
-            max_age=max(search.max_age, begun - search.since + WHOLE_SECOND) if search.since else search.max_age,
+            max_age=ahead
+            + (max(search.max_age, begun - search.since + WHOLE_SECOND) if search.since else search.max_age),
             exclude_urls=await self._candidates.load_known_urls(search.event_id),
         )
         async with Heartbeat():
@@ -123,6 +127,12 @@ class SearchActivities:
             videos=tuple(_to_contract(video) for video in longest_first(new, MOST_FOUND, input.policy)),
             failures=tuple(SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure),
         )
+
+    async def _load_clock_ahead(self) -> timedelta:
+        """How much further to look back: to a clock that is fast every new post is too old."""
+        if self._budget is None:
+            return timedelta()
+        return max((await self._budget.load()).clock_ahead, timedelta())
 
     @activity.defn
     @call_with(limits(30, attempts=3, first_pause=2))

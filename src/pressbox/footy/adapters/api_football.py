@@ -27,6 +27,7 @@ from pressbox.footy.domain.fixtures import Stage
 from pressbox.footy.domain.request_budget import (
     RequestBudget,
     note_answer,
+    note_clock,
     note_day_used_up,
     note_pause,
     note_refused_ids,
@@ -208,7 +209,8 @@ class ApiFootball:
             failure = error
             await self._budget.change(lambda known: (_note_error(note_answer(known, seen, now), failure, now), None))
             raise
-        await self._budget.change(lambda known: (note_answer(known, seen, now), None))
+        told = answer.headers.get("date", "")
+        await self._budget.change(lambda known: (note_clock(note_answer(known, seen, now), told, now), None))
         return body
 
     def _headers(self) -> dict[str, str]:

@@ -4,10 +4,12 @@ The plan gives a number of requests per day of UTC and per minute. Whoever keeps
 """
 
 from datetime import UTC, date, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
 from pressbox.core.contracts import Contract
 
 MINUTE = timedelta(minutes=1)
+CLOCK_TOLERANCE = timedelta(seconds=30)
 # Per minute, until an answer has told the plan's own number: that of the free plan.
 CAUTIOUS_MINUTE_LIMIT = 10
 # Requests that polls leave for fixtures that somebody fetches by hand.
@@ -43,6 +45,14 @@ class RequestBudget(Contract):
     ids_refused_until: datetime | None = None
     polled_at: datetime | None = None
     poll_seconds: float | None = None
+    # How far this machine's clock was ahead of the service's at its last answer; negative when behind.
+    clock_ahead_seconds: float | None = None
+
+    @property
+    def clock_ahead(self) -> timedelta:
+        """How far our clock is wrong; nothing as long as the way of an answer may explain it."""
+        seconds = self.clock_ahead_seconds or 0.0
+        return timedelta(seconds=seconds) if abs(seconds) >= CLOCK_TOLERANCE.total_seconds() else timedelta()
 
     def left_on(self, now: datetime) -> int | None:
         """Requests left today, or None when today's answers have not told yet."""
@@ -110,6 +120,17 @@ def note_status(
     if plan and budget.plan and plan != budget.plan:
         noted = noted.model_copy(update={"ids_refused_until": None, "day_left": seen.day_left})
     return noted.model_copy(update={"plan": plan or noted.plan})
+
+
+def note_clock(budget: RequestBudget, date_header: str, now: datetime) -> RequestBudget:
+    """Compare our clock with the time that a service puts on its answers."""
+    try:
+        theirs = parsedate_to_datetime(date_header)
+    except ValueError:
+        return budget
+    theirs = theirs if theirs.tzinfo else theirs.replace(tzinfo=UTC)
+    ahead = round((now - theirs).total_seconds() / 10) * 10.0
+    return budget.model_copy(update={"clock_ahead_seconds": ahead})
 
 
 def note_pause(budget: RequestBudget, until: datetime, reason: str, *, needs_change: bool = False) -> RequestBudget:

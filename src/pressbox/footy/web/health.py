@@ -25,7 +25,7 @@ async def check_health(resources: Resources) -> Sequence[PartHealth]:
     footy, now = resources.settings.group(FootySettings), utc_now()
     budget = await open_budget(resources.database, footy).load()
     part = fixtures_part(check_readiness(footy), polls, budget, now)
-    return (part, *(source_part(source, now) for source in sources))
+    return (part, *clock_parts(budget), *(source_part(source, now) for source in sources))
 
 
 def fixtures_part(readiness: Readiness, polls: Sequence[PollView], budget: RequestBudget, now: datetime) -> PartHealth:
@@ -46,6 +46,19 @@ def fixtures_part(readiness: Readiness, polls: Sequence[PollView], budget: Reque
         return PartHealth("fixtures", HealthState.WARNING, detail, fix, since=last.started_at)
     detail = f"{last.fixtures} fixtures in the last poll. {requests}".strip()
     return PartHealth("fixtures", HealthState.OK, detail, since=last.started_at)
+
+
+def clock_parts(budget: RequestBudget) -> Sequence[PartHealth]:
+    """Say so when our clock and that of the fixtures API differ: a fast clock makes every new post look old."""
+    if budget.clock_ahead_seconds is None:
+        return ()
+    seconds = round(abs(budget.clock_ahead.total_seconds()))
+    if not seconds:
+        return (PartHealth("clock", HealthState.OK, "It agrees with the clock of API-Football."),)
+    word = "ahead of" if budget.clock_ahead_seconds > 0 else "behind"
+    detail = f"This machine's clock is {seconds} s {word} the clock of API-Football."
+    fix = "Set the clock, best by NTP (`timedatectl set-ntp true`). Until then searches look further back."
+    return (PartHealth("clock", HealthState.WARNING, detail, fix),)
 
 
 def describe_requests(budget: RequestBudget, now: datetime) -> str:
