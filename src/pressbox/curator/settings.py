@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr
 
-from pressbox.core.config import BareName, Group, Settings
+from pressbox.core.config import BareName, Group, NamedNumbers, Settings
 from pressbox.curator.library.domain.policy import CuratorPolicy
 
 
@@ -69,6 +69,10 @@ class CuratorSettings(Group):
     auto_distill: bool = Field(True, description="Summarise new entries at once; 0 waits until somebody asks.")
     host_delay_seconds: float = Field(
         2.0, ge=0, le=3600, description="Seconds between two requests for pages of one host, for the whole instance."
+    )
+    host_delays: NamedNumbers = Field(
+        {"reddit.com": 60},
+        description="Domains with a pace of their own: seconds between two requests, as in reddit.com=60,a.org=5.",
     )
     distiller: DistillerKind = Field(
         DistillerKind.EXTRACTIVE, description="extractive, offline, or llm for an OpenAI-compatible endpoint."

@@ -22,12 +22,13 @@ from pressbox.curator.distil.model import LONGEST_SUMMARY
 from pressbox.curator.distil.workflow import PAGE
 from pressbox.curator.ingest.activities import choose_richer
 from pressbox.curator.ingest.contracts import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
+from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.contracts import EntryIds
 from pressbox.curator.library.domain.entries import FetchState
 from pressbox.curator.library.domain.feeds import CrawlOutcome
 from pressbox.curator.library.domain.policy import CuratorPolicy
 from pressbox.curator.text.plain_text import SUMMARY_BYTES, TITLE_BYTES, shorten
-from tests.fakes.curator import TOKENS_PER_DAY, FakeDistiller, FakeWorld
+from tests.fakes.curator import TOKENS_PER_DAY, FakeDistiller, FakeRateLimits, FakeWorld
 
 LARGEST_PAYLOAD = 10_000
 LONG = "新聞の見出しがとても長い" * 200
@@ -125,6 +126,14 @@ async def test_one_page_cannot_block_all_feeds_of_its_host_for_a_day(world: Fake
     assert world.rate_limits.paused["a.example.org"] <= now + POLICY.longest_page_pause
     assert entry.next_fetch_at is not None
     assert entry.next_fetch_at > now + timedelta(hours=23)
+
+
+async def test_all_hosts_of_a_domain_with_its_own_pace_share_their_turns() -> None:
+    limits = FakeRateLimits()
+    limiter = HostRateLimiter(limits, lambda: datetime.now(UTC), {"reddit.com": timedelta(minutes=1)})
+    for url in ("https://www.reddit.com/r/a/.rss", "https://old.reddit.com/r/b/.rss", "https://notreddit.com/feed"):
+        await limiter.wait(url, timedelta(0))
+    assert limits.reserved == ["reddit.com", "reddit.com"]
 
 
 async def test_a_page_that_stays_away_is_given_up_after_its_tries(world: FakeWorld) -> None:

@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 
 from pressbox.core.config import HttpSettings
 from pressbox.core.errors import InvalidInputError, NotFoundError, RefusedAddressError, TransientError
-from pressbox.core.http.client import GuardedClient
+from pressbox.core.http.client import GuardedClient, Response
 from pressbox.curator.feeds.discovery import USUAL_PATHS, FeedDiscovery
 from pressbox.curator.library.parser_pool import ParserPool
 from tests.integration.http.loopback import LoopbackServer, ScriptedResolver, running
@@ -185,3 +186,17 @@ async def test_a_site_that_is_away_or_answers_with_an_error_says_so(
     server.answers("/", "503 Service Unavailable")
     with pytest.raises(TransientError, match="503"):
         await discovery.discover(server.url("/"))
+
+
+async def test_the_consent_page_of_youtube_is_named_and_tracking_is_refused(parsers: ParserPool) -> None:
+    sent: list[dict[str, str]] = []
+    async with GuardedClient(HttpSettings()) as client:
+
+        async def answer(url: str, *, headers: dict[str, str], **_: object) -> Response:
+            sent.append(headers)
+            return Response("https://consent.youtube.com/m?continue=x", 200, httpx.Headers(), b"<html></html>")
+
+        client.get = answer  # type: ignore[method-assign, assignment]
+        with pytest.raises(InvalidInputError, match="consent"):
+            await FeedDiscovery(client, parsers, 1_000_000).discover("https://www.youtube.com/@somebody")
+    assert sent[0]["Cookie"] == "SOCS=CAI"

@@ -580,3 +580,12 @@ async def test_refresh_asks_for_the_whole_feed(rows: Rows) -> None:
     await rows.crawl(feed, read(entry(1)))
     await SqlSubscriptions(rows.database).make_due(anna, feed, LATER)
     assert (await rows.to_crawl(feed)).validators == Validators()
+
+
+async def test_a_feed_that_waits_for_the_turn_of_its_host_has_not_failed(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user())
+    await rows.crawl(feed, read(entry(1)))
+    turn = LATER + timedelta(minutes=20)
+    await rows.crawl(feed, Crawl(CrawlOutcome.UNCHANGED, not_before=turn, postponed=True), LATER)
+    state = await rows.state(feed)
+    assert (state.next_crawl_at, state.failures, state.last_success_at) == (turn, 0, NOW)

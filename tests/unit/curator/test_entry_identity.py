@@ -147,7 +147,14 @@ def test_an_address_that_names_something_is_an_article(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["https://www.youtube.com/watch?v=1", "https://youtu.be/1", "https://example.org/talk.mp3", ""]
+    "url",
+    [
+        "https://www.youtube.com/watch?v=1",
+        "https://youtu.be/1",
+        "https://www.reddit.com/r/a/",
+        "https://example.org/talk.mp3",
+        "",
+    ],
 )
 def test_videos_and_files_have_no_page(url: str) -> None:
     assert not has_page(stated(url=url, enclosures=(Enclosure("https://example.org/talk.mp3", "", None),)))

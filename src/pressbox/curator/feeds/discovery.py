@@ -14,7 +14,7 @@ from pressbox.curator.feeds.crawler import ACCEPT
 from pressbox.curator.feeds.domain import ParsedFeed
 from pressbox.curator.feeds.parser import FeedParser, NotAFeedError
 from pressbox.curator.feeds.ports import FoundFeed
-from pressbox.curator.library.domain.urls import absolute_url, canonical_url, is_web_url
+from pressbox.curator.library.domain.urls import absolute_url, canonical_url, host_of, is_web_url
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.text.charsets import decode
 
@@ -37,6 +37,13 @@ USUAL_PATHS = (
 )
 _YOUTUBE = "https://www.youtube.com/feeds/videos.xml?"
 _YOUTUBE_HOSTS = frozenset({"youtube.com", "www.youtube.com", "m.youtube.com"})
+# In Europe YouTube shows a page of its own until somebody agrees or refuses. This cookie says: refused.
+_NO_TRACKING = "SOCS=CAI"
+_CONSENT_HOSTS = frozenset({"consent.youtube.com", "consent.google.com"})
+_CONSENT = (
+    "YouTube asks for consent before it shows this page. Paste the address with the channel's id, such as "
+    "https://www.youtube.com/channel/UC…; the channel's page names it under Share, Copy channel ID."
+)
 _CHANNEL = re.compile(r"/channel/(UC[\w-]{22})\b")
 _CHANNEL_ON_PAGE = re.compile(
     r'(?:"externalId"|"channelId"|itemprop="(?:channelId|identifier)" content=)\W{0,3}(UC[\w-]{22})"'
@@ -89,6 +96,8 @@ class _Search:
         if parsed is not None:
             address = (answer.moved_to or answer.url) if known else _lasting_url(url, answer)
             return [FoundFeed(address, parsed.title, parsed)]
+        if host_of(answer.url) in _CONSENT_HOSTS:
+            raise InvalidInputError(_CONSENT, field="url")
         if answer.status >= 500:
             raise TransientError(f"The site has a fault of its own (status {answer.status}). Try again later.")
         if answer.status >= 400:
@@ -111,7 +120,10 @@ class _Search:
                 raise error from None
 
     async def _get(self, url: str) -> Response:
-        return await self._client.get(url, headers={"Accept": f"text/html, {ACCEPT}"}, max_bytes=self._max_bytes)
+        headers = {"Accept": f"text/html, {ACCEPT}"}
+        if host_of(url) in _YOUTUBE_HOSTS:
+            headers["Cookie"] = _NO_TRACKING
+        return await self._client.get(url, headers=headers, max_bytes=self._max_bytes)
 
     async def _parse(self, answer: Response) -> ParsedFeed | None:
         if not 200 <= answer.status < 300:

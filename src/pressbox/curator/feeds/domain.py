@@ -110,6 +110,8 @@ class Crawl:
     moved_to: str | None = None
     # The site asks not to come back before this time (Retry-After, Cache-Control, Expires).
     not_before: datetime | None = None
+    # It was not asked: others of its host come first. The feed has no fault, and comes at `not_before`.
+    postponed: bool = False
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ class CrawlActivities:
     ) -> tuple[FeedToCrawl, Crawl | ProbedFeed]:
         """Return the crawl of an unchanged feed, to be stored with the others; store any other."""
         crawl = await self._crawl(feed, policy, at_once)
-        if crawl.outcome is CrawlOutcome.UNCHANGED and not crawl.moved_to:
+        if crawl.outcome is CrawlOutcome.UNCHANGED and not crawl.moved_to and not crawl.postponed:
             return feed, crawl
         async with storing:
             return feed, await self._store(feed, crawl, policy)
@@ -165,8 +165,8 @@ class CrawlActivities:
         # Before taking a place: feeds that wait for one host must not keep the others out.
         not_before = await self._rate_limiter.wait(feed.url, policy.feed_delay)
         if not_before is not None:
-            reason = "This host asked for a pause, so none of its feeds is read."
-            return Crawl(CrawlOutcome.RATE_LIMITED, reason=reason, not_before=not_before)
+            reason = "Its host wants fewer requests, so the feed waits for its turn."
+            return Crawl(CrawlOutcome.UNCHANGED, reason=reason, not_before=not_before, postponed=True)
         try:
             async with at_once or asyncio.Semaphore():
                 crawl = await self._crawler.crawl(feed)

@@ -131,6 +131,8 @@ _COUNTERS = re.compile(rf"\d[\d.,\u202f ]*{_COUNTED}\b|\b{_COUNTED}\s*[:#(–-]*
 # Where only figures change again and again, an entry is done again ever more seldom.
 _FIGURES_AT_MOST_EVERY = timedelta(hours=1)
 _FIGURES_SHARE_OF_AGE = 4
+# Their feeds hold the text, and they allow hardly a request for a page.
+_HOSTS_WITHOUT_PAGES = frozenset({"reddit.com", "www.reddit.com", "old.reddit.com"})
 _VIDEO_HOSTS = frozenset({"youtube.com", "www.youtube.com", "m.youtube.com", "youtu.be", "www.youtube-nocookie.com"})
 
 
@@ -141,8 +143,8 @@ def shorten_guid(guid: str) -> str:
 
 
 def has_page(entry: FeedEntry) -> bool:
-    """Whether there is an article to fetch: not for videos of YouTube, and not for files that are the entry."""
-    if not entry.url:
+    """Whether there is an article to fetch: not for videos and talk, and not for files that are the entry."""
+    if not entry.url or host_of(entry.url) in _HOSTS_WITHOUT_PAGES:
         return False
     return not is_video(entry.url) and entry.url not in {enclosure.url for enclosure in entry.enclosures}
 

@@ -196,6 +196,9 @@ async def _store_crawl(
     if state is None:
         state = FeedStateRow(feed_id=row.id, interval_seconds=3600, failures=0, outcome="")
         work.session.add(state)
+    if crawl.postponed:
+        state.next_crawl_at = crawl.not_before
+        return ProbedFeed(feed_id=row.id, outcome=crawl.outcome)
     wanted = None if row.interval_seconds is None else timedelta(seconds=row.interval_seconds)
     known = CrawlRhythm(
         row.id, timedelta(seconds=state.interval_seconds), wanted, state.failures, last_new_at=state.last_new_at

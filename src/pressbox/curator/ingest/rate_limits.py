@@ -1,6 +1,7 @@
 """Waits until a host may be asked again: one rate limit per host for the whole instance."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from pressbox.core.clock import Clock
@@ -12,13 +13,17 @@ LONGEST_WAIT = timedelta(minutes=5)
 
 
 class HostRateLimiter:
-    def __init__(self, limits: HostRateLimits, now: Clock) -> None:
+    """`delays` are those of domains that want another pace than the rest, with all of their hosts."""
+
+    def __init__(self, limits: HostRateLimits, now: Clock, delays: Mapping[str, timedelta] | None = None) -> None:
         self._limits = limits
         self._now = now
+        self._delays = delays or {}
 
     async def wait(self, url: str, delay: timedelta) -> datetime | None:
         """Wait until this host may be asked, or return the time before which it may not."""
-        host = host_of(url)
+        host, own = self._find_pace(url)
+        delay = delay if own is None else own
         if not host or not delay:
             return None
         now = self._now()
@@ -29,5 +34,14 @@ class HostRateLimiter:
         return None
 
     async def pause(self, url: str, until: datetime) -> None:
-        if host := host_of(url):
+        host, _ = self._find_pace(url)
+        if host:
             await self._limits.pause(host, until)
+
+    def _find_pace(self, url: str) -> tuple[str, timedelta | None]:
+        """Whose turn a request takes, and its delay where it has one of its own."""
+        host = host_of(url)
+        for domain, delay in self._delays.items():
+            if host == domain or host.endswith(f".{domain}"):
+                return domain, delay
+        return host, None

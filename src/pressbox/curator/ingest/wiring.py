@@ -1,5 +1,7 @@
 """The workflows, activities and schedule of ingestion, and the rate limiter that all slices share."""
 
+from datetime import timedelta
+
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.clock import utc_now
 from pressbox.core.live.admission import audiences_by_id
@@ -58,7 +60,9 @@ def activities(resources: Resources) -> ActivitiesByQueue:
 
 
 def rate_limiter(resources: Resources) -> HostRateLimiter:
-    return HostRateLimiter(SqlHostRateLimits(resources.database), utc_now)
+    curator = resources.settings.group(CuratorSettings)
+    delays = {host: timedelta(seconds=seconds / curator.speed) for host, seconds in curator.host_delays.items()}
+    return HostRateLimiter(SqlHostRateLimits(resources.database), utc_now, delays)
 
 
 SLICE = Slice(

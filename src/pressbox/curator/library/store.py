@@ -61,7 +61,7 @@ _MARK_BACKLOG = text("""
     SELECT subscription.user_id, entry.id, subscription.created_at
     FROM curator.subscriptions AS subscription
     JOIN (
-        SELECT id, feed_id, row_number() OVER (PARTITION BY feed_id ORDER BY published_at DESC, id) AS place
+        SELECT id, feed_id, row_number() OVER (PARTITION BY feed_id ORDER BY published_at DESC, id DESC) AS place
         FROM curator.entries WHERE feed_id = ANY(:feeds)
     ) AS entry ON entry.feed_id = subscription.feed_id
     WHERE entry.place > :unread AND (:user_id = 0 OR subscription.user_id = :user_id)
