@@ -15,8 +15,11 @@ from pressbox.demo.instance import Instance, running_instance
 from pressbox.demo.player import Summary, choose_scenarios, play_forever, play_once
 from pressbox.demo.stage import Scenario, Stage
 from pressbox.demo.world import WorldPorts, open_world
+from pressbox.embedded.ports import free_port
 from pressbox.entry.settings import prepare_settings
 from pressbox.entry.wiring import open_resources
+
+MAILBOX = "/-/received"
 
 
 def run_demo(only: Sequence[str], faults: Sequence[str], *, headless: bool, as_json: bool, speed: float) -> None:
@@ -54,11 +57,24 @@ def demo_home(settings: Settings) -> Path:
     return settings.home.with_name(f"{settings.home.name}-demo")
 
 
+def choose_web_port(settings: Settings) -> int:
+    """The port that somebody asked for; otherwise the usual one, or a free one beside a Pressbox that has it."""
+    return settings.web.port if "port" in settings.web.model_fields_set else free_port(settings.web.port)
+
+
+def describe_demo(web_url: str, mailbox_port: int) -> str:
+    return (
+        f"The demo runs. Look at {web_url}\n"
+        f"Mail that it sends goes nowhere; read it at http://127.0.0.1:{mailbox_port}{MAILBOX}\n"
+        "Ctrl-C stops it and leaves nothing behind."
+    )
+
+
 def _environment(settings: Settings, faults: Path) -> dict[str, str]:
     return {
         "PRESSBOX_DEMO": "1",
         "PRESSBOX_OPEN": "1",
-        "PRESSBOX_WEB_PORT": str(settings.web.port),
+        "PRESSBOX_WEB_PORT": str(choose_web_port(settings)),
         "PRESSBOX_TESTING_FAULTS_DIRECTORY": str(faults),
     }
 
@@ -74,7 +90,7 @@ async def _play_once(
 def _show(
     instance: Instance, settings: Settings, scenarios: Sequence[Scenario], speed: float, ports: WorldPorts
 ) -> None:
-    typer.echo(f"The demo runs. Look at {instance.web_url}\nCtrl-C stops it.")
+    typer.echo(describe_demo(instance.web_url, ports.mailbox))
     at_home = settings.model_copy(update={"home": instance.home.path})
 
     async def play() -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from temporalio.service import TLSConfig
+from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from pressbox.core.config import TemporalSettings
-from pressbox.core.errors import ConfigurationError
-from pressbox.core.temporal.client import tls
+from pressbox.core.errors import ConfigurationError, TransientError
+from pressbox.core.temporal.client import tls, translate_rpc_errors
 
 
 def file(folder: Path, name: str) -> Path:
@@ -50,3 +50,9 @@ def test_half_a_client_certificate_is_refused(tmp_path: Path, only: str) -> None
 def test_a_file_that_is_not_there_is_named_with_the_setting_to_check(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"absent\.pem: No such file.*PRESSBOX_TEMPORAL_TLS"):
         tls(TemporalSettings(tls_server_ca=tmp_path / "absent.pem"))
+
+
+@pytest.mark.parametrize("status", ["UNAVAILABLE", "DEADLINE_EXCEEDED", "INTERNAL", "UNKNOWN", "ABORTED", "CANCELLED"])
+def test_whatever_a_busy_server_says_pages_hear_that_it_does_not_answer(status: str) -> None:
+    with pytest.raises(TransientError), translate_rpc_errors():
+        raise RPCError("busy", RPCStatusCode[status], b"")
