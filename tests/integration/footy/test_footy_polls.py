@@ -67,8 +67,60 @@ async def test_a_postponed_fixture_goes_back_to_staging_with_its_new_date(world:
 
 async def test_a_live_fixture_that_is_postponed_waits_again(world: World) -> None:
     await world.ingest(match())
-    await world.poll(match(status=FixtureStatus.POSTPONED, elapsed=None))
+    postponed = match(status=FixtureStatus.POSTPONED, elapsed=None)
+    await world.poll(postponed)
+    assert (await row_of(world)).stage == Stage.ACTIVE
+    await world.poll(postponed)
     assert (await row_of(world)).stage == Stage.STAGING
+
+
+async def test_a_live_fixture_that_moved_to_another_day_waits_and_returns(world: World) -> None:
+    await world.ingest(match())
+    moved = match(status=FixtureStatus.NOT_STARTED, kickoff=START + timedelta(days=7), elapsed=None)
+    await world.archive.archive_finished(await world.poll(moved), world.policy, world.now)
+    assert (await row_of(world)).stage == Stage.STAGING
+    assert await world.polls.activate("run", world.policy, world.now) == 0
+    assert await world.polls.activate("run", world.policy, moved.kickoff) == 1
+
+
+async def test_a_stopped_match_leaves_the_live_round_and_returns_when_it_goes_on(world: World) -> None:
+    await world.ingest(match())
+    stopped = match(status=FixtureStatus.SUSPENDED)
+    await world.archive.archive_finished(await world.poll(stopped), world.policy, world.now)
+    assert (await row_of(world)).stage == Stage.ACTIVE
+    world.now += world.policy.stopped_patience
+    await world.archive.archive_finished(await world.poll(stopped), world.policy, world.now)
+    assert (await row_of(world)).stage == Stage.STAGING
+    assert await world.polls.activate("run", world.policy, world.now) == 0
+    await world.polls.record_staging([match()], {}, world.now)
+    assert await world.polls.activate("run", world.policy, world.now) == 1
+
+
+async def test_a_fixture_that_vanished_leaves_the_live_round_and_returns(world: World) -> None:
+    await world.ingest(match())
+    run_id = await world.poll(match())
+    world.now += world.policy.vanished_patience + timedelta(minutes=1)
+    await world.archive.archive_finished(run_id, world.policy, world.now)
+    assert (await row_of(world)).stage == Stage.STAGING
+    await world.polls.activate("run", world.policy, world.now)
+    await world.archive.archive_finished(await world.poll(match()), world.policy, world.now)
+    assert (await row_of(world)).stage == Stage.ACTIVE
+
+
+async def test_a_cancelled_match_that_is_played_after_all_waits_again(world: World) -> None:
+    await world.ingest(match(status=FixtureStatus.CANCELLED))
+    assert (await row_of(world)).stage == Stage.COMPLETED
+    later = START + timedelta(days=2)
+    await world.ingest(match(status=FixtureStatus.NOT_STARTED, kickoff=later))
+    row = await row_of(world)
+    assert (row.stage, row.kickoff, row.status) == (Stage.STAGING, later, "NS")
+
+
+async def test_the_goals_of_a_match_that_was_over_at_its_first_sight_are_recorded(world: World) -> None:
+    over = with_goals(1, goal(23), status=FixtureStatus.FULL_TIME)
+    await world.ingest(over)
+    await world.poll(over, times=3)
+    assert [one.state for one in (await world.matches.load_fixture(1)).goals] == [GoalState.SEARCHING]
 
 
 async def test_staging_fixtures_are_looked_at_once_in_a_quarter_of_an_hour(world: World) -> None:

@@ -145,6 +145,6 @@ async def play(day: Day, resources: Resources) -> None:
         ["not a video", "not football", "replaced a worse copy", "stored", "wrong minute"],
     )
 
-    ended = [await day.poll(raw_goal(), status="FT") for _ in range(3)]
+    ended = [await day.poll(raw_goal(), status="FT") for _ in range(POLICY.polls_to_end)]
     assert sum(int(str(poll["fixtures_completed"])) for poll in ended) == 1
     assert [item.key async for item in resources.objects.list("scratch")] == []

@@ -46,6 +46,7 @@ _STORED = ", ".join(f"fixture.{name}" for name in _COLUMNS)
 _STATED = ", ".join(f"stated.{name}" for name in _COLUMNS)
 _CHANGED = f"""(stated.loud OR fixture.trouble <> stated.trouble OR (stated.observed AND
     ({_STORED}) IS DISTINCT FROM ({_STATED})))"""
+# One answer that says postponed may be a mistake; the second one in a row counts.
 # Rows are locked in the order of their ids, so that two runs at once cannot deadlock.
 _WRITE_TEMPLATE = """
     WITH stated AS (
@@ -56,7 +57,7 @@ _WRITE_TEMPLATE = """
     )
     UPDATE footy.fixtures AS fixture
     SET {assignments},
-        stage = CASE WHEN stated.status = 'PST' THEN 'staging' ELSE fixture.stage END,
+        stage = CASE WHEN stated.status = 'PST' AND fixture.status = 'PST' THEN 'staging' ELSE fixture.stage END,
         terminal_polls = CASE WHEN NOT stated.observed THEN fixture.terminal_polls
             WHEN stated.terminal THEN fixture.terminal_polls + 1 ELSE 0 END,
         looked_at = CASE WHEN stated.observed THEN :now ELSE fixture.looked_at END,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.arrays import one_of, one_of_texts
@@ -19,6 +19,8 @@ from pressbox.footy.domain.goals import CompletionReason
 from pressbox.footy.domain.policy import FootyPolicy
 
 _TERMINAL = [status.value for status in FixtureStatus if status.terminal]
+_WAITING = [status.value for status in FixtureStatus if status.stage is Stage.STAGING]
+_STOPPED = [status.value for status in FixtureStatus if status.stopped]
 
 
 class SqlFixtureArchive:
@@ -38,6 +40,7 @@ class SqlFixtureArchive:
             await session.flush()
             await _mark_changed(session, run_id, {row.fixture_id for row in completed})
             await _archive_fixtures(session, run_id, policy, now)
+            await _park_fixtures(session, run_id, policy, now)
             # Includes what an interrupted attempt of this run archived.
             archived = select(FixtureRow.id).where(FixtureRow.changed_by == run_id, FixtureRow.stage == Stage.COMPLETED)
             numbers = tuple(await session.scalars(archived.order_by(FixtureRow.id)))
@@ -84,6 +87,22 @@ async def _mark_changed(session: AsyncSession, run_id: str, fixture_ids: set[int
         await session.execute(update(FixtureRow).where(FixtureRow.id == one_of(fixture_ids)).values(changed_by=run_id))
 
 
+async def _park_fixtures(session: AsyncSession, run_id: str, policy: FootyPolicy, now: datetime) -> None:
+    """Let fixtures wait that moved to a later day, were stopped, or vanished from the answers.
+
+    They are polled on the quarter hour, and go on as soon as an answer says that they do.
+    """
+    moved = FixtureRow.status.in_(_WAITING) & (FixtureRow.kickoff > now + 2 * policy.activate_ahead)
+    stopped = FixtureRow.status.in_(_STOPPED) & (FixtureRow.last_activity < now - policy.stopped_patience)
+    looked = func.greatest(FixtureRow.looked_at, FixtureRow.activated_at)
+    vanished = FixtureRow.status.not_in(_TERMINAL) & (looked < now - policy.vanished_patience)
+    await session.execute(
+        update(FixtureRow)
+        .where(FixtureRow.stage == Stage.ACTIVE, or_(moved, stopped, vanished))
+        .values(stage=Stage.STAGING, changed_by=run_id, version=FixtureRow.version + 1)
+    )
+
+
 async def _archive_fixtures(session: AsyncSession, run_id: str, policy: FootyPolicy, now: datetime) -> None:
     over = select(FixtureRow).where(FixtureRow.stage == Stage.ACTIVE, FixtureRow.status.in_(_TERMINAL))
     rows = list(await session.scalars(over.order_by(FixtureRow.id).with_for_update()))
@@ -101,7 +120,9 @@ async def _archive_fixtures(session: AsyncSession, run_id: str, policy: FootyPol
         status = FixtureStatus(row.status)
         score = (standing[row.id, row.home_id], standing[row.id, row.away_id])
         agrees = not status.scored_on_the_pitch or score == (row.home_goals or 0, row.away_goals or 0)
-        if can_archive(status, row.terminal_polls, agrees, at_work[row.id], policy):
+        vanished = row.looked_at is not None and row.looked_at < now - policy.vanished_patience
+        polls = policy.polls_to_agree if vanished else row.terminal_polls
+        if can_archive(status, polls, agrees, at_work[row.id], policy):
             row.stage, row.completed_at, row.changed_by = Stage.COMPLETED, now, run_id
             row.trouble, row.trouble_since = "", None
             row.version += 1

@@ -72,8 +72,8 @@ class SqlFixtureImports:
         await _save_teams(work.session, observed)
         statement = insert(FixtureRow).on_conflict_do_nothing().returning(FixtureRow.id)
         new = set(await work.session.scalars(statement, [_new_row(fixture, now) for fixture in observed]))
-        postponed = {fixture.fixture_id for fixture in observed if fixture.status is FixtureStatus.POSTPONED} - new
-        routed = {fixture.fixture_id: fixture.status.stage.value for fixture in observed if fixture.fixture_id in new}
+        postponed = await _find_reopened(work.session, observed) - new
+        routed = {fixture.fixture_id: _stage_of(fixture).value for fixture in observed if fixture.fixture_id in new}
         for fixture in observed:
             if fixture.fixture_id in postponed:
                 await _return_to_staging(work.session, fixture, now)
@@ -92,7 +92,7 @@ class SqlFixtureImports:
 
 
 def _new_row(fixture: ObservedFixture, now: datetime) -> dict[str, Any]:
-    stage = fixture.status.stage
+    stage = _stage_of(fixture)
     return {
         "id": fixture.fixture_id,
         "stage": stage,
@@ -102,6 +102,22 @@ def _new_row(fixture: ObservedFixture, now: datetime) -> dict[str, Any]:
         **fact_columns(fixture),
         **name_columns(fixture),
     }
+
+
+def _stage_of(fixture: ObservedFixture) -> Stage:
+    """By its status; one that is over with goals is polled until they are recorded, and archived then."""
+    over = fixture.status.terminal and fixture.status.scored_on_the_pitch
+    if over and (fixture.home_goals or 0) + (fixture.away_goals or 0):
+        return Stage.ACTIVE
+    return fixture.status.stage
+
+
+async def _find_reopened(session: AsyncSession, observed: Sequence[ObservedFixture]) -> set[int]:
+    """Known fixtures that wait again: postponed ones, and archived ones that are to be played after all."""
+    ahead = [fixture.fixture_id for fixture in observed if not fixture.status.terminal]
+    archived = select(FixtureRow.id).where(FixtureRow.id == one_of(ahead), FixtureRow.stage == Stage.COMPLETED)
+    reopened = set(await session.scalars(archived))
+    return reopened | {fixture.fixture_id for fixture in observed if fixture.status is FixtureStatus.POSTPONED}
 
 
 async def _return_to_staging(session: AsyncSession, fixture: ObservedFixture, now: datetime) -> None:

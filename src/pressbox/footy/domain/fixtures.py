@@ -54,6 +54,10 @@ class FixtureStatus(StrEnum):
         return self.stage is Stage.ACTIVE
 
     @property
+    def stopped(self) -> bool:
+        return self in (FixtureStatus.SUSPENDED, FixtureStatus.INTERRUPTED)
+
+    @property
     def scored_on_the_pitch(self) -> bool:
         """Whether the score counts goals; an awarded one is set at a desk."""
         return self not in (FixtureStatus.AWARDED, FixtureStatus.WALK_OVER)
@@ -138,8 +142,8 @@ def start_of_interval(now: datetime, interval: timedelta) -> datetime:
 
 
 def should_activate(kickoff: datetime, status: FixtureStatus, now: datetime, ahead: timedelta) -> bool:
-    """Whether a waiting fixture is polled from now on. A postponed one waits, whatever its old date."""
-    if status is FixtureStatus.POSTPONED:
+    """Whether a waiting fixture is polled from now on. A postponed or stopped one waits until it says otherwise."""
+    if status is FixtureStatus.POSTPONED or status.stopped:
         return False
     return status.live or status.terminal or kickoff <= now + ahead
 

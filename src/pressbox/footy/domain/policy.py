@@ -27,6 +27,9 @@ class FootyPolicy(Contract):
     # Half an hour, while list and score disagree after the whistle.
     polls_to_agree: int = 60
     minute_tolerance: int = 2
+    # An interrupted match is polled like a waiting one after this time, and so is one that the API no longer answers.
+    stopped_patience: timedelta = timedelta(minutes=30)
+    vanished_patience: timedelta = timedelta(hours=1)
     removal_grace: timedelta = timedelta(hours=24)
     completion_deadline: timedelta = timedelta(minutes=45)
 
@@ -59,6 +62,8 @@ class FootyPolicy(Contract):
                 name: getattr(self, name) / speed
                 for name in (
                     "staging_interval",
+                    "stopped_patience",
+                    "vanished_patience",
                     "completion_deadline",
                     "attempt_interval",
                     "attempt_pause",
