@@ -36,7 +36,17 @@ DULL_PER_SCENE = 3
 STRANGERS_PER_COPY = 3
 _WIDTH, _HEIGHT = 384, 216
 # Less than half of the picture remains, or the rest is where the rule does not look.
-STRONGEST_CROPS = (Disguise.CROP_20, Disguise.CROP_CORNER, Disguise.VERTICAL, Disguise.VERTICAL_IN_WIDE)
+STRONGEST_CROPS = (
+    Disguise.CROP_20,
+    Disguise.CROP_CORNER,
+    Disguise.CROP_RIGHT,
+    Disguise.CROP_UPPER,
+    Disguise.VERTICAL,
+    Disguise.VERTICAL_LEFT,
+    Disguise.VERTICAL_RIGHT,
+    Disguise.VERTICAL_IN_WIDE,
+    Disguise.BLURRED_SIDES,
+)
 
 
 class Stranger(StrEnum):
@@ -166,6 +176,7 @@ def _pairs(samples: Sequence[Sample]) -> Iterable[tuple[Sample, Sample]]:
 def _figures(scores: dict[str, Score]) -> Iterable[Figure]:
     others = [kind for kind in Disguise if kind not in STRONGEST_CROPS]
     for name, found in scores.items():
+        yield _recall_figure(f"recall, all disguises, {name}", [found], Disguise, RECALL_AIM)
         yield _recall_figure(f"recall, all but the strongest crops, {name}", [found], others, RECALL_AIM)
         yield _recall_figure(f"recall, strongest crops, {name}", [found], STRONGEST_CROPS, None)
     for name, found in scores.items():

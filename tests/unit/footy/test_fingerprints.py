@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.footy.domain.fingerprints import PHASES, Fingerprint, from_text, match, pack, to_text, unpack
+from pressbox.footy.domain.fingerprints import PHASES, VIEWS, Fingerprint, from_text, match, pack, to_text, unpack
 from pressbox.footy.domain.match_rule import BETTER, DOCUMENT, Evidence
 
 
@@ -110,6 +110,22 @@ def test_a_clip_sampled_between_the_stored_samples_matches_in_its_other_phases()
     assert found is not None
     assert found.length == 10.0
     assert match(query, stored, DOCUMENT) is None
+
+
+@pytest.mark.parametrize("speed", [0.5, 1.25])
+def test_a_copy_in_slow_motion_or_faster_matches(speed: float) -> None:
+    fine = scene(8, 180)
+    played = fine[np.round(np.arange(0, 179, speed)).astype(int)]
+    assert match(fingerprint(played, PHASES), fingerprint(fine, PHASES)) is not None
+    assert match(fingerprint(played, PHASES), fingerprint(scene(9, 180), PHASES)) is None
+
+
+def test_a_fingerprint_that_was_stored_with_fewer_views_still_matches() -> None:
+    rows = np.stack([scene(20 + view, 60) for view in range(len(VIEWS))])
+    query = Fingerprint(rows, np.ones(rows.shape, dtype=bool), PHASES)
+    stored = unpack(pack(Fingerprint(rows[:8], np.ones((8, 60), dtype=bool), PHASES)))
+    assert match(query, stored) is not None
+    assert match(stored, query) is not None
 
 
 def test_flat_samples_are_no_evidence() -> None:

@@ -15,8 +15,8 @@ Picture = NDArray[np.uint8]
 Pictures = Iterator[Picture]
 Change = Callable[[Picture, int], Picture]
 
-_GOOD, _POOR, _USUAL = 18, 38, 26
-_QUALITY = {Disguise.LOW_QUALITY: _POOR, Disguise.HIGH_QUALITY: _GOOD}
+_GOOD, _POOR, _USUAL, _WORST = 18, 38, 26, 46
+_QUALITY = {Disguise.LOW_QUALITY: _POOR, Disguise.HIGH_QUALITY: _GOOD, Disguise.CRUSHED: _WORST}
 
 
 def disguise(clip: bytes, kind: Disguise, seed: int = 0) -> bytes:
@@ -76,11 +76,73 @@ def _crop(left: float, right: float, top: float, bottom: float) -> Change:
     return change
 
 
-def _crop_vertical(picture: Picture, _: int) -> Picture:
+def _crop_upright(place: float) -> Change:
+    """Cut out an upright part; its place goes from 0, the left edge, to 1, the right one."""
+
+    def change(picture: Picture, _: int) -> Picture:
+        height, width = picture.shape[:2]
+        wide = height * 9 // 16
+        begin = round((width - wide) * place)
+        return np.ascontiguousarray(picture[:, begin : begin + wide])
+
+    return change
+
+
+_crop_vertical = _crop_upright(0.5)
+
+
+def _blur_background(picture: Picture, width: int, height: int) -> Picture:
+    """Fill a field with the picture, enlarged and out of focus."""
+    scale = max(width / picture.shape[1], height / picture.shape[0])
+    large = _resize(picture, round(picture.shape[1] * scale + 1), round(picture.shape[0] * scale + 1))
+    top, left = (large.shape[0] - height) // 2, (large.shape[1] - width) // 2
+    return np.asarray(cv2.GaussianBlur(large[top : top + height, left : left + width], (0, 0), height / 24), np.uint8)
+
+
+def _show_whole_upright(picture: Picture, _: int) -> Picture:
     height, width = picture.shape[:2]
-    wide = height * 9 // 16
-    begin = (width - wide) // 2
-    return np.ascontiguousarray(picture[:, begin : begin + wide])
+    tall = width * 16 // 9
+    shown = _blur_background(picture, width, tall)
+    top = (tall - height) // 2
+    shown[top : top + height] = picture
+    return shown
+
+
+def _blur_sides(picture: Picture, number: int) -> Picture:
+    height, width = picture.shape[:2]
+    part = _crop_vertical(picture, number)
+    shown = _blur_background(part, width, height)
+    begin = (width - part.shape[1]) // 2
+    shown[:, begin : begin + part.shape[1]] = part
+    return shown
+
+
+def _rotate(degrees: float) -> Change:
+    """Turn the picture and enlarge it until no corner is empty."""
+
+    def change(picture: Picture, _: int) -> Picture:
+        height, width = picture.shape[:2]
+        turn = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1.1)
+        return np.asarray(cv2.warpAffine(picture, turn, (width, height), flags=cv2.INTER_LINEAR), dtype=np.uint8)
+
+    return change
+
+
+def _put_in_picture(random: np.random.Generator) -> Change:
+    """Show it small over a person who talks about it and hardly moves."""
+    seed = int(random.integers(1 << 30))
+    studio: list[Picture] = []
+
+    def change(picture: Picture, number: int) -> Picture:
+        height, width = picture.shape[:2]
+        if not studio:
+            studio.extend(draw_pictures(ClipSpec(seed, Scene.STUDIO, duration=2.0, width=width, height=height)))
+        shown = studio[number % len(studio)].copy()
+        small = _resize(picture, round(width * 0.6 / 2) * 2, round(height * 0.6 / 2) * 2)
+        shown[height // 20 : height // 20 + small.shape[0], width // 20 : width // 20 + small.shape[1]] = small
+        return shown
+
+    return change
 
 
 def _pad_vertical(picture: Picture, number: int) -> Picture:
@@ -188,9 +250,16 @@ _CHANGES: dict[Disguise, Callable[[np.random.Generator], Change]] = {
     Disguise.COLOURED_BORDER: _fixed(_frame(0.06, 0.08, (160, 60, 90))),
     Disguise.CROP_5: _fixed(_crop(0.05, 0.05, 0.05, 0.05)),
     Disguise.CROP_10: _fixed(_crop(0.1, 0.1, 0.1, 0.1)),
+    Disguise.CROP_15: _fixed(_crop(0.15, 0.15, 0.15, 0.15)),
     Disguise.CROP_20: _fixed(_crop(0.2, 0.2, 0.2, 0.2)),
+    Disguise.CROP_RIGHT: _fixed(_crop(0.25, 0.0, 0.12, 0.12)),
+    Disguise.CROP_UPPER: _fixed(_crop(0.1, 0.1, 0.0, 0.2)),
     Disguise.CROP_CORNER: _fixed(_crop(0.0, 0.2, 0.2, 0.0)),
     Disguise.VERTICAL: _fixed(_crop_vertical),
+    Disguise.VERTICAL_LEFT: _fixed(_crop_upright(0.15)),
+    Disguise.VERTICAL_RIGHT: _fixed(_crop_upright(0.85)),
+    Disguise.VERTICAL_BLURRED: _fixed(_show_whole_upright),
+    Disguise.BLURRED_SIDES: _fixed(_blur_sides),
     Disguise.VERTICAL_IN_WIDE: _fixed(_pad_vertical),
     Disguise.MIRROR: _fixed(lambda picture, _: np.ascontiguousarray(picture[:, ::-1])),
     Disguise.BRIGHTER: _fixed(_adjust_tone(1.0, 0.12, 0.8)),
@@ -203,6 +272,8 @@ _CHANGES: dict[Disguise, Callable[[np.random.Generator], Change]] = {
     Disguise.CAPTION: _fixed(_add_caption),
     Disguise.NOISE: _add_noise,
     Disguise.BLUR: _fixed(_blur),
+    Disguise.ROTATED: _fixed(_rotate(3.0)),
+    Disguise.PICTURE_IN_PICTURE: _put_in_picture,
     Disguise.FILMED: lambda random: _film_screen(random, 0.0),
     Disguise.FILMED_BY_HAND: lambda random: _film_screen(random, 0.012),
 }
@@ -258,6 +329,7 @@ def _add_other_content(before: bool) -> Time:
 
 _TIMES: dict[Disguise, Time] = {
     Disguise.FASTER: _change_speed(1.05),
+    Disguise.SLOW_MOTION: _change_speed(0.5),
     Disguise.SLOWER: _change_speed(0.95),
     Disguise.MUCH_FASTER: _change_speed(1.25),
     Disguise.FRAME_RATE: _lower_rate,

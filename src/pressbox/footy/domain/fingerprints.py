@@ -40,6 +40,16 @@ class View(StrEnum):
     CENTRE_70 = "centre 70 %"
     CENTRE_60 = "centre 60 %"
     UPRIGHT = "upright centre"
+    UPPER_LEFT = "upper left 80 %"
+    UPPER = "upper 80 %"
+    UPPER_RIGHT = "upper right 80 %"
+    LEFT = "left 80 %"
+    RIGHT = "right 80 %"
+    LOWER_LEFT = "lower left 80 %"
+    LOWER = "lower 80 %"
+    LOWER_RIGHT = "lower right 80 %"
+    UPRIGHT_LEFT = "upright left"
+    UPRIGHT_RIGHT = "upright right"
 
 
 VIEWS = tuple(View)
@@ -85,6 +95,13 @@ class Fingerprint:
 
     def phase(self, number: int) -> "Fingerprint":
         return Fingerprint(self.hashes[:, number :: self.phases], self.telling[:, number :: self.phases])
+
+    def at_speed(self, speed: float, begin: int) -> "Fingerprint":
+        """One sampling phase of the clip as if it were played at this speed: 2.0 undoes slow motion of one half."""
+        steps = np.arange(int((self.samples - begin) / (self.phases * speed)))
+        chosen = begin + np.round(steps * self.phases * speed).astype(np.intp)
+        chosen = chosen[chosen < self.samples]
+        return Fingerprint(self.hashes[:, chosen], self.telling[:, chosen])
 
     def same_as(self, other: "Fingerprint") -> bool:
         return (
@@ -177,7 +194,7 @@ def match(query: Fingerprint, reference: Fingerprint, rule: MatchRule = BETTER) 
                 best = run, number
         if best is not None:
             return _to_match(*best, query.phases, right)
-    return None
+    return _match_at_other_speeds(query, right, rule) if rule.thorough else None
 
 
 @dataclass(frozen=True)
@@ -202,6 +219,20 @@ class _Run:
     def covers(self, query_view: int, reference_view: int, start: int, offset: int) -> bool:
         same = (self.query_view, self.reference_view, self.offset) == (query_view, reference_view, offset)
         return same and self.begin <= start < self.begin + self.length
+
+
+def _match_at_other_speeds(query: Fingerprint, right: _Side, rule: MatchRule) -> Match | None:
+    """Compare whole pictures only: a copy that was slowed down and cropped too is rare, and the time matters."""
+    whole = right.views(0, UNCROPPED)
+    for speed in rule.speeds:
+        for begin in range(query.phases):
+            left = _side(query.at_speed(speed, begin), rule).views(0, UNCROPPED)
+            for evidence in rule.evidence_at_speeds:
+                if (run := _longest(left, whole, evidence, rule)) is not None:
+                    offset = run.offset * REFERENCE_STEP - begin * REFERENCE_STEP / query.phases
+                    length = run.length * REFERENCE_STEP
+                    return Match(offset, length, VIEWS[run.query_view], VIEWS[run.reference_view])
+    return None
 
 
 def _side(fingerprint: Fingerprint, rule: MatchRule) -> _Side:

@@ -26,8 +26,17 @@ _BORDER_SAMPLES = 13
 _LEAST_KEPT = 0.3
 _LEAST_PICTURE = 0.7
 _MOVED_GREYS = 7
+# A blurred background has less than this share of the sharpness of the picture in front of it.
+_SHARPNESS_SAMPLES = 12
+_BLURRED_SHARE = 0.3
+_EVEN_MARGINS = 0.06
+_LEAST_MARGIN = 0.08
 _MOVED_SHARE = 0.05
 # Width and height of the centre views: crops on all sides, and the upright part of a wide picture (9:16 of 16:9).
+_SIDE = 0.8
+_SIDES = ((0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (0.0, 0.5), (1.0, 0.5), (0.0, 1.0), (0.5, 1.0), (1.0, 1.0))
+_UPRIGHT = 0.316
+_UPRIGHT_PLACES = (0.2, 0.8)
 _CENTRES = ((0.9, 0.9), (0.8, 0.8), (0.7, 0.7), (0.6, 0.6), (0.316, 1.0))
 
 Box = tuple[int, int, int, int]
@@ -70,7 +79,8 @@ def sample(moving: Iterable[TimedFrame], phases: int) -> tuple[NDArray[np.uint8]
 
 def hash_samples(small: NDArray[np.uint8], holes: NDArray[np.bool_], phases: int) -> Fingerprint:
     boxes = trimmed_boxes(small)
-    moving = moving_boxes(small, boxes, phases)
+    sharp = sharp_box(small)
+    moving = [_inside(box, sharp) for box in moving_boxes(small, boxes, phases)]
     hashes = np.zeros((len(VIEWS), len(small)), dtype=np.uint64)
     telling = np.zeros((len(VIEWS), len(small)), dtype=bool)
     for index, grey in enumerate(small):
@@ -85,7 +95,10 @@ def hash_samples(small: NDArray[np.uint8], holes: NDArray[np.bool_], phases: int
 def _views(grey: Picture, trimmed: Box, moving: Box) -> list[Picture]:
     """In the order of `VIEWS`."""
     inner = _cut(grey, trimmed)
-    return [grey, inner, _cut(grey, moving), *(_crop_centre(inner, *shares) for shares in _CENTRES)]
+    centres = (_crop(inner, *shares, 0.5, 0.5) for shares in _CENTRES)
+    sides = (_crop(inner, _SIDE, _SIDE, across, down) for across, down in _SIDES)
+    uprights = (_crop(inner, _UPRIGHT, 1.0, across, 0.5) for across in _UPRIGHT_PLACES)
+    return [grey, inner, _cut(grey, moving), *centres, *sides, *uprights]
 
 
 def difference_hash(grey: Picture) -> np.uint64:
@@ -119,6 +132,33 @@ def moving_boxes(small: NDArray[np.uint8], trimmed: list[Box], phases: int) -> l
     return boxes
 
 
+def sharp_box(small: NDArray[np.uint8]) -> Box:
+    """The part in focus, where the rest is a blurred background on two opposite sides; otherwise everything."""
+    height, width = small.shape[1:]
+    some = small[:: max(1, len(small) // _SHARPNESS_SAMPLES)]
+    edges = np.mean([np.abs(cv2.Laplacian(grey, cv2.CV_32F)) for grey in some], axis=0)
+    top, bottom = _sharp_range(edges.mean(axis=1))
+    left, right = _sharp_range(edges[top:bottom].mean(axis=0))
+    return (top, bottom, left, right) if (top, left) != (0, 0) else (0, height, 0, width)
+
+
+def _sharp_range(sharpness: NDArray[np.float32]) -> tuple[int, int]:
+    """First and last line in focus. Grass is smooth too, but a background is so on both sides alike."""
+    count = len(sharpness)
+    lines = np.flatnonzero(sharpness > _BLURRED_SHARE * np.percentile(sharpness, 90))
+    first, last = int(lines[0]), int(lines[-1]) + 1
+    even = abs(first - (count - last)) <= _EVEN_MARGINS * count
+    if not even or min(first, count - last) < _LEAST_MARGIN * count or last - first < _LEAST_KEPT * count:
+        return 0, count
+    return first, last
+
+
+def _inside(box: Box, sharp: Box) -> Box:
+    if sharp[0] == 0 and sharp[2] == 0:
+        return box
+    return max(box[0], sharp[0]), min(box[1], sharp[1]), max(box[2], sharp[2]), min(box[3], sharp[3])
+
+
 def _extend_in_time(moving: NDArray[np.bool_], phases: int) -> NDArray[np.bool_]:
     """Count a line as moving if it moved within a second; the last samples have no later one to differ from."""
     padded = np.concatenate((moving, np.repeat(moving[-1:], phases, axis=0))).astype(np.uint8)
@@ -149,10 +189,12 @@ def _cut(grey: Picture, box: Box) -> Picture:
     return np.ascontiguousarray(grey[top:bottom, left:right])
 
 
-def _crop_centre(grey: Picture, width_share: float, height_share: float) -> Picture:
+def _crop(grey: Picture, width_share: float, height_share: float, across: float, down: float) -> Picture:
+    """Cut out a part. Its place goes from 0, the left or upper edge, to 1, the right or lower one."""
     height, width = grey.shape
-    left, top = round(width * (1 - width_share) / 2), round(height * (1 - height_share) / 2)
-    return np.ascontiguousarray(grey[top : height - top, left : width - left])
+    spare_width, spare_height = 2 * round(width * (1 - width_share) / 2), 2 * round(height * (1 - height_share) / 2)
+    left, top = round(spare_width * across), round(spare_height * down)
+    return np.ascontiguousarray(grey[top : top + height - spare_height, left : left + width - spare_width])
 
 
 def _small_grey(frame: VideoFrame) -> Picture:
