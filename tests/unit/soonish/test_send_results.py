@@ -7,6 +7,7 @@ import pytest
 
 from pressbox.soonish.adapters.send_results import (
     MAX_RETRY_AFTER,
+    NO_CONNECTION,
     Exchange,
     SendReport,
     Stage,
@@ -42,6 +43,14 @@ def test_retry_after_as_a_date_is_the_time_until_then() -> None:
 def test_without_a_connection_nothing_can_have_arrived() -> None:
     """The proxy answers 502 when it reaches nothing: that is not the answer of the target."""
     report = SendReport(accepted=False, exchanges=(Exchange(stage=Stage.ANSWERED, status=502),))
-    assert judge_send(report, connected=False).reason == "No connection."
+    assert judge_send(report, connected=False).reason == NO_CONNECTION
     assert judge_send(report, connected=True).reason == "It answered 502."
     assert judge_send(SendReport(accepted=False, refused="No."), connected=True).result is AttemptResult.REFUSED
+
+
+@pytest.mark.parametrize("stage", [Stage.UNCONNECTED, Stage.SENT])
+def test_a_reason_is_a_sentence_and_names_no_class_of_an_error(stage: Stage) -> None:
+    report = SendReport(accepted=False, exchanges=(Exchange(stage=stage, error="ConnectionError"),))
+    reason = judge_send(report, connected=True).reason
+    assert "Error" not in reason
+    assert reason.endswith(".")

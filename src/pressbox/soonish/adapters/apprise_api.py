@@ -40,13 +40,11 @@ class AppriseApi:
         message = {"urls": url, "title": title, "body": body, "type": _TYPES[level], "format": "text"}
         try:
             response = await self._client.post("/notify", json=message)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            reason = f"No connection to the Apprise server ({type(error).__name__})."
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout):
+            reason = "The Apprise server of this instance could not be reached."
             return Attempt(AttemptResult.UNAVAILABLE, reason, is_own_fault=True)
-        except httpx.HTTPError as error:
-            return Attempt(
-                AttemptResult.UNCONFIRMED, f"Sent, but the Apprise server did not answer ({type(error).__name__})."
-            )
+        except httpx.HTTPError:
+            return Attempt(AttemptResult.UNCONFIRMED, "It was sent, but the Apprise server did not answer.")
         return judge_response(response)
 
 

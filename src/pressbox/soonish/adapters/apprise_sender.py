@@ -25,7 +25,7 @@ from pressbox.soonish.adapters.apprise_child import (
     send_message,
 )
 from pressbox.soonish.adapters.send_limits import DEFAULT_LIMITS, ConcurrencyLimit, RateLimit, SendLimits
-from pressbox.soonish.adapters.send_results import SendReport, judge_send
+from pressbox.soonish.adapters.send_results import NO_CONNECTION, SendReport, judge_send
 from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.domain.pacing import LIMITED_BY_ADDRESS, PER_TARGET, SHARED, Pace
 from pressbox.soonish.domain.targets import Audience, scheme_of
@@ -191,7 +191,7 @@ def _judge(report: SendReport | None, lease: Lease) -> Attempt:
         return judge_send(report, connected=lease.connected)
     if lease.connected:
         return Attempt(AttemptResult.UNCONFIRMED, "Sent, but it did not end in time.")
-    return Attempt(AttemptResult.UNAVAILABLE, "No connection.")
+    return Attempt(AttemptResult.UNAVAILABLE, NO_CONNECTION)
 
 
 def _host_of(url: str) -> str:

@@ -96,7 +96,7 @@ class SmtpMailer:
             return _not_now(f"The mail server of this instance answered {error.smtp_code}.")
         except (OSError, smtplib.SMTPException) as error:
             log.warning("mail_server_away", msg="The mail server cannot be used", kind=type(error).__name__)
-            return _not_now(f"No connection to the mail server ({type(error).__name__}).")
+            return _not_now("The mail server of this instance could not be reached.")
 
     def _connect(self) -> smtplib.SMTP:
         settings = self._settings
@@ -142,10 +142,8 @@ def _hand_over(server: smtplib.SMTP, sender: str, to: str, message: EmailMessage
         code, _ = server.data(message.as_bytes(policy=SMTPUTF8 if options else SMTP))
     except smtplib.SMTPDataError as error:
         return _judge_code(error.smtp_code)
-    except (OSError, smtplib.SMTPServerDisconnected) as error:
-        return Attempt(
-            AttemptResult.UNCONFIRMED, f"The mail was handed over, but not confirmed ({type(error).__name__})."
-        )
+    except (OSError, smtplib.SMTPServerDisconnected):
+        return Attempt(AttemptResult.UNCONFIRMED, "The mail was handed over, but not confirmed.")
     return Attempt(AttemptResult.ACCEPTED) if code == 250 else _judge_code(code)
 
 

@@ -12,6 +12,7 @@ from pressbox.soonish.ports import Attempt
 
 MAX_RETRY_AFTER = timedelta(hours=1)
 _BUSY = frozenset({408, 425, 429})
+NO_CONNECTION = "Its server could not be reached."
 
 
 class Stage(StrEnum):
@@ -51,7 +52,7 @@ def judge_send(report: SendReport, *, connected: bool) -> Attempt:
     if report.refused:
         return Attempt(AttemptResult.REFUSED, report.refused)
     if not connected or not report.exchanges:
-        return Attempt(AttemptResult.UNAVAILABLE, "No connection.")
+        return Attempt(AttemptResult.UNAVAILABLE, NO_CONNECTION)
     if report.places > 1 and any(_succeeded(exchange) for exchange in report.exchanges):
         return Attempt(AttemptResult.UNCONFIRMED, "Only some of the targets of this address accepted it.")
     return _judge_exchange(report.exchanges[-1])
@@ -59,9 +60,9 @@ def judge_send(report: SendReport, *, connected: bool) -> Attempt:
 
 def _judge_exchange(last: Exchange) -> Attempt:
     if last.stage is Stage.UNCONNECTED:
-        return Attempt(AttemptResult.UNAVAILABLE, f"No connection ({last.error}).")
+        return Attempt(AttemptResult.UNAVAILABLE, NO_CONNECTION)
     if last.status is None:
-        return Attempt(AttemptResult.UNCONFIRMED, f"Sent, but no answer came ({last.error}).")
+        return Attempt(AttemptResult.UNCONFIRMED, "It was sent, but no answer came.")
     if last.status in _BUSY or last.status >= 500:
         return Attempt(AttemptResult.UNAVAILABLE, f"It answered {last.status}.", last.retry_after)
     if _succeeded(last):
