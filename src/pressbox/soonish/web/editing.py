@@ -3,16 +3,19 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
+from starlette.datastructures import UploadFile
 
 from pressbox.core.errors import ConflictError, PressboxError
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, SignedInIdentity
 from pressbox.core.web.rendering import render
 from pressbox.core.web.times import ZONE_COOKIE
+from pressbox.soonish.domain.calendar_files import choose_entry, read_calendar
 from pressbox.soonish.domain.views import EventView
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
@@ -38,6 +41,21 @@ async def create(
     except FORM_ERRORS as error:
         return _form(request, identity, values, error=error)
     return redirect(f"{PATH}/{event.slug}/board?done=created")
+
+
+@router.post(f"{PATH}/new/file")
+async def fill_from_file(request: Request, identity: SignedInIdentity) -> Response:
+    """Show the form of a new event, filled from an .ics file."""
+    zone, key = request.cookies.get(ZONE_COOKIE, ""), secrets.token_hex(8)
+    default = zone if zone in offered_zones() else "UTC"
+    async with request.form(max_files=1, max_fields=10) as form:
+        file = form.get("calendar")
+        data = await file.read() if isinstance(file, UploadFile) else b""
+    try:
+        entry = choose_entry(read_calendar(data, default), datetime.now(UTC))
+    except FORM_ERRORS as error:
+        return _form(request, identity, EventForm(timezone=default, key=key), error=error)
+    return _form(request, identity, replace(EventForm.from_calendar(entry), key=key))
 
 
 @router.get(f"{PATH}/{{slug}}/edit")
@@ -109,7 +127,7 @@ def _form(
         event=event,
         values=values,
         zones=zones if values.timezone in zones else (values.timezone, *zones),
-        action=request.url.path,
+        action=f"{PATH}/{event.slug}/edit" if event else f"{PATH}/new",
         differences=differences,
         error=error_text(error),
         field=error_field(error),

@@ -7,6 +7,7 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from pressbox.core.errors import InvalidInputError
+from pressbox.soonish.domain.calendar_files import CalendarEntry
 from pressbox.soonish.domain.events import Visibility
 from pressbox.soonish.domain.times import comes_twice, load_zone
 from pressbox.soonish.domain.views import EventView
@@ -118,6 +119,22 @@ class EventForm:
             description=event.description,
             visibility=event.visibility.value,
             version=str(event.version),
+        )
+
+    @classmethod
+    def from_calendar(cls, entry: CalendarEntry) -> "EventForm":
+        """A new event, filled from a file; nothing is saved yet."""
+        start, start_second = _to_local(entry.start, entry.timezone)
+        end, end_second = _to_local(entry.end, entry.timezone) if entry.end else ("", "")
+        return cls(
+            name=entry.name,
+            start_date=start,
+            start_second=start_second,
+            end_date=end,
+            end_second=end_second,
+            timezone=entry.timezone,
+            location=entry.location,
+            description=entry.description,
         )
 
 

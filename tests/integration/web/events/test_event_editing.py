@@ -90,6 +90,18 @@ async def test_a_double_click_makes_one_channel_and_one_reminder(organiser: http
     assert len((await organiser.get(f"/api/soonish/subscriptions/{number}")).json()["reminders"]) == 1
 
 
+async def test_a_new_event_is_filled_in_from_a_calendar_file(organiser: httpx.AsyncClient) -> None:
+    slug = await new_event(organiser, name="Summer, party")
+    ours = (await organiser.get(f"/events/{slug}/calendar.ics")).content
+    page = await organiser.post("/events/new/file", files={"calendar": ("events.ics", ours, "text/calendar")})
+    assert page.status_code == 200
+    assert 'value="Summer, party"' in page.text
+    assert 'action="/events/new"' in page.text
+    assert await names(organiser) == ["Summer, party"]
+    wrong = await organiser.post("/events/new/file", files={"calendar": ("a.ics", b"<html>", "text/calendar")})
+    assert (wrong.status_code, 'id="e-calendar"' in wrong.text) == (422, True)
+
+
 @pytest.mark.parametrize("year", ["0001", "9999"])
 @pytest.mark.parametrize("field", ["start_date", "end_date"])
 async def test_the_first_and_the_last_year_are_an_error_of_the_field(
