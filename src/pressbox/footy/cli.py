@@ -148,6 +148,22 @@ def aliases(
         typer.echo(f"  {alias}")
 
 
+@commands.command("test")
+def try_services(context: typer.Context) -> None:
+    """Ask API-Football and every clip source once, and say how each answers. X's API bills a few posts for it."""
+
+    async def test(resources: "Resources") -> "list[tuple[str, str]]":
+        from pressbox.footy.service.trial import try_services
+
+        return await try_services(resources)
+
+    results = run_with_resources(context, test)
+    for name, failure in results:
+        typer.echo(f"{name}: {failure or 'works'}")
+    if any(failure for _, failure in results):
+        raise typer.Exit(1)
+
+
 def _workflows(resources: "Resources") -> "TemporalWorkflows":
     from pressbox.footy.adapters.workflows import TemporalWorkflows
     from pressbox.footy.ids import QUEUE

@@ -119,3 +119,10 @@ def test_without_a_key_a_run_by_hand_says_what_to_set(run: Run, settings: Settin
 
 def test_a_date_that_is_none_is_refused(run: Run) -> None:
     assert isinstance(run("fixtures", "--date", "yesterday").exception, InvalidInputError)
+
+
+def test_every_service_is_tried_and_what_is_missing_is_said(run: Run) -> None:
+    tried = run("test")
+    assert tried.exit_code == 1
+    assert "API-Football: " in tried.output
+    assert "no source is set up" in tried.output
