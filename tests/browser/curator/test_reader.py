@@ -137,11 +137,11 @@ async def test_opening_counts_down_and_another_window_hears_of_it(
     here, there = await open_page(), await open_page()
     for page in (here, there):
         await open_reader(page, site)
-        await expect(page.locator(".sources [data-key=u]")).to_have_text("Unread5")
+        await expect(page.locator(".sources [data-key=n]")).to_have_text("Unread5")
     await here.locator(f"#entry-{ids[0]} a").click()
     await has_opened(here, ids[0])
     for page in (here, there):
-        await expect(page.locator(".sources [data-key=u]")).to_have_text("Unread4")
+        await expect(page.locator(".sources [data-key=n]")).to_have_text("Unread4")
     await expect(there.locator(f"#entry-{ids[0]}")).to_have_attribute("data-read", "")
 
 
@@ -321,10 +321,10 @@ async def test_two_people_share_an_instance_and_their_states_are_apart(
     await pages["ada"].locator(f"#entry-{ids[0]} a").click()
     await has_opened(pages["ada"], ids[0])
     await pages["ada"].get_by_role("button", name="Star").click()
-    await expect(pages["ada"].locator(".sources [data-key=s]")).to_have_text("Starred1")
+    await expect(pages["ada"].locator(".sources [data-key=f]")).to_have_text("Starred1")
     await pages["ben"].reload()
     await expect(pages["ben"].locator(f"#entry-{ids[0]}")).not_to_have_attribute("data-read", "")
-    await expect(pages["ben"].locator(".sources [data-key=s]")).to_have_text("Starred")
+    await expect(pages["ben"].locator(".sources [data-key=f]")).to_have_text("Starred")
     await pages["ben"].goto(f"{closed_site.url}/reader/feeds/{feed_id}")
     await expect(pages["ben"].get_by_text("Other people read this source too")).to_be_visible()
 
@@ -365,7 +365,7 @@ async def test_a_source_in_trouble_says_why_and_when_it_is_tried_again(
     await expect(page.locator(".crumb")).to_contain_text("Papers")
     await page.get_by_label("Check every … minutes").fill("1")
     await page.locator("#settings").get_by_role("button", name="Save").click()
-    await expect(page.get_by_role("alert")).to_contain_text("An interval lies between 5 minutes and 30 days.")
+    await expect(page.get_by_role("alert")).to_contain_text("An interval lies between 15 minutes and 30 days.")
 
 
 async def test_a_story_of_several_sources_is_one_line_that_names_them(page: Page, site: Site, stand: Newsstand) -> None:

@@ -18,7 +18,7 @@ trigger = typer.Typer()
 @trigger.command()
 def reindex(
     context: typer.Context,
-    batch_size: Annotated[int, typer.Option(min=1, max=10_000, help="Entries at a time.")] = 500,
+    batch_size: Annotated[int, typer.Option(min=1, max=1000, help="Entries at a time.")] = 500,
     clean: Annotated[bool, typer.Option("--clean", help="Give up at once an index that cannot be read.")] = False,
     wait: Wait = False,
     as_json: Json = False,
@@ -38,7 +38,7 @@ def reindex(
 @trigger.command()
 def prune(
     context: typer.Context,
-    batch_size: Annotated[int, typer.Option(min=1, max=100_000, help="Documents at a time.")] = 1000,
+    batch_size: Annotated[int, typer.Option(min=1, max=1000, help="Documents at a time.")] = 1000,
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
@@ -58,7 +58,7 @@ def prune(
 @trigger.command("embedding-backfill")
 def embedding_backfill(
     context: typer.Context,
-    batch_size: Annotated[int, typer.Option(min=1, max=10_000, help="Entries at a time.")] = 100,
+    batch_size: Annotated[int, typer.Option(min=1, max=1000, help="Entries at a time.")] = 100,
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
