@@ -13,6 +13,7 @@ from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.health import HealthState
 from pressbox.footy.adapters.rows import ClipRow
+from pressbox.footy.domain.goals import Sighting
 from pressbox.footy.manifest import APP
 from tests.fakes.footy_day import MatchDay, film, poster
 from tests.site import Browser, browsing, serving
@@ -134,7 +135,7 @@ async def test_a_disallowed_goal_is_gone_everywhere_and_says_so(day: MatchDay, r
         assert (await reader.get(f"/footy/clips/share{suffix}")).status_code == 410
     answer = await reader.get(f"/api/footy/goals/{event_id}")
     assert (answer.status_code, answer.json()["error"]["code"]) == (410, "gone")
-    for path in ("/footy", "/footy/matches/1", "/api/footy/fixtures/1", "/footy/search?q=Szoboszlai"):
+    for path in ("/footy", "/api/footy/fixtures/1", "/footy/search?q=Szoboszlai"):
         assert event_id not in (await reader.get(path)).text, path
     why = await reader.get(f"/footy/goals/{event_id}/why")
     assert why.status_code == 200
@@ -142,6 +143,20 @@ async def test_a_disallowed_goal_is_gone_everywhere_and_says_so(day: MatchDay, r
     part = await reader.get(f"/footy/matches/1/live?goal={event_id}")
     assert part.status_code == 200
     assert "was disallowed" in part.text
+
+
+async def test_the_timeline_strikes_out_what_was_taken_back(day: MatchDay, reader: httpx.AsyncClient) -> None:
+    kept = await one_goal(day)
+    await day.note(kept, Sighting.REATTRIBUTED, "D. Núñez, Liverpool, 23', Normal Goal, 1–0", "D. Szoboszlai")
+    gone = await day.goal(1, "M. Salah", 57, removed_at=day.now, confirmed_at=day.now)
+    never_confirmed = await day.goal(1, "A. Nobody", 60, removed_at=day.now, confirmed_at=None)
+    page = (await reader.get("/footy/matches/1")).text
+    assert "<del>D. Núñez</del>" in page
+    assert '<del class="scorer">M. Salah</del>' in page
+    assert f"/footy/goals/{gone}/why" in page
+    assert never_confirmed not in page
+    await day.change_goal(kept, removed_at=day.now)
+    assert '<del class="scorer">D. Szoboszlai</del>' in (await reader.get("/footy/matches/1")).text
 
 
 async def test_without_a_key_the_page_says_what_to_set_and_offers_the_demo(reader: httpx.AsyncClient) -> None:

@@ -27,6 +27,7 @@ from pressbox.footy.domain.policy import FootyPolicy
 FIRST_SEEN = "first seen"
 CONFIRMED = "confirmed"
 REMOVED = "removed"
+UNNAMED = "unknown scorer"
 
 
 class _GoalWriter:
@@ -248,7 +249,13 @@ def _restore(row: GoalRow, now: datetime) -> None:
         row.completed_at, row.completion_reason, row.download_complete = None, "", False
 
 
+def read_scorer(description: str) -> str:
+    """Read the scorer from the description of a goal in a note; empty when none was known."""
+    name = description.partition(", ")[0]
+    return "" if name == UNNAMED else name
+
+
 def _describe(row: GoalRow) -> str:
     minute = f"{row.elapsed}+{row.extra}" if row.extra else str(row.elapsed)
-    who = row.player_name or "unknown scorer"
+    who = row.player_name or UNNAMED
     return f"{who}, {row.team_name}, {minute}', {row.detail}, {row.home_score}–{row.away_score}"

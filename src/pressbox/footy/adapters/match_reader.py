@@ -1,5 +1,6 @@
 """Reads match days from PostgreSQL for people."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -8,18 +9,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
+from pressbox.footy.adapters.goal_writer import read_scorer
 from pressbox.footy.adapters.name_search import has_word, team_has_word
-from pressbox.footy.adapters.rows import FixtureRow, GoalRow, TeamRow
+from pressbox.footy.adapters.rows import FixtureRow, GoalNoteRow, GoalRow, TeamRow
 from pressbox.footy.adapters.views import clip_views, fixture_views, goal_view
 from pressbox.footy.domain.fixtures import FixtureStatus, Stage
-from pressbox.footy.domain.views import DayView, FixtureView, GoalHit, Page
+from pressbox.footy.domain.goals import Sighting
+from pressbox.footy.domain.views import Corrections, DayView, FixtureView, GoalHit, Page
 
 _LIVE = [status.value for status in FixtureStatus if status.live]
 _ORDER = (FixtureRow.league_name, FixtureRow.league_id, FixtureRow.kickoff, FixtureRow.id)
 
 
 class MatchReader:
-    """Removed goals are never included."""
+    """Removed goals are included only in what was taken back."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -59,6 +62,25 @@ class MatchReader:
             if row is None:
                 raise NotFoundError("There is no such match, or it is no longer kept.")
             return (await fixture_views(work.session, [row]))[0]
+
+    async def load_corrections(self, fixture_id: int) -> Corrections:
+        """Load the confirmed goals of a match that were disallowed, and the names that goals were first given to."""
+        disallowed = select(GoalRow, FixtureRow.home_id).join(FixtureRow, FixtureRow.id == GoalRow.fixture_id)
+        disallowed = disallowed.where(
+            GoalRow.fixture_id == fixture_id, GoalRow.removed_at.is_not(None), GoalRow.confirmed_at.is_not(None)
+        )
+        former = select(GoalNoteRow.event_id, GoalNoteRow.before).join(
+            GoalRow, GoalRow.event_id == GoalNoteRow.event_id
+        )
+        former = former.where(GoalRow.fixture_id == fixture_id, GoalNoteRow.what == Sighting.REATTRIBUTED)
+        async with self._database.unit_of_work() as work:
+            goals = [goal_view(row, home, ()) for row, home in (await work.session.execute(disallowed)).tuples()]
+            names: dict[str, list[str]] = defaultdict(list)
+            for event_id, before in (await work.session.execute(former.order_by(GoalNoteRow.id))).tuples():
+                name = read_scorer(before)
+                if name and name not in names[event_id]:
+                    names[event_id].append(name)
+        return Corrections(tuple(goals), names)
 
     async def search_fixtures(
         self, words: Sequence[str], *, after: int | None = None, limit: int = 20

@@ -3,7 +3,8 @@
 Never a fingerprint, never a key of a store. A description is part of the API's reference.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Generic, TypeVar
@@ -134,6 +135,14 @@ class FixtureView:
     @property
     def live(self) -> bool:
         return self.stage is Stage.ACTIVE and self.status.live
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """What the match data took back: goals, and by goal the scorers that it named before."""
+
+    disallowed: tuple[GoalView, ...] = ()
+    former_scorers: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

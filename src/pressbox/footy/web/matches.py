@@ -13,7 +13,7 @@ from pressbox.footy.adapters.goal_reader import GoalReader
 from pressbox.footy.adapters.match_reader import MatchReader
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.domain.trail import build_rows
-from pressbox.footy.domain.views import AuditView, FixtureView, GoalState, GoalView
+from pressbox.footy.domain.views import AuditView, Corrections, FixtureView, GoalState, GoalView
 from pressbox.footy.ids import FIXTURE_TOPIC, GOAL_TOPIC, PATH
 from pressbox.footy.web.access import EventId, FixtureId, Goals, Matches, Reader, cursor, zone
 
@@ -34,6 +34,7 @@ class MatchPage:
     chosen: str
     gone: GoalView | None
     audit: AuditView | None
+    corrections: Corrections
     cursor: int
 
     @property
@@ -46,6 +47,12 @@ class MatchPage:
     def source(self) -> str:
         path = f"{PATH}/matches/{self.fixture.fixture_id}/live"
         return f"{path}?goal={self.chosen}" if self.chosen else path
+
+    @property
+    def timeline(self) -> list[GoalView]:
+        """Every goal that was shown as one, disallowed ones too, in the order of the match."""
+        shown = (*self.fixture.goals, *self.corrections.disallowed)
+        return sorted(shown, key=lambda goal: (goal.elapsed, goal.extra or 0, goal.home_score + goal.away_score))
 
     @property
     def attempt(self) -> int:
@@ -70,7 +77,7 @@ async def read_match(
     if chosen and goal is None:
         gone = (await goals.load_audit(chosen, limit=1)).goal
     audit = await goals.load_audit(goal.event_id, limit=1) if goal and not goal.clips else None
-    return MatchPage(fixture, goal, chosen, gone, audit, at)
+    return MatchPage(fixture, goal, chosen, gone, audit, await matches.load_corrections(fixture_id), at)
 
 
 def _show(
