@@ -114,7 +114,7 @@ async def test_the_styleguide_shows_every_class_of_the_stylesheet(page: Page, si
         text = await (await page.request.get(f"{site.url}{path}")).text()
         used |= {f".{name}" for part in text.split('class="')[1:] for name in part.split('"')[0].split()}
     # Given by scripts, or only on pages that need an account.
-    elsewhere = {".arrived", ".stale", ".outside", ".steps", ".choices", ".skeleton", ".toasts"}
+    elsewhere = {".address", ".arrived", ".stale", ".outside", ".steps", ".choices", ".skeleton", ".toasts"}
     assert named - used - elsewhere == set()
 
 

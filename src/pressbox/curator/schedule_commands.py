@@ -64,7 +64,7 @@ class ScheduleCommands:
         interval: Interval = None,
         cron: Cron = None,
         timezone: Timezone = None,
-        batch_size: Annotated[int | None, typer.Option(min=1, max=10_000, help="Entries at a time.")] = None,
+        batch_size: Annotated[int | None, typer.Option(min=1, max=100, help="Entries at a time.")] = None,
     ) -> None:
         """Choose when it runs, for good; without an option the times of the program and its settings again."""
         from pressbox.curator.graph.contracts import GlobalGraphUpdateInput

@@ -47,6 +47,14 @@ async def play_forever(stage: Stage, scenarios: Sequence[Scenario], *, say: Call
             summary = await play_once(stage, scenarios)
             say(f"Round {stage.round}: {'as expected' if summary.met else 'not as expected'}")
         except (RPCError, HTTPError, TransientError, TimeoutError) as error:
+            _raise_if_cancelled()
             say(f"Round {stage.round} was interrupted: {error}")
         stage = replace(stage, round=stage.round + 1)
         await asyncio.sleep(PAUSE_SECONDS / stage.speed)
+
+
+def _raise_if_cancelled() -> None:
+    """A cancellation that meets a request can come back as the request's error, and would be lost."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

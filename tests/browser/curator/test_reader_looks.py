@@ -1,7 +1,7 @@
 """How the reader looks: calm articles, small pages, nothing on top of anything else, in both schemes and widths."""
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import APIResponse, Page
 
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
@@ -85,7 +85,13 @@ async def test_a_full_reader_is_a_small_page(page: Page, site: Site, stand: News
         await stand.feed(f"Source number {number} of many")
     await page.goto(f"{site.url}/reader")
     sheets = await page.locator('link[rel="stylesheet"]').evaluate_all("all => all.map(one => one.href)")
-    styles = sum([len(await (await page.request.get(sheet)).body()) for sheet in sheets])
+    styles = sum([transferred(await page.request.get(sheet)) for sheet in sheets])
     paths = ("/reader", f"/reader?list=feed&id={ids['fine']}", "/reader?list=all&sort=oldest", "/reader/sources")
-    sizes = {path: styles + len(await (await page.request.get(f"{site.url}{path}")).body()) for path in paths}
+    sizes = {path: styles + transferred(await page.request.get(f"{site.url}{path}")) for path in paths}
     assert {path: size for path, size in sizes.items() if size >= LARGEST_PAGE} == {}
+
+
+def transferred(answer: APIResponse) -> int:
+    """The bytes on the wire; what is not compressed would be four times as much."""
+    assert answer.headers["content-encoding"] in ("gzip", "br")
+    return int(answer.headers["content-length"])

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -214,11 +215,14 @@ async def client_of(server: EmbeddedTemporal) -> Client:
 def listening_ports(server: EmbeddedTemporal) -> list[int]:
     assert server.pid is not None
     gate = psutil.Process(server.pid)
-    held = {os.readlink(link) for process in (gate, *gate.children()) for link in _descriptors(process.pid)}
+    held = {target for process in (gate, *gate.children()) for target in _held_by(process.pid)}
     rows = [line.split() for name in ("tcp", "tcp6") for line in Path("/proc/net", name).read_text().splitlines()[1:]]
     listening = "0A"
     return [int(row[1].rsplit(":", 1)[1], 16) for row in rows if row[3] == listening and f"socket:[{row[9]}]" in held]
 
 
-def _descriptors(pid: int) -> list[Path]:
-    return list(Path(f"/proc/{pid}/fd").iterdir())
+def _held_by(pid: int) -> Iterator[str]:
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        # It may have been closed since it was listed.
+        with suppress(FileNotFoundError):
+            yield os.readlink(link)

@@ -64,6 +64,7 @@ HARMLESS = {
     "page",
     "pane",
     "peek",
+    "service",
     "shown",
     "sort",
     "started",

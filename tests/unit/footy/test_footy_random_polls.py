@@ -132,7 +132,8 @@ class MatchDay(RuleBasedStateMachine):
     @rule(team=SIDES, player=PLAYERS, named=st.booleans(), pause=st.integers(0, 5), own=st.booleans())
     def somebody_scores(self, team: int, player: int, named: bool, pause: int, own: bool) -> None:
         last = max((goal.minute for goal in self.script if goal.team == team), default=0)
-        if (minute := last + SPACING + pause) < 90:
+        # After the last poll: an earlier unnamed goal cannot be told from one whose minute was corrected.
+        if (minute := max(last + SPACING + pause, self.looked + 1)) < 90:
             detail = GoalDetail.OWN if own else GoalDetail.NORMAL
             self.script.append(Scored(team, player, named, minute, detail))
 

@@ -18,7 +18,7 @@ trigger = typer.Typer()
 @trigger.command("graph-update")
 def graph_update(
     context: typer.Context,
-    batch_size: Annotated[int, typer.Option(min=1, max=50, help="Entries at a time.")] = 50,
+    batch_size: Annotated[int, typer.Option(min=1, max=100, help="Entries at a time.")] = 50,
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
@@ -35,7 +35,7 @@ def graph_update(
 @trigger.command("graph-rebuild")
 def graph_rebuild(
     context: typer.Context,
-    batch_size: Annotated[int, typer.Option(min=1, max=50, help="Entries at a time.")] = 20,
+    batch_size: Annotated[int, typer.Option(min=1, max=100, help="Entries at a time.")] = 20,
     clean: Annotated[bool, typer.Option("--clean", help="Build it anew beside the old one, then swap.")] = False,
     wait: Wait = False,
     as_json: Json = False,

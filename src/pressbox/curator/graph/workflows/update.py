@@ -24,7 +24,7 @@ with workflow.unsafe.imports_passed_through():
 
 BATCHES_PER_RUN = 40
 # Ids, hashes and titles of this many entries are one message, which stays below 10 kB.
-LARGEST_BATCH = 50
+LARGEST_BATCH = 100
 
 
 @workflow.defn

@@ -146,6 +146,8 @@ def _sharp_range(sharpness: NDArray[np.float32]) -> tuple[int, int]:
     """First and last line in focus. Grass is smooth too, but a background is so on both sides alike."""
     count = len(sharpness)
     lines = np.flatnonzero(sharpness > _BLURRED_SHARE * np.percentile(sharpness, 90))
+    if len(lines) == 0:
+        return 0, count
     first, last = int(lines[0]), int(lines[-1]) + 1
     even = abs(first - (count - last)) <= _EVEN_MARGINS * count
     if not even or min(first, count - last) < _LEAST_MARGIN * count or last - first < _LEAST_KEPT * count:
