@@ -65,6 +65,15 @@ def pytest_report_header() -> str:
     return describe_shared_data()
 
 
+@pytest.fixture(autouse=True)
+def kept_umask() -> Iterator[None]:
+    """A command that a test runs in this process closes whatever the process creates from then on."""
+    before = os.umask(0o022)
+    os.umask(before)
+    yield
+    os.umask(before)
+
+
 @pytest.fixture(scope="session")
 def reachable_folder() -> Iterator[Path]:
     """A folder that another uid can pass through: root's PostgreSQL runs as somebody else."""

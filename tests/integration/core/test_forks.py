@@ -89,5 +89,7 @@ async def test_a_server_that_was_killed_is_started_again(monkeypatch: pytest.Mon
 
 
 def _children(forks: ForkServer) -> set[str]:
+    if forks.process_id is None:
+        return set()
     with open(f"/proc/{forks.process_id}/task/{forks.process_id}/children") as file:
         return set(file.read().split())
